@@ -1,0 +1,4 @@
+__all__ = ["__version__", "optimised"]
+
+__version__: str
+optimised: bool

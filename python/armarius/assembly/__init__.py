@@ -1,0 +1,1 @@
+"""Candidates of four layers to one prompt: budget, prefix, rendering, report."""

@@ -1,0 +1,1 @@
+"""The graph of code symbols and the walk around one of them."""

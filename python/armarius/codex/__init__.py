@@ -1,0 +1,1 @@
+"""Entities, relations and context levels, and where they are read from."""

@@ -1,0 +1,61 @@
+"""What a user knows about the world of a project: entities, relations, and facts that hold from a chapter on."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+ContextLevel = Literal["always", "when_detected", "manual_only", "never"]
+CONTEXT_LEVELS: tuple[ContextLevel, ...] = ("always", "when_detected", "manual_only", "never")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an entity or relation was read: project-relative path, section heading, 1-based line (0 unknown)."""
+
+    path: str
+    section: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A statement that holds from chapter `since` (inclusive) until `until` (exclusive); None is open."""
+
+    text: str
+    since: int | None = None
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A thing the user knows about.
+
+    `type` is one of character, location, event, item, faction, foreshadowing, inspiration, or any
+    other word (labelled 实体). `attributes` keep the user's own keys. One entity may have several
+    origins: a profile section and an entry of `codex.json` with the same name are merged.
+    """
+
+    id: str
+    name: str
+    type: str = "other"
+    aliases: tuple[str, ...] = ()
+    description: str = ""
+    attributes: dict[str, str] = field(default_factory=dict)
+    level: ContextLevel = "when_detected"
+    facts: tuple[Fact, ...] = ()
+    origins: tuple[Origin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A typed edge between two entity ids.
+
+    `type` stays in the user's words, read from `source` to `target`: a pair term (父子: the source is
+    the father, the target the son) or a verb phrase (居于, "mentor of").
+    """
+
+    source: str
+    target: str
+    type: str
+    since: int | None = None
+    until: int | None = None
+    origin: Origin | None = None

@@ -1,0 +1,187 @@
+"""The exceptions a caller may branch on, and the warnings that travel with an answer.
+
+    ArmariusError
+    ├── ContractError (ValueError)      a request or result that breaks the contract
+    │   ├── UnknownDocument (KeyError)  the request names a document the project does not have
+    │   ├── CursorOutOfRange            the cursor lies outside the document's text
+    │   ├── BudgetError                 a budget that is negative or below the minimum
+    │   └── ScopeViolation              data of another project               CONTEXT_SCOPE_VIOLATION
+    ├── ProjectError                    the folder cannot serve as a project
+    │   ├── ConfigError                 armarius.toml: file, key and what is wrong
+    │   └── CodexError                  codex.json or an authored file: file, entry, field
+    ├── StoreError                      the index cannot be used
+    │   ├── StoreBusy                   another process holds the index
+    │   ├── StoreCorrupt                damaged; it is a cache and will be rebuilt
+    │   ├── StoreFull                   the disk is full or the folder is read-only
+    │   └── SchemaTooNew                written by a newer armarius
+    ├── CounterError                    no such tokenizer, or a tokenizer file that cannot be read
+    ├── EmbeddingError                  a missing or broken embedding model
+    │   └── DimensionMismatch           vectors of another model
+    ├── CodeGraphError                  no answer from the code graph
+    │   ├── UnknownSymbol               carries near matches
+    │   └── AmbiguousSymbol             carries the candidates
+    ├── BudgetConflict                  a stale budget profile version        CONTEXT_BUDGET_CONFLICT
+    ├── Backpressure                    too many assemblies at once           CONTEXT_BACKPRESSURE
+    └── MissingExtra (ImportError)      names the extra: pip install armarius[...]
+
+A source that fails raises nothing: it becomes a `ContextWarning` beside the answer.
+"""
+
+from dataclasses import dataclass
+
+__all__ = [
+    "AmbiguousSymbol",
+    "ArmariusError",
+    "Backpressure",
+    "BudgetConflict",
+    "BudgetError",
+    "CodeGraphError",
+    "CodexError",
+    "ConfigError",
+    "ContextWarning",
+    "ContractError",
+    "CounterError",
+    "CursorOutOfRange",
+    "DimensionMismatch",
+    "EmbeddingError",
+    "MissingExtra",
+    "ProjectError",
+    "SchemaTooNew",
+    "ScopeViolation",
+    "StoreBusy",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreFull",
+    "UnknownDocument",
+    "UnknownSymbol",
+]
+
+
+class ArmariusError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class ContractError(ArmariusError, ValueError):
+    """A request or a result that breaks the contract; the message names the field."""
+
+
+class UnknownDocument(ContractError):
+    """The request names a document that the project does not have."""
+
+
+class CursorOutOfRange(ContractError):
+    """The cursor lies outside the document's text."""
+
+
+class BudgetError(ContractError):
+    """A budget that is negative, not a number, or below the minimum."""
+
+
+class ScopeViolation(ContractError):
+    """Data of another project reached this one (CONTEXT_SCOPE_VIOLATION)."""
+
+
+class ProjectError(ArmariusError):
+    """The folder cannot serve as a project; the message names the path."""
+
+
+class ConfigError(ProjectError):
+    """`armarius.toml` is wrong; the message names file and key."""
+
+
+class CodexError(ProjectError):
+    """A codex or authored file is wrong; the message names file, entry and field or line."""
+
+
+class StoreError(ArmariusError):
+    """The index cannot be used."""
+
+
+class StoreBusy(StoreError):
+    """Another process holds the index for longer than the timeout."""
+
+
+class StoreCorrupt(StoreError):
+    """The index is damaged. It is derived: deleting it loses nothing."""
+
+
+class StoreFull(StoreError):
+    """The disk is full or the index folder cannot be written."""
+
+
+class SchemaTooNew(StoreError):
+    """The index was written by a newer armarius."""
+
+
+class CounterError(ArmariusError, ValueError):
+    """No such tokenizer, or a tokenizer file that cannot be read."""
+
+
+class EmbeddingError(ArmariusError):
+    """A missing or broken embedding model; the message says how to recover."""
+
+
+class DimensionMismatch(EmbeddingError):
+    """Vectors of one model met an index of another; the message names both."""
+
+
+class CodeGraphError(ArmariusError):
+    """The code graph cannot answer."""
+
+
+class UnknownSymbol(CodeGraphError):
+    """No such symbol; `near` holds the closest names."""
+
+    def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.near = near
+
+
+class AmbiguousSymbol(CodeGraphError):
+    """Several symbols carry the name; `candidates` holds their qualified names."""
+
+    def __init__(self, message: str, candidates: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.candidates = candidates
+
+
+class BudgetConflict(ArmariusError):
+    """The budget profile changed since the version that the caller read (CONTEXT_BUDGET_CONFLICT)."""
+
+
+class Backpressure(ArmariusError):
+    """More assemblies at once than configured (CONTEXT_BACKPRESSURE)."""
+
+
+class MissingExtra(ArmariusError, ImportError):
+    """An optional dependency is absent; the message names the extra that brings it."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional dependency: pip install 'armarius[{extra}]'")
+        self.extra = extra
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWarning:
+    """What is missing from an answer, with a stable code; `str()` is the wire form.
+
+    `CODE: message`, except for the two sentences that the specification fixes without a code.
+    """
+
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        return self.message if self.code in _WITHOUT_PREFIX else f"{self.code}: {self.message}"
+
+
+_WITHOUT_PREFIX = frozenset({"CODE_DEPTH_LIMIT", "CODE_GRAPH_UNAVAILABLE"})
+
+KG_UNAVAILABLE = ContextWarning("KG_UNAVAILABLE", "知识图谱数据未注入")
+ENTITY_MATCH_FAILED = ContextWarning("ENTITY_MATCH_FAILED", "实体匹配异常")
+CODE_GRAPH_UNAVAILABLE = ContextWarning("CODE_GRAPH_UNAVAILABLE", "CKB 不可用，降级为文本搜索")
+
+
+def depth_limit(maximum: int) -> ContextWarning:
+    """The walk stopped at its configured maximum depth and more would have followed."""
+    return ContextWarning("CODE_DEPTH_LIMIT", f"深度已达最大值 {maximum}，结果可能不完整")

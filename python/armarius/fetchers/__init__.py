@@ -1,0 +1,1 @@
+"""Requests to candidates, one fetcher or more for each layer."""

@@ -1,0 +1,125 @@
+"""What a fetcher is given, what it hands back, and the one-method protocol between.
+
+A fetcher turns a request into candidates for one layer. It never sees the budget; the budget never
+fetches. A fetcher that fails returns what it has with a warning, or raises: the assembler turns the
+exception into a warning and the call goes on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, runtime_checkable
+
+from armarius.errors import ContextWarning
+
+LayerName = Literal["rules", "settings", "retrieved", "immediate"]
+LAYERS: tuple[LayerName, ...] = ("rules", "settings", "retrieved", "immediate")
+
+OmitReason = Literal["no match", "shadowed", "level", "duplicate", "timeline", "budget", "excluded", "source failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why a candidate is considered.
+
+    `kind` is one of mention, chapter, relation, fulltext, phrase, scan, outline, vector, level,
+    cursor, memory, constraint, code. `path` and `span` (code points, half-open) say where, if anywhere.
+    """
+
+    kind: str
+    detail: str
+    path: str = ""
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Content offered for one layer, not yet in the prompt.
+
+    Attributes:
+        id: Unique within its layer; ties break on `(-score, source, id)`.
+        source: Where from: `codex:detected:<id>`, `kg:always:<id>`, `rag:passage:<path>#<n>`,
+            `memory:semantic:<id>`, `editor:cursor-window`, `code:subgraph:<symbol>`.
+        content: The text as it would stand in the prompt, unescaped; the renderer fences it.
+        score: Higher is better; comparable within one layer only.
+        group: Bracketed heading that stands once above the first item of its group, or "".
+        short: A shorter form used when `content` does not fit, or None.
+        pinned: Kept before anything else of its layer.
+        keep: Which part survives truncation; None means never truncated, only omitted whole.
+        anchor: Code-point offset in `content` that `keep="around"` stays near.
+        documents: Project-relative paths this content draws on.
+        project_id: The project the content belongs to; another project's is refused.
+    """
+
+    id: str
+    layer: LayerName
+    source: str
+    content: str
+    score: float = 0.0
+    evidence: tuple[Evidence, ...] = ()
+    group: str = ""
+    short: str | None = None
+    pinned: bool = False
+    keep: Literal["head", "tail", "around"] | None = None
+    anchor: int = 0
+    documents: tuple[str, ...] = ()
+    project_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Something considered and left out before the budget saw it, with one reason of the closed list."""
+
+    id: str
+    layer: LayerName
+    source: str
+    reason: OmitReason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The answer of one fetcher. Empty candidates without a warning means: looked, found nothing."""
+
+    candidates: Sequence[Candidate] = ()
+    omitted: Sequence[Omission] = ()
+    warnings: Sequence[ContextWarning] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRequest:
+    """One request as fetchers see it: resolved, validated, positions in code points.
+
+    Attributes:
+        text: The whole text of the current document, "" when the request names none.
+        cursor: Code-point offset into `text`.
+        chapter: Number of the current chapter, or None.
+    """
+
+    project_id: str
+    query: str = ""
+    additional_input: str = ""
+    document_id: str = ""
+    text: str = ""
+    cursor: int = 0
+    chapter: int | None = None
+    skill_id: str = ""
+    previous_ids: tuple[str, ...] = field(default=())
+
+
+@runtime_checkable
+class Fetcher(Protocol):
+    """Candidates for one layer."""
+
+    @property
+    def name(self) -> str:
+        """Stable name used in warnings and reports."""
+        ...
+
+    @property
+    def layer(self) -> LayerName:
+        """The layer this fetcher fills."""
+        ...
+
+    def fetch(self, request: FetchRequest, /) -> Fetched:
+        """Candidates for `request`; may raise, may be slow, is called in a worker thread."""
+        ...

@@ -1,0 +1,1 @@
+"""Thin adapters to hosts; each is an extra."""

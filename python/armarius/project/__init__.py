@@ -1,0 +1,1 @@
+"""Files to documents, documents to the index, and watching for changes."""

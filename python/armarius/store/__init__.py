@@ -1,0 +1,1 @@
+"""The derived index behind one protocol."""

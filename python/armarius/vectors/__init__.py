@@ -1,0 +1,1 @@
+"""Embedders, the embedding queue and the approximate index."""

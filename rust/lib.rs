@@ -1,0 +1,8 @@
+//! Armarius core: entity matching, token counting, truncation and budget allocation over plain text.
+//!
+//! Table of contents. Everything here is pure Rust and knows nothing of Python; `py` is the only
+//! module that does. Spans inside Rust are byte spans; `offsets` turns them into code points once,
+//! at the edge.
+
+#[cfg(feature = "python")]
+mod py;

@@ -1,0 +1,15 @@
+//! The Python boundary: exports and conversions only, no logic.
+
+use pyo3::prelude::*;
+
+/// The native half of the `armarius` Python package.
+#[pymodule(gil_used = false)]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("optimised", !cfg!(debug_assertions))
+    }
+}
