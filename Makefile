@@ -45,5 +45,27 @@ lint: develop
 	$(PY) -m mypy
 	$(PY) -m mypy.stubtest armarius._core
 
+test-wheel: develop
+	rm -rf target/wheels-test
+	$(BIN)/maturin build --quiet --out target/wheels-test
+	$(PY) scripts/check_wheel.py target/wheels-test
+
+wheel: $(VENV)/.installed
+	$(BIN)/maturin build --release --out dist
+
+# Benchmarks need an optimised build; the results are written to benches/results/.
+release-develop: $(VENV)/.installed
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release
+	rm -f $(VENV)/.developed
+
+bench: release-develop
+	$(PY) -m pytest benches -m "" --benchmark-only
+
+demo: develop
+	$(PY) -W ignore::RuntimeWarning -m armarius inspect examples/novel --query "检查第3章的角色一致性" \
+		--document chapters/ch003.md --cursor 120 --model deepseek-chat --budget 4000
+	$(PY) -W ignore::RuntimeWarning -m armarius assemble examples/novel --query "检查第3章的角色一致性" \
+		--document chapters/ch003.md --cursor 120 --model deepseek-chat --budget 4000
+
 clean:
 	rm -rf $(VENV) target dist

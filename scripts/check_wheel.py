@@ -1,0 +1,48 @@
+"""Open the built wheel and import it in a clean environment that has its runtime dependencies only."""
+
+import subprocess
+import sys
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NEEDED = ("armarius/py.typed", "armarius/_core.pyi", "armarius/__init__.py")
+SESSION = """
+import sys, warnings
+warnings.simplefilter("ignore", RuntimeWarning)
+import armarius
+engine = armarius.open(sys.argv[1], watch=False)
+pack = engine.assemble(query="检查第3章的角色一致性", document="chapters/ch003.md", cursor=100, model="deepseek-chat", budget=8000)
+assert pack.token_count <= 8000, pack
+assert "林小雨" in pack.prompt
+engine.close()
+print(repr(pack))
+"""
+
+
+def main(folder: str) -> None:
+    """Check the newest wheel in `folder`."""
+    wheel = max(Path(folder).glob("armarius-*.whl"), key=lambda path: path.stat().st_mtime)
+    names = zipfile.ZipFile(wheel).namelist()
+    for needed in NEEDED:
+        if needed not in names:
+            raise SystemExit(f"{wheel.name} lacks {needed}")
+    if not any(name.endswith("licenses/LICENSE") for name in names):
+        raise SystemExit(f"{wheel.name} lacks its LICENSE")
+    if any(name.startswith(("tests/", "benches/", "examples/")) or "__pycache__" in name for name in names):
+        raise SystemExit(f"{wheel.name} carries files that are not the package")
+    with tempfile.TemporaryDirectory() as place:
+        venv.create(place, with_pip=True)
+        scripts = Path(place) / ("Scripts" if sys.platform == "win32" else "bin")
+        python = scripts / "python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
+        novel = ROOT / "examples" / "novel"
+        subprocess.run([python, "-c", SESSION, novel], check=True, cwd=place)
+        subprocess.run([scripts / "armarius", "detect", novel, "--text", "小雨推开门走了进来"], check=True, cwd=place)
+    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, complete, imports and assembles")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,58 @@
+"""Every `>>>` and `$ armarius` in the README and in docs/ is run, and its printed answer compared."""
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def blocks(page: Path, language: str) -> str:
+    return "\n".join(body for name, body in FENCE.findall(page.read_text(encoding="utf8")) if name == language)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A copy of the examples, so that a page may write; the index stays inside it."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_sessions_print_what_the_page_says(page, folder):
+    session = blocks(page, "python")
+    if ">>>" not in session:
+        return
+    test = doctest.DocTestParser().get_doctest(session, {}, page.name, str(page), 0)
+    output: list[str] = []
+    doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=output.append)
+    assert not output, "".join(output)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_print_what_the_page_says(page, folder):
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment["PYTHONWARNINGS"] = "ignore::RuntimeWarning"
+    for chunk in re.split(r"^\$ ", blocks(page, "console"), flags=re.MULTILINE):
+        command, _, expected = chunk.partition("\n")
+        if not command.startswith("armarius "):
+            continue
+        done = subprocess.run(
+            command, shell=True, capture_output=True, text=True, env=environment, check=False, timeout=120
+        )
+        assert done.returncode == 0, f"{page.name}: $ {command}\n{done.stderr}"
+        if expected.strip():
+            pattern = ".*".join(re.escape(part.strip()) for part in re.split(r"…|\.\.\.", expected.strip()))
+            assert re.search(pattern, done.stdout, re.DOTALL), f"{page.name}: $ {command}\n{done.stdout}"
