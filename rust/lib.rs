@@ -6,3 +6,4 @@
 
 #[cfg(feature = "python")]
 mod py;
+pub mod scan;

@@ -3,8 +3,9 @@
 import warnings
 
 from armarius._core import __version__, optimised
+from armarius.scanning import ScanHit, ScanHits, scan
 
-__all__ = ["__version__"]
+__all__ = ["ScanHit", "ScanHits", "__version__", "scan"]
 
 if not optimised:
     warnings.warn(

@@ -2,10 +2,15 @@
 
 use pyo3::prelude::*;
 
+mod scan;
+
 /// The native half of the `armarius` Python package.
 #[pymodule(gil_used = false)]
 mod _core {
     use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::scan::scan;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
