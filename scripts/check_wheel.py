@@ -14,7 +14,9 @@ import sys, warnings
 warnings.simplefilter("ignore", RuntimeWarning)
 import armarius
 engine = armarius.open(sys.argv[1], watch=False)
-pack = engine.assemble(query="检查第3章的角色一致性", document="chapters/ch003.md", cursor=100, model="deepseek-chat", budget=8000)
+pack = engine.assemble(
+    query="检查第3章的角色一致性", document="chapters/ch003.md", cursor=100, model="deepseek-chat", budget=8000
+)
 assert pack.token_count <= 8000, pack
 assert "林小雨" in pack.prompt
 engine.close()
