@@ -7,3 +7,4 @@
 #[cfg(feature = "python")]
 mod py;
 pub mod scan;
+pub mod walk;

@@ -1,6 +1,6 @@
 from os import PathLike
 
-__all__ = ["__version__", "optimised", "scan"]
+__all__ = ["__version__", "optimised", "scan", "walk"]
 
 __version__: str
 optimised: bool
@@ -14,3 +14,6 @@ def scan(
     globs: list[str],
     limit: int | None,
 ) -> tuple[list[tuple[str, int, int, int, str]], list[str], bool]: ...
+def walk(
+    root: str, exclude: list[str], only: list[str]
+) -> tuple[list[tuple[str, int, str, int]], list[tuple[str, str]]]: ...

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 mod scan;
+mod walk;
 
 /// The native half of the `armarius` Python package.
 #[pymodule(gil_used = false)]
@@ -11,6 +12,8 @@ mod _core {
 
     #[pymodule_export]
     use super::scan::scan;
+    #[pymodule_export]
+    use super::walk::walk;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

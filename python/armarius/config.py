@@ -1,0 +1,98 @@
+"""`armarius.toml`: optional, at the root of a project.
+
+    [documents]
+    exclude = ["drafts/old/**"]          # gitignore patterns, beside .gitignore and .ignore
+    max_bytes = 33554432                 # larger files are reported and skipped
+    index_dir = "…"                      # where the index lives instead of the user's cache directory
+
+    [kinds]                              # before any rule of `project.kinds`; first match wins
+    chapter = ["manuscript/**"]
+    setting = ["bible/**"]
+
+Other tables belong to the rooms that read them (`Config.table`).
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from armarius.errors import ConfigError
+
+__all__ = ["CONFIG_NAME", "Config", "load_config"]
+
+CONFIG_NAME = "armarius.toml"
+_KINDS = ("chapter", "setting", "outline", "note", "code")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What a project says about itself; every field has a default, so an empty file equals no file.
+
+    Attributes:
+        kinds: `(kind, glob)` pairs in file order; the first that matches a path decides.
+        exclude: Gitignore patterns of files that are not documents.
+        max_bytes: Files larger than this are skipped with a reason.
+        index_dir: Folder of the index, or None for the user's cache directory.
+        tables: The remaining top-level tables, unread.
+    """
+
+    kinds: tuple[tuple[str, str], ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_bytes: int = 32 * 1024 * 1024
+    index_dir: str | None = None
+    tables: Mapping[str, Any] = field(default_factory=dict)
+
+    def table(self, name: str) -> Mapping[str, Any]:
+        """The top-level table `name`, {} when absent.
+
+        Raises:
+            ConfigError: It is there but no table.
+        """
+        value = self.tables.get(name, {})
+        if not isinstance(value, dict):
+            raise ConfigError(f"{CONFIG_NAME}: {name} must be a table, got {type(value).__name__}")
+        return value
+
+
+def load_config(root: Path) -> Config:
+    """Read `armarius.toml` under `root`; a missing file is the default configuration.
+
+    Raises:
+        ConfigError: Not TOML, not UTF-8, an unknown key or a value of the wrong type; names file and key.
+    """
+    path = root / CONFIG_NAME
+    try:
+        raw = tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigError(f"{CONFIG_NAME}: {error}") from None
+    documents, kinds = _table(raw, "documents"), _table(raw, "kinds")
+    if unknown := sorted(documents.keys() - {"exclude", "max_bytes", "index_dir"}):
+        raise ConfigError(f"{CONFIG_NAME}: unknown key documents.{unknown[0]}")
+    if unknown := sorted(kinds.keys() - set(_KINDS)):
+        raise ConfigError(f"{CONFIG_NAME}: unknown kind kinds.{unknown[0]}; known: {', '.join(_KINDS)}")
+    max_bytes = documents.get("max_bytes", Config.__dataclass_fields__["max_bytes"].default)
+    if type(max_bytes) is not int or max_bytes < 1:
+        raise ConfigError(f"{CONFIG_NAME}: documents.max_bytes must be a number >= 1, got {max_bytes!r}")
+    index_dir = documents.get("index_dir")
+    if index_dir is not None and not isinstance(index_dir, str):
+        raise ConfigError(f"{CONFIG_NAME}: documents.index_dir must be a string, got {index_dir!r}")
+    return Config(
+        kinds=tuple((kind, glob) for kind in kinds for glob in _strings(kinds, kind, "kinds")),
+        exclude=tuple(_strings(documents, "exclude", "documents")),
+        max_bytes=max_bytes,
+        index_dir=index_dir,
+        tables={name: value for name, value in raw.items() if name not in ("documents", "kinds")},
+    )
+
+
+def _table(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    return Config(tables=raw).table(name)
+
+
+def _strings(table: Mapping[str, Any], key: str, section: str) -> list[str]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+        raise ConfigError(f"{CONFIG_NAME}: {section}.{key} must be a list of patterns, got {value!r}")
+    return value

@@ -1,0 +1,178 @@
+//! Walk a project: regular files only, `.gitignore` and `.ignore` honoured, links never followed.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
+
+/// A regular file with what tells whether it changed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// Relative to the root.
+    pub path: PathBuf,
+    /// Size in bytes.
+    pub size: u64,
+    /// Changes with every write, rename over, and change of times; opaque, compare for equality only.
+    pub stamp: String,
+    /// Nanoseconds since the epoch of the latest change, by whichever clock of the file says so.
+    pub changed_ns: i64,
+}
+
+/// Something that cannot be a document, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Refused {
+    /// Relative to the root where known.
+    pub path: PathBuf,
+    /// One line.
+    pub reason: String,
+}
+
+/// All files below `root` in path order, and what was refused.
+///
+/// Hidden files are left out. Ignore files above `root` and the user's global ones are not read: the
+/// same folder gives the same answer on every machine. With `only` not empty, entries that are
+/// neither above nor below one of those relative paths are left out without being looked at.
+///
+/// # Errors
+/// A pattern of `exclude` that is not a gitignore pattern.
+pub fn walk(
+    root: &Path,
+    exclude: &[String],
+    only: &[PathBuf],
+) -> Result<(Vec<Found>, Vec<Refused>), ignore::Error> {
+    let mut overrides = OverrideBuilder::new(root);
+    for pattern in exclude {
+        overrides.add(&format!("!{pattern}"))?;
+    }
+    let only: Vec<PathBuf> = only.iter().map(|path| root.join(path)).collect();
+    let walker = WalkBuilder::new(root)
+        .overrides(overrides.build()?)
+        .parents(false)
+        .git_global(false)
+        .git_exclude(false)
+        .require_git(false)
+        .follow_links(false)
+        .filter_entry(move |entry| {
+            only.is_empty()
+                || only
+                    .iter()
+                    .any(|path| path.starts_with(entry.path()) || entry.path().starts_with(path))
+        })
+        .build();
+    let (mut found, mut refused) = (Vec::new(), Vec::new());
+    for entry in walker {
+        match entry {
+            Ok(entry) => {
+                let path = entry
+                    .path()
+                    .strip_prefix(root)
+                    .unwrap_or(entry.path())
+                    .to_path_buf();
+                let Some(kind) = entry.file_type() else {
+                    continue;
+                };
+                if kind.is_dir() || path.as_os_str().is_empty() {
+                    continue;
+                }
+                if kind.is_symlink() {
+                    refused.push(refuse(path, "symbolic link"));
+                } else if !kind.is_file() {
+                    refused.push(refuse(path, "not a regular file"));
+                } else {
+                    match entry.metadata() {
+                        Ok(meta) => found.push(describe(path, &meta)),
+                        Err(error) => refused.push(refuse(path, &error.to_string())),
+                    }
+                }
+            }
+            Err(error) => refused.push(refuse(path_of(&error, root), &error.to_string())),
+        }
+    }
+    found.sort_unstable();
+    refused.sort_unstable();
+    Ok((found, refused))
+}
+
+fn refuse(path: PathBuf, reason: &str) -> Refused {
+    Refused {
+        path,
+        reason: reason.to_owned(),
+    }
+}
+
+fn path_of(error: &ignore::Error, root: &Path) -> PathBuf {
+    match error {
+        ignore::Error::WithPath { path, .. } => {
+            path.strip_prefix(root).unwrap_or(path).to_path_buf()
+        }
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            path_of(err, root)
+        }
+        _ => PathBuf::new(),
+    }
+}
+
+#[cfg(unix)]
+fn describe(path: PathBuf, meta: &Metadata) -> Found {
+    use std::os::unix::fs::MetadataExt;
+    let modified = meta.mtime() * 1_000_000_000 + meta.mtime_nsec();
+    let changed = meta.ctime() * 1_000_000_000 + meta.ctime_nsec();
+    Found {
+        path,
+        size: meta.size(),
+        stamp: format!("{}:{modified}:{changed}:{}", meta.size(), meta.ino()),
+        changed_ns: modified.max(changed),
+    }
+}
+
+#[cfg(not(unix))]
+fn describe(path: PathBuf, meta: &Metadata) -> Found {
+    let modified = meta
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
+        .map_or(0, |age| i64::try_from(age.as_nanos()).unwrap_or(i64::MAX));
+    Found {
+        path,
+        size: meta.len(),
+        stamp: format!("{}:{modified}", meta.len()),
+        changed_ns: modified,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn names(root: &Path, exclude: &[String], only: &[PathBuf]) -> Vec<String> {
+        let (found, _) = walk(root, exclude, only).expect("patterns are valid");
+        found
+            .into_iter()
+            .map(|file| file.path.to_string_lossy().replace('\\', "/"))
+            .collect()
+    }
+
+    #[test]
+    fn ignored_hidden_and_excluded_files_are_left_out() {
+        let root = std::env::temp_dir().join(format!("armarius-walk-{}", std::process::id()));
+        for (path, text) in [
+            ("a.md", ""),
+            ("b/c.md", ""),
+            ("b/d.tmp.md", ""),
+            (".hidden/x.md", ""),
+            ("old/y.md", ""),
+            (".gitignore", "*.tmp.md\n"),
+        ] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("has a parent")).expect("can create");
+            fs::write(path, text).expect("can write");
+        }
+        assert_eq!(names(&root, &[], &[]), ["a.md", "b/c.md", "old/y.md"]);
+        assert_eq!(names(&root, &["old/**".into()], &[]), ["a.md", "b/c.md"]);
+        assert_eq!(names(&root, &[], &["b/c.md".into()]), ["b/c.md"]);
+        assert_eq!(names(&root, &[], &["b".into()]), ["b/c.md"]);
+        fs::remove_dir_all(root).expect("can remove");
+    }
+}
