@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from armarius.errors import ContextWarning
+
 ContextLevel = Literal["always", "when_detected", "manual_only", "never"]
 CONTEXT_LEVELS: tuple[ContextLevel, ...] = ("always", "when_detected", "manual_only", "never")
 
@@ -59,3 +61,22 @@ class Relation:
     since: int | None = None
     until: int | None = None
     origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Codex:
+    """Everything a project says about its world, merged.
+
+    Attributes:
+        entities: Unique ids, in the order first described.
+        relations: Both ends are ids of `entities`.
+        warnings: `CODEX_INVALID`, one per fault, naming file, entry and field; what is not faulty is here.
+        title: Of the codex file, or "".
+        language: Of the codex file, or "".
+    """
+
+    entities: tuple[Entity, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    warnings: tuple[ContextWarning, ...] = ()
+    title: str = ""
+    language: str = ""

@@ -1,0 +1,93 @@
+"""The entity card: the one form in which an entity stands in a prompt.
+
+    ## 角色：林小雨
+    - 类型：character
+    - 描述：林默的妹妹
+    - 属性：年龄=16, 住处=江城        (when there are attributes; keys sorted)
+    - 第7章起：与白鹭一起照看钟表铺    (facts that hold in the chapter at hand)
+
+Every value stands on one line, so that nothing inside it can pose as another card or heading.
+"""
+
+from armarius.codex.model import Entity, Fact
+
+TYPE_LABELS = {
+    "character": "角色",
+    "location": "地点",
+    "event": "事件",
+    "item": "物品",
+    "faction": "阵营",
+    "foreshadowing": "伏笔",
+    "inspiration": "灵感",
+}
+OTHER_LABEL = "实体"
+DETECTED_GROUP = "[知识图谱 — 引用检测]"
+ALWAYS_GROUP = "[知识图谱 — 始终]"
+_SHORT_DESCRIPTION = 60
+_STOPS = "。！？!?；;."
+
+
+def entity_card(entity: Entity, *, chapter: int | None = None) -> str:
+    r"""The card of `entity` as known in `chapter`.
+
+    Args:
+        entity: Any entity; an empty description leaves its line out.
+        chapter: Facts that begin later or have ended are left out; None keeps all, each with its span.
+
+    Returns:
+        Lines joined by `\n`, no trailing newline, no blank line.
+    """
+    lines = _head(entity)
+    if description := one_line(entity.description):
+        lines.append(f"- 描述：{description}")
+    if entity.attributes:
+        pairs = (f"{one_line(key)}={one_line(entity.attributes[key])}" for key in sorted(entity.attributes))
+        lines.append(f"- 属性：{', '.join(pairs)}")
+    lines += [fact_line(fact) for fact in entity.facts if holds(fact, chapter)]
+    return "\n".join(lines)
+
+
+def short_card(entity: Entity) -> str | None:
+    """The card with only the first sentence of the description, or None when the full card is no longer."""
+    first = _first_sentence(one_line(entity.description))
+    if not entity.attributes and not entity.facts and first == one_line(entity.description):
+        return None
+    return "\n".join([*_head(entity), *([f"- 描述：{first}"] if first else [])])
+
+
+def fact_line(fact: Fact) -> str:
+    """A fact with the chapters it holds for."""
+    if fact.since is None and fact.until is None:
+        label = "事实"
+    elif fact.since is None:
+        label = f"第{fact.until}章前"
+    elif fact.until is None:
+        label = f"第{fact.since}章起"
+    else:
+        label = f"第{fact.since}–{fact.until - 1}章"
+    return f"- {label}：{one_line(fact.text)}"
+
+
+def holds(fact: Fact, chapter: int | None) -> bool:
+    """Whether `fact` holds in `chapter`; without a chapter every fact does."""
+    if chapter is None:
+        return True
+    return (fact.since is None or fact.since <= chapter) and (fact.until is None or chapter < fact.until)
+
+
+def one_line(text: str) -> str:
+    """`text` on one line: every run of white space, line separators included, as one space."""
+    return " ".join(text.split())
+
+
+def _head(entity: Entity) -> list[str]:
+    label = TYPE_LABELS.get(entity.type, OTHER_LABEL)
+    return [f"## {label}：{one_line(entity.name)}", f"- 类型：{one_line(entity.type)}"]
+
+
+def _first_sentence(text: str) -> str:
+    for at, char in enumerate(text):
+        ends = char in _STOPS and (char != "." or text[at + 1 : at + 2] in {"", " "})
+        if ends and at >= 2:
+            return text[: at + 1]
+    return text if len(text) <= _SHORT_DESCRIPTION else text[:_SHORT_DESCRIPTION].rstrip() + "…"

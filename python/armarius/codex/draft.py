@@ -1,0 +1,55 @@
+"""An entity while it is being read: what was said and what was left unsaid, before merging decides."""
+
+from dataclasses import dataclass, field
+
+from armarius.codex.model import ContextLevel, Fact, Origin
+
+
+@dataclass(slots=True)
+class Line:
+    """A labelled line that may state a relation: label, value and nested items, 1-based line number."""
+
+    label: str
+    value: str
+    line: int
+    related: bool = False
+
+
+@dataclass(slots=True)
+class Draft:
+    """One description of one entity; None means that this source does not say."""
+
+    name: str
+    origin: Origin
+    id: str | None = None
+    type: str | None = None
+    aliases: list[str] = field(default_factory=list)
+    description: str = ""
+    attributes: dict[str, str] = field(default_factory=dict)
+    level: ContextLevel | None = None
+    facts: list[Fact] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+
+    def add_attribute(self, key: str, value: str) -> None:
+        """Keep `value` under `key`; a second value of the same key is appended, never dropped."""
+        known = self.attributes.get(key)
+        self.attributes[key] = value if known in {None, "", value} else f"{known}；{value}"
+
+    def add_aliases(self, names: list[str]) -> None:
+        """Add names that are not there yet, in order; the entity's own name is none of its aliases."""
+        for name in names:
+            if name != self.name and name not in self.aliases:
+                self.aliases.append(name)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRelation:
+    """A relation whose ends are ids, names or aliases as written."""
+
+    source: str
+    target: str
+    type: str
+    since: int | None
+    until: int | None
+    origin: Origin
+    where: str = ""

@@ -1,0 +1,155 @@
+"""Drafts from several files to entities and relations: one entity per id or name, every relation between known ids."""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from armarius.codex.draft import Draft, DraftRelation
+from armarius.codex.model import Entity, Relation
+from armarius.codex.relations import relations_of
+from armarius.codex.words import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The result of a merge; `problems` are relations whose ends nobody knows, as messages."""
+
+    entities: tuple[Entity, ...]
+    relations: tuple[Relation, ...]
+    problems: tuple[str, ...]
+
+
+def merge(profiles: Iterable[Draft], declared: Iterable[Draft], relations: Sequence[DraftRelation]) -> Merged:
+    """Unite what profiles and the codex file say about the same thing.
+
+    Same thing: same id, or same name (compared folded) with the same type or a type left unsaid. Per field the codex
+    file wins over profiles and an earlier profile over a later one; aliases, attributes, facts and origins are united.
+
+    Returns:
+        Entities in the order first described, profiles before the codex file; relations in file order, those of the
+        codex file first, no duplicates.
+    """
+    groups = _Groups()
+    for draft in profiles:
+        groups.add(draft, declared=False)
+    for draft in declared:
+        groups.add(draft, declared=True)
+    entities, drafts = groups.finish()
+    index = NameIndex(entities)
+    found: list[Relation] = []
+    problems: list[str] = []
+    for item in relations:
+        source, target = index.find(item.source), index.find(item.target)
+        if source is None or target is None:
+            key, value = ("source", item.source) if source is None else ("target", item.target)
+            problems.append(f"{item.origin.path}: {item.where}: {key}: no entity with the id or name {value!r}")
+        else:
+            found.append(Relation(source, target, item.type, item.since, item.until, item.origin))
+    for entity, parts in zip(entities, drafts, strict=True):
+        for draft in parts:
+            found += relations_of(entity, draft, index)
+    unique = {(item.source, item.target, item.type, item.since, item.until): item for item in reversed(found)}
+    kept = {id(item) for item in unique.values()}
+    return Merged(entities, tuple(item for item in found if id(item) in kept), tuple(problems))
+
+
+class NameIndex:
+    """Ids by id, name or alias; a name or alias of several entities finds none of them."""
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        self.entities = {entity.id: entity for entity in entities}
+        self._names: dict[str, set[str]] = {}
+        self._aliases: dict[str, set[str]] = {}
+        for entity in entities:
+            self._names.setdefault(fold(entity.name), set()).add(entity.id)
+            for alias in entity.aliases:
+                self._aliases.setdefault(fold(alias), set()).add(entity.id)
+
+    def find(self, reference: str) -> str | None:
+        """The id that `reference` means, by id, then name, then alias; None when unknown or ambiguous."""
+        if reference in self.entities:
+            return reference
+        key = fold(reference)
+        ids = self._names.get(key) or self._aliases.get(key) or set()
+        return next(iter(ids)) if len(ids) == 1 else None
+
+
+class _Groups:
+    def __init__(self) -> None:
+        self.groups: list[list[tuple[bool, Draft]]] = []
+        self.by_id: dict[str, list[tuple[bool, Draft]]] = {}
+        self.by_name: dict[str, list[list[tuple[bool, Draft]]]] = {}
+
+    def add(self, draft: Draft, *, declared: bool) -> None:
+        group = self.by_id.get(draft.id) if draft.id else None
+        if group is None:
+            group = self._same_name(draft)
+        if group is None:
+            group = []
+            self.groups.append(group)
+        group.append((declared, draft))
+        if draft.id:
+            self.by_id.setdefault(draft.id, group)
+        named = self.by_name.setdefault(fold(draft.name), [])
+        if not any(known is group for known in named):
+            named.append(group)
+
+    def _same_name(self, draft: Draft) -> list[tuple[bool, Draft]] | None:
+        fitting = None
+        for group in self.by_name.get(fold(draft.name), ()):
+            ids = {part.id for _, part in group if part.id}
+            types = {part.type for _, part in group if part.type}
+            if draft.id and ids and draft.id not in ids:
+                continue
+            if draft.type in types:
+                return group
+            if (not types or draft.type is None) and fitting is None:
+                fitting = group
+        return fitting
+
+    def finish(self) -> tuple[tuple[Entity, ...], list[list[Draft]]]:
+        taken = {part.id for group in self.groups for _, part in group if part.id}
+        entities: list[Entity] = []
+        for group in self.groups:
+            parts = [part for _, part in sorted(group, key=lambda row: not row[0])]
+            id_ = next((part.id for part in parts if part.id), None)
+            if id_ is None:
+                id_ = _fresh(parts[0], taken)
+                taken.add(id_)
+            entities.append(_unite(id_, parts, [part for _, part in group]))
+        return tuple(entities), [[part for declared, part in group if not declared] for group in self.groups]
+
+
+def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
+    """One entity from its drafts, the strongest first; origins in reading order."""
+    first = parts[0]
+    united = Draft(first.name, first.origin)
+    for part in parts:
+        united.add_aliases([part.name, *part.aliases])
+        for key, value in part.attributes.items():
+            united.attributes.setdefault(key, value)
+        united.facts += [fact for fact in part.facts if fact not in united.facts]
+    return Entity(
+        id=id_,
+        name=first.name,
+        type=next((part.type for part in parts if part.type), "other"),
+        aliases=tuple(united.aliases),
+        description=next((part.description for part in parts if part.description.strip()), "").strip(),
+        attributes=united.attributes,
+        level=next((part.level for part in parts if part.level), "when_detected"),
+        facts=tuple(united.facts),
+        origins=tuple(dict.fromkeys(part.origin for part in by_age)),
+    )
+
+
+def _fresh(draft: Draft, taken: set[str]) -> str:
+    """An id from the name, the same in every run; a second thing of that name gets its type, then a number."""
+    base = "-".join(unicodedata.normalize("NFKC", draft.name).casefold().split())
+    candidates = [base, f"{base}.{draft.type or 'other'}"]
+    number = 2
+    for candidate in candidates:
+        if candidate not in taken:
+            return candidate
+    while f"{base}.{number}" in taken:
+        number += 1
+    return f"{base}.{number}"

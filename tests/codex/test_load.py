@@ -1,0 +1,178 @@
+import json
+import os
+import random
+
+import pytest
+
+from armarius.codex import build_codex, load_codex
+from armarius.errors import CodexError, ProjectError
+
+PROFILE = """# 人物
+
+## 林小雨
+- 别名：小雨
+- 描述：妹妹
+- 年龄：16
+- 关系：林默（哥哥）
+
+## 林默
+- 住处：江城
+- 师父：顾伯
+
+## 顾长河
+- 别名：顾伯
+"""
+PLACES = "# 地点\n\n## 江城\n旧城。\n"
+
+
+def codex_of(*, codex=None, **files):
+    texts = [(f"{name}.md", text) for name, text in files.items()]
+    if codex is not None:
+        texts.append(("codex.json", json.dumps(codex, ensure_ascii=False)))
+    return build_codex(texts)
+
+
+def by_name(codex):
+    return {entity.name: entity for entity in codex.entities}
+
+
+def triples(codex):
+    return {(item.source, item.type, item.target) for item in codex.relations}
+
+
+def test_profile_and_codex_entry_of_one_name_are_one_entity():
+    entry = {
+        "id": "e1",
+        "name": "林小雨",
+        "type": "character",
+        "aliases": ["雨丫头"],
+        "description": "主角",
+        "attributes": {"年龄": "17"},
+        "aiContextLevel": "always",
+    }
+    entity = by_name(codex_of(人物=PROFILE, codex={"entities": [entry]}))["林小雨"]
+    assert entity.id == "e1"
+    assert (entity.description, entity.level) == ("主角", "always")
+    assert entity.aliases == ("雨丫头", "小雨")
+    assert entity.attributes == {"年龄": "17", "关系": "林默（哥哥）"}
+    assert [origin.path for origin in entity.origins] == ["人物.md", "codex.json"]
+
+
+def test_what_the_codex_file_leaves_unsaid_comes_from_the_profile():
+    entity = by_name(codex_of(人物=PROFILE, codex={"entities": [{"id": "e1", "name": "林小雨"}]}))["林小雨"]
+    assert (entity.description, entity.type) == ("妹妹", "character")
+
+
+def test_ids_of_profile_entities_follow_from_their_names():
+    assert [entity.id for entity in codex_of(人物=PROFILE).entities] == ["林小雨", "林默", "顾长河"]
+    assert codex_of(characters="## Élodie  Moreau\n- Age: 30\n").entities[0].id == "élodie-moreau"
+
+
+def test_one_name_of_two_types_is_two_entities_with_two_ids():
+    codex = codex_of(人物="## 白鹭\n女孩。\n", 地点="## 白鹭\n沙洲。\n")
+    assert [(entity.id, entity.type) for entity in codex.entities] == [
+        ("白鹭", "character"),
+        ("白鹭.location", "location"),
+    ]
+
+
+def test_file_order_does_not_change_the_codex():
+    files = [
+        ("人物.md", PROFILE),
+        ("地点.md", PLACES),
+        ("b/人物.md", "## 林默\n- 别名：阿默\n"),
+        ("codex.json", '{"entities": [{"name": "江城"}]}'),
+    ]
+    first = build_codex(files)
+    for seed in range(6):
+        shuffled = random.Random(seed).sample(files, len(files))
+        assert build_codex(shuffled) == first
+
+
+def test_relation_label_puts_the_person_named_first():
+    codex = codex_of(人物=PROFILE, 地点=PLACES)
+    assert ("林默", "哥哥", "林小雨") in triples(codex)
+    assert ("顾长河", "师父", "林默") in triples(codex)
+    assert ("林默", "住处", "江城") in triples(codex)
+
+
+@pytest.mark.parametrize(
+    ("line", "triple"),
+    [
+        ("- 母亲：乙夫人", ("乙夫人", "母亲", "甲一")),
+        ("- 关系：乙夫人的儿子", ("甲一", "儿子", "乙夫人")),
+        ("- Relationships: son of 乙夫人", ("甲一", "son of", "乙夫人")),
+        ("- Student of: 乙夫人", ("甲一", "Student of", "乙夫人")),
+        ("- 关系：乙夫人 - 母亲", ("乙夫人", "母亲", "甲一")),
+        ("- 关系：\n  - 乙夫人：母亲，严厉", ("乙夫人", "母亲", "甲一")),
+        ("### 人物关系\n- 乙夫人：母亲", ("乙夫人", "母亲", "甲一")),
+        ("- 朋友：乙夫人（第5章起）", ("乙夫人", "朋友", "甲一")),
+    ],
+)
+def test_profile_line_states_this_relation(line, triple):
+    assert triple in triples(codex_of(人物=f"## 乙夫人\n- 年龄：40\n\n## 甲一\n{line}\n"))
+
+
+def test_relation_note_may_say_from_which_chapter():
+    (relation,) = codex_of(人物="## 乙夫人\n女。\n\n## 甲一\n- 朋友：乙夫人（第5章起）\n").relations
+    assert (relation.since, relation.until) == (5, None)
+    assert relation.origin.line == 5
+
+
+def test_codex_relations_may_name_ids_names_or_aliases():
+    relations = [
+        {"source": "e1", "target": "林默", "type": "兄妹"},
+        {"source": "顾伯", "target": "小雨", "type": "旧识"},
+    ]
+    codex = codex_of(人物=PROFILE, codex={"entities": [{"id": "e1", "name": "林小雨"}], "relations": relations})
+    assert {("e1", "兄妹", "林默"), ("顾长河", "旧识", "e1")} <= triples(codex)
+    assert not codex.warnings
+
+
+def test_relation_to_nobody_is_a_warning_with_its_place():
+    codex = codex_of(人物=PROFILE, codex={"relations": [{"source": "林默", "target": "王五", "type": "友"}]})
+    assert [str(warning) for warning in codex.warnings] == [
+        "CODEX_INVALID: codex.json: relations[0]: target: no entity with the id or name '王五'"
+    ]
+
+
+def test_broken_codex_file_leaves_the_profiles():
+    codex = build_codex([("人物.md", PROFILE), ("codex.json", "{")])
+    assert len(codex.entities) == 3
+    assert codex.warnings[0].code == "CODEX_INVALID"
+
+
+def test_strict_raises_the_first_fault():
+    with pytest.raises(CodexError, match="line 1"):
+        build_codex([("codex.json", "{")], strict=True)
+
+
+def test_folder_is_read_without_links_pipes_and_hidden_files(tmp_path):
+    (tmp_path / "人物.md").write_text(PROFILE, encoding="utf-8")
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "人物.md").write_text("## 鬼影\n- 年龄：1\n", encoding="utf-8")
+    (tmp_path / "outside.md").symlink_to("/etc/hostname")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "pipe.md")
+    (tmp_path / "人物-latin.md").write_bytes(b"## \xff\xfe\x00broken")
+    codex = load_codex(tmp_path)
+    assert [entity.name for entity in codex.entities] == ["林小雨", "林默", "顾长河"]
+    assert any("人物-latin.md" in str(warning) for warning in codex.warnings)
+
+
+def test_missing_folder_is_a_project_error(tmp_path):
+    with pytest.raises(ProjectError, match="nowhere"):
+        load_codex(tmp_path / "nowhere")
+
+
+def test_the_example_novel_is_read_whole():
+    codex = load_codex("examples/novel")
+    names = by_name(codex)
+    assert not codex.warnings
+    assert names["林小雨"].id == "lin-xiaoyu"
+    assert names["林小雨"].origins[0].section == "林小雨"
+    assert names["林默"].level == "always"
+    assert names["灯塔重燃"].level == "manual_only"
+    assert names["小雨点"].type == "宠物"
+    assert not {"第一章 停摆的怀表", "风格", "大纲"} & set(names)
+    assert ("林默", "居于", "钟表铺") in triples(codex)

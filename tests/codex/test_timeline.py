@@ -1,0 +1,49 @@
+import pytest
+
+from armarius.codex.timeline import number, parse_span
+
+ROWS = [
+    ("第30章起", (30, None)),
+    ("第三十回后", (31, None)),
+    ("从第一百零五章开始", (105, None)),
+    ("第30章", (30, None)),
+    ("第5-8章", (5, 9)),
+    ("第五回至第八回", (5, 9)),
+    ("第10章前", (None, 10)),
+    ("直到第10章", (None, 10)),
+    ("第10章为止", (None, 11)),
+    ("第２章起", (2, None)),
+    ("From chapter 30", (30, None)),
+    ("Since Ch. 4", (4, None)),
+    ("After chapter 4", (5, None)),
+    ("Chapters 5–8", (5, 9)),
+    ("Until chapter 9", (None, 9)),
+    ("Chapter 12 onwards", (12, None)),
+    ("年龄", None),
+    ("第一次见面", None),
+    ("Chapter house", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("label", "span"), ROWS)
+def test_label_covers_these_chapters(label, span):
+    assert parse_span(label) == span
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("十", 10),
+        ("十二", 12),
+        ("二十", 20),
+        ("一百零五", 105),
+        ("一百二十", 120),
+        ("一二〇", 120),
+        ("廿三", 23),
+        ("千", 1000),
+        ("王", None),
+    ],
+)
+def test_chinese_numeral_has_this_value(text, value):
+    assert number(text) == value
