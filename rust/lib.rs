@@ -4,7 +4,17 @@
 //! module that does. Spans inside Rust are byte spans; `offsets` turns them into code points once,
 //! at the edge.
 
+pub mod alphabet;
+pub mod boundary;
+pub mod matcher;
+#[cfg(test)]
+mod matcher_rows;
+pub mod normalize;
+pub mod offsets;
+pub mod particles;
+pub mod prefilter;
 #[cfg(feature = "python")]
 mod py;
 pub mod scan;
+pub mod search;
 pub mod walk;

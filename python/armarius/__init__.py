@@ -3,9 +3,10 @@
 import warnings
 
 from armarius._core import __version__, optimised
+from armarius.matching import EntityMatcher, Match, Mention, Rejection
 from armarius.scanning import ScanHit, ScanHits, scan
 
-__all__ = ["ScanHit", "ScanHits", "__version__", "scan"]
+__all__ = ["EntityMatcher", "Match", "Mention", "Rejection", "ScanHit", "ScanHits", "__version__", "scan"]
 
 if not optimised:
     warnings.warn(

@@ -2,6 +2,8 @@
 
 use pyo3::prelude::*;
 
+mod matcher;
+mod mention;
 mod scan;
 mod walk;
 
@@ -10,6 +12,10 @@ mod walk;
 mod _core {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::matcher::EntityMatcher;
+    #[pymodule_export]
+    use super::mention::{Match, Mention, Rejection};
     #[pymodule_export]
     use super::scan::scan;
     #[pymodule_export]

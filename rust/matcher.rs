@@ -1,0 +1,193 @@
+//! Aliases to an automaton; text to mentions.
+//!
+//! A `Matcher` finds where known names stand in a text, spans in bytes. This file builds it and says what
+//! it answers; how it searches is in `search`, where a mention may begin and end in `boundary`.
+//!
+//! Cost: building is linear in the aliases; a search is one pass, see `search`.
+
+use crate::alphabet::Alphabet;
+use crate::boundary::Reason;
+use crate::normalize;
+use crate::offsets::CodePoints;
+use crate::prefilter::Prefilter;
+use aho_corasick::MatchKind;
+use aho_corasick::nfa::contiguous::NFA;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Why a matcher cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MatcherError {
+    /// An alias without a visible character.
+    #[error("entity {id:?}: {which} is blank")]
+    Blank {
+        /// The entity.
+        id: String,
+        /// "name" or "alias" with its place.
+        which: String,
+    },
+    /// More aliases than the automaton can hold.
+    #[error("too many aliases for one matcher: {0}")]
+    TooLarge(String),
+}
+
+/// One occurrence of an alias. Entities are `Matcher::entities_of(alias)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hit {
+    /// Start in bytes of the original text.
+    pub start: usize,
+    /// End in bytes, exclusive.
+    pub end: usize,
+    /// Index of the alias.
+    pub alias: u32,
+}
+
+/// An alias that stands in the text and is not a mention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rejected {
+    /// Where and which.
+    pub hit: Hit,
+    /// Why.
+    pub reason: Reason,
+    /// The mention that covers it, if one does.
+    pub by: Option<Hit>,
+}
+
+#[derive(Debug, Clone)]
+struct Alias {
+    shown: String,
+    /// Indices into the entity ids, in the order of the ids.
+    entities: Vec<u32>,
+}
+
+/// An immutable set of aliases and the automaton that finds them.
+#[derive(Debug)]
+pub struct Matcher {
+    ids: Vec<String>,
+    aliases: Vec<Alias>,
+    pub(crate) automaton: Option<NFA>,
+    pub(crate) prefilter: Prefilter,
+    pub(crate) alphabet: Alphabet,
+}
+
+impl Matcher {
+    /// Builds the matcher of `(entity id, names)`; ids that repeat are one entity, names that fold to the same are one alias.
+    pub fn new<'a, N>(
+        entities: impl IntoIterator<Item = (&'a str, N)>,
+    ) -> Result<Self, MatcherError>
+    where
+        N: IntoIterator<Item = &'a str>,
+    {
+        let mut ids: Vec<String> = Vec::new();
+        let mut index_of: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut alias_of: FxHashMap<String, u32> = FxHashMap::default();
+        let (mut aliases, mut folded_aliases): (Vec<Alias>, Vec<String>) = (Vec::new(), Vec::new());
+        for (id, names) in entities {
+            let entity = *index_of.entry(id).or_insert_with(|| {
+                ids.push(id.to_owned());
+                ids.len() as u32 - 1
+            });
+            for (place, name) in names.into_iter().enumerate() {
+                let shown = name.trim();
+                let folded = normalize::fold(shown).text.into_owned();
+                if folded.trim().is_empty() {
+                    let which = if place == 0 {
+                        "its name".to_owned()
+                    } else {
+                        format!("alias {place}")
+                    };
+                    return Err(MatcherError::Blank {
+                        id: id.to_owned(),
+                        which,
+                    });
+                }
+                if let Some(alias) = alias_of.get(&folded) {
+                    let sharing = &mut aliases[*alias as usize].entities;
+                    if !sharing.contains(&entity) {
+                        sharing.push(entity);
+                    }
+                } else {
+                    alias_of.insert(folded.clone(), aliases.len() as u32);
+                    aliases.push(Alias {
+                        shown: shown.to_owned(),
+                        entities: vec![entity],
+                    });
+                    folded_aliases.push(folded);
+                }
+            }
+        }
+        for alias in &mut aliases {
+            alias
+                .entities
+                .sort_unstable_by(|a, b| ids[*a as usize].cmp(&ids[*b as usize]));
+        }
+        Ok(Self {
+            ids,
+            aliases,
+            automaton: automaton(&folded_aliases)?,
+            prefilter: Prefilter::new(folded_aliases.iter().map(String::as_str)),
+            alphabet: Alphabet::new(&folded_aliases),
+        })
+    }
+
+    /// The entity ids, in the order in which they were first given.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// The aliases as they were first written, by index.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
+        self.aliases.iter().map(|alias| alias.shown.as_str())
+    }
+
+    /// The alias as it was first written.
+    pub fn alias(&self, alias: u32) -> &str {
+        &self.aliases[alias as usize].shown
+    }
+
+    /// The entities that share the alias, in the order of their ids, as indices into `ids`.
+    pub fn entities_of(&self, alias: u32) -> &[u32] {
+        &self.aliases[alias as usize].entities
+    }
+
+    /// The first mention of each entity, as (index of the entity, mention), by start, longest first.
+    pub fn detect(&self, text: &str) -> Vec<(u32, Hit)> {
+        let mut seen = FxHashSet::default();
+        let mentions = self.find_all(text).into_iter();
+        let each = mentions.flat_map(|hit| {
+            self.entities_of(hit.alias)
+                .iter()
+                .map(move |entity| (*entity, hit))
+        });
+        each.filter(|(entity, _)| seen.insert(*entity)).collect()
+    }
+
+    /// Mentions as little-endian u32 quadruples: `number`, index of the entity, start and end in code points.
+    pub fn find_packed(&self, number: u32, text: &str) -> Vec<u8> {
+        let hits = self.find_all(text);
+        let mut packed = Vec::with_capacity(hits.len() * 16);
+        let mut cursor = CodePoints::new(text);
+        for hit in hits {
+            let (start, end) = cursor.span(hit.start, hit.end);
+            for entity in self.entities_of(hit.alias) {
+                for value in [number, *entity, start as u32, end as u32] {
+                    packed.extend_from_slice(&value.to_le_bytes());
+                }
+            }
+        }
+        packed
+    }
+}
+
+fn automaton(aliases: &[String]) -> Result<Option<NFA>, MatcherError> {
+    if aliases.is_empty() {
+        return Ok(None);
+    }
+    let built = NFA::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .ascii_case_insensitive(true)
+        .prefilter(false)
+        .build(aliases);
+    built
+        .map(Some)
+        .map_err(|error| MatcherError::TooLarge(error.to_string()))
+}

@@ -1,0 +1,206 @@
+//! `EntityMatcher` for Python: conversions and nothing else.
+
+use crate::matcher::{Hit, Matcher, MatcherError};
+use crate::offsets::CodePoints;
+use crate::py::mention::{Match, Mention, Rejection};
+use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+use rayon::prelude::*;
+
+/// Texts above this many bytes are searched without the GIL (about a tenth of a millisecond).
+const DETACH_ABOVE: usize = 64 * 1024;
+
+impl From<MatcherError> for PyErr {
+    fn from(error: MatcherError) -> Self {
+        PyValueError::new_err(error.to_string())
+    }
+}
+
+/// An immutable set of entity names, and the automaton that finds them in a text.
+#[pyclass(frozen, module = "armarius._core")]
+pub struct EntityMatcher {
+    matcher: Matcher,
+    ids: Vec<Py<PyString>>,
+    terms: Vec<Py<PyString>>,
+}
+
+// Arguments are extracted by value: that is how PyO3 hands over a list.
+#[allow(clippy::needless_pass_by_value)]
+#[pymethods]
+impl EntityMatcher {
+    #[new]
+    #[pyo3(signature = (entities, /))]
+    fn new(py: Python<'_>, entities: Vec<(PyBackedStr, Vec<PyBackedStr>)>) -> PyResult<Self> {
+        let named = entities
+            .iter()
+            .map(|(id, names)| (&**id, names.iter().map(|name| &**name)));
+        let matcher = Matcher::new(named)?;
+        let ids = matcher
+            .ids()
+            .iter()
+            .map(|id| PyString::new(py, id).unbind())
+            .collect();
+        let terms = matcher
+            .aliases()
+            .map(|alias| PyString::new(py, alias).unbind())
+            .collect();
+        Ok(Self {
+            matcher,
+            ids,
+            terms,
+        })
+    }
+
+    /// The entity ids, in the order first given; the packed form counts in it.
+    #[getter]
+    fn entity_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.ids)
+    }
+
+    /// The number of different aliases after folding.
+    #[getter]
+    fn alias_count(&self) -> usize {
+        self.terms.len()
+    }
+
+    fn __len__(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Mentions that do not overlap, in order.
+    #[pyo3(signature = (text, /))]
+    fn find_all(&self, py: Python<'_>, text: &str) -> PyResult<Vec<Mention>> {
+        let hits = self.run(py, text, |matcher| matcher.find_all(text))?;
+        Ok(self.mentions(py, text, &hits))
+    }
+
+    /// All mentions, nested and overlapping ones too, in order.
+    #[pyo3(signature = (text, /))]
+    fn find_overlapping(&self, py: Python<'_>, text: &str) -> PyResult<Vec<Mention>> {
+        let hits = self.run(py, text, |matcher| matcher.find_overlapping(text))?;
+        Ok(self.mentions(py, text, &hits))
+    }
+
+    /// One match per entity: the earliest, then longest.
+    #[pyo3(signature = (text, /))]
+    fn detect(&self, py: Python<'_>, text: &str) -> PyResult<Vec<Match>> {
+        let hits = self.run(py, text, |matcher| matcher.detect(text))?;
+        let mut cursor = CodePoints::new(text);
+        let matches = hits.into_iter().map(|(entity, hit)| Match {
+            entity_id: self.ids[entity as usize].clone_ref(py),
+            matched_term: self.term(py, text, hit),
+            position: cursor.at(hit.start) as u32,
+        });
+        Ok(matches.collect())
+    }
+
+    /// `find_all` of each text, in one crossing and in parallel.
+    #[pyo3(signature = (texts, /))]
+    fn find_batch(&self, py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<Vec<Vec<Mention>>> {
+        texts.iter().try_for_each(|text| check_length(text))?;
+        let found: Vec<_> = py.detach(|| {
+            texts
+                .par_iter()
+                .map(|text| self.matcher.find_all(text))
+                .collect()
+        });
+        Ok(texts
+            .iter()
+            .zip(&found)
+            .map(|(text, hits): (_, &Vec<_>)| self.mentions(py, text, hits))
+            .collect())
+    }
+
+    /// `find_batch` as little-endian u32 quadruples: text, entity, start, end.
+    #[pyo3(signature = (texts, /))]
+    fn find_packed<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<PyBackedStr>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        texts.iter().try_for_each(|text| check_length(text))?;
+        let packed: Vec<Vec<u8>> = py.detach(|| {
+            let numbered = texts.par_iter().enumerate();
+            numbered
+                .map(|(number, text)| self.matcher.find_packed(number as u32, text))
+                .collect()
+        });
+        Ok(PyBytes::new(py, &packed.concat()))
+    }
+
+    /// Aliases that stand in the text and are not mentions, with the reason.
+    #[pyo3(signature = (text, /))]
+    fn explain(&self, py: Python<'_>, text: &str) -> PyResult<Vec<Rejection>> {
+        let rejected = self.run(py, text, |matcher| matcher.explain(text))?;
+        let mut cursor = CodePoints::new(text);
+        let mut rejections = Vec::with_capacity(rejected.len());
+        for one in rejected {
+            let (start, end) = cursor.span(one.hit.start, one.hit.end);
+            for entity in self.matcher.entities_of(one.hit.alias) {
+                rejections.push(Rejection {
+                    entity_id: self.ids[*entity as usize].clone_ref(py),
+                    term: self.term(py, text, one.hit),
+                    start: start as u32,
+                    end: end as u32,
+                    reason: PyString::new(py, one.reason.as_str()).unbind(),
+                    by: one.by.map(|by| self.term(py, text, by)),
+                });
+            }
+        }
+        Ok(rejections)
+    }
+}
+
+impl EntityMatcher {
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        search: impl FnOnce(&Matcher) -> T + Send,
+    ) -> PyResult<T> {
+        check_length(text)?;
+        if text.len() < DETACH_ABOVE {
+            return Ok(search(&self.matcher));
+        }
+        Ok(py.detach(|| search(&self.matcher)))
+    }
+
+    fn mentions(&self, py: Python<'_>, text: &str, hits: &[Hit]) -> Vec<Mention> {
+        let mut cursor = CodePoints::new(text);
+        let mut mentions = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let (start, end) = cursor.span(hit.start, hit.end);
+            for entity in self.matcher.entities_of(hit.alias) {
+                mentions.push(Mention {
+                    entity_id: self.ids[*entity as usize].clone_ref(py),
+                    term: self.term(py, text, *hit),
+                    start: start as u32,
+                    end: end as u32,
+                });
+            }
+        }
+        mentions
+    }
+
+    /// What was written: the alias's own string object when it was written that way.
+    fn term(&self, py: Python<'_>, text: &str, hit: Hit) -> Py<PyString> {
+        let written = &text[hit.start..hit.end];
+        if written == self.matcher.alias(hit.alias) {
+            self.terms[hit.alias as usize].clone_ref(py)
+        } else {
+            PyString::new(py, written).unbind()
+        }
+    }
+}
+
+fn check_length(text: &str) -> PyResult<()> {
+    if u32::try_from(text.len()).is_ok() {
+        return Ok(());
+    }
+    Err(PyOverflowError::new_err(format!(
+        "a text of {} bytes is longer than 4 GiB",
+        text.len()
+    )))
+}
