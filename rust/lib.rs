@@ -6,6 +6,7 @@
 
 pub mod alphabet;
 pub mod boundary;
+pub mod budget;
 pub mod matcher;
 #[cfg(test)]
 mod matcher_rows;

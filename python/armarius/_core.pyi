@@ -7,6 +7,7 @@ __all__ = [
     "Mention",
     "Rejection",
     "__version__",
+    "allocate",
     "optimised",
     "scan",
     "walk",
@@ -80,6 +81,13 @@ class Rejection:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+def allocate(
+    available: int,
+    layers: list[tuple[int, int, int, int, int]],
+    headings: list[int],
+    items: list[tuple[int, int, int | None, bool, bool, int | None, int | None, float, str, str]],
+    /,
+) -> tuple[list[int], list[int], list[int]]: ...
 def scan(
     root: str | PathLike[str],
     pattern: str,

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+mod budget;
 mod matcher;
 mod mention;
 mod scan;
@@ -12,6 +13,8 @@ mod walk;
 mod _core {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::budget::allocate;
     #[pymodule_export]
     use super::matcher::EntityMatcher;
     #[pymodule_export]

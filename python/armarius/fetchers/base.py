@@ -48,6 +48,7 @@ class Candidate:
         anchor: Code-point offset in `content` that `keep="around"` stays near.
         documents: Project-relative paths this content draws on.
         project_id: The project the content belongs to; another project's is refused.
+        together: Candidates of one layer with the same non-empty value enter together or not at all.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Candidate:
     anchor: int = 0
     documents: tuple[str, ...] = ()
     project_id: str = ""
+    together: str = ""
 
 
 @dataclass(frozen=True, slots=True)

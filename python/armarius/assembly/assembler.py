@@ -1,0 +1,218 @@
+"""One request through the whole line: fetch, take in, fit, account. Holds no text between calls."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from armarius.assembly.budget import BudgetProfile, LayerBudget
+from armarius.assembly.counting import Counter, Measured
+from armarius.assembly.gather import Answer, gather
+from armarius.assembly.intake import Intake, take_in
+from armarius.assembly.plan import Fitted, Plan, Previous
+from armarius.assembly.prefix import PrefixMemory, stable_hash
+from armarius.assembly.report import Pack, PackOmission, account
+from armarius.contract import AssembleRequest, AssembleResult, LayerResult, LayerResults
+from armarius.errors import BudgetError, ContextWarning
+from armarius.fetchers.base import LAYERS, Candidate, Evidence, Fetched, Fetcher, FetchRequest, LayerName
+
+__all__ = ["Assembler", "Task"]
+
+QUERY_SOURCE = "request:query"
+QUERY_GROUP = "[用户请求]"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A request resolved: document read, cursor in code points, counter and profile chosen.
+
+    Attributes:
+        counter_failed: The counter the model asks for could not be had; `counter` is the estimate.
+    """
+
+    request: AssembleRequest
+    fetch: FetchRequest
+    counter: Measured
+    profile: BudgetProfile
+    layers: Mapping[LayerName, LayerBudget] = field(default_factory=dict)
+    previous: Pack | None = None
+    warnings: tuple[ContextWarning, ...] = ()
+
+
+class Assembler:
+    """Turns tasks into packs. Threads may share one."""
+
+    def __init__(
+        self, fetchers: Sequence[Fetcher], *, fallback: Counter | None = None, fetch_timeout: float = 5.0
+    ) -> None:
+        self.fetchers = tuple(fetchers)
+        self.fetch_timeout = fetch_timeout
+        self._fallback = None if fallback is None else Measured(fallback)
+        self._memory = PrefixMemory()
+
+    def assemble(self, task: Task) -> Pack:
+        """The pack for `task`.
+
+        Raises:
+            BudgetError: The budget is not positive after the reserve, or too small for what must be in.
+        """
+        available = _available(task.request, task.profile)
+        answers = gather(self.fetchers, task.fetch, timeout=self.fetch_timeout)
+        intake = take_in([*answers, _query(task)], task.fetch.project_id)
+        previous = task.previous.as_previous() if task.previous else Previous()
+        profile = task.profile.with_layers(task.layers)
+        warnings = task.warnings
+        try:
+            plan = Plan(intake, task.counter, profile, previous)
+            fitted = plan.fit(available)
+        except BudgetError:
+            raise
+        except Exception as error:
+            if self._fallback is None:
+                raise
+            message = f"{task.counter.counter.name} failed ({type(error).__name__}: {error}); counted by estimate"
+            warnings = (*warnings, ContextWarning("CONTEXT_BUDGET_FALLBACK", message))
+            plan = Plan(intake, self._fallback, profile, previous)
+            fitted = plan.fit(available)
+        key = _identity(task.request, plan)
+        before = task.previous.stable_prefix_hash if task.previous and _same_identity(task, key, plan) else None
+        stable = fitted.rendered.contents["rules"] + fitted.rendered.contents["settings"]
+        unchanged = self._memory.unchanged(key, stable_hash(stable), before)
+        return _pack(task.request, plan, fitted, intake, warnings, unchanged)
+
+
+def _available(request: AssembleRequest, profile: BudgetProfile) -> int:
+    budget = profile.budget if request.budget is None else request.budget
+    if budget <= 0:
+        raise BudgetError(f"budget must be > 0 tokens, got {budget}")
+    if request.reserve_output < 0:
+        raise BudgetError(f"reserve_output must be >= 0 tokens, got {request.reserve_output}")
+    if request.reserve_output >= budget:
+        raise BudgetError(f"reserve_output {request.reserve_output} leaves nothing of the budget {budget}")
+    return budget - request.reserve_output
+
+
+def _query(task: Task) -> Answer:
+    """The user's words close the prompt; they are kept before anything else of their layer."""
+    query = task.fetch.query
+    candidate = Candidate(
+        id=QUERY_SOURCE,
+        layer="immediate",
+        source=QUERY_SOURCE,
+        content=query,
+        score=-1e308,
+        evidence=(Evidence("query", "the user's words"),),
+        group=QUERY_GROUP,
+        pinned=True,
+        keep="head",
+    )
+    return Answer("query", "immediate", Fetched((candidate,) if query.strip() else ()))
+
+
+def _identity(request: AssembleRequest, plan: Plan) -> tuple[str, ...]:
+    return (
+        request.project_id,
+        request.skill_id,
+        request.provider or "",
+        request.model or "",
+        f"{plan.measured.counter.name}@{request.tokenizer_version or ''}",
+    )
+
+
+def _same_identity(task: Task, key: tuple[str, ...], plan: Plan) -> bool:
+    previous = task.previous
+    return (
+        previous is not None
+        and previous.counter == plan.measured.counter.name
+        and (_identity(previous.request, plan) == key)
+    )
+
+
+def _pack(
+    request: AssembleRequest,
+    plan: Plan,
+    fitted: Fitted,
+    intake: Intake,
+    extra: tuple[ContextWarning, ...],
+    unchanged: bool,
+) -> Pack:
+    available = _available(request, plan.profile)
+    contents = fitted.rendered.contents
+    items = account(plan, fitted)
+    left_out = [
+        PackOmission(
+            id=candidate.id,
+            layer=candidate.layer,
+            source=candidate.source,
+            reason="budget",
+            detail=f"{tokens} tokens did not fit",
+            tokens=tokens,
+            score=candidate.score,
+            evidence=candidate.evidence,
+        )
+        for candidate, tokens in fitted.left_out
+    ]
+    refused = [PackOmission(o.id, o.layer, o.source, o.reason, o.detail) for o in intake.omitted]
+    omitted = sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason))
+    tokens = {layer: plan.measured.fresh(contents[layer]) if contents[layer] else 0 for layer in LAYERS}
+    said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
+    for layer, warning in intake.warnings:
+        said[layer].append(str(warning))
+    if "rules" in {item.layer for item in items}:
+        share = plan.profile.layers["rules"].ratio or 0
+        if tokens["rules"] * 100 > share * available:
+            message = f"rules take {tokens['rules']} tokens, more than {share:g} % of {available}"
+            said["rules"].append(str(ContextWarning("CONTEXT_RULES_OVERBUDGET", message)))
+    everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
+    everything += _capacity(plan.profile, fitted, available, bool(left_out) or any(i.form != "full" for i in items))
+    trimmed = {item.layer for item in items if item.form != "full"} | {gone.layer for gone in left_out}
+    layers = {
+        layer: LayerResult(
+            source=tuple(item.source for item in items if item.layer == layer),
+            token_count=tokens[layer],
+            truncated=layer in trimmed,
+            warnings=tuple(said[layer]) or None,
+        )
+        for layer in LAYERS
+    }
+    stable = contents["rules"] + contents["settings"]
+    result = AssembleResult(
+        prompt=fitted.rendered.prompt,
+        token_count=fitted.token_count,
+        stable_prefix_hash=stable_hash(stable),
+        stable_prefix_unchanged=unchanged,
+        warnings=tuple(dict.fromkeys(everything)),
+        capacity_percent=round(100 * fitted.token_count / available, 1),
+        layers=LayerResults(**layers),
+    )
+
+    def again(budget: int) -> Pack:
+        changed = AssembleRequest(**{**request.model_dump(), "budget": budget})
+        fresh = plan.fit(_available(changed, plan.profile))
+        return _pack(changed, plan, fresh, intake, extra, unchanged)
+
+    return Pack(
+        result=result,
+        request=request,
+        counter=plan.measured.counter.name,
+        counter_exact=plan.measured.counter.exact,
+        budget=available + request.reserve_output,
+        items=items,
+        omitted=tuple(omitted),
+        contents=contents,
+        granted=fitted.granted,
+        _plan=plan,
+        _fitted=fitted,
+        _again=again,
+    )
+
+
+def _capacity(profile: BudgetProfile, fitted: Fitted, available: int, trimmed: bool) -> list[str]:
+    said = []
+    if fitted.token_count * 100 >= profile.warn_percent * available:
+        percent = 100 * fitted.token_count / available
+        said.append(
+            ContextWarning("CONTEXT_CAPACITY_WARNING", f"the prompt fills {percent:.1f} % of {available} tokens")
+        )
+    if trimmed and fitted.demanded * 100 >= profile.trim_percent * available:
+        message = f"{fitted.demanded} tokens were on offer; trimmed to at most {profile.trim_percent} % of {available}"
+        said.append(ContextWarning("CONTEXT_CAPACITY_FORCE_TRIM", message))
+    return [str(warning) for warning in said]

@@ -1,0 +1,66 @@
+"""Counting once: a counter with a memory, so that only new text is tokenised."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+__all__ = ["Counter", "Measured"]
+
+
+class Counter(Protocol):
+    """Text to tokens. `armarius.TokenCounter` is one; a host may bring its own."""
+
+    @property
+    def name(self) -> str:
+        """Named in the result."""
+        ...
+
+    @property
+    def exact(self) -> bool:
+        """False when the model's tokenizer is unpublished and the count an approximation."""
+        ...
+
+    def count(self, text: str, /) -> int:
+        """Tokens of one text."""
+        ...
+
+    def count_batch(self, texts: list[str], /) -> list[int]:
+        """Tokens of each text."""
+        ...
+
+
+class Measured:
+    """A counter that remembers.
+
+    Pieces of a prompt recur from request to request; each is counted once. The memory is bounded
+    and dropped whole when full. Safe to share between threads: at worst a text is counted twice.
+    """
+
+    _MEMORY_CHARACTERS = 16_000_000
+
+    def __init__(self, counter: Counter) -> None:
+        self.counter = counter
+        self._known: dict[str, int] = {}
+        self._held = 0
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`; remembered."""
+        known = self._known.get(text)
+        return self.counts([text])[0] if known is None else known
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, in order; the unknown ones are counted in one batch."""
+        known = self._known
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            found = self.counter.count_batch(missing)
+            fresh = dict(zip(missing, found, strict=True))
+            self._held += sum(map(len, missing))
+            if self._held > self._MEMORY_CHARACTERS:
+                self._known, self._held = {}, 0
+            self._known.update(fresh)
+            return [fresh[text] if text in fresh else known[text] for text in texts]
+        return [known[text] for text in texts]
+
+    def fresh(self, text: str) -> int:
+        """Tokens of `text`, counted now and not remembered: prompts, which differ every time."""
+        return self.counter.count(text)

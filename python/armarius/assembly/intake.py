@@ -1,0 +1,105 @@
+"""From what fetchers answered to the candidates that may compete: checked, fenced, deduplicated, ordered."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from armarius.assembly.fence import neutralise, single_line
+from armarius.assembly.gather import Answer
+from armarius.errors import ContextWarning
+from armarius.fetchers.base import LAYERS, Candidate, LayerName, Omission, OmitReason
+
+__all__ = ["Intake", "take_in"]
+
+_LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Candidates in canonical order, and what was refused. Independent of the order of the answers."""
+
+    candidates: tuple[Candidate, ...]
+    omitted: tuple[Omission, ...]
+    warnings: tuple[tuple[LayerName, ContextWarning], ...]
+
+
+def take_in(answers: Iterable[Answer], project_id: str) -> Intake:
+    """Check every candidate and bring all into one order.
+
+    A candidate of another project, an empty one and a duplicate (same id in its layer, or the same
+    content anywhere) are refused and listed. Content is neutralised before anything is counted.
+
+    Args:
+        answers: One per fetcher, in any order.
+        project_id: The project of the request.
+
+    Cost: one pass over the text of all candidates.
+    """
+    answers = list(answers)
+    omitted: list[Omission] = []
+    warnings: set[tuple[LayerName, ContextWarning]] = set()
+    offered: list[Candidate] = []
+    for answer in answers:
+        omitted += answer.fetched.omitted
+        warnings.update((answer.layer, warning) for warning in answer.fetched.warnings)
+        for candidate in answer.fetched.candidates:
+            if candidate.project_id and candidate.project_id != project_id:
+                detail = f"belongs to project {candidate.project_id!r}"
+                omitted.append(_omission(candidate, "excluded", detail))
+                message = f"{answer.name} offered {candidate.source!r} of another project; refused"
+                warnings.add((candidate.layer, ContextWarning("CONTEXT_SCOPE_VIOLATION", message)))
+            else:
+                offered.append(candidate)
+    headings = sorted({single_line(candidate.group) for candidate in offered if candidate.group})
+    kept: list[Candidate] = []
+    seen: dict[tuple[LayerName | None, str], Candidate] = {}
+    for candidate in sorted((_clean(candidate, headings) for candidate in offered), key=_canonical):
+        if not candidate.content:
+            omitted.append(_omission(candidate, "excluded", "empty"))
+            continue
+        twin = seen.get((candidate.layer, candidate.id)) or seen.get((None, candidate.content))
+        if twin is not None:
+            omitted.append(_omission(candidate, "duplicate", f"of {twin.source} in {twin.layer}"))
+            continue
+        seen[candidate.layer, candidate.id] = seen[None, candidate.content] = candidate
+        kept.append(candidate)
+    return Intake(
+        tuple(kept),
+        tuple(sorted(omitted, key=lambda o: (_LAYER_INDEX[o.layer], o.source, o.id, o.reason, o.detail))),
+        tuple(sorted(warnings, key=lambda w: (_LAYER_INDEX[w[0]], w[1].code, w[1].message))),
+    )
+
+
+def _canonical(candidate: Candidate) -> tuple[object, ...]:
+    return (
+        _LAYER_INDEX[candidate.layer],
+        not candidate.pinned,
+        -candidate.score,
+        candidate.source,
+        candidate.id,
+        candidate.content,
+    )
+
+
+def _omission(candidate: Candidate, reason: OmitReason, detail: str) -> Omission:
+    return Omission(candidate.id, candidate.layer, candidate.source, reason, detail)
+
+
+def _clean(candidate: Candidate, headings: list[str]) -> Candidate:
+    content, anchor = candidate.content, candidate.anchor
+    harmless = neutralise(content, headings)
+    if harmless is not content and anchor:
+        anchor = len(neutralise(content[:anchor], headings))
+    stripped = harmless.strip()
+    if stripped is not harmless:
+        anchor -= len(harmless) - len(harmless.lstrip())
+    short = None if candidate.short is None else neutralise(candidate.short, headings).strip()
+    score = float(candidate.score)
+    return replace(
+        candidate,
+        content=stripped,
+        anchor=min(max(anchor, 0), len(stripped)),
+        short=short or None,
+        group=single_line(candidate.group),
+        score=-math.inf if math.isnan(score) else score,
+    )

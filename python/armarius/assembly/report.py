@@ -1,0 +1,276 @@
+"""The pack: a prompt with the complete account of what went in, what stayed out, and why."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from armarius.assembly.plan import Fitted, Plan, Previous
+from armarius.assembly.prefix import PrefixReport, common_prefix, layer_at
+from armarius.assembly.providers import cache_rule
+from armarius.assembly.render import SEPARATOR, Form
+from armarius.contract import AssembleRequest, AssembleResult, LayerResults
+from armarius.errors import ContractError
+from armarius.fetchers.base import Evidence, LayerName, OmitReason
+
+__all__ = ["Difference", "Explanation", "Pack", "PackItem", "PackOmission"]
+
+
+@dataclass(frozen=True, slots=True)
+class PackItem:
+    """Something that is in the prompt.
+
+    Attributes:
+        tokens: What it costs, the line breaks after it included.
+        form: `full`, `short`, or `truncated`.
+        span: Where its text stands in the prompt, code points, half-open.
+        part: Which code points of its content were kept when truncated.
+    """
+
+    id: str
+    layer: LayerName
+    source: str
+    score: float
+    tokens: int
+    evidence: tuple[Evidence, ...]
+    form: Form
+    span: tuple[int, int]
+    part: tuple[int, int] | None = None
+    group: str = ""
+    documents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PackOmission:
+    """Something that was considered and is not in the prompt, with one reason of the closed list.
+
+    `tokens` is what it would have cost where that was known, else 0.
+    """
+
+    id: str
+    layer: LayerName
+    source: str
+    reason: OmitReason
+    detail: str = ""
+    tokens: int = 0
+    score: float = 0.0
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why something is in the prompt or is not; `str()` is a sentence."""
+
+    id: str
+    included: bool
+    items: tuple[PackItem, ...]
+    omitted: tuple[PackOmission, ...]
+
+    def __str__(self) -> str:
+        lines = []
+        for item in self.items:
+            why = "; ".join(f"{e.kind}: {e.detail}" for e in item.evidence) or "offered without evidence"
+            lines.append(f"{item.source} is in {item.layer} ({item.form}, {item.tokens} tokens): {why}")
+        for gone in self.omitted:
+            detail = f" ({gone.detail})" if gone.detail else ""
+            lines.append(f"{gone.source} was left out of {gone.layer}: {gone.reason}{detail}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changed from another pack to this one; entries are sources."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    reshaped: tuple[str, ...]
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A prompt that fits its budget, and the account of it.
+
+    Attributes:
+        result: The answer as it travels; `to_wire()` is its JSON form.
+        counter: Name of the counter behind every number here.
+        counter_exact: False when the model's tokenizer is unpublished.
+        budget: Tokens of the request, the reserve included.
+        items: What is in the prompt, in prompt order.
+        omitted: What was considered and is not, ordered by layer and source.
+        contents: The four layers as rendered; their concatenation is the prompt.
+        granted: Tokens each layer was allotted.
+    """
+
+    result: AssembleResult
+    request: AssembleRequest
+    counter: str
+    counter_exact: bool
+    budget: int
+    items: tuple[PackItem, ...]
+    omitted: tuple[PackOmission, ...]
+    contents: dict[LayerName, str]
+    granted: dict[LayerName, int]
+    _plan: Plan = field(repr=False, compare=False)
+    _fitted: Fitted = field(repr=False, compare=False)
+    _again: Callable[[int], "Pack"] = field(repr=False, compare=False)
+
+    @property
+    def prompt(self) -> str:
+        """The four layers, concatenated."""
+        return self.result.prompt
+
+    @property
+    def token_count(self) -> int:
+        """Of `prompt`, by `counter`."""
+        return self.result.token_count
+
+    @property
+    def layers(self) -> LayerResults:
+        """Source, token count and truncation per layer."""
+        return self.result.layers
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is missing or noteworthy, as `CODE: message`."""
+        return self.result.warnings
+
+    @property
+    def stable_prefix_hash(self) -> str:
+        """SHA-256 over the rules and settings layers as rendered."""
+        return self.result.stable_prefix_hash
+
+    @property
+    def stable_prefix_unchanged(self) -> bool:
+        """Against the previous request of the same project, skill, provider, model and tokenizer."""
+        return self.result.stable_prefix_unchanged
+
+    @property
+    def capacity_percent(self) -> float:
+        """Share of the budget less the reserve."""
+        return self.result.capacity_percent
+
+    @property
+    def stable_prefix(self) -> str:
+        """The rules and settings layers: what a provider may cache."""
+        return self.contents["rules"] + self.contents["settings"]
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Project-relative paths the prompt draws on, each once, in prompt order."""
+        return tuple(dict.fromkeys(path for item in self.items for path in item.documents))
+
+    def to_wire(self) -> dict[str, Any]:
+        """The result in its camelCase form, plain JSON types."""
+        return self.result.to_wire()
+
+    @cached_property
+    def prefix(self) -> PrefixReport:
+        """How much of this prompt a provider's cache can reuse."""
+        measured, before = self._plan.measured, self._plan.previous.prompt
+        shared = common_prefix(before, self.prompt)
+        rule = cache_rule(self.request.model, self.request.provider)
+        minimum = rule.minimum_tokens if rule else None
+        tokens = measured.count(self.stable_prefix)
+        differs = bool(before) and shared < max(len(before), len(self.prompt))
+        return PrefixReport(
+            hash=self.stable_prefix_hash,
+            tokens=tokens,
+            shared_characters=shared,
+            shared_tokens=measured.fresh(self.prompt[:shared]) if shared else 0,
+            first_difference=layer_at(self.contents, shared) if differs else None,
+            minimum_tokens=minimum,
+            reaches_minimum=None if minimum is None else tokens >= minimum,
+            anchor_moved=self._fitted.anchor_moved,
+        )
+
+    def explain(self, wanted: str, /) -> Explanation:
+        """Why `wanted` is in the prompt or is not.
+
+        Args:
+            wanted: An id or a source, such as `codex:detected:e1`.
+
+        Raises:
+            KeyError: Nothing of that name was considered.
+        """
+        items = tuple(item for item in self.items if wanted in (item.id, item.source))
+        omitted = tuple(gone for gone in self.omitted if wanted in (gone.id, gone.source))
+        if not items and not omitted:
+            raise KeyError(f"nothing with the id or source {wanted!r} was considered")
+        return Explanation(wanted, bool(items), items, omitted)
+
+    def what_if(self, *, budget: int) -> "Pack":
+        """The same candidates under another budget. Fetches nothing, remembers nothing."""
+        return self._again(budget)
+
+    def diff(self, other: "Pack") -> Difference:
+        """What changed from `other` to this pack."""
+        mine = {(item.layer, item.source): item.form for item in self.items}
+        theirs = {(item.layer, item.source): item.form for item in other.items}
+        return Difference(
+            added=tuple(source for layer, source in mine if (layer, source) not in theirs),
+            removed=tuple(source for layer, source in theirs if (layer, source) not in mine),
+            reshaped=tuple(key[1] for key in mine if key in theirs and mine[key] != theirs[key]),
+            tokens=self.token_count - other.token_count,
+        )
+
+    def to_messages(self, provider: Literal["openai", "anthropic"]) -> Any:  # noqa: ANN401 - two providers, two shapes
+        """The prompt as a provider's messages, its cache marker exactly after the stable prefix.
+
+        Returns:
+            `openai`: a list of messages. `anthropic`: a dict with `system` and `messages`, to be
+            passed as keyword arguments. The texts, concatenated, are the prompt.
+        """
+        if provider not in ("openai", "anthropic"):
+            raise ContractError(f"provider must be 'openai' or 'anthropic', got {provider!r}")
+        rule = cache_rule(self.request.model, provider)
+        if rule is None or rule.provider != provider:
+            rule = cache_rule(None, provider)
+        stable = {"type": "text", "text": self.stable_prefix, **((rule and rule.marker) or {})}
+        rest = {"type": "text", "text": self.contents["retrieved"] + self.contents["immediate"]}
+        system = [stable] if stable["text"] else []
+        user = [{"role": "user", "content": [rest]}] if rest["text"] else []
+        if provider == "anthropic":
+            return {"system": system, "messages": user}
+        return ([{"role": "system", "content": system}] if system else []) + user
+
+    def as_previous(self) -> Previous:
+        """What the next assembly needs to know of this one."""
+        windows = {
+            item.id: (item.part[0], self.prompt[item.span[0] : item.span[0] + 48])
+            for item in self.items
+            if item.part is not None and item.layer == "immediate"
+        }
+        places = {(item.layer, item.id): place for place, item in enumerate(self.items)}
+        return Previous(self.prompt, places, windows)
+
+    def __repr__(self) -> str:
+        about = "" if self.counter_exact else "≈"
+        kept, out, warned = len(self.items), len(self.omitted), len(self.warnings)
+        warnings = f", {warned} warning{'s' * (warned != 1)}" if warned else ""
+        return (
+            f"Pack({about}{self.token_count}/{self.budget} tokens by {self.counter}, "
+            f"{kept} kept, {out} omitted{warnings})"
+        )
+
+
+def account(plan: Plan, fitted: Fitted) -> tuple[PackItem, ...]:
+    """The items of a fitted prompt, in prompt order."""
+    rendered = fitted.rendered
+    tokens = plan.measured.counts([item.text + SEPARATOR for item in rendered.placed])
+    return tuple(
+        PackItem(
+            id=item.candidate.id,
+            layer=item.candidate.layer,
+            source=item.candidate.source,
+            score=item.candidate.score,
+            tokens=cost,
+            evidence=item.candidate.evidence,
+            form=item.form,
+            span=span,
+            part=item.part,
+            group=item.candidate.group,
+            documents=item.candidate.documents,
+        )
+        for item, span, cost in zip(rendered.placed, rendered.spans, tokens, strict=True)
+    )

@@ -1,0 +1,27 @@
+"""Short ways to say what the assembly tests say often."""
+
+from armarius.assembly.assembler import Assembler, Task
+from armarius.assembly.budget import BudgetProfile
+from armarius.assembly.counting import Measured
+from armarius.contract import AssembleRequest
+from armarius.fetchers.base import Candidate, FetchRequest
+from armarius.testing import FakeFetcher, FixedCounter
+
+
+def candidate(name, layer="retrieved", content=None, *, size=0, **more):
+    """A candidate whose content is its own; `size` pads it to that many characters."""
+    more.setdefault("source", f"test:{name}")
+    content = f"content of {name}".ljust(size, "x") if content is None else content
+    return Candidate(id=name, layer=layer, content=content, **more)
+
+
+def assemble(fetchers, *, budget=1000, counter=None, assembler=None, previous=None, profile=None, **request):
+    """One assembly over fetchers, or over candidates, with the fixed counter."""
+    layers = request.pop("layers", {})
+    if fetchers and isinstance(fetchers[0], Candidate):
+        fetchers = [FakeFetcher(fetchers)]
+    request = AssembleRequest(budget=budget, **request)
+    fetch = FetchRequest(project_id=request.project_id, query=request.query)
+    assembler = assembler or Assembler(fetchers)
+    counter = counter if isinstance(counter, Measured) else Measured(counter or FixedCounter())
+    return assembler.assemble(Task(request, fetch, counter, profile or BudgetProfile(), layers, previous))

@@ -1,0 +1,254 @@
+import hashlib
+
+import pytest
+from tests.assembly.support import assemble, candidate
+
+from armarius.assembly.assembler import Assembler
+from armarius.assembly.budget import BudgetProfile, LayerBudget
+from armarius.errors import BudgetError, ContextWarning
+from armarius.fetchers.base import LAYERS, Evidence, Omission
+from armarius.testing import FakeFetcher, FixedCounter
+
+
+def codes(pack):
+    return [warning.partition(":")[0] for warning in pack.warnings]
+
+
+def test_prompt_is_the_four_layers_in_order_and_counts_exactly():
+    pack = assemble([candidate(layer, layer) for layer in reversed(LAYERS)], query="what now?")
+    assert pack.prompt == "".join(pack.contents[layer] for layer in LAYERS)
+    assert pack.token_count == len(pack.prompt)
+    assert [pack.layers[layer].token_count for layer in LAYERS] == [len(pack.contents[layer]) for layer in LAYERS]
+    assert pack.prompt.index("content of rules") < pack.prompt.index("content of settings")
+    assert pack.prompt.rstrip().endswith("</layer-immediate>")
+    assert pack.prompt.index("content of immediate") < pack.prompt.index("what now?")
+
+
+def test_every_item_has_a_source_and_its_span():
+    pack = assemble([candidate("a"), candidate("b", "rules")], query="q")
+    assert pack.layers.retrieved.source == ("test:a",)
+    assert [pack.prompt[slice(*item.span)] for item in pack.items] == ["content of b", "content of a", "q"]
+    assert [item.source for item in pack.items] == ["test:b", "test:a", "request:query"]
+
+
+def test_group_heading_stands_once_above_its_first_item():
+    card = {"group": "[知识图谱 — 引用检测]"}
+    pack = assemble([candidate("a", **card, score=1), candidate("b", **card), candidate("c", score=0.5)])
+    assert pack.prompt.count("[知识图谱 — 引用检测]") == 1
+    assert "[知识图谱 — 引用检测]\ncontent of a\n\ncontent of b" in pack.prompt
+
+
+def test_stable_hash_is_sha256_over_rules_and_settings_as_rendered():
+    pack = assemble([candidate("r", "rules"), candidate("s", "settings"), candidate("x")])
+    stable = pack.contents["rules"] + pack.contents["settings"]
+    assert pack.prompt.startswith(stable)
+    assert pack.stable_prefix_hash == hashlib.sha256(stable.encode()).hexdigest()
+
+
+def test_stable_prefix_is_unchanged_only_against_the_same_project_skill_provider_model_and_tokenizer():
+    assembler = Assembler([FakeFetcher([candidate("r", "rules")])])
+    run = lambda **request: assemble(None, assembler=assembler, **request).stable_prefix_unchanged  # noqa: E731
+    assert not run(query="one")
+    assert run(query="two")
+    for field in ("project_id", "skill_id", "provider", "model", "tokenizer_version"):
+        assert not run(**{field: "other"})
+        assert run(**{field: "other"})
+
+
+def test_thousand_queries_give_one_stable_hash():
+    assembler = Assembler([FakeFetcher([candidate("r", "rules"), candidate("s", "settings")])])
+    hashes = {assemble(None, assembler=assembler, query=f"question {n}").stable_prefix_hash for n in range(1000)}
+    assert len(hashes) == 1
+
+
+def test_failing_fetcher_costs_a_warning_and_nothing_else():
+    good = FakeFetcher([candidate("a")], name="good")
+    pack = assemble([FakeFetcher(name="bad", error=RuntimeError("boom")), good])
+    assert [item.id for item in pack.items] == ["a"]
+    assert pack.warnings == ("RAG_UNAVAILABLE: bad: RuntimeError: boom",)
+    assert pack.layers.retrieved.warnings == pack.warnings
+    assert pack.explain("bad").omitted[0].reason == "source failed"
+
+
+def test_slow_fetcher_times_out_with_a_warning():
+    assembler = Assembler([FakeFetcher(name="slow", delay=5), FakeFetcher([candidate("a")])], fetch_timeout=0.05)
+    pack = assemble(None, assembler=assembler)
+    assert [item.id for item in pack.items] == ["a"]
+    assert pack.warnings == ("RAG_UNAVAILABLE: slow: no answer within 0.05 s",)
+
+
+def test_warnings_of_a_fetcher_reach_its_layer_and_the_answer():
+    fetcher = FakeFetcher(layer="settings", warnings=[ContextWarning("MEMORY_UNAVAILABLE", "gone")])
+    pack = assemble([fetcher])
+    assert pack.warnings == pack.layers.settings.warnings == ("MEMORY_UNAVAILABLE: gone",)
+
+
+def test_candidate_of_another_project_is_refused_with_a_warning():
+    pack = assemble([candidate("a", project_id="mine"), candidate("b", project_id="theirs")], project_id="mine")
+    assert [item.id for item in pack.items] == ["a"]
+    assert codes(pack) == ["CONTEXT_SCOPE_VIOLATION"]
+    assert pack.explain("b").omitted[0].reason == "excluded"
+
+
+def test_duplicates_enter_once_and_are_listed():
+    pack = assemble(
+        [candidate("a", content="same", score=2), candidate("b", content="same"), candidate("a", content="x")]
+    )
+    assert [item.id for item in pack.items] == ["a"]
+    assert [(gone.id, gone.reason) for gone in pack.omitted] == [("a", "duplicate"), ("b", "duplicate")]
+
+
+def test_everything_considered_is_in_items_or_omitted_with_one_reason():
+    fetcher = FakeFetcher(
+        [candidate(f"c{n:02}", content="x" * n, score=n) for n in range(60)],
+        omitted=[Omission("never", "retrieved", "codex:never", "level")],
+    )
+    pack = assemble([fetcher], budget=800)
+    assert sorted([i.id for i in pack.items] + [o.id for o in pack.omitted]) == sorted(
+        [f"c{n:02}" for n in range(60)] + ["never"]
+    )
+    assert {gone.reason for gone in pack.omitted} == {"budget", "level", "excluded"}
+
+
+def test_rules_are_never_trimmed_and_warn_above_their_share():
+    rules = [candidate(f"r{n}", "rules", size=80) for n in range(5)]
+    pack = assemble([*rules, candidate("x", score=9)], budget=1000)
+    assert len(pack.layers.rules.source) == 5
+    assert not pack.layers.rules.truncated
+    assert "CONTEXT_RULES_OVERBUDGET" in codes(pack)
+
+
+def test_rules_that_do_not_fit_name_the_least_budget_that_would_do():
+    rules = [candidate("r", "rules", size=500)]
+    with pytest.raises(BudgetError, match=r"below the minimum of (\d+)") as failure:
+        assemble(rules, budget=300)
+    least = int(str(failure.value).split("minimum of ")[1].split()[0])
+    assert assemble(rules, budget=least).layers.rules.source == ("test:r",)
+    with pytest.raises(BudgetError):
+        assemble(rules, budget=least - 1)
+
+
+@pytest.mark.parametrize(("budget", "reserve"), [(0, 0), (-1, 0), (100, 100), (100, -1)])
+def test_budget_that_leaves_nothing_is_an_error(budget, reserve):
+    with pytest.raises(BudgetError, match=str(budget if reserve == 0 else reserve)):
+        assemble([candidate("a")], budget=budget, reserve_output=reserve)
+
+
+def test_full_prompt_warns_at_87_percent_and_is_trimmed_to_95():
+    items = [candidate(f"c{n:03}", size=20, score=n) for n in range(100)]
+    pack = assemble(items, budget=1000)
+    assert 87 <= pack.capacity_percent <= 95
+    assert codes(pack) == ["CONTEXT_CAPACITY_WARNING", "CONTEXT_CAPACITY_FORCE_TRIM"]
+    assert pack.layers.retrieved.truncated
+    assert not assemble(items[:10], budget=1000).warnings
+
+
+def test_window_is_cut_around_the_cursor_and_keeps_what_is_before_it():
+    text = "".join(f"第{n}句话写在这里。" for n in range(400))
+    window = candidate("w", "immediate", content=text, keep="around", anchor=2000, score=1)
+    pack = assemble([window], budget=800)
+    start, end = pack.items[0].part
+    assert start <= 2000 <= end
+    assert text[1980:2000] in pack.prompt
+    assert pack.layers.immediate.truncated
+    assert pack.capacity_percent > 85
+
+
+def test_short_form_enters_when_the_full_one_does_not_fit():
+    pack = assemble([candidate("a", content="long " * 100, short="brief")], budget=200)
+    assert (pack.items[0].form, pack.layers.retrieved.truncated) == ("short", True)
+    assert "brief" in pack.prompt
+
+
+def test_counter_that_fails_falls_back_to_the_estimate_with_a_warning():
+    assembler = Assembler([FakeFetcher([candidate("a")])], fallback=FixedCounter("word", name="estimate"))
+    pack = assemble(None, assembler=assembler, counter=FixedCounter(error=OSError("no vocabulary")))
+    assert pack.counter == "estimate"
+    assert pack.token_count == len(pack.prompt.split())
+    assert pack.warnings == ("CONTEXT_BUDGET_FALLBACK: fixed failed (OSError: no vocabulary); counted by estimate",)
+
+
+def test_counter_whose_counts_do_not_add_up_is_repaired():
+    class Growing(FixedCounter):
+        def count(self, text):
+            return len(text) + len(text) ** 2 // 2000
+
+    pack = assemble([candidate(f"c{n}", size=50, score=n) for n in range(40)], budget=1500, counter=Growing())
+    assert pack.token_count == Growing().count(pack.prompt) <= 1500
+    assert len(pack.items) > 5
+
+
+def test_layer_budgets_of_one_request_hold():
+    items = [candidate(f"c{n:03}", size=20, score=n) for n in range(100)]
+    pack = assemble(items, budget=1000, layers={"retrieved": LayerBudget(max="20%")})
+    assert pack.layers.retrieved.token_count <= 200
+    with pytest.raises(BudgetError, match="no such layer: memory"):
+        assemble(items, layers={"memory": LayerBudget()})
+
+
+def test_retrieved_items_of_the_previous_prompt_keep_their_places_and_new_ones_follow():
+    first = assemble([candidate("b", score=2), candidate("d", score=1)])
+    second = assemble([candidate("a", score=9), candidate("d", score=5), candidate("b", score=1)], previous=first)
+    assert [item.id for item in second.items] == ["b", "d", "a"]
+    assert second.prefix.first_difference[0] == "retrieved"
+    assert second.prompt[second.prefix.shared_characters :].startswith("content of a"[:1])
+
+
+def test_explain_says_why_in_and_why_out():
+    evidence = (Evidence("mention", "小雨 at 3"),)
+    pack = assemble([candidate("a", evidence=evidence), candidate("b", size=2000)], budget=300)
+    assert "mention: 小雨 at 3" in str(pack.explain("test:a"))
+    assert "left out of retrieved: budget" in str(pack.explain("b"))
+    with pytest.raises(KeyError, match="'z'"):
+        pack.explain("z")
+
+
+def test_what_if_fetches_nothing_and_leaves_the_pack_alone():
+    fetcher = FakeFetcher([candidate(f"c{n}", size=50, score=n) for n in range(9)])
+    pack = assemble([fetcher], budget=1000)
+    smaller = pack.what_if(budget=300)
+    assert len(fetcher.requests) == 1
+    assert smaller.token_count <= 300 < pack.token_count
+    assert set(smaller.diff(pack).removed) == {f"test:c{n}" for n in range(5)}
+    assert smaller.diff(pack).tokens == smaller.token_count - pack.token_count
+
+
+def test_messages_put_the_marker_exactly_after_the_stable_prefix():
+    pack = assemble([candidate("r", "rules"), candidate("x")], query="q", model="claude-opus-4-5")
+    messages = pack.to_messages("anthropic")
+    assert messages["system"] == [{"type": "text", "text": pack.stable_prefix, "cache_control": {"type": "ephemeral"}}]
+    assert pack.stable_prefix + messages["messages"][0]["content"][0]["text"] == pack.prompt
+    explicit = assemble([candidate("r", "rules")], model="gpt-5.6", query="q").to_messages("openai")
+    assert explicit[0]["content"][0]["prompt_cache_breakpoint"] == {"mode": "explicit"}
+    implicit = assemble([candidate("r", "rules")], model="gpt-4o", query="q").to_messages("openai")
+    assert [message["role"] for message in implicit] == ["system", "user"]
+    assert set(implicit[0]["content"][0]) == {"type", "text"}
+
+
+def test_prefix_says_whether_it_reaches_the_models_minimum():
+    rules = [candidate("r", "rules", size=5000)]
+    assert assemble(rules, budget=9000, model="claude-opus-4-5").prefix.reaches_minimum is True
+    assert assemble([candidate("r", "rules")], model="claude-opus-4-5").prefix.reaches_minimum is False
+    assert assemble([candidate("r", "rules")], model="unheard-of").prefix.reaches_minimum is None
+
+
+def test_repr_is_one_line():
+    pack = assemble([candidate("a"), candidate("b", size=2000)], budget=500)
+    assert repr(pack) == f"Pack({pack.token_count}/500 tokens by fixed, 1 kept, 1 omitted, 1 warning)"
+
+
+def test_profile_decides_when_the_request_names_no_budget():
+    pack = assemble([candidate("a")], budget=None, profile=BudgetProfile(budget=500))
+    assert pack.budget == 500
+
+
+def test_new_text_only_is_counted_on_the_second_request():
+    counter = FixedCounter()
+    assembler = Assembler([FakeFetcher([candidate("a"), candidate("r", "rules")])])
+    from armarius.assembly.counting import Measured
+
+    measured = Measured(counter)
+    assemble(None, assembler=assembler, counter=measured, query="one")
+    counter.texts.clear()
+    assemble(None, assembler=assembler, counter=measured, query="two")
+    assert not [text for text in counter.texts if text.startswith("content of")]
