@@ -7,7 +7,8 @@
 pub mod alphabet;
 pub mod boundary;
 pub mod budget;
-pub mod matcher;
+pub mod lexical;
+mod matcher;
 #[cfg(test)]
 mod matcher_rows;
 pub mod normalize;

@@ -8,6 +8,7 @@ __all__ = [
     "Rejection",
     "__version__",
     "allocate",
+    "lexical_embed",
     "optimised",
     "scan",
     "walk",
@@ -88,6 +89,7 @@ def allocate(
     items: list[tuple[int, int, int | None, bool, bool, int | None, int | None, float, str, str]],
     /,
 ) -> tuple[list[int], list[int], list[int]]: ...
+def lexical_embed(texts: list[str], dimension: int) -> bytes: ...
 def scan(
     root: str | PathLike[str],
     pattern: str,

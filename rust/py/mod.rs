@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 mod budget;
+mod lexical;
 mod matcher;
 mod mention;
 mod scan;
@@ -15,6 +16,8 @@ mod _core {
 
     #[pymodule_export]
     use super::budget::allocate;
+    #[pymodule_export]
+    use super::lexical::lexical_embed;
     #[pymodule_export]
     use super::matcher::EntityMatcher;
     #[pymodule_export]

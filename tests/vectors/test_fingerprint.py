@@ -1,0 +1,54 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from armarius.errors import DimensionMismatch, EmbeddingError
+from armarius.vectors.base import Embedder, Fingerprint, check_storable, require_same, usable_rows
+from armarius.vectors.lexical import LexicalEmbedder
+
+FIRST = Fingerprint("text2vec-base-chinese", "a" * 64, 768, 128, "mean")
+
+
+def test_a_fingerprint_survives_the_index():
+    assert Fingerprint.from_json(FIRST.to_json()) == FIRST
+    assert Fingerprint.from_json(FIRST.to_json()).name == FIRST.name
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"name": 1}'])
+def test_an_unreadable_fingerprint_is_an_embedding_error(text):
+    with pytest.raises(EmbeddingError, match="unreadable fingerprint"):
+        Fingerprint.from_json(text)
+
+
+def test_a_renamed_model_is_the_same_model():
+    require_same(FIRST, dataclasses.replace(FIRST, name="copy"))
+
+
+@pytest.mark.parametrize(
+    "change", [{"model": "b" * 64}, {"dimension": 384}, {"max_length": 256}, {"pooling": "cls"}, {"normalise": True}]
+)
+def test_any_other_difference_is_refused_naming_both_and_reembed(change):
+    other = dataclasses.replace(FIRST, **change)
+    with pytest.raises(DimensionMismatch) as caught:
+        require_same(FIRST, other)
+    for part in (str(FIRST), str(other), *change, "engine.reembed()"):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(("bad", "what"), [(0.0, "zero"), (np.nan, "not finite"), (np.inf, "not finite")])
+def test_a_vector_that_cannot_be_compared_is_refused_with_its_owner(bad, what):
+    vectors = np.ones((3, 4), np.float32)
+    vectors[1] = bad
+    assert usable_rows(vectors).tolist() == [True, False, True]
+    with pytest.raises(EmbeddingError, match=f"'second' is {what}"):
+        check_storable(vectors, 4, ["first", "second", "third"])
+
+
+def test_a_vector_of_another_dimension_is_refused():
+    with pytest.raises(DimensionMismatch, match=r"3x4.*768"):
+        check_storable(np.ones((3, 4), np.float32), 768, "abc")
+
+
+def test_embedders_satisfy_the_protocol():
+    assert isinstance(LexicalEmbedder(), Embedder)
