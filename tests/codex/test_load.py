@@ -4,8 +4,10 @@ import random
 
 import pytest
 
-from armarius.codex import build_codex, load_codex
+from armarius.codex import build_codex, load_codex, read_codex_file
+from armarius.codex.codex_json import parse_codex_json
 from armarius.errors import CodexError, ProjectError
+from armarius.project.documents import make_document
 
 PROFILE = """# 人物
 
@@ -25,11 +27,16 @@ PROFILE = """# 人物
 PLACES = "# 地点\n\n## 江城\n旧城。\n"
 
 
+def documents(**files):
+    return [make_document(f"{name}.md", text.encode()) for name, text in files.items()]
+
+
+def declared(codex):
+    return parse_codex_json("codex.json", codex if isinstance(codex, str) else json.dumps(codex, ensure_ascii=False))
+
+
 def codex_of(*, codex=None, **files):
-    texts = [(f"{name}.md", text) for name, text in files.items()]
-    if codex is not None:
-        texts.append(("codex.json", json.dumps(codex, ensure_ascii=False)))
-    return build_codex(texts)
+    return build_codex(documents(**files), declared(codex or {}))
 
 
 def by_name(codex):
@@ -77,16 +84,12 @@ def test_one_name_of_two_types_is_two_entities_with_two_ids():
 
 
 def test_file_order_does_not_change_the_codex():
-    files = [
-        ("人物.md", PROFILE),
-        ("地点.md", PLACES),
-        ("b/人物.md", "## 林默\n- 别名：阿默\n"),
-        ("codex.json", '{"entities": [{"name": "江城"}]}'),
-    ]
-    first = build_codex(files)
+    files = documents(**{"人物": PROFILE, "地点": PLACES, "b/人物": "## 林默\n- 别名：阿默\n"})
+    codex = declared({"entities": [{"name": "江城"}]})
+    first = build_codex(files, codex)
     for seed in range(6):
         shuffled = random.Random(seed).sample(files, len(files))
-        assert build_codex(shuffled) == first
+        assert build_codex(shuffled, codex) == first
 
 
 def test_relation_label_puts_the_person_named_first():
@@ -137,14 +140,14 @@ def test_relation_to_nobody_is_a_warning_with_its_place():
 
 
 def test_broken_codex_file_leaves_the_profiles():
-    codex = build_codex([("人物.md", PROFILE), ("codex.json", "{")])
+    codex = codex_of(人物=PROFILE, codex="{")
     assert len(codex.entities) == 3
     assert codex.warnings[0].code == "CODEX_INVALID"
 
 
 def test_strict_raises_the_first_fault():
     with pytest.raises(CodexError, match="line 1"):
-        build_codex([("codex.json", "{")], strict=True)
+        build_codex([], declared("{"), strict=True)
 
 
 def test_folder_is_read_without_links_pipes_and_hidden_files(tmp_path):
@@ -154,10 +157,11 @@ def test_folder_is_read_without_links_pipes_and_hidden_files(tmp_path):
     (tmp_path / "outside.md").symlink_to("/etc/hostname")
     (tmp_path / "loop").symlink_to(tmp_path)
     os.mkfifo(tmp_path / "pipe.md")
-    (tmp_path / "人物-latin.md").write_bytes(b"## \xff\xfe\x00broken")
+    (tmp_path / "地点.md").write_bytes(
+        "## 江城\n- 别名：旧城，雨城\n- 描述：江边的旧城，六月多雨。\n".encode("gb18030")
+    )
     codex = load_codex(tmp_path)
-    assert [entity.name for entity in codex.entities] == ["林小雨", "林默", "顾长河"]
-    assert any("人物-latin.md" in str(warning) for warning in codex.warnings)
+    assert [entity.name for entity in codex.entities] == ["林小雨", "林默", "顾长河", "江城"]
 
 
 def test_missing_folder_is_a_project_error(tmp_path):
@@ -176,3 +180,20 @@ def test_the_example_novel_is_read_whole():
     assert names["小雨点"].type == "宠物"
     assert not {"第一章 停摆的怀表", "风格", "大纲"} & set(names)
     assert ("林默", "居于", "钟表铺") in triples(codex)
+
+
+def test_codex_file_that_is_no_file_is_an_error_that_names_it(tmp_path):
+    os.mkfifo(tmp_path / "codex.json")
+    assert [str(error) for error in read_codex_file(tmp_path).errors] == ["codex.json: not read: not a regular file"]
+
+
+def test_binary_codex_file_is_an_error_that_names_it(tmp_path):
+    (tmp_path / "codex.json").write_bytes(b"\x00\x01")
+    (error,) = read_codex_file(tmp_path).errors
+    assert str(error).startswith("codex.json: not read: ")
+
+
+def test_file_that_configuration_calls_a_chapter_has_no_entities(tmp_path):
+    (tmp_path / "armarius.toml").write_text('[kinds]\nchapter = ["人物.md"]\n', encoding="utf-8")
+    (tmp_path / "人物.md").write_text(PROFILE, encoding="utf-8")
+    assert load_codex(tmp_path).entities == ()

@@ -77,6 +77,15 @@ def test_front_matter_lists_of_both_shapes():
     assert make_document("a.md", b"---\nnot closed").front_matter == {}
 
 
+def test_front_matter_blocks_of_text_and_quoted_commas():
+    text = '---\nbio: >\n  a pilot\n  from the north\nverse: |\n  one\n\n  two\naka: ["Reed, the Fox", Marc]\n---\n'
+    assert make_document("a.md", text.encode()).front_matter == {
+        "bio": "a pilot from the north",
+        "verse": "one\ntwo",
+        "aka": ("Reed, the Fox", "Marc"),
+    }
+
+
 def test_ignored_hidden_and_foreign_files_are_not_documents(tmp_path):
     for path in ("a.md", "b/c.txt", "b/skip.md", "old/x.md", ".secret/s.md", "cover.png", "src/a.py", "draft.tmp.md"):
         put(tmp_path, path, "话")

@@ -1,7 +1,7 @@
 """Entities, relations and context levels, and where they are read from."""
 
 from armarius.codex.cards import entity_card, short_card
-from armarius.codex.load import build_codex, load_codex
+from armarius.codex.load import build_codex, load_codex, read_codex_file
 from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin, Relation
 
 __all__ = [
@@ -15,5 +15,6 @@ __all__ = [
     "build_codex",
     "entity_card",
     "load_codex",
+    "read_codex_file",
     "short_card",
 ]

@@ -11,14 +11,12 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from armarius.codex.words import fold, meanings, words
+from armarius.project.numerals import chapter_number
 
 PageKind = Literal["setting", "chapter", "other", "unknown"]
 
-_CHAPTER_NAME = re.compile(
-    r"^(?:第\s*[\d零〇一二三四五六七八九十百千两]+\s*[章回节節话話卷部]|\d+[章回话]"
-    r"|(?:ch|chap|chapter)[\s._-]*(?:\d+|[ivxlc]+\b|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)"
-    r"|(?:prologue|epilogue|interlude|序章|序言|楔子|引子|尾声|番外)\b)",
-    re.IGNORECASE,
+_UNNUMBERED = re.compile(
+    r"^(?:prologue|epilogue|interlude|序章|序言|楔子|引子|尾声|尾聲|番外)\b|^第\s*\S{1,9}\s*[卷部]", re.IGNORECASE
 )
 _N = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
 _NUMBERING = re.compile(rf"^\s*(?:[（(]?{_N}[)）]?\s*[.、．:：_-]\s*|[（(]\s*{_N}\s*[)）]\s*|\d{{1,3}}\s+)")
@@ -90,7 +88,7 @@ def type_of(value: str) -> str:
 
 def is_chapter(title: str) -> bool:
     """Whether a file stem or heading names a chapter: ch003, 第三回, Chapter 12, prologue."""
-    return _CHAPTER_NAME.match(title.strip()) is not None
+    return _UNNUMBERED.match(title.strip()) is not None or chapter_number(title) is not None
 
 
 def is_generic(title: str) -> bool:

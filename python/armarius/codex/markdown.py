@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from armarius.codex.frontmatter import FrontMatter, split_front_matter
+from armarius.project.front_matter import FrontMatter, parse_front_matter
 
 
 @dataclass(slots=True)
@@ -81,9 +81,9 @@ def parse_page(text: str, known: Callable[[str], bool]) -> Page:
     Cost: one pass over the lines.
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    front, skip = split_front_matter(text)
-    text = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
-    return Page(front, _Reader(text.split("\n"), skip, known).read())
+    front, end = parse_front_matter(text)
+    lines = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text).split("\n")
+    return Page(front, _Reader(lines, text.count("\n", 0, end) + (end > 0), known).read())
 
 
 def clean(text: str) -> str:

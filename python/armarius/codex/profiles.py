@@ -17,25 +17,26 @@ from pathlib import PurePosixPath
 
 from armarius.codex.absorb import absorb, absorb_detail, add_label, pairs
 from armarius.codex.draft import Draft
-from armarius.codex.frontmatter import FrontMatter
 from armarius.codex.kinds import PageKind, group_of, is_chapter, is_generic, page_kind, strip_numbering
 from armarius.codex.labels import is_known, is_nothing, role_of
 from armarius.codex.markdown import Field, Section, Table, parse_page
 from armarius.codex.model import Origin
 from armarius.codex.naming import is_plausible, read_name
 from armarius.codex.words import fold
+from armarius.project.front_matter import FrontMatter
 
 _TITLE = re.compile(r"^#[ 	]+(.+)$", re.MULTILINE)
 
 
-def parse_profiles(path: str, text: str) -> list[Draft]:
+def parse_profiles(path: str, text: str, *, setting: bool = False) -> list[Draft]:
     """Drafts of the entities that one file describes, in file order.
 
     Args:
         path: Project-relative, `/`-separated; its names take part in the decision.
         text: The whole file.
+        setting: The file is known to be a setting file, whatever its name.
 
-    Cost: one pass over the text.
+    Cost: one pass over the text; a chapter is left after its title.
     """
     first = _TITLE.search(text, 0, 4096)
     if page_kind(path, first[1] if first else "")[0] == "chapter":
@@ -44,6 +45,7 @@ def parse_profiles(path: str, text: str) -> list[Draft]:
     top = [child for child in page.root.children if child.level == 1]
     title = top[0].heading if len(top) == 1 else ""
     kind, type_ = page_kind(path, title)
+    kind = "setting" if setting and kind == "unknown" else kind
     if kind == "chapter" or (title and is_chapter(title)):
         return []
     reader = _Pages(path, kind)

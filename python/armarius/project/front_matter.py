@@ -1,6 +1,7 @@
 """Front matter: the small part of YAML that writers use between two `---` lines at the top of a file.
 
-`key: value`, `key: [a, b]`, and `key:` followed by `- item` lines. Anything else in the block is left alone.
+`key: value`, `key: [a, b]`, `key:` followed by `- item` lines, and `key: |` or `key: >` followed by indented lines.
+Anything else in the block is left alone.
 """
 
 import re
@@ -13,6 +14,8 @@ FrontMatter = Mapping[str, str | tuple[str, ...]]
 _BLOCK = re.compile(r"---[ \t]*(?:\r\n|\r|\n)(.*?)(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)", re.DOTALL)
 _PAIR = re.compile(r"([^\s:：#-][^:：]*?)\s*[:：](?:\s+(.*)|\s*)$")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
+_BLOCK_SCALAR = re.compile(r"[|>][+-]?$")
+_FLOW_ITEM = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,，、;；]*)\s*(?:[,，、;；]|$)""")
 _SEPARATOR = re.compile(r"[,，、;；]")
 
 
@@ -26,14 +29,18 @@ def parse_front_matter(text: str) -> tuple[dict[str, str | tuple[str, ...]], int
     if not block:
         return {}, 0
     found: dict[str, str | tuple[str, ...]] = {}
-    key = ""
+    key, joint = "", None
     for line in re.split(r"\r\n|\r|\n", block[1]):
-        if (item := _ITEM.match(line)) and key:
+        if joint is not None and (not line.strip() or line[0] in " \t"):
+            found[key] = joint.join(filter(None, (str(found[key]), line.strip())))
+        elif (item := _ITEM.match(line)) and key:
             before = found[key]
             found[key] = (*(before if isinstance(before, tuple) else ()), _unquote(item[1]))
         elif pair := _PAIR.match(line):
             key = pair[1].strip().strip("\"'").lower()
-            found[key] = _value((pair[2] or "").strip())
+            value = (pair[2] or "").strip()
+            joint = {"|": "\n", ">": " "}[value[0]] if _BLOCK_SCALAR.match(value) else None
+            found[key] = "" if joint is not None else _value(value)
     return (found, block.end()) if found else ({}, 0)
 
 
@@ -46,7 +53,7 @@ def as_strings(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
 
 def _value(raw: str) -> str | tuple[str, ...]:
     if raw.startswith("[") and raw.endswith("]"):
-        return tuple(part for item in _SEPARATOR.split(raw[1:-1]) if (part := _unquote(item)))
+        return tuple(part for item in _FLOW_ITEM.findall(raw[1:-1]) if (part := _unquote(item)))
     return _unquote(raw)
 
 
