@@ -80,3 +80,23 @@ class Codex:
     warnings: tuple[ContextWarning, ...] = ()
     title: str = ""
     language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A rule that every prompt states; `priority` from 0, higher first; `source` says who set it."""
+
+    id: str
+    text: str
+    source: Literal["user", "kg"] = "user"
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Something learnt about the project or its user; `confidence` in [0, 1]."""
+
+    id: str
+    text: str
+    kind: Literal["semantic", "episodic", "procedural"] = "semantic"
+    confidence: float = 1.0

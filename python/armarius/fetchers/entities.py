@@ -1,0 +1,147 @@
+"""Entities from wherever a host keeps them: one method, any objects, answers now or later."""
+
+import asyncio
+import inspect
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin
+
+
+class EntitySource(Protocol):
+    """A knowledge graph: the codex of the project, or a host's own service."""
+
+    def entity_list(self, project_id: str, filter: str, /) -> Any:  # noqa: A002, ANN401 - named by the specification
+        """The entities of a project with one context level.
+
+        Args:
+            project_id: The project.
+            filter: `always`, `when_detected`, `manual_only` or `never`.
+
+        Returns:
+            An iterable of objects or mappings, or an awaitable of one, with `id` and `name` and, where there are any,
+            `type`, `aliases`, `description`, `attributes`, `facts` and a level (`level`, `ai_context_level` or
+            `aiContextLevel`). A tuple returned twice as the same object is taken to be unchanged.
+        """
+        ...
+
+
+class CodexSource:
+    """A codex as an entity source. Immutable: after a change make another."""
+
+    def __init__(self, codex: Codex) -> None:
+        self._by_level: dict[str, tuple[Entity, ...]] = {
+            level: tuple(entity for entity in codex.entities if entity.level == level) for level in CONTEXT_LEVELS
+        }
+
+    def entity_list(self, project_id: str, filter: str, /) -> tuple[Entity, ...]:  # noqa: A002
+        """The entities of one level, in the order of the codex; the same tuple on every call.
+
+        Raises:
+            ValueError: No such level.
+        """
+        if filter not in self._by_level:
+            raise ValueError(f"filter must be one of {', '.join(CONTEXT_LEVELS)}, got {filter!r}")
+        return self._by_level[filter]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a source listed: usable entities, and a line for each entry that was not."""
+
+    entities: tuple[Entity, ...]
+    faults: tuple[str, ...] = ()
+
+
+def list_entities(source: EntitySource, project_id: str, level: ContextLevel) -> Listed:
+    """Ask `source` and read its answer; whatever the source raises passes through."""
+    answer = resolve(source.entity_list(project_id, level))
+    if isinstance(answer, tuple) and all(type(item) is Entity for item in answer):
+        return Listed(answer)
+    if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping):
+        raise TypeError(f"entity_list must return an iterable of entities, got {type(answer).__name__}")
+    entities: list[Entity] = []
+    faults: list[str] = []
+    for index, item in enumerate(answer):
+        try:
+            entities.append(as_entity(item, level))
+        except (TypeError, ValueError) as error:
+            faults.append(f"entity_list[{index}]: {error}")
+    return Listed(tuple(entities), tuple(faults))
+
+
+def resolve(answer: Any) -> Any:  # noqa: ANN401 - whatever the host returns
+    """`answer`, awaited if it is awaitable.
+
+    Fetchers run in worker threads, where a coroutine gets an event loop of its own; called inside a running loop, it
+    gets one in another thread.
+    """
+    if not inspect.isawaitable(answer):
+        return answer
+
+    async def wait() -> Any:  # noqa: ANN401
+        return await answer
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(wait())
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(asyncio.run, wait()).result()
+
+
+def as_entity(item: object, level: ContextLevel = "when_detected") -> Entity:
+    """Any object or mapping with `id` and `name` as an `Entity`.
+
+    Args:
+        item: Unknown fields are ignored, fields that are None count as absent.
+        level: The level when `item` names none.
+
+    Raises:
+        TypeError: `id` or `name` is missing or no string.
+        ValueError: An unknown level.
+    """
+    if isinstance(item, Entity):
+        return item
+
+    def get(*names: str) -> Any:  # noqa: ANN401
+        for name in names:
+            value = item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
+            if value is not None:
+                return value
+        return None
+
+    id_, name = get("id"), get("name")
+    for key, value in (("id", id_), ("name", name)):
+        if not isinstance(value, str) or not value.strip():
+            raise TypeError(f"{key}: expected a non-empty string, got {value!r}")
+    stated = get("level", "ai_context_level", "aiContextLevel") or level
+    if stated not in CONTEXT_LEVELS:
+        raise ValueError(f"entity {id_!r}: level must be one of {', '.join(CONTEXT_LEVELS)}, got {stated!r}")
+    attributes = get("attributes") or {}
+    aliases = get("aliases") or ()
+    return Entity(
+        id=id_,
+        name=name,
+        type=str(get("type") or "other"),
+        aliases=tuple(alias for alias in aliases if isinstance(alias, str) and alias.strip()),
+        description=str(get("description") or ""),
+        attributes={str(key): str(value) for key, value in dict(attributes).items()},
+        level=stated,
+        facts=tuple(_fact(fact) for fact in get("facts") or ()),
+        origins=tuple(origin for origin in get("origins") or () if isinstance(origin, Origin)),
+    )
+
+
+def _fact(item: object) -> Fact:
+    if isinstance(item, Fact):
+        return item
+    if isinstance(item, str):
+        return Fact(item)
+    if isinstance(item, Mapping) and isinstance(item.get("text"), str):
+        since, until = item.get("since"), item.get("until")
+        if all(value is None or type(value) is int for value in (since, until)):
+            return Fact(item["text"], since, until)
+    raise TypeError(f"facts: expected text with since and until as chapter numbers, got {item!r}")

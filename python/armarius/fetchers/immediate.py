@@ -1,0 +1,108 @@
+"""The immediate layer: the text around the cursor, and the selection where it is not part of it."""
+
+import unicodedata
+
+from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+
+WINDOW_SOURCE = "editor:cursor-window"
+SELECTION_SOURCE = "editor:selection"
+WINDOW_GROUP = "[当前文档]"
+SELECTION_GROUP = "[选中内容]"
+# Code points before and after the cursor: about 30,000 and 10,000 tokens of Chinese, more than any default budget.
+BEFORE = 49_152
+AFTER = 16_384
+# The window starts on multiples of this, so that typing does not move its start.
+_STEP = 4_096
+# How far back from the end a window is drawn in, to end with a line.
+_SLACK = 1_024
+
+
+class ImmediateFetcher:
+    """The window around the cursor as `editor:cursor-window`; the budget keeps what is nearest the cursor.
+
+    The text stays the author's, byte for byte: the cursor is not marked in it, its place is the candidate's `anchor`
+    and the evidence's span. Without a document, the additional input is the window; with one, an additional input that
+    the window does not contain stands beside it as `editor:selection`.
+
+    Args:
+        before: Code points before the cursor at most.
+        after: Code points after it at most.
+    """
+
+    name = "immediate"
+    layer: LayerName = "immediate"
+
+    def __init__(self, *, before: int = BEFORE, after: int = AFTER) -> None:
+        if before < 0 or after < 0:
+            raise ValueError(f"before and after must be >= 0, got {before} and {after}")
+        self._before = before
+        self._after = after
+
+    def fetch(self, request: FetchRequest, /) -> Fetched:
+        """The text around the cursor; nothing when there is neither a document nor an additional input.
+
+        Cost: slices of at most `before + after` code points, whatever the size of the document.
+        """
+        given = request.additional_input
+        if not request.text or request.text.isspace():
+            if not given.strip():
+                return Fetched()
+            evidence = Evidence("cursor", "additional input")
+            return Fetched((self._candidate(request, WINDOW_SOURCE, given, len(given), evidence, WINDOW_GROUP),))
+        start, end = self._span(request.text, request.cursor)
+        content = request.text[start:end]
+        evidence = Evidence("cursor", f"cursor at {request.cursor}", request.document_id, (start, end))
+        candidates = [self._candidate(request, WINDOW_SOURCE, content, request.cursor - start, evidence, WINDOW_GROUP)]
+        omitted: list[Omission] = []
+        if given.strip() and given.strip() in content:
+            omitted.append(Omission(SELECTION_SOURCE, "immediate", SELECTION_SOURCE, "duplicate", WINDOW_SOURCE))
+        elif given.strip():
+            evidence = Evidence("cursor", "additional input")
+            candidates.append(self._candidate(request, SELECTION_SOURCE, given, len(given), evidence, SELECTION_GROUP))
+        return Fetched(tuple(candidates), tuple(omitted))
+
+    def _span(self, text: str, cursor: int) -> tuple[int, int]:
+        cursor = min(max(cursor, 0), len(text))
+        start = max(0, cursor - self._before)
+        if start:
+            start = min(cursor, -(-start // _STEP) * _STEP)
+            line = text.find("\n", start, min(cursor, start + _STEP))
+            start = line + 1 if line >= 0 else _whole(text, start)
+        end = min(len(text), cursor + self._after)
+        if end < len(text):
+            line = text.rfind("\n", max(cursor, end - _SLACK), end)
+            end = line if line > cursor else _whole(text, end)
+        return start, end
+
+    def _candidate(
+        self, request: FetchRequest, source: str, content: str, anchor: int, evidence: Evidence, group: str
+    ) -> Candidate:
+        window = source == WINDOW_SOURCE
+        return Candidate(
+            id=source,
+            layer="immediate",
+            source=source,
+            content=content,
+            score=1.0 if window else 2.0,
+            evidence=(evidence,),
+            group=group,
+            keep="around" if window else "head",
+            anchor=anchor if window else 0,
+            documents=(request.document_id,) if window and request.text and request.document_id else (),
+            project_id=request.project_id,
+        )
+
+
+def _whole(text: str, at: int) -> int:
+    """`at`, moved back to where no combining mark, joiner or line-end pair is torn."""
+    least = max(0, at - 64)
+    while least < at < len(text) and (
+        unicodedata.combining(text[at])
+        or unicodedata.category(text[at]) in ("Mn", "Me", "Mc")
+        or text[at] in "\u200d\ufe0e\ufe0f"
+        or text[at - 1] == "\u200d"
+        or "\U0001f3fb" <= text[at] <= "\U0001f3ff"
+        or text[at - 1 : at + 1] == "\r\n"
+    ):
+        at -= 1
+    return at

@@ -1,0 +1,102 @@
+"""The rules layer: what always holds. Constraints of the project, and entities with the context level `always`."""
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from armarius.codex.cards import ALWAYS_GROUP, entity_card, holds
+from armarius.codex.model import Constraint, Entity
+from armarius.errors import KG_UNAVAILABLE, ContextWarning
+from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.fetchers.entities import EntitySource, list_entities, resolve
+
+CONSTRAINT_GROUP = "[约束]"
+
+
+class ConstraintSource(Protocol):
+    """Where constraints are kept."""
+
+    def constraint_list(self, project_id: str, /) -> Any:  # noqa: ANN401 - an iterable of `Constraint`, or an awaitable of one
+        """The constraints of a project."""
+        ...
+
+
+class RulesFetcher:
+    """Constraints as `constraint:<user|kg>:<id>`, entities as `kg:always:<id>` under `[知识图谱 — 始终]`.
+
+    Nothing depends on the query, so the layer is the same from call to call; only facts that begin or end with a
+    chapter change it. Constraints score by priority, entities below all of them.
+
+    Args:
+        source: Lists the `always` entities, or None.
+        constraints: Lists the constraints, or None.
+    """
+
+    name = "rules"
+    layer: LayerName = "rules"
+
+    def __init__(self, source: EntitySource | None = None, *, constraints: ConstraintSource | None = None) -> None:
+        self._source = source
+        self._constraints = constraints
+
+    def fetch(self, request: FetchRequest, /) -> Fetched:
+        """Everything that always holds; a failing source is a warning and leaves the other one's."""
+        candidates: list[Candidate] = []
+        omitted: list[Omission] = []
+        warnings: list[ContextWarning] = []
+        if self._constraints is not None:
+            try:
+                found: Iterable[Constraint] = resolve(self._constraints.constraint_list(request.project_id))
+                candidates += [_constraint(item, request.project_id) for item in found]
+            except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+                warnings.append(ContextWarning("RULES_UNAVAILABLE", f"约束未注入: {error}"))
+                omitted.append(Omission("constraints", "rules", "constraint", "source failed", str(error)))
+        if self._source is not None:
+            try:
+                listed = list_entities(self._source, request.project_id, "always")
+            except Exception as error:  # noqa: BLE001
+                warnings.append(KG_UNAVAILABLE)
+                omitted.append(Omission("entities", "rules", "kg:always", "source failed", str(error)))
+            else:
+                omitted += [Omission(fault, "rules", "kg:always", "source failed", fault) for fault in listed.faults]
+                for entity in listed.entities:
+                    if entity.level == "always":
+                        candidates.append(_always(entity, request))
+                        omitted += withheld_facts(entity, f"kg:always:{entity.id}", "rules", request.chapter)
+        return Fetched(tuple(candidates), tuple(omitted), tuple(warnings))
+
+
+def withheld_facts(entity: Entity, source: str, layer: LayerName, chapter: int | None) -> list[Omission]:
+    """One omission per fact of `entity` that does not hold in `chapter`."""
+    return [
+        Omission(f"{entity.id}#fact{index}", layer, source, "timeline", f"since {fact.since}, until {fact.until}")
+        for index, fact in enumerate(entity.facts)
+        if not holds(fact, chapter)
+    ]
+
+
+def _constraint(item: Constraint, project_id: str) -> Candidate:
+    return Candidate(
+        id=f"constraint:{item.id}",
+        layer="rules",
+        source=f"constraint:{item.source}:{item.id}",
+        content=f"- {item.text.strip()}",
+        score=1.0 + item.priority,
+        evidence=(Evidence("constraint", f"{item.source}, priority {item.priority}"),),
+        group=CONSTRAINT_GROUP,
+        pinned=True,
+        project_id=project_id,
+    )
+
+
+def _always(entity: Entity, request: FetchRequest) -> Candidate:
+    return Candidate(
+        id=f"entity:{entity.id}",
+        layer="rules",
+        source=f"kg:always:{entity.id}",
+        content=entity_card(entity, chapter=request.chapter),
+        evidence=(Evidence("level", "always"),),
+        group=ALWAYS_GROUP,
+        pinned=True,
+        documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
+        project_id=request.project_id,
+    )
