@@ -1,0 +1,165 @@
+"""Newline-delimited JSON on two byte streams, for hosts written in other languages.
+
+    -> {"id": 1, "method": "context:prompt:assemble", "params": {...}}
+    <- {"id": 1, "ok": true, "result": {...}}
+    <- {"id": 2, "ok": false, "error": {"code": "UNKNOWN_DOCUMENT", "message": "..."}}
+    <- {"method": "index:progress", "params": {"done": 3, "total": 120}}        a notification: no id
+    -> {"method": "cancel", "params": {"id": 1}}                                answered by CANCELLED on id 1
+
+Requests run concurrently and are answered in the order they finish; each id is answered exactly
+once. The channel ends when its input does, after the requests under way are answered.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any
+
+from armarius.errors import ContractError
+from armarius.integrations.failures import Failure, describe
+
+Method = Callable[[Mapping[str, Any]], Any]
+
+MAX_LINE_BYTES = 8 << 20
+"""A longer line is refused and skipped: a host that sends one is broken, and memory is not."""
+
+MAX_WAITING = 256
+"""More requests at once than this are refused with CONTEXT_BACKPRESSURE."""
+
+
+class Channel:
+    """Serves a table of methods over a pair of byte streams.
+
+    Args:
+        methods: From name to function of the params object; its result must be JSON.
+        root: The project folder, removed from error messages.
+        workers: How many requests run at once.
+    """
+
+    def __init__(self, methods: Mapping[str, Method], *, root: Path | None = None, workers: int = 8) -> None:
+        self._methods = dict(methods)
+        self._root = root
+        self._workers = workers
+        self._writing = threading.Lock()
+        self._state = threading.Lock()
+        self._open: dict[str | int, Future[None] | None] = {}
+        self._output: IO[bytes] | None = None
+
+    def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        """Send a notification; silently nothing while no stream is being served."""
+        self._send({"method": method, "params": dict(params)})
+
+    def serve(self, source: IO[bytes], output: IO[bytes]) -> None:
+        """Answer every request of `source` on `output`; returns when `source` ends."""
+        self._output = output
+        try:
+            with ThreadPoolExecutor(self._workers, thread_name_prefix="armarius-channel") as pool:
+                while line := source.readline(MAX_LINE_BYTES + 1):
+                    if len(line) > MAX_LINE_BYTES:
+                        while line and not line.endswith(b"\n"):
+                            line = source.readline(MAX_LINE_BYTES)
+                        self._refuse(None, "REQUEST_TOO_LARGE", f"a line may have {MAX_LINE_BYTES} bytes")
+                    elif line.strip():
+                        self._accept(line, pool)
+        finally:
+            self._output = None
+
+    def _accept(self, line: bytes, pool: ThreadPoolExecutor) -> None:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            self._refuse(None, "INVALID_JSON", "the line is not valid JSON in UTF-8")
+            return
+        if not isinstance(message, dict) or not isinstance(message.get("method"), str):
+            self._refuse(None, "INVALID_REQUEST", "a request is an object with a string `method`")
+            return
+        key, method, params = message.get("id"), message["method"], message.get("params", {})
+        if key is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
+            self._refuse(None, "INVALID_REQUEST", "`id` must be a string or an integer")
+        elif not isinstance(params, dict):
+            self._refuse(key, "INVALID_REQUEST", "`params` must be an object")
+        elif method == "cancel":
+            self._cancel(params.get("id"))
+            if key is not None:
+                self._send({"id": key, "ok": True, "result": None})
+        elif key is None:
+            self._refuse(None, "INVALID_REQUEST", f"{method}: a request needs an `id`")
+        elif method not in self._methods:
+            self._refuse(key, "UNKNOWN_METHOD", f"no method {method[:80]!r}; known: {', '.join(sorted(self._methods))}")
+        else:
+            self._start(key, method, params, pool)
+
+    def _start(self, key: str | int, method: str, params: dict[str, Any], pool: ThreadPoolExecutor) -> None:
+        with self._state:
+            taken, full = key in self._open, len(self._open) >= MAX_WAITING
+            if not taken and not full:
+                self._open[key] = None
+        if taken:
+            self._refuse(None, "INVALID_REQUEST", f"id {key!r} is already under way")
+        elif full:
+            self._refuse(key, "CONTEXT_BACKPRESSURE", f"{MAX_WAITING} requests are under way; try again later")
+        else:
+            future = pool.submit(self._run, key, method, params)
+            with self._state:
+                if key in self._open:
+                    self._open[key] = future
+
+    def _run(self, key: str | int, method: str, params: dict[str, Any]) -> None:
+        try:
+            answer: dict[str, Any] = {"id": key, "ok": True, "result": self._methods[method](params)}
+            line = _encode(answer)
+        except Exception as error:  # noqa: BLE001 - whatever a method raises is answered, never lost
+            line = _encode(_failed(key, describe(error, root=self._root)))
+        if self._close(key):
+            self._write(line)
+
+    def _cancel(self, key: object) -> None:
+        if not isinstance(key, str | int):
+            return
+        with self._state:
+            future = self._open.get(key)
+        # A running call cannot be interrupted in a thread: it is answered now and its result dropped.
+        if self._close(key):
+            if future is not None:
+                future.cancel()
+            self._refuse(key, "CANCELLED", "cancelled by the host")
+
+    def _close(self, key: str | int) -> bool:
+        """Whether this caller is the one to answer `key`."""
+        with self._state:
+            if key not in self._open:
+                return False
+            del self._open[key]
+            return True
+
+    def _refuse(self, key: str | int | None, code: str, message: str) -> None:
+        self._send(_failed(key, Failure(code, message)))
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        self._write(_encode(message))
+
+    def _write(self, line: bytes) -> None:
+        with self._writing:
+            output = self._output
+            if output is None:
+                return
+            try:
+                output.write(line)
+                output.flush()
+            except (BrokenPipeError, ValueError):
+                # The host has gone; there is nobody left to tell.
+                self._output = None
+
+
+def _failed(key: str | int | None, failure: Failure) -> dict[str, Any]:
+    return {"id": key, "ok": False, "error": {"code": failure.code, "message": failure.message}}
+
+
+def _encode(message: Mapping[str, Any]) -> bytes:
+    try:
+        text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8") + b"\n"
+    except (TypeError, UnicodeEncodeError) as error:
+        raise ContractError(f"a result is not JSON: {error}") from None

@@ -1,0 +1,161 @@
+"""The JSON channel over real pipes, with methods that block, fail and answer out of order."""
+
+import io
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from armarius.errors import UnknownDocument
+from armarius.integrations import channel as module
+from armarius.integrations.channel import Channel
+
+
+def run(methods, *messages, root=None):
+    lines = b"".join(m if isinstance(m, bytes) else json.dumps(m).encode() + b"\n" for m in messages)
+    output = io.BytesIO()
+    Channel(methods, root=root).serve(io.BytesIO(lines), output)
+    return [json.loads(line) for line in output.getvalue().splitlines()]
+
+
+class Pipe:
+    """A channel served in a thread over operating-system pipes."""
+
+    def __init__(self, methods):
+        receive, self._send = os.pipe()
+        self._receive, send = os.pipe()
+        self._in, self._out = os.fdopen(receive, "rb"), os.fdopen(send, "wb")
+        self.to, self.answers = os.fdopen(self._send, "wb"), os.fdopen(self._receive, "rb")
+        self.channel = Channel(methods)
+        self.thread = threading.Thread(target=self.channel.serve, args=(self._in, self._out))
+        self.thread.start()
+
+    def say(self, message):
+        self.to.write(json.dumps(message).encode() + b"\n")
+        self.to.flush()
+
+    def hear(self):
+        return json.loads(self.answers.readline())
+
+    def close(self):
+        self.to.close()
+        self.thread.join(10)
+        assert not self.thread.is_alive()
+        for stream in (self._in, self._out, self.answers):
+            stream.close()
+
+
+def test_a_request_is_answered_under_its_id():
+    assert run({"add": lambda p: p["a"] + p["b"]}, {"id": 7, "method": "add", "params": {"a": 1, "b": 2}}) == [
+        {"id": 7, "ok": True, "result": 3}
+    ]
+
+
+def test_a_slow_request_does_not_hold_up_a_fast_one():
+    gate = threading.Event()
+    pipe = Pipe({"slow": lambda p: gate.wait(10), "fast": lambda p: "done"})
+    pipe.say({"id": 1, "method": "slow"})
+    pipe.say({"id": 2, "method": "fast"})
+    assert pipe.hear() == {"id": 2, "ok": True, "result": "done"}
+    gate.set()
+    assert pipe.hear() == {"id": 1, "ok": True, "result": True}
+    pipe.close()
+
+
+def test_a_cancelled_request_is_answered_once_and_only_as_cancelled():
+    gate = threading.Event()
+    pipe = Pipe({"slow": lambda p: gate.wait(10)})
+    pipe.say({"id": "a", "method": "slow"})
+    pipe.say({"method": "cancel", "params": {"id": "a"}})
+    assert pipe.hear()["error"]["code"] == "CANCELLED"
+    gate.set()
+    pipe.say({"id": "b", "method": "slow"})
+    assert pipe.hear()["id"] == "b"
+    pipe.close()
+
+
+def test_requests_under_way_are_answered_after_the_input_has_ended():
+    gate = threading.Event()
+    pipe = Pipe({"slow": lambda p: gate.wait(10)})
+    pipe.say({"id": 1, "method": "slow"})
+    pipe.to.close()
+    gate.set()
+    assert pipe.hear() == {"id": 1, "ok": True, "result": True}
+    pipe.close()
+
+
+def test_notifications_carry_no_id():
+    pipe = Pipe({})
+    pipe.say({"id": 1, "method": "nothing"})
+    pipe.hear()
+    pipe.channel.notify("index:progress", {"done": 1, "total": 2})
+    assert pipe.hear() == {"method": "index:progress", "params": {"done": 1, "total": 2}}
+    pipe.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"not json\n", "INVALID_JSON"),
+        (b"\xff\xfe\n", "INVALID_JSON"),
+        (b"[1,2]\n", "INVALID_REQUEST"),
+        (b'{"id":1}\n', "INVALID_REQUEST"),
+        (b'{"id":{},"method":"x"}\n', "INVALID_REQUEST"),
+        (b'{"id":true,"method":"x"}\n', "INVALID_REQUEST"),
+        (b'{"method":"x"}\n', "INVALID_REQUEST"),
+        (b'{"id":1,"method":"x","params":[]}\n', "INVALID_REQUEST"),
+        (b'{"id":1,"method":"x"}\n', "UNKNOWN_METHOD"),
+        (b"[" * 100_000 + b"\n", "INVALID_JSON"),
+    ],
+)
+def test_a_broken_line_is_answered_and_the_next_one_still_works(line, code):
+    answers = run({"ok": lambda p: 1}, line, {"id": 9, "method": "ok"})
+    assert [a.get("error", {}).get("code") for a in answers if not a["ok"]] == [code]
+    assert {"id": 9, "ok": True, "result": 1} in answers
+
+
+def test_a_line_over_the_limit_is_refused_and_skipped(monkeypatch):
+    monkeypatch.setattr(module, "MAX_LINE_BYTES", 64)
+    answers = run({"ok": lambda p: 1}, b"x" * 1000 + b"\n", {"id": 9, "method": "ok"})
+    assert [a["ok"] for a in answers] == [False, True]
+
+
+def test_an_id_under_way_is_not_taken_twice():
+    gate = threading.Event()
+    pipe = Pipe({"slow": lambda p: gate.wait(10)})
+    pipe.say({"id": 1, "method": "slow"})
+    pipe.say({"id": 1, "method": "slow"})
+    assert "already under way" in pipe.hear()["error"]["message"]
+    gate.set()
+    assert pipe.hear()["ok"] is True
+    pipe.close()
+
+
+def fail(error):
+    def method(params):
+        raise error
+
+    return method
+
+
+def test_an_error_keeps_its_code_and_loses_the_project_path():
+    root = Path("/srv/secret/novel")
+    error = UnknownDocument(f"no document {root}/chapters/ch9.md in {root} (see /etc/passwd)")
+    [answer] = run({"m": fail(error)}, {"id": 1, "method": "m"}, root=root)
+    assert answer["error"] == {
+        "code": "UNKNOWN_DOCUMENT",
+        "message": "no document chapters/ch9.md in . (see passwd)",
+    }
+
+
+def test_an_unexpected_error_says_nothing_of_itself():
+    [answer] = run({"m": fail(RuntimeError("SELECT secret FROM t at /root/x"))}, {"id": 1, "method": "m"})
+    assert answer["error"]["code"] == "INTERNAL"
+    assert "SELECT" not in answer["error"]["message"]
+
+
+def test_a_result_that_is_not_json_is_a_failure_not_a_silence():
+    [answer] = run({"m": lambda p: object()}, {"id": 1, "method": "m"})
+    assert answer["ok"] is False
