@@ -29,15 +29,19 @@ def _spelled(word: str) -> str:
     return f"[{_UNSEEN}]*".join(letters)
 
 
+# Where a reader sees a line begin: every line break of Unicode, then white space and unseen characters.
+_LINE = f"(?:^|(?<=[\r\v\f\x1c-\x1e\x85\u2028\u2029]))[^\\S\n{_UNSEEN}]*[{_UNSEEN}]*[^\\S\n]*"
+
 _TEMPLATE_NAMES = (
     "s|bos|eos|pad|unk|mask|cls|sep|sop|eop|think|thinking|tool_call|tool_calls|tool_response|function_calls|"
     "function_results|invoke|system|start_of_turn|end_of_turn|start_header_id|end_header_id|antml"
 )
 _SUSPECT = re.compile(
-    rf"(?P<tag>[<＜﹤])(?={_GAP}{_spelled('layer')})"
-    rf"|(?P<chat>[<＜﹤])(?=[|｜][^<>\n|｜]{{1,60}}[|｜][>＞﹥]|<{_GAP}SYS>|/?(?:{_TEMPLATE_NAMES})>)"
-    r"|(?P<inst>\[)(?=/?(?:INST|SYS|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS|gMASK|sMASK)\])"
-    r"|(?P<heading>^[^\S\n]*[\[［【〔](?=\s*知识图谱))"
+    rf"(?P<tag>[<＜﹤])(?={_GAP}{_spelled('layer')}[{_UNSEEN}]*[-_‐‑‒–—−﹣－])"
+    rf"|(?P<chat>[<＜﹤])(?=[|｜][^<>\n|｜]{{1,60}}[|｜][>＞﹥]|[<＜﹤]{_GAP}SYS[>＞﹥]"
+    rf"|{_GAP}(?:{_TEMPLATE_NAMES})[>＞﹥])"
+    rf"|(?P<inst>[\[［])(?={_GAP}(?:INST|SYS|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS|gMASK|sMASK)[\]］])"
+    rf"|(?P<heading>{_LINE}[\[［【〔](?=[\s{_UNSEEN}]*知识图谱))"
     r"|(?P<unseen>[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]|[\U000e0000-\U000e007f]+)"
     r"|(?P<control>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f])"
     r"|(?P<surrogate>[\ud800-\udfff])",
@@ -70,7 +74,7 @@ def neutralise(text: str, headings: Iterable[str] = ()) -> str:
     text = _SUSPECT.sub(_harmless, text)
     for heading in headings:
         if heading and heading in text:
-            line = re.compile(rf"^([^\S\n]*){re.escape(heading)}", re.MULTILINE)
+            line = re.compile(rf"({_LINE}){re.escape(heading)}", re.MULTILINE)
             text = line.sub(lambda found: found[1] + _other_bracket(found[0][len(found[1]) :]), text)
     return text
 

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import Any, Literal
+
+from rich.console import RenderableType
 
 from armarius.assembly.plan import Fitted, Plan, Previous
 from armarius.assembly.prefix import PrefixReport, common_prefix, layer_at
@@ -243,6 +246,19 @@ class Pack:
         }
         places = {(item.layer, item.id): place for place, item in enumerate(self.items)}
         return Previous(self.prompt, places, windows)
+
+    def __rich__(self) -> RenderableType:
+        """The overview that a terminal with rich shows."""
+        from armarius.assembly.table import overview
+
+        return overview(self)
+
+    def _repr_html_(self) -> str:
+        """The report page in a frame of its own, as notebooks show it."""
+        from armarius.assembly.page import page
+
+        style = "width:100%;height:40rem;border:0"
+        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page(self))}"></iframe>'
 
     def __repr__(self) -> str:
         about = "" if self.counter_exact else "≈"

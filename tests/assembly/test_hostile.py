@@ -1,0 +1,86 @@
+"""No hostile document leaves its fence, in any rendering, judged by a reader more gullible than a model."""
+
+import re
+import unicodedata
+
+import pytest
+from tests.assembly.hostile import documents
+from tests.assembly.support import assemble, candidate
+
+from armarius.assembly.page import page
+from armarius.fetchers.base import LAYERS
+
+DOCUMENTS = list(documents())
+ALIKE = str.maketrans({"а": "a", "е": "e", "у": "y", "г": "r"})
+FENCE = re.compile(r"<[\s/]*layer[-_‐‒–—−]")
+TEMPLATE = re.compile(
+    r"<\|[^<>\n|]{1,60}\|>|\[/?(inst|sys|system_prompt)\]|<</?sys>>|</?s>|<(start|end)_of_turn>|</?tool_call>"
+)
+HEADING = re.compile(r"^\s*\[知识图谱", re.MULTILINE)
+
+
+def gullible(text):
+    """The text as somebody reads it who folds width, case and look-alikes and sees nothing invisible."""
+    seen = "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Mn") and c != "\x00")
+    return "\n".join(unicodedata.normalize("NFKC", seen).splitlines()).lower().translate(ALIKE)
+
+
+def renderings(pack):
+    yield pack.prompt
+    yield "".join(pack.contents[layer] for layer in LAYERS)
+    for message in pack.to_messages("openai"):
+        yield from (block["text"] for block in message["content"])
+    anthropic = pack.to_messages("anthropic")
+    yield from (block["text"] for block in anthropic["system"])
+    for message in anthropic["messages"]:
+        yield from (block["text"] for block in message["content"])
+
+
+def test_there_are_at_least_three_hundred_hostile_documents():
+    assert len({text for _, text in DOCUMENTS}) >= 300
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_no_hostile_document_leaves_its_fence_in_any_rendering(layer):
+    for name, text in DOCUMENTS:
+        pack = assemble([candidate("x", layer, content=text, group="[知识图谱 — 引用检测]")], budget=20_000)
+        assert pack.items, name
+        seen = gullible(pack.prompt)
+        assert len(FENCE.findall(seen)) == 2, name
+        assert len(HEADING.findall(seen)) == 1, name
+        assert pack.token_count == len(pack.prompt)
+        for rendering in renderings(pack):
+            # A tokenizer knows its control tokens to the letter: width may be folded, look-alikes are other tokens.
+            assert not TEMPLATE.search(unicodedata.normalize("NFKC", rendering).lower()), name
+            assert not re.search("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\x00]", rendering), name
+
+
+def test_hostile_query_and_heading_stay_inside_too():
+    for name, text in DOCUMENTS:
+        pack = assemble([candidate("x", group=text)], query=text, budget=20_000)
+        assert len(FENCE.findall(gullible(pack.prompt))) == 4, name
+
+
+def test_hostile_documents_are_text_on_the_report_page():
+    for name, text in DOCUMENTS:
+        html = page(assemble([candidate("x", content=text + "<script>alert(1)</script>", source=text)], budget=20_000))
+        assert html.count("<script>") == 1, name
+
+
+def test_truncation_does_not_reopen_what_was_closed():
+    for name, text in DOCUMENTS[::7]:
+        for budget in range(120, 400, 40):
+            pack = assemble([candidate("x", content=text * 40, keep="tail")], budget=budget)
+            assert len(FENCE.findall(gullible(pack.prompt))) in (0, 2), name
+
+
+def test_ordinary_prose_and_code_pass_unchanged():
+    for text in (
+        "if a < b: return [x]",
+        "她说：“[注] 第三层 layer 很薄。”",
+        "<div class='layer'>",
+        "vec<Layer>",
+        "a[INSTALL]",
+    ):
+        pack = assemble([candidate("x", content=text)])
+        assert text in pack.prompt
