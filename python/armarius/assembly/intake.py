@@ -78,6 +78,13 @@ def _canonical(candidate: Candidate) -> tuple[object, ...]:
         candidate.source,
         candidate.id,
         candidate.content,
+        # Of twins in all of that, one must be the one kept, whichever fetcher answered first.
+        candidate.group,
+        candidate.short or "",
+        candidate.keep or "",
+        candidate.anchor,
+        candidate.together,
+        candidate.documents,
     )
 
 
