@@ -8,9 +8,13 @@ __all__ = [
     "Rejection",
     "__version__",
     "allocate",
+    "find_terms",
+    "index_tokens",
     "lexical_embed",
     "optimised",
     "scan",
+    "term_phrase",
+    "text_grams",
     "walk",
 ]
 
@@ -102,3 +106,7 @@ def scan(
 def walk(
     root: str, exclude: list[str], only: list[str]
 ) -> tuple[list[tuple[str, int, str, int]], list[tuple[str, str]]]: ...
+def find_terms(texts: list[str], terms: list[str], /) -> list[list[tuple[int, int]]]: ...
+def index_tokens(texts: list[str], /) -> list[str]: ...
+def term_phrase(term: str, /) -> str: ...
+def text_grams(text: str, /) -> list[str]: ...

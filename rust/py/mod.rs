@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 mod budget;
+mod grams;
 mod lexical;
 mod matcher;
 mod mention;
@@ -16,6 +17,8 @@ mod _core {
 
     #[pymodule_export]
     use super::budget::allocate;
+    #[pymodule_export]
+    use super::grams::{find_terms, index_tokens, term_phrase, text_grams};
     #[pymodule_export]
     use super::lexical::lexical_embed;
     #[pymodule_export]

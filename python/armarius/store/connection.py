@@ -1,0 +1,141 @@
+"""SQLite connections: one way to open them, one place where SQLite's errors become ours."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from armarius.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
+
+__all__ = ["Connections", "all_rows", "connect", "first_row", "translated"]
+
+# Before 3.53.2 a crafted index file could take over the process through FTS5.
+_MINIMUM_SQLITE = (3, 54, 0)
+_BUSY_SECONDS = 5.0
+_WRITE_FAULTS = frozenset(
+    getattr(apsw, name)
+    for name in (
+        "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_DIR_FSYNC", "SQLITE_IOERR_TRUNCATE",
+        "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMMAP", "SQLITE_IOERR_DELETE",
+    )
+)  # fmt: skip
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Raise the errors of `armarius.errors` for those of SQLite."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StoreBusy(f"{path}: held by another process for more than {_BUSY_SECONDS:.0f} s ({error})") from error
+    except (apsw.FullError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError) as error:
+        raise StoreFull(f"{path}: cannot be written: {error}") from error
+    except apsw.IOError as error:
+        kind = StoreFull if getattr(error, "extendedresult", 0) in _WRITE_FAULTS else StoreCorrupt
+        raise kind(f"{path}: {error}") from error
+    except (apsw.ConnectionClosedError, apsw.CursorClosedError) as error:
+        raise StoreError(f"{path}: the store is closed") from error
+    except apsw.InterruptError as error:
+        raise StoreError(f"{path}: interrupted") from error
+    except apsw.Error as error:  # damage takes many shapes: a missing table, a broken constraint, a malformed page
+        raise StoreCorrupt(f"{path}: {error}") from error
+
+
+def connect(path: Path) -> apsw.Connection:
+    """Open an index file with the settings every connection must have.
+
+    Raises:
+        StoreError: SQLite is too old to be given a file.
+    """
+    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    if version < _MINIMUM_SQLITE:
+        raise StoreError(
+            f"SQLite {apsw.sqlite_lib_version()} is too old, {'.'.join(map(str, _MINIMUM_SQLITE))} is needed"
+        )
+    connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(int(_BUSY_SECONDS * 1000))
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    for pragma in (
+        "trusted_schema = OFF",
+        "cell_size_check = ON",
+        "synchronous = NORMAL",
+        "journal_size_limit = 16777216",
+        "temp_store = MEMORY",
+        "cache_size = -8192",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def all_rows(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+    """All rows of a statement."""
+    return connection.execute(sql, values).fetchall()
+
+
+def first_row(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Any:  # noqa: ANN401 - a row of any shape
+    """The first row of a statement, or None."""
+    return connection.execute(sql, values).fetchone()
+
+
+class Connections:
+    """One writer and as many readers as there are threads reading at once.
+
+    Readers are kept for the next caller; every borrowed reader sees one snapshot, because each use is one transaction.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.writer = connect(path)
+        self._idle: list[apsw.Connection] = []
+        self._lock = threading.Lock()
+        self._write_lock = threading.RLock()
+        self._closed = False
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """A connection inside a read transaction."""
+        with self._lock:
+            if self._closed:
+                raise StoreError(f"{self.path}: the store is closed")
+            connection = self._idle.pop() if self._idle else None
+        with translated(self.path):
+            connection = connection or connect(self.path)
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+        with self._lock:
+            if not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[apsw.Connection]:
+        """The writer inside a transaction that commits at the end and rolls back on any error."""
+        with self._write_lock:
+            if self._closed:
+                raise StoreError(f"{self.path}: the store is closed")
+            with translated(self.path):
+                self.writer.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self.writer
+                    self.writer.execute("COMMIT")
+                except BaseException:
+                    if self.writer.in_transaction:
+                        self.writer.execute("ROLLBACK")
+                    raise
+
+    def close(self) -> None:
+        """Close all; a read still running closes its own connection when it ends."""
+        with self._write_lock, self._lock:
+            self._closed = True
+            connections: list[Any] = [*self._idle, self.writer]
+            self._idle = []
+        for connection in connections:
+            connection.close()
