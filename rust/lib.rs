@@ -20,4 +20,5 @@ pub mod prefilter;
 mod py;
 pub mod scan;
 pub mod search;
+pub mod tokens;
 pub mod walk;

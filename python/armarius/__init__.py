@@ -3,10 +3,21 @@
 import warnings
 
 from armarius._core import __version__, optimised
+from armarius.counting import TokenCounter
 from armarius.matching import EntityMatcher, Match, Mention, Rejection
 from armarius.scanning import ScanHit, ScanHits, scan
 
-__all__ = ["EntityMatcher", "Match", "Mention", "Rejection", "ScanHit", "ScanHits", "__version__", "scan"]
+__all__ = [
+    "EntityMatcher",
+    "Match",
+    "Mention",
+    "Rejection",
+    "ScanHit",
+    "ScanHits",
+    "TokenCounter",
+    "__version__",
+    "scan",
+]
 
 if not optimised:
     warnings.warn(

@@ -8,6 +8,7 @@ mod lexical;
 mod matcher;
 mod mention;
 mod scan;
+mod tokens;
 mod walk;
 
 /// The native half of the `armarius` Python package.
@@ -27,6 +28,8 @@ mod _core {
     use super::mention::{Match, Mention, Rejection};
     #[pymodule_export]
     use super::scan::scan;
+    #[pymodule_export]
+    use super::tokens::TokenCounter;
     #[pymodule_export]
     use super::walk::walk;
 

@@ -1,0 +1,286 @@
+//! A vocabulary: which byte strings are tokens, and in which order they merge.
+//!
+//! Three tables by length of the key, because that is where the time goes: two bytes index a flat
+//! array, up to seven bytes are compared as one integer, longer tokens by hash and then by bytes.
+
+const MAGIC: &[u8] = b"ATV1";
+const SHORT: usize = 7;
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// "No such token": greater than every rank, so that it loses every comparison.
+pub(crate) const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Default)]
+struct Short {
+    key: u64,
+    rank: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Long {
+    hash: u64,
+    offset: u32,
+    length: u32,
+    rank: u32,
+}
+
+/// An immutable set of tokens with their ranks (the lower, the earlier it merges).
+pub(crate) struct Vocab {
+    pairs: Box<[u32]>,
+    short: Box<[Short]>,
+    short_shift: u32,
+    long: Box<[Long]>,
+    long_shift: u32,
+    bytes: Vec<u8>,
+    longest: usize,
+}
+
+/// A vocabulary file that does not parse; only a damaged build can produce it.
+#[derive(Debug, thiserror::Error)]
+#[error("embedded vocabulary is damaged: {0}")]
+pub struct Damaged(&'static str);
+
+/// Up to seven bytes and their number as one integer; never zero.
+#[inline]
+fn pack(token: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..token.len()].copy_from_slice(token);
+    u64::from_le_bytes(word) | (token.len() as u64) << 56
+}
+
+/// [`pack`] of `text[at..at + length]`, with one load where the text goes on for eight bytes.
+#[inline]
+fn pack_at(text: &[u8], at: usize, length: usize) -> u64 {
+    match text.get(at..at + 8) {
+        Some(word) => {
+            let mut eight = [0; 8];
+            eight.copy_from_slice(word);
+            let mask = (1_u64 << (8 * length)) - 1;
+            u64::from_le_bytes(eight) & mask | (length as u64) << 56
+        }
+        None => pack(&text[at..at + length]),
+    }
+}
+
+/// Hash of a long token; never zero, which marks an empty slot.
+#[inline]
+fn hash(token: &[u8]) -> u64 {
+    let mut state = token.len() as u64;
+    let mut chunks = token.chunks_exact(8);
+    for chunk in &mut chunks {
+        let mut word = [0; 8];
+        word.copy_from_slice(chunk);
+        state = (state ^ u64::from_le_bytes(word))
+            .wrapping_mul(MULTIPLIER)
+            .rotate_left(29);
+    }
+    let rest = chunks.remainder();
+    if !rest.is_empty() {
+        state = (state ^ pack(rest))
+            .wrapping_mul(MULTIPLIER)
+            .rotate_left(29);
+    }
+    state.wrapping_mul(MULTIPLIER) | 1
+}
+
+fn table_bits(tokens: usize) -> u32 {
+    (tokens * 2).next_power_of_two().trailing_zeros().max(4)
+}
+
+impl Vocab {
+    /// A vocabulary from tokens in rank order.
+    pub(crate) fn new(tokens: &[&[u8]]) -> Self {
+        let long_tokens = tokens.iter().filter(|t| t.len() > SHORT);
+        let (count, size) = long_tokens.fold((0, 0), |(n, b), t| (n + 1, b + t.len()));
+        let short_bits = table_bits(tokens.len() - count);
+        let long_bits = table_bits(count);
+        let mut vocab = Self {
+            pairs: vec![NONE; 1 << 16].into_boxed_slice(),
+            short: vec![Short::default(); 1 << short_bits].into_boxed_slice(),
+            short_shift: 64 - short_bits,
+            long: vec![Long::default(); 1 << long_bits].into_boxed_slice(),
+            long_shift: 64 - long_bits,
+            bytes: Vec::with_capacity(size),
+            longest: tokens.iter().map(|t| t.len()).max().unwrap_or(0),
+        };
+        for (rank, token) in tokens.iter().enumerate() {
+            vocab.insert(token, rank as u32);
+        }
+        vocab
+    }
+
+    fn insert(&mut self, token: &[u8], rank: u32) {
+        if let [a, b] = *token {
+            self.pairs[usize::from(a) << 8 | usize::from(b)] = rank;
+        }
+        if token.len() <= SHORT {
+            let key = pack(token);
+            let mut slot = (key.wrapping_mul(MULTIPLIER) >> self.short_shift) as usize;
+            while self.short[slot].key != 0 {
+                slot = (slot + 1) & (self.short.len() - 1);
+            }
+            self.short[slot] = Short { key, rank };
+        } else {
+            let hash = hash(token);
+            let mut slot = (hash >> self.long_shift) as usize;
+            while self.long[slot].hash != 0 {
+                slot = (slot + 1) & (self.long.len() - 1);
+            }
+            let (offset, length) = (self.bytes.len() as u32, token.len() as u32);
+            self.long[slot] = Long {
+                hash,
+                offset,
+                length,
+                rank,
+            };
+            self.bytes.extend_from_slice(token);
+        }
+    }
+
+    /// The rank of `text[from..to]`, or [`NONE`] when that is no token.
+    #[inline]
+    pub(crate) fn rank(&self, text: &[u8], from: usize, to: usize) -> u32 {
+        let length = to - from;
+        if length <= SHORT {
+            if length == 2 {
+                return self.pair(text[from], text[from + 1]);
+            }
+            return self.short_rank(pack_at(text, from, length));
+        }
+        if length > self.longest {
+            return NONE;
+        }
+        self.long_rank(&text[from..to])
+    }
+
+    /// The rank of a two-byte token, or [`NONE`].
+    #[inline]
+    pub(crate) fn pair(&self, first: u8, second: u8) -> u32 {
+        self.pairs[usize::from(first) << 8 | usize::from(second)]
+    }
+
+    #[inline]
+    fn short_rank(&self, key: u64) -> u32 {
+        let mut slot = (key.wrapping_mul(MULTIPLIER) >> self.short_shift) as usize;
+        loop {
+            let entry = self.short[slot];
+            if entry.key == key {
+                return entry.rank;
+            }
+            if entry.key == 0 {
+                return NONE;
+            }
+            slot = (slot + 1) & (self.short.len() - 1);
+        }
+    }
+
+    fn long_rank(&self, token: &[u8]) -> u32 {
+        let hash = hash(token);
+        let mut slot = (hash >> self.long_shift) as usize;
+        loop {
+            let entry = &self.long[slot];
+            if entry.hash == hash && entry.length as usize == token.len() {
+                let from = entry.offset as usize;
+                if &self.bytes[from..from + token.len()] == token {
+                    return entry.rank;
+                }
+            }
+            if entry.hash == 0 {
+                return NONE;
+            }
+            slot = (slot + 1) & (self.long.len() - 1);
+        }
+    }
+}
+
+/// Append the tokens of one file in rank order (the layout is described in `vocab/build.py`).
+pub(crate) fn read_file<'a>(file: &'a [u8], tokens: &mut Vec<&'a [u8]>) -> Result<(), Damaged> {
+    let (head, rest) = file.split_at_checked(8).ok_or(Damaged("no header"))?;
+    let count = match head.strip_prefix(MAGIC) {
+        Some(&[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]) as usize,
+        _ => return Err(Damaged("not a vocabulary")),
+    };
+    let mut at = 0;
+    let mut lengths = Vec::with_capacity(count);
+    let mut cursors = Vec::new();
+    for _ in 0..count {
+        let (mut length, mut shift) = (0_usize, 0);
+        loop {
+            let byte = *rest.get(at).ok_or(Damaged("lengths end early"))?;
+            at += 1;
+            length |= usize::from(byte & 0x7F) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                break;
+            }
+            if shift > 14 {
+                return Err(Damaged("a token of absurd length"));
+            }
+        }
+        if length >= cursors.len() {
+            cursors.resize(length + 1, 0);
+        }
+        cursors[length] += length;
+        lengths.push(length);
+    }
+    for cursor in &mut cursors {
+        at += std::mem::replace(cursor, at);
+    }
+    tokens.reserve(count);
+    for length in lengths {
+        let from = cursors[length];
+        cursors[length] += length;
+        tokens.push(
+            rest.get(from..from + length)
+                .ok_or(Damaged("tokens end early"))?,
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_token_has_its_own_rank_and_nothing_else_has_one() {
+        let tokens: Vec<&[u8]> = vec![
+            b"a",
+            b"b",
+            b"ab",
+            b"\0",
+            b"\0\0\0",
+            b"abcdefg",
+            b"abcdefgh",
+            b"abcdefghabcdefghi",
+        ];
+        let vocab = Vocab::new(&tokens);
+        for (rank, token) in tokens.iter().enumerate() {
+            assert_eq!(vocab.rank(token, 0, token.len()), rank as u32);
+            let padded = [b"xy", *token, b"0123456789"].concat();
+            assert_eq!(vocab.rank(&padded, 2, 2 + token.len()), rank as u32);
+        }
+        for other in [
+            &b"\0\0"[..],
+            b"abc",
+            b"abcdefgx",
+            b"abcdefghabcdefgh",
+            &[b'a'; 99],
+        ] {
+            assert_eq!(vocab.rank(other, 0, other.len()), NONE);
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error() {
+        for file in [
+            &b""[..],
+            b"ATV1",
+            b"ATV2\x01\0\0\0\x01a",
+            b"ATV1\x02\0\0\0\x01",
+            b"ATV1\x01\0\0\0\x02a",
+        ] {
+            assert!(read_file(file, &mut Vec::new()).is_err());
+        }
+    }
+}
