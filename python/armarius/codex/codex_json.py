@@ -48,22 +48,30 @@ def parse_codex_json(path: str, text: str) -> CodexFile:
     except (RecursionError, ValueError) as error:
         result.errors.append(CodexError(f"{path}: not readable as JSON: {type(error).__name__}"))
         return result
-    _Reader(path, result).read(data)
+    EntryReader(path, result).read(data)
     return result
 
 
-class _Reader:
+class EntryReader:
+    """Checks entries and adds what is right to a `CodexFile`, what is wrong to its errors.
+
+    Args:
+        path: Of the file the entries come from.
+        result: Filled by the calls.
+    """
+
     def __init__(self, path: str, result: CodexFile) -> None:
         self.path, self.result = path, result
 
     def read(self, data: object) -> None:
+        """Read a whole `codex.json`."""
         if not isinstance(data, dict):
             self._error("", f"expected an object with entities and relations, got {_kind(data)}")
             return
         self.result.title = self._text(data, "title", "")
         self.result.language = self._text(data, "language", "")
-        self._each(data, "entities", self._entity)
-        self._each(data, "relations", self._relation)
+        self._each(data, "entities", self.entity)
+        self._each(data, "relations", self.relation)
 
     def _each(self, data: dict[str, Any], key: str, read: Callable[[dict[str, Any], str], None]) -> None:
         entries = data.get(key)
@@ -80,7 +88,8 @@ class _Reader:
             else:
                 self._error(where, f"expected an object, got {_kind(entry)}")
 
-    def _entity(self, entry: dict[str, Any], where: str) -> None:
+    def entity(self, entry: dict[str, Any], where: str, line: int = 0) -> None:
+        """Read one entity; `where` names it in messages."""
         id_ = self._text(entry, "id", where)
         name = self._text(entry, "name", where).strip() or id_.strip()
         if not name:
@@ -89,7 +98,7 @@ class _Reader:
         if not any(char.isalnum() for char in name):
             self._error(where, f"name: {name!r} has no letter or digit")
             return
-        draft = Draft(name, Origin(self.path, where.split(" ")[0]))
+        draft = Draft(name, Origin(self.path, where.split(" ")[0], line))
         draft.id = id_.strip() or None
         draft.type = self._text(entry, "type", where).strip() or None
         draft.description = self._text(entry, "description", where)
@@ -163,11 +172,12 @@ class _Reader:
             else:
                 self._error(where, f"{at}: expected an object with text, got {_kind(item)}")
 
-    def _relation(self, entry: dict[str, Any], where: str) -> None:
+    def relation(self, entry: dict[str, Any], where: str, line: int = 0) -> None:
+        """Read one relation; `where` names it in messages."""
         ends = {key: self._text(entry, key, where, required=True) for key in ("source", "target", "type")}
         if all(ends.values()):
             since, until = self._chapter(entry, "since", where), self._chapter(entry, "until", where)
-            origin = Origin(self.path, where.split(" ")[0])
+            origin = Origin(self.path, where.split(" ")[0], line)
             self.result.relations.append(DraftRelation(**ends, since=since, until=until, origin=origin, where=where))
 
     def _chapter(self, entry: dict[str, Any], key: str, where: str, at: str = "") -> int | None:

@@ -1,10 +1,11 @@
-"""A project's documents to its codex: profiles, `codex.json`, merged."""
+"""A project's documents to its codex: profiles, `codex.json` and what was authored, merged."""
 
 import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from armarius.codex.authored import AuthoredCodex
 from armarius.codex.codex_json import CodexFile, parse_codex_json
 from armarius.codex.draft import Draft
 from armarius.codex.merge import merge
@@ -38,27 +39,36 @@ def load_codex(root: str | Path, *, config: Config | None = None, strict: bool =
     root = Path(root)
     if not root.is_dir():
         raise ProjectError(f"not a folder: {root}")
-    return build_codex(list_documents(root, config).documents, read_codex_file(root), strict=strict)
+    documents = list_documents(root, config).documents
+    return build_codex(documents, read_codex_file(root), authored=AuthoredCodex(root).read(), strict=strict)
 
 
-def build_codex(documents: Iterable[Document], declared: CodexFile | None = None, *, strict: bool = False) -> Codex:
+def build_codex(
+    documents: Iterable[Document],
+    declared: CodexFile | None = None,
+    *,
+    authored: CodexFile | None = None,
+    strict: bool = False,
+) -> Codex:
     """The codex of documents that have been read already.
 
     Args:
         documents: Each path once, in any order; chapters and code are passed over.
         declared: What `codex.json` says, from `read_codex_file`.
+        authored: What `.armarius/codex.toml` says, from `AuthoredCodex.read`.
         strict: As in `load_codex`.
 
     Cost: one pass over the text of settings, outlines and notes.
     """
-    declared = declared or CodexFile()
+    declared, authored = declared or CodexFile(), authored or CodexFile()
     profiles: dict[str, list[Draft]] = {}
     for document in documents:
         if document.kind not in ("chapter", "code") and Path(document.path).suffix.lower() in PROSE_SUFFIXES:
             profiles[document.path] = parse_profiles(document.path, document.text, setting=document.kind == "setting")
     drafts = [draft for path in sorted(profiles) for draft in profiles[path]]
-    merged = merge(drafts, declared.drafts, declared.relations)
-    errors = [*declared.errors, *(CodexError(problem) for problem in merged.problems)]
+    relations = [*authored.relations, *declared.relations]
+    merged = merge(drafts, declared.drafts, relations, authored=authored.drafts)
+    errors = [*authored.errors, *declared.errors, *(CodexError(problem) for problem in merged.problems)]
     if strict and errors:
         raise errors[0]
     return Codex(

@@ -9,6 +9,9 @@ from armarius.codex.model import Entity, Relation
 from armarius.codex.relations import relations_of
 from armarius.codex.words import fold
 
+# Who wins, first to last.
+_AUTHORED, _DECLARED, _PROFILE = 0, 1, 2
+
 
 @dataclass(frozen=True, slots=True)
 class Merged:
@@ -19,21 +22,27 @@ class Merged:
     problems: tuple[str, ...]
 
 
-def merge(profiles: Iterable[Draft], declared: Iterable[Draft], relations: Sequence[DraftRelation]) -> Merged:
-    """Unite what profiles and the codex file say about the same thing.
+def merge(
+    profiles: Iterable[Draft] = (),
+    declared: Iterable[Draft] = (),
+    relations: Sequence[DraftRelation] = (),
+    *,
+    authored: Iterable[Draft] = (),
+) -> Merged:
+    """Unite what profiles, the codex file and authored records say about the same thing.
 
-    Same thing: same id, or same name (compared folded) with the same type or a type left unsaid. Per field the codex
-    file wins over profiles and an earlier profile over a later one; aliases, attributes, facts and origins are united.
+    Same thing: same id, or same name (compared folded) with the same type or a type left unsaid. Per field authored
+    records win over the codex file, it over profiles, and an earlier profile over a later one; aliases, attributes,
+    facts and origins are united.
 
     Returns:
-        Entities in the order first described, profiles before the codex file; relations in file order, those of the
-        codex file first, no duplicates.
+        Entities in the order first described, profiles before the codex file before authored ones; relations in the
+        order given, then those of profiles, no duplicates.
     """
     groups = _Groups()
-    for draft in profiles:
-        groups.add(draft, declared=False)
-    for draft in declared:
-        groups.add(draft, declared=True)
+    for rank, drafts_of_rank in ((_PROFILE, profiles), (_DECLARED, declared), (_AUTHORED, authored)):
+        for draft in drafts_of_rank:
+            groups.add(rank, draft)
     entities, drafts = groups.finish()
     index = NameIndex(entities)
     found: list[Relation] = []
@@ -76,25 +85,25 @@ class NameIndex:
 
 class _Groups:
     def __init__(self) -> None:
-        self.groups: list[list[tuple[bool, Draft]]] = []
-        self.by_id: dict[str, list[tuple[bool, Draft]]] = {}
-        self.by_name: dict[str, list[list[tuple[bool, Draft]]]] = {}
+        self.groups: list[list[tuple[int, Draft]]] = []
+        self.by_id: dict[str, list[tuple[int, Draft]]] = {}
+        self.by_name: dict[str, list[list[tuple[int, Draft]]]] = {}
 
-    def add(self, draft: Draft, *, declared: bool) -> None:
+    def add(self, rank: int, draft: Draft) -> None:
         group = self.by_id.get(draft.id) if draft.id else None
         if group is None:
             group = self._same_name(draft)
         if group is None:
             group = []
             self.groups.append(group)
-        group.append((declared, draft))
+        group.append((rank, draft))
         if draft.id:
             self.by_id.setdefault(draft.id, group)
         named = self.by_name.setdefault(fold(draft.name), [])
         if not any(known is group for known in named):
             named.append(group)
 
-    def _same_name(self, draft: Draft) -> list[tuple[bool, Draft]] | None:
+    def _same_name(self, draft: Draft) -> list[tuple[int, Draft]] | None:
         fitting = None
         for group in self.by_name.get(fold(draft.name), ()):
             ids = {part.id for _, part in group if part.id}
@@ -111,13 +120,13 @@ class _Groups:
         taken = {part.id for group in self.groups for _, part in group if part.id}
         entities: list[Entity] = []
         for group in self.groups:
-            parts = [part for _, part in sorted(group, key=lambda row: not row[0])]
+            parts = [part for _, part in sorted(group, key=lambda row: row[0])]
             id_ = next((part.id for part in parts if part.id), None)
             if id_ is None:
                 id_ = _fresh(parts[0], taken)
                 taken.add(id_)
             entities.append(_unite(id_, parts, [part for _, part in group]))
-        return tuple(entities), [[part for declared, part in group if not declared] for group in self.groups]
+        return tuple(entities), [[part for rank, part in group if rank == _PROFILE] for group in self.groups]
 
 
 def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:

@@ -1,0 +1,197 @@
+"""Entities and relations authored through the API, kept as TOML under `.armarius/`, merged over all other sources.
+
+    [[entity]]
+    id = "lin-xiaoyu"
+    name = "林小雨"
+    aliases = ["小雨"]
+    level = "always"
+
+    [entity.attributes]
+    年龄 = "16"
+
+    [[relation]]
+    id = "r-0a1b2c3d"
+    source = "lin-xiaoyu"
+    target = "林默"
+    type = "兄妹"
+
+The file is the truth: it is read again when it changes, by whoever's hand. What is wrong in it is in `problems()`, with
+file and line; a record that was right before stays as it was.
+"""
+
+import hashlib
+import unicodedata
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from armarius.codex.codex_json import CodexFile, EntryReader
+from armarius.codex.merge import merge
+from armarius.codex.model import Entity, Relation
+from armarius.codex.record_file import RecordFile
+from armarius.codex.toml_blocks import Block
+from armarius.errors import CodexError
+
+_FIELDS = ("id", "name", "type", "aliases", "description", "level", "attributes", "facts")
+
+
+class AuthoredCodex:
+    """Entities and relations authored for one project.
+
+    They are merged over `codex.json` and the profiles: an authored entity with the id of one of those overrides the
+    fields it states. `build_codex(…, authored=authored.read())` makes the whole.
+
+    Args:
+        root: The project folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._file = RecordFile(root, "codex.toml", tables=["entity", "relation"], check=_check)
+
+    def list(self) -> tuple[Entity, ...]:
+        """The authored entities, unstated fields at their defaults."""
+        return merge(authored=self.read().drafts).entities
+
+    def relations(self) -> tuple[Relation, ...]:
+        """The authored relations, ends as written."""
+        return tuple(
+            Relation(item.source, item.target, item.type, item.since, item.until, item.origin)
+            for item in self.read().relations
+        )
+
+    def get(self, id_: str, /) -> Entity:
+        """One authored entity; KeyError when there is none."""
+        for entity in self.list():
+            if entity.id == id_:
+                return entity
+        raise KeyError(id_)
+
+    def create(self, name: str, *, id: str = "", **values: Any) -> Entity:  # noqa: A002, ANN401
+        """Add an entity, or override fields of one that a profile or `codex.json` describes, by its id.
+
+        Args:
+            name: Its name.
+            id: Taken as it is; by default derived from the name, as for a profile.
+            values: `type`, `aliases`, `description`, `attributes`, `level`, `facts`; what is not given is not stated.
+
+        Raises:
+            CodexError: A value is wrong, or the id is taken in the authored file.
+            StoreFull: The file cannot be written; nothing has changed.
+        """
+        id_ = id or "-".join(unicodedata.normalize("NFKC", name).casefold().split())
+        data = _entity_data({"id": id_, "name": name, **values})
+        _refuse("entity", data)
+        self._file.add("entity", data)
+        return self.get(id_)
+
+    def update(self, id_: str, /, **changes: Any) -> Entity:  # noqa: ANN401
+        """Change fields of an authored entity; None unstates a field; KeyError when there is none."""
+        block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
+        if block is None or block.data is None:
+            raise KeyError(id_)
+        data = _entity_data({**_stated(block.data), **changes})
+        _refuse("entity", data)
+        self._file.replace("entity", data)
+        return self.get(id_)
+
+    def delete(self, id_: str, /) -> None:
+        """Remove an authored entity; what profiles and `codex.json` say of it stays. KeyError when there is none."""
+        self._file.remove("entity", id_)
+
+    def relate(
+        self,
+        source: str,
+        target: str,
+        type: str,  # noqa: A002 - the field's name
+        *,
+        since: int | None = None,
+        until: int | None = None,
+    ) -> None:
+        """Add a relation between two entities, by id, name or alias; the same one again changes its chapters."""
+        digest = hashlib.blake2b(f"{source}\n{target}\n{type}".encode("utf-8", "replace"), digest_size=4)
+        id_ = f"r-{digest.hexdigest()}"
+        data = {"id": id_, "source": source, "target": target, "type": type, "since": since, "until": until}
+        data = {key: value for key, value in data.items() if value is not None}
+        _refuse("relation", data)
+        if any((block.table, block.id) == ("relation", id_) for block in self._file.records()):
+            self._file.replace("relation", data)
+        else:
+            self._file.add("relation", data)
+
+    def unrelate(self, source: str, target: str, type: str) -> None:  # noqa: A002
+        """Remove a relation as it was written; KeyError when there is none."""
+        ends = (source, target, type)
+        for block in self._file.records():
+            data = block.data or {}
+            if block.table == "relation" and (data.get("source"), data.get("target"), data.get("type")) == ends:
+                self._file.remove("relation", block.id)
+                return
+        raise KeyError(ends)
+
+    def read(self) -> CodexFile:
+        """Everything authored as `build_codex` takes it; its errors are `problems()`."""
+        result = CodexFile()
+        reader = EntryReader(self._file.name, result)
+        for block in self._file.records():
+            read = reader.entity if block.table == "entity" else reader.relation
+            read(_wire(block.data or {}), f"{block.table} ({block.id!r})", block.line)
+        result.errors = list(self.problems())
+        return result
+
+    def problems(self) -> tuple[CodexError, ...]:
+        """What is wrong with the file now."""
+        return self._file.problems()
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """Differs after every change of the file, by whichever hand."""
+        return self._file.stamp()
+
+
+def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
+    """Fields in the order they are written; what is None or empty is not stated; objects as plain tables."""
+    unknown = sorted(values.keys() - set(_FIELDS))
+    if unknown:
+        raise CodexError(f"entity {values.get('id')!r}: {unknown[0]}: no such field")
+    data: dict[str, Any] = {}
+    for key in _FIELDS:
+        value = values.get(key)
+        if isinstance(value, tuple):
+            value = list(value)
+        if isinstance(value, list):
+            value = [asdict(item) if is_dataclass(item) and not isinstance(item, type) else item for item in value]
+        if value not in (None, "", [], {}):
+            data[key] = value
+    return data
+
+
+def _stated(data: dict[str, Any]) -> dict[str, Any]:
+    """A record as read, with keys of a hand edit that are no fields among the attributes, where reading puts them."""
+    known = {"level" if key == "aiContextLevel" else key: value for key, value in data.items()}
+    extra = {key: str(value) for key, value in known.items() if key not in _FIELDS}
+    fields = {key: value for key, value in known.items() if key in _FIELDS}
+    return {**fields, "attributes": {**extra, **fields.get("attributes", {})}} if extra else fields
+
+
+def _wire(data: dict[str, Any]) -> dict[str, Any]:
+    """A record with the names of `codex.json`."""
+    return {"aiContextLevel" if key == "level" else key: value for key, value in data.items()}
+
+
+def _wrong(table: str, data: dict[str, Any]) -> str:
+    """The first thing wrong with a record, "" for nothing."""
+    result = CodexFile()
+    reader = EntryReader("", result)
+    if table == "entity":
+        reader.entity(_wire(data), "")
+    else:
+        reader.relation(data, "")
+    return str(result.errors[0]).removeprefix(": ").replace("aiContextLevel", "level") if result.errors else ""
+
+
+def _check(block: Block) -> str:
+    return _wrong(block.table, block.data or {})
+
+
+def _refuse(table: str, data: dict[str, Any]) -> None:
+    if what := _wrong(table, data):
+        raise CodexError(f"{table} {data.get('id', '')!r}: {what}")

@@ -1,0 +1,158 @@
+"""A TOML file of `[[table]]` blocks, read and edited block by block: what is not edited keeps every byte.
+
+    # comments directly above a header belong to its block
+    [[memory]]
+    id = "m-1f3a"
+    text = "作者爱用短句"
+
+Because each block is parsed alone, a mistake in one costs that one and is reported with its line.
+"""
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+_HEADER = re.compile(r"^\s*\[\[\s*([A-Za-z0-9_-]+)\s*\]\]\s*(?:#.*)?$")
+_ID = re.compile(r"^\s*id\s*=\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*')", re.MULTILINE)
+_AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_BARE_KEY = re.compile(r"^[A-Za-z0-9_-]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One record as it stands in the file.
+
+    Attributes:
+        text: Every line of it, with the comments directly above its header, each ending in a line break.
+        line: 1-based line of the header; 0 for what stands before the first header.
+        table: The name in the header.
+        data: What it says, None when it cannot be parsed.
+        problem: What is wrong, with the line, or "".
+        id: Of the record, as far as it can be told.
+    """
+
+    text: str
+    line: int = 0
+    table: str = ""
+    data: dict[str, Any] | None = None
+    problem: str = ""
+    id: str = ""
+
+
+def read_blocks(text: str) -> list[Block]:
+    """The blocks of a file, the part before the first header first; joined, their texts are `text`."""
+    lines = _LINE.findall(text)
+    starts: list[tuple[int, int, str]] = []
+    for number, line in enumerate(lines):
+        if match := _HEADER.match(line):
+            first = number
+            while first > (starts[-1][1] + 1 if starts else 0) and lines[first - 1].lstrip().startswith("#"):
+                first -= 1
+            starts.append((first, number, match[1]))
+    ends = [*(first for first, _, _ in starts), len(lines)][1:]
+    head = "".join(lines[: starts[0][0]] if starts else lines)
+    blocks = [_head(head)] if head else []
+    for (first, header, table), end in zip(starts, ends, strict=True):
+        blocks.append(_block("".join(lines[first:end]), header + 1, header - first, table))
+    return blocks
+
+
+def _head(text: str) -> Block:
+    try:
+        keys = list(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        return Block(text, problem=_located(error, 0, text))
+    return Block(text, problem=f"line 1: {keys[0]!r} stands outside any [[…]] record" if keys else "")
+
+
+def _block(text: str, line: int, above: int, table: str) -> Block:
+    found = _ID.search(text)
+    id_ = ""
+    if found:
+        try:
+            id_ = str(tomllib.loads(f"id = {found[1]}")["id"])
+        except tomllib.TOMLDecodeError:
+            id_ = ""
+    try:
+        data = tomllib.loads(text)[table][0]
+    except tomllib.TOMLDecodeError as error:
+        return Block(text, line, table, None, _located(error, line - 1 - above, text), id_)
+    stated = data.get("id")
+    return Block(text, line, table, data, "", stated if isinstance(stated, str) else id_)
+
+
+def _located(error: tomllib.TOMLDecodeError, before: int, text: str) -> str:
+    message = str(error)
+    at = _AT_LINE.search(message)
+    line = before + (int(at[1]) if at else max(1, text.rstrip().count("\n") + 1))
+    return f"line {line}: {_AT_LINE.sub('', message).replace('(at end of document)', '').strip()}"
+
+
+def write_block(table: str, data: dict[str, Any], *, before: Block | None = None) -> str:
+    """A record as a block: scalars and lists first, then sub-tables; comment lines of `before` are kept.
+
+    Args:
+        table: The name in the header.
+        data: Strings, numbers, booleans, lists of these, one level of tables or of lists of tables; None is left out.
+        before: The block that this one replaces.
+
+    Raises:
+        ValueError: A value that TOML cannot hold: a lone surrogate, NaN, another type.
+    """
+    comments = [line for line in (before.text.split("\n") if before else []) if line.lstrip().startswith("#")]
+    lines = [*comments, f"[[{table}]]"]
+    nested: list[str] = []
+    for key, value in data.items():
+        if isinstance(value, dict):
+            if value:
+                nested += ["", f"[{table}.{_key(key)}]"]
+                nested += [f"{_key(name)} = {_value(item)}" for name, item in value.items()]
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for item in value:
+                nested += ["", f"[[{table}.{_key(key)}]]"]
+                nested += [f"{_key(name)} = {_value(part)}" for name, part in item.items() if part is not None]
+        elif value is not None:
+            lines.append(f"{_key(key)} = {_value(value)}")
+    return "\n".join([*lines, *nested]) + "\n\n"
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.match(key) else _string(key)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise ValueError(f"expected a finite number, got {value}")
+        return repr(value)
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    raise ValueError(f"expected text, a number or a list, got {type(value).__name__}")
+
+
+def _string(text: str) -> str:
+    """A basic string; several lines as a multi-line one, so that a change of one line is a change of one line."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"text holds a lone surrogate at {error.start}") from None
+    lines = text.split("\n")
+    if len(lines) > 1 and "\r" not in text and not any(line.lstrip().startswith(("#", "[[")) for line in lines):
+        body = "\n".join(_escaped(line).replace('\\"', '"') for line in lines)
+        if '"""' not in body and not body.endswith('"'):
+            return f'"""\n{body}"""'
+    return f'"{_escaped(text)}"'
+
+
+def _escaped(text: str) -> str:
+    escaped = json.dumps(text, ensure_ascii=False)[1:-1]
+    return "".join(f"\\u{ord(char):04x}" if char in "\x7f\x85\u2028\u2029" else char for char in escaped)

@@ -1,0 +1,99 @@
+import pytest
+
+from armarius.codex import AuthoredCodex, Fact, build_codex, load_codex
+from armarius.errors import CodexError
+from armarius.project.documents import make_document
+
+PROFILE = make_document(
+    "人物.md", "## 林小雨\n- 别名：小雨\n- 描述：妹妹\n- 年龄：16\n\n## 林默\n- 年龄：26\n".encode()
+)
+
+
+def test_created_entity_is_read_back(tmp_path):
+    codex = AuthoredCodex(tmp_path)
+    entity = codex.create(
+        "白鹭", type="character", aliases=["阿鹭"], attributes={"年龄": "12"}, level="always", facts=[Fact("来了", 4)]
+    )
+    assert (entity.id, entity.name, entity.aliases, entity.level) == ("白鹭", "白鹭", ("阿鹭",), "always")
+    assert (entity.attributes, entity.facts) == ({"年龄": "12"}, (Fact("来了", 4),))
+    assert AuthoredCodex(tmp_path).list() == (entity,)
+
+
+def test_authored_entity_overrides_the_profile_field_by_field(tmp_path):
+    codex = AuthoredCodex(tmp_path)
+    codex.create("林小雨", level="always", attributes={"年龄": "17"})
+    whole = build_codex([PROFILE], authored=codex.read())
+    entity = next(item for item in whole.entities if item.id == "林小雨")
+    assert (entity.level, entity.attributes["年龄"], entity.description, entity.aliases) == (
+        "always",
+        "17",
+        "妹妹",
+        ("小雨",),
+    )
+    assert [origin.path for origin in entity.origins] == ["人物.md", ".armarius/codex.toml"]
+
+
+def test_deleting_what_was_authored_gives_back_the_profile(tmp_path):
+    codex = AuthoredCodex(tmp_path)
+    before = build_codex([PROFILE])
+    codex.create("林小雨", level="never")
+    codex.delete("林小雨")
+    assert build_codex([PROFILE], authored=codex.read()) == before
+
+
+def test_update_changes_and_unstates_fields(tmp_path):
+    codex = AuthoredCodex(tmp_path)
+    codex.create("白鹭", description="女孩", level="always")
+    assert codex.update("白鹭", level=None, type="character").level == "when_detected"
+    assert codex.get("白鹭").description == "女孩"
+
+
+def test_relations_are_kept_changed_and_removed(tmp_path):
+    codex = AuthoredCodex(tmp_path)
+    codex.relate("林默", "小雨", "兄妹")
+    codex.relate("林默", "小雨", "兄妹", since=3)
+    whole = build_codex([PROFILE], authored=codex.read())
+    assert [(item.source, item.type, item.target, item.since) for item in whole.relations] == [
+        ("林默", "兄妹", "林小雨", 3)
+    ]
+    codex.unrelate("林默", "小雨", "兄妹")
+    assert codex.relations() == ()
+    with pytest.raises(KeyError):
+        codex.unrelate("林默", "小雨", "兄妹")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"name": ""}, "name: missing"),
+        ({"name": "白鹭", "level": "sometimes"}, "level: expected one of"),
+        ({"name": "白鹭", "aliases": "阿鹭"}, "aliases: expected a list of strings"),
+        ({"name": "白鹭", "mood": "x"}, "mood: no such field"),
+        ({"name": "白鹭", "facts": [{"since": 2}]}, "facts\\[0\\]"),
+    ],
+)
+def test_wrong_value_is_refused_and_nothing_is_written(tmp_path, values, message):
+    with pytest.raises(CodexError, match=message):
+        AuthoredCodex(tmp_path).create(**values)
+    assert not (tmp_path / ".armarius").exists()
+
+
+def test_hand_edit_with_a_fault_is_a_warning_with_file_and_line(tmp_path):
+    AuthoredCodex(tmp_path).create("白鹭")
+    path = tmp_path / ".armarius" / "codex.toml"
+    path.write_text(path.read_text("utf-8") + '\n[[entity]]\nid = "x"\nname = "甲"\nlevel = "maybe"\n', "utf-8")
+    codex = load_codex(tmp_path)
+    assert [entity.name for entity in codex.entities] == ["白鹭"]
+    line = path.read_text("utf-8").split("\n").index('level = "maybe"') + 1
+    assert str(codex.warnings[0]).startswith(
+        f"CODEX_INVALID: .armarius/codex.toml: line {line}: entity 'x': level: expected"
+    )
+
+
+def test_key_of_a_hand_edit_becomes_an_attribute_and_survives_an_update(tmp_path):
+    path = tmp_path / ".armarius" / "codex.toml"
+    path.parent.mkdir()
+    path.write_text('[[entity]]\nid = "a"\nname = "甲"\n年龄 = 12\n'.replace("年龄", '"年龄"'), "utf-8")
+    codex = AuthoredCodex(tmp_path)
+    assert codex.get("a").attributes == {"年龄": "12"}
+    assert codex.update("a", description="孩子").attributes == {"年龄": "12"}
