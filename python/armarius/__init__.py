@@ -3,19 +3,32 @@
 import warnings
 
 from armarius._core import __version__, optimised
+from armarius.assembly.budget import BudgetProfile, LayerBudget
+from armarius.assembly.report import Pack
+from armarius.contract import AssembleRequest, AssembleResult, InspectRequest, InspectResult
 from armarius.counting import TokenCounter
+from armarius.engine import ContextEngine, open  # noqa: A004 - armarius.open reads like gzip.open
 from armarius.matching import EntityMatcher, Match, Mention, Rejection
 from armarius.scanning import ScanHit, ScanHits, scan
 
 __all__ = [
+    "AssembleRequest",
+    "AssembleResult",
+    "BudgetProfile",
+    "ContextEngine",
     "EntityMatcher",
+    "InspectRequest",
+    "InspectResult",
+    "LayerBudget",
     "Match",
     "Mention",
+    "Pack",
     "Rejection",
     "ScanHit",
     "ScanHits",
     "TokenCounter",
     "__version__",
+    "open",
     "scan",
 ]
 

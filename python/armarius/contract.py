@@ -19,6 +19,7 @@ __all__ = [
     "AssembleRequest",
     "AssembleResult",
     "InspectMeta",
+    "InspectRequest",
     "InspectResult",
     "InspectTotals",
     "LayerDetail",
@@ -103,7 +104,7 @@ class AssembleRequest(_Wire):
     Attributes:
         project_id: Names the project; another project's id than the engine's is refused.
         document_id: Project-relative path of the current document, "" for none.
-        cursor_position: Offset into that document, in units of `position_encoding`.
+        cursor_position: Offset into that document, in units of `position_encoding`; None is its end.
         skill_id: The host's name for the task; part of the identity of the stable prefix.
         additional_input: Text around the cursor, or the selection.
         query: The user's words.
@@ -114,7 +115,7 @@ class AssembleRequest(_Wire):
 
     project_id: str = ""
     document_id: str = ""
-    cursor_position: int = 0
+    cursor_position: int | None = None
     skill_id: str = ""
     additional_input: str = ""
     query: str = ""
@@ -128,6 +129,17 @@ class AssembleRequest(_Wire):
     @classmethod
     def _required_on_wire(cls) -> tuple[str, ...]:
         return ("projectId", "documentId", "cursorPosition", "skillId")
+
+
+class InspectRequest(AssembleRequest):
+    """A request to see what `assemble` would send, and who asks."""
+
+    debug_mode: bool = False
+    requested_by: str = ""
+
+    def assembly(self) -> AssembleRequest:
+        """The request without who asks."""
+        return AssembleRequest(**self.model_dump(include=set(AssembleRequest.model_fields)))
 
 
 class LayerResult(_Wire):
@@ -212,7 +224,6 @@ class InspectResult(_Wire):
     layers_detail: LayerDetails
     totals: InspectTotals
     inspect_meta: InspectMeta
-    warnings: tuple[str, ...] = ()
 
 
 def code_points(text: str, position: int, encoding: PositionEncoding = "code-point") -> int:

@@ -22,6 +22,8 @@ def assemble(fetchers, *, budget=1000, counter=None, assembler=None, previous=No
         fetchers = [FakeFetcher(fetchers)]
     request = AssembleRequest(budget=budget, **request)
     fetch = FetchRequest(project_id=request.project_id, query=request.query)
-    assembler = assembler or Assembler(fetchers)
+    assembler = assembler or Assembler()
     counter = counter if isinstance(counter, Measured) else Measured(counter or FixedCounter())
-    return assembler.assemble(Task(request, fetch, counter, profile or BudgetProfile(), layers, previous))
+    return assembler.assemble(
+        Task(request, fetch, tuple(fetchers), counter, profile or BudgetProfile(), layers, previous)
+    )

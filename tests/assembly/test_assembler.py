@@ -5,6 +5,7 @@ from tests.assembly.support import assemble, candidate
 
 from armarius.assembly.assembler import Assembler
 from armarius.assembly.budget import BudgetProfile, LayerBudget
+from armarius.assembly.counting import Measured
 from armarius.errors import BudgetError, ContextWarning
 from armarius.fetchers.base import LAYERS, Evidence, Omission
 from armarius.testing import FakeFetcher, FixedCounter
@@ -46,8 +47,8 @@ def test_stable_hash_is_sha256_over_rules_and_settings_as_rendered():
 
 
 def test_stable_prefix_is_unchanged_only_against_the_same_project_skill_provider_model_and_tokenizer():
-    assembler = Assembler([FakeFetcher([candidate("r", "rules")])])
-    run = lambda **request: assemble(None, assembler=assembler, **request).stable_prefix_unchanged  # noqa: E731
+    assembler, fetchers = Assembler(), [FakeFetcher([candidate("r", "rules")])]
+    run = lambda **request: assemble(fetchers, assembler=assembler, **request).stable_prefix_unchanged  # noqa: E731
     assert not run(query="one")
     assert run(query="two")
     for field in ("project_id", "skill_id", "provider", "model", "tokenizer_version"):
@@ -56,8 +57,8 @@ def test_stable_prefix_is_unchanged_only_against_the_same_project_skill_provider
 
 
 def test_thousand_queries_give_one_stable_hash():
-    assembler = Assembler([FakeFetcher([candidate("r", "rules"), candidate("s", "settings")])])
-    hashes = {assemble(None, assembler=assembler, query=f"question {n}").stable_prefix_hash for n in range(1000)}
+    assembler, fetchers = Assembler(), [FakeFetcher([candidate("r", "rules"), candidate("s", "settings")])]
+    hashes = {assemble(fetchers, assembler=assembler, query=f"question {n}").stable_prefix_hash for n in range(1000)}
     assert len(hashes) == 1
 
 
@@ -71,8 +72,11 @@ def test_failing_fetcher_costs_a_warning_and_nothing_else():
 
 
 def test_slow_fetcher_times_out_with_a_warning():
-    assembler = Assembler([FakeFetcher(name="slow", delay=5), FakeFetcher([candidate("a")])], fetch_timeout=0.05)
-    pack = assemble(None, assembler=assembler)
+    assembler, fetchers = (
+        Assembler(fetch_timeout=0.05),
+        [FakeFetcher(name="slow", delay=5), FakeFetcher([candidate("a")])],
+    )
+    pack = assemble(fetchers, assembler=assembler)
     assert [item.id for item in pack.items] == ["a"]
     assert pack.warnings == ("RAG_UNAVAILABLE: slow: no answer within 0.05 s",)
 
@@ -161,8 +165,8 @@ def test_short_form_enters_when_the_full_one_does_not_fit():
 
 
 def test_counter_that_fails_falls_back_to_the_estimate_with_a_warning():
-    assembler = Assembler([FakeFetcher([candidate("a")])], fallback=FixedCounter("word", name="estimate"))
-    pack = assemble(None, assembler=assembler, counter=FixedCounter(error=OSError("no vocabulary")))
+    assembler, fetchers = Assembler(fallback=FixedCounter("word", name="estimate")), [FakeFetcher([candidate("a")])]
+    pack = assemble(fetchers, assembler=assembler, counter=FixedCounter(error=OSError("no vocabulary")))
     assert pack.counter == "estimate"
     assert pack.token_count == len(pack.prompt.split())
     assert pack.warnings == ("CONTEXT_BUDGET_FALLBACK: fixed failed (OSError: no vocabulary); counted by estimate",)
@@ -244,11 +248,15 @@ def test_profile_decides_when_the_request_names_no_budget():
 
 def test_new_text_only_is_counted_on_the_second_request():
     counter = FixedCounter()
-    assembler = Assembler([FakeFetcher([candidate("a"), candidate("r", "rules")])])
-    from armarius.assembly.counting import Measured
-
+    assembler, fetchers = Assembler(), [FakeFetcher([candidate("a"), candidate("r", "rules")])]
     measured = Measured(counter)
-    assemble(None, assembler=assembler, counter=measured, query="one")
+    assemble(fetchers, assembler=assembler, counter=measured, query="one")
     counter.texts.clear()
-    assemble(None, assembler=assembler, counter=measured, query="two")
+    assemble(fetchers, assembler=assembler, counter=measured, query="two")
     assert not [text for text in counter.texts if text.startswith("content of")]
+
+
+def test_minima_do_not_shut_a_layer_out_of_a_small_prompt():
+    window = candidate("w", "immediate", content="字。" * 3000, keep="around", anchor=10, score=1)
+    pack = assemble([window, candidate("card", size=60)], budget=2000)
+    assert pack.layers.retrieved.source == ("test:card",)

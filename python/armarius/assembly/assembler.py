@@ -1,6 +1,6 @@
 """One request through the whole line: fetch, take in, fit, account. Holds no text between calls."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from armarius.assembly.budget import BudgetProfile, LayerBudget
@@ -25,11 +25,16 @@ class Task:
     """A request resolved: document read, cursor in code points, counter and profile chosen.
 
     Attributes:
-        counter_failed: The counter the model asks for could not be had; `counter` is the estimate.
+        fetchers: Who is asked for candidates.
+        counter: Of the request's model, with its memory.
+        layers: Changes to the profile for this request only.
+        previous: The pack whose prompt this one should continue.
+        warnings: Said before the fetchers were asked, such as an index that is behind.
     """
 
     request: AssembleRequest
     fetch: FetchRequest
+    fetchers: tuple[Fetcher, ...]
     counter: Measured
     profile: BudgetProfile
     layers: Mapping[LayerName, LayerBudget] = field(default_factory=dict)
@@ -38,24 +43,30 @@ class Task:
 
 
 class Assembler:
-    """Turns tasks into packs. Threads may share one."""
+    """Turns tasks into packs. Threads may share one.
 
-    def __init__(
-        self, fetchers: Sequence[Fetcher], *, fallback: Counter | None = None, fetch_timeout: float = 5.0
-    ) -> None:
-        self.fetchers = tuple(fetchers)
-        self.fetch_timeout = fetch_timeout
+    Args:
+        fallback: The counter used when a task's counter fails (CONTEXT_BUDGET_FALLBACK).
+        fetch_timeout: Seconds after which a fetcher counts as failed.
+    """
+
+    def __init__(self, *, fallback: Counter | None = None, fetch_timeout: float = 5.0) -> None:
+        self._fetch_timeout = fetch_timeout
         self._fallback = None if fallback is None else Measured(fallback)
         self._memory = PrefixMemory()
 
-    def assemble(self, task: Task) -> Pack:
+    def assemble(self, task: Task, *, remember: bool = True) -> Pack:
         """The pack for `task`.
+
+        Args:
+            task: The request, resolved.
+            remember: Whether the next request's `stable_prefix_unchanged` is against this one.
 
         Raises:
             BudgetError: The budget is not positive after the reserve, or too small for what must be in.
         """
         available = _available(task.request, task.profile)
-        answers = gather(self.fetchers, task.fetch, timeout=self.fetch_timeout)
+        answers = gather(task.fetchers, task.fetch, timeout=self._fetch_timeout)
         intake = take_in([*answers, _query(task)], task.fetch.project_id)
         previous = task.previous.as_previous() if task.previous else Previous()
         profile = task.profile.with_layers(task.layers)
@@ -75,7 +86,7 @@ class Assembler:
         key = _identity(task.request, plan)
         before = task.previous.stable_prefix_hash if task.previous and _same_identity(task, key, plan) else None
         stable = fitted.rendered.contents["rules"] + fitted.rendered.contents["settings"]
-        unchanged = self._memory.unchanged(key, stable_hash(stable), before)
+        unchanged = self._memory.unchanged(key, stable_hash(stable), before, remember=remember)
         return _pack(task.request, plan, fitted, intake, warnings, unchanged)
 
 

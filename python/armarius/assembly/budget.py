@@ -23,6 +23,7 @@ LayerRow = tuple[int, int, int, int, int]
 # Served first when tokens are scarce: what must not be missed, then what the writer looks at.
 _PRIORITY: dict[LayerName, int] = {"rules": 0, "immediate": 1, "settings": 2, "retrieved": 3}
 _UNLIMITED = 2**32 - 1
+_MINIMA_PERCENT = 75
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +123,20 @@ class BudgetProfile:
         return available * self.trim_percent // 100
 
     def rows(self, available: int, overheads: Mapping[LayerName, int]) -> list[LayerRow]:
-        """The layers as the allocator takes them: basis points, min, max, overhead, priority."""
+        """The layers as the allocator takes them: basis points, min, max, overhead, priority.
+
+        Minima that together exceed three quarters of what is available are scaled down to that, so
+        that a layer without a minimum is not shut out of a small prompt.
+        """
+        minima = {name: _tokens(self.layers[name].min, available, "min") or 0 for name in LAYERS}
+        asked, bound = sum(minima.values()), available * _MINIMA_PERCENT // 100
         rows = []
         for name in LAYERS:
             layer = self.layers[name]
-            least, most = _tokens(layer.min, available, "min"), _tokens(layer.max, available, "max")
+            least = minima[name] if asked <= bound else minima[name] * bound // asked
+            most = _tokens(layer.max, available, "max")
             cap = _UNLIMITED if most is None else most
-            rows.append((round((layer.ratio or 0) * 100), least or 0, cap, overheads[name], _PRIORITY[name]))
+            rows.append((round((layer.ratio or 0) * 100), least, cap, overheads[name], _PRIORITY[name]))
         return rows
 
     def to_wire(self) -> dict[str, Any]:

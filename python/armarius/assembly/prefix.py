@@ -39,17 +39,21 @@ class PrefixMemory:
         self._last: OrderedDict[tuple[str, ...], str] = OrderedDict()
         self._lock = threading.Lock()
 
-    def unchanged(self, key: tuple[str, ...], now: str, before: str | None = None) -> bool:
-        """Whether `now` is what the previous request of `key` had; remembers `now`.
+    def unchanged(self, key: tuple[str, ...], now: str, before: str | None = None, *, remember: bool = True) -> bool:
+        """Whether `now` is what the previous request of `key` had.
 
         Args:
             key: Project, skill, provider, model, tokenizer.
             now: The hash of this request.
             before: The hash of a previous result the caller holds, used when nothing is remembered.
+            remember: Whether the next request is compared with this one.
         """
         with self._lock:
-            last = self._last.pop(key, before)
+            last = self._last.get(key, before)
+            if not remember:
+                return last == now
             self._last[key] = now
+            self._last.move_to_end(key)
             if len(self._last) > self._KEYS:
                 self._last.popitem(last=False)
         return last == now

@@ -79,7 +79,8 @@ def arrange(placed: Sequence[Placed], before: Mapping[tuple[LayerName, str], int
 
     Rules and settings: by group, source and id, so that neither scores nor arrival move them.
     Retrieved: those of the previous prompt at their old places, then new ones by value. Immediate:
-    by value. Ungrouped items come first in their layer; a group's items stand together.
+    what surrounds the cursor, which changes least, then the rest by value. Ungrouped items come first
+    in their layer; a group's items stand together.
 
     Args:
         placed: In any order.
@@ -94,6 +95,8 @@ def arrange(placed: Sequence[Placed], before: Mapping[tuple[LayerName, str], int
             new = len(before) if layer == "retrieved" else 0
             seen = before if layer == "retrieved" else {}
             mine.sort(key=lambda item: (seen.get((item.candidate.layer, item.candidate.id), new), *_value(item)))
+            if layer == "immediate":
+                mine.sort(key=lambda item: item.candidate.keep != "around")
         groups = dict.fromkeys([""] + [item.candidate.group for item in mine])
         places = {group: place for place, group in enumerate(groups)}
         mine.sort(key=lambda item: places[item.candidate.group])

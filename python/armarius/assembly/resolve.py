@@ -1,0 +1,177 @@
+"""From what a caller wrote to a task: keywords to a request, the document read, the cursor in code points."""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypedDict
+
+from armarius.assembly.assembler import Task
+from armarius.assembly.budget import LayerBudget, ProfileStore
+from armarius.assembly.counting import Counter, Measured
+from armarius.assembly.report import Pack
+from armarius.assembly.settings import AssemblySettings
+from armarius.contract import AssembleRequest, PositionEncoding, code_points
+from armarius.errors import ContextWarning, ContractError, CounterError, ScopeViolation
+from armarius.fetchers.base import Fetcher, FetchRequest, LayerName
+from armarius.project.documents import Document
+
+__all__ = ["CounterFor", "ProjectView", "RequestKeywords", "Resolver", "read_request"]
+
+CounterFor = Callable[[str, str | None], Counter]
+
+
+class ProjectView(Protocol):
+    """One state of a project: everything a request sees comes from it."""
+
+    @property
+    def fetchers(self) -> tuple[Fetcher, ...]:
+        """Who is asked for candidates."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[ContextWarning, ...]:
+        """What is wrong with the project as a whole."""
+        ...
+
+    def document(self, document_id: str, /) -> Document:
+        """One document; raises UnknownDocument."""
+        ...
+
+
+class RequestKeywords(TypedDict, total=False):
+    """A request as keyword arguments.
+
+    Attributes:
+        query: The user's words.
+        document: Project-relative path of the current document.
+        cursor: Offset into it, in units of `position_encoding`; None or absent is its end.
+        additional_input: The text around the cursor, or the selection.
+        skill: The host's name for the task.
+        project_id: Must be the engine's, where one is configured.
+        model: Decides the counter and the provider's cache rules.
+        provider: Part of the identity of the stable prefix.
+        tokenizer_version: Likewise.
+        budget: Tokens for prompt and reserve together; None is the profile's.
+        reserve_output: Tokens of `budget` kept free for the answer.
+        position_encoding: `code-point`, `utf-16` or `utf-8`.
+    """
+
+    query: str
+    document: str
+    cursor: int | None
+    additional_input: str
+    skill: str
+    project_id: str
+    model: str | None
+    provider: str | None
+    tokenizer_version: str | None
+    budget: int | None
+    reserve_output: int
+    position_encoding: PositionEncoding
+
+
+_FIELDS = {"document": "document_id", "cursor": "cursor_position", "skill": "skill_id"}
+
+
+def read_request(
+    kind: type[AssembleRequest], request: AssembleRequest | Mapping[str, Any] | None, keywords: RequestKeywords
+) -> AssembleRequest:
+    """A request from its object, its wire form, or keywords: one of them.
+
+    Raises:
+        ContractError: Both, or a field that breaks the contract.
+        TypeError: A keyword that does not exist.
+    """
+    if request is not None:
+        if keywords:
+            raise ContractError(f"a request object and keywords together: {', '.join(sorted(keywords))}")
+        return request if isinstance(request, AssembleRequest) else kind.from_wire(request)
+    unknown = sorted(set(keywords) - set(RequestKeywords.__annotations__))
+    if unknown:
+        raise TypeError(f"unexpected keyword argument {unknown[0]!r}")
+    fields: dict[str, Any] = {_FIELDS.get(name, name): value for name, value in keywords.items()}
+    return kind(**fields)
+
+
+class Resolver:
+    """Checks requests against one project. Threads may share it."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: AssemblySettings,
+        counter_for: CounterFor,
+        fallback: Counter | None,
+        profiles: ProfileStore,
+        project_id: str | None,
+    ) -> None:
+        self._settings = settings
+        self._counter_for = counter_for
+        self._fallback = fallback
+        self._profiles = profiles
+        self._insists = project_id or settings.project_id
+        self.project_id = self._insists or name
+        self._counters: dict[tuple[str, str | None], Measured] = {}
+        self._lock = threading.Lock()
+
+    def task(
+        self,
+        view: ProjectView,
+        request: AssembleRequest,
+        previous: Pack | None,
+        layers: Mapping[LayerName, LayerBudget] | None,
+    ) -> Task:
+        """The task for `request`, as the project stands in `view`.
+
+        Raises:
+            ScopeViolation: The request or `previous` belongs to another project.
+            UnknownDocument: No such document.
+            CursorOutOfRange: The cursor lies outside it or inside a character.
+            ConfigError: The stored budget profile cannot be read.
+        """
+        project_id = request.project_id or self.project_id
+        if self._insists and project_id != self._insists:
+            raise ScopeViolation(
+                f"CONTEXT_SCOPE_VIOLATION: the request is for project {project_id!r}, this is {self._insists!r}"
+            )
+        if previous is not None and previous.request.project_id != project_id:
+            raise ScopeViolation(
+                f"CONTEXT_SCOPE_VIOLATION: previous is a pack of project {previous.request.project_id!r}, "
+                f"the request is for {project_id!r}"
+            )
+        document = view.document(request.document_id) if request.document_id else None
+        text = document.text if document else ""
+        position = request.cursor_position
+        cursor = len(text) if position is None else code_points(text, position, request.position_encoding)
+        resolved = request.model_copy(
+            update={"project_id": project_id, "cursor_position": cursor, "position_encoding": "code-point"}
+        )
+        counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
+        fetch = FetchRequest(
+            project_id=project_id,
+            query=request.query,
+            additional_input=request.additional_input,
+            document_id=request.document_id,
+            text=text,
+            cursor=cursor,
+            chapter=document.chapter if document else None,
+            skill_id=request.skill_id,
+            previous_ids=tuple(item.id for item in previous.items) if previous else (),
+        )
+        warnings = (*view.warnings, *warnings)
+        profile = self._profiles.read()
+        return Task(resolved, fetch, view.fetchers, counter, profile, dict(layers or {}), previous, warnings)
+
+    def _counter(self, model: str, version: str | None) -> tuple[Measured, tuple[ContextWarning, ...]]:
+        with self._lock:
+            known = self._counters.get((model, version))
+        if known is not None:
+            return known, ()
+        try:
+            measured, warnings = Measured(self._counter_for(model, version)), ()
+        except (CounterError, OSError) as error:
+            if self._fallback is None:
+                raise
+            message = f"no counter for {model!r} ({error}); counted by estimate"
+            return Measured(self._fallback), (ContextWarning("CONTEXT_BUDGET_FALLBACK", message),)
+        with self._lock:
+            return self._counters.setdefault((model, version), measured), warnings

@@ -1,0 +1,87 @@
+"""What `armarius.toml` may say about assembling.
+
+[project]
+id = "my-novel"                      # requests and data that name another project are refused
+
+[budget]                             # the profile until one is stored by `update_budget_profile`
+tokens = 8000                        # when a request names none
+warn_percent = 87
+trim_percent = 95
+layers.retrieved = { min = 2000, max = "40%", ratio = 25 }
+
+[assembly]
+model = "gpt-4o"                     # when a request names none
+fetch_timeout_s = 5.0                # a slower fetcher counts as failed
+max_concurrent = 8                   # assemblies at once; more wait
+queue_timeout_s = 30.0               # then CONTEXT_BACKPRESSURE
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from armarius.assembly.budget import BudgetProfile, LayerBudget
+from armarius.config import CONFIG_NAME, Config
+from armarius.errors import BudgetError, ConfigError
+
+__all__ = ["AssemblySettings", "read_settings"]
+
+_DEFAULT_MODEL = "gpt-4o"
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblySettings:
+    """The tables `project`, `budget` and `assembly`, checked.
+
+    Attributes:
+        project_id: None when the project does not insist on one.
+        model: Whose counter is used when a request names no model.
+    """
+
+    project_id: str | None = None
+    model: str = _DEFAULT_MODEL
+    fetch_timeout_s: float = 5.0
+    max_concurrent: int = 8
+    queue_timeout_s: float = 30.0
+    profile: BudgetProfile = field(default_factory=BudgetProfile)
+
+
+def read_settings(config: Config) -> AssemblySettings:
+    """The settings in `config`.
+
+    Raises:
+        ConfigError: An unknown key or a value of the wrong kind; names file, table and key.
+    """
+    project = _checked(config.table("project"), "project", {"id": str})
+    assembly = _checked(
+        config.table("assembly"),
+        "assembly",
+        {"model": str, "fetch_timeout_s": float, "max_concurrent": int, "queue_timeout_s": float},
+    )
+    budget = _checked(
+        config.table("budget"), "budget", {"tokens": int, "warn_percent": int, "trim_percent": int, "layers": dict}
+    )
+    for name, value in assembly.items():
+        if not isinstance(value, str) and value <= 0:
+            raise ConfigError(f"{CONFIG_NAME}: assembly.{name} must be > 0, got {value!r}")
+    return AssemblySettings(project_id=project.get("id"), profile=_profile(budget), **assembly)
+
+
+def _profile(budget: Mapping[str, Any]) -> BudgetProfile:
+    names = {"tokens": "budget", "warn_percent": "warn_percent", "trim_percent": "trim_percent"}
+    values = {names[key]: value for key, value in budget.items() if key != "layers"}
+    try:
+        layers = {name: LayerBudget(**layer) for name, layer in budget.get("layers", {}).items()}
+        return BudgetProfile(layers=layers, **values)
+    except (BudgetError, TypeError) as error:
+        raise ConfigError(f"{CONFIG_NAME}: budget: {error}") from None
+
+
+def _checked(table: Mapping[str, Any], name: str, kinds: Mapping[str, type]) -> dict[str, Any]:
+    if unknown := sorted(table.keys() - kinds.keys()):
+        raise ConfigError(f"{CONFIG_NAME}: unknown key {name}.{unknown[0]}; known: {', '.join(kinds)}")
+    for key, value in table.items():
+        accepted = (int, float) if kinds[key] is float else (kinds[key],)
+        if isinstance(value, bool) or not isinstance(value, accepted):
+            raise ConfigError(f"{CONFIG_NAME}: {name}.{key} must be of type {kinds[key].__name__}, got {value!r}")
+    return dict(table)

@@ -1,0 +1,223 @@
+"""The engine: one project folder, opened; every method is a call into one room.
+
+engine = armarius.open("path/to/novel")
+pack = engine.assemble(query="检查第3章的角色一致性", document="chapters/ch003.md", cursor=1200, budget=8000)
+"""
+
+import asyncio
+from collections.abc import Hashable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self, Unpack
+
+from armarius.assembly.assembler import Assembler, Task
+from armarius.assembly.budget import BudgetProfile, LayerBudget, ProfileStore
+from armarius.assembly.counting import Counter
+from armarius.assembly.flight import Flight
+from armarius.assembly.inspection import inspection
+from armarius.assembly.report import Pack
+from armarius.assembly.resolve import CounterFor, RequestKeywords, Resolver, read_request
+from armarius.assembly.settings import read_settings
+from armarius.config import load_config
+from armarius.contract import AssembleRequest, InspectRequest, InspectResult
+from armarius.counting import TokenCounter
+from armarius.errors import ProjectError
+from armarius.fetchers.base import Fetcher, LayerName
+from armarius.wiring import FolderProject, counter_for
+
+__all__ = ["ContextEngine", "open"]
+
+Layers = Mapping[LayerName, LayerBudget]
+Wire = Mapping[str, Any]
+
+
+class ContextEngine:
+    """Assembles prompts for one project. Threads may share an engine.
+
+    Made by `armarius.open`, or by this constructor where a host brings its own parts.
+
+    Args:
+        root: The project folder.
+        fetchers: Asked instead of the project's own, when given.
+        more_fetchers: Asked beside the project's own.
+        counters: Model name and tokenizer version to a counter.
+        fallback: The counter used when the model's fails (CONTEXT_BUDGET_FALLBACK); None is the estimate.
+        project_id: Requests that name another are refused. None takes it from `armarius.toml`; with
+            none there either, any id is accepted.
+        watch: Whether every request sees the folder as it is at that moment; without, `refresh` does.
+
+    Raises:
+        ProjectError: `root` is no folder.
+        ConfigError: `armarius.toml` is wrong.
+    """
+
+    def __init__(
+        self,
+        root: str | PathLike[str],
+        *,
+        fetchers: Sequence[Fetcher] | None = None,
+        more_fetchers: Sequence[Fetcher] = (),
+        counters: CounterFor = counter_for,
+        fallback: Counter | None = None,
+        project_id: str | None = None,
+        watch: bool = True,
+    ) -> None:
+        self.root = Path(root)
+        if not self.root.is_dir():
+            raise ProjectError(f"not a project folder: {self.root}")
+        self.config = load_config(self.root)
+        settings = read_settings(self.config)
+        fallback = TokenCounter.estimate() if fallback is None else fallback
+        self._project = FolderProject(self.root, self.config, fetchers=fetchers, more=more_fetchers, watch=watch)
+        self._profiles = ProfileStore(self.root / ".armarius" / "budget.json", settings.profile)
+        self._resolver = Resolver(self.root.resolve().name, settings, counters, fallback, self._profiles, project_id)
+        self._assembler = Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s)
+        self._flight: Flight[Pack] = Flight(settings.max_concurrent, settings.queue_timeout_s)
+
+    @property
+    def project_id(self) -> str:
+        """The id this project goes by; the folder's name unless one is configured."""
+        return self._resolver.project_id
+
+    def assemble(
+        self,
+        request: AssembleRequest | Wire | None = None,
+        /,
+        *,
+        previous: Pack | None = None,
+        layers: Layers | None = None,
+        **keywords: Unpack[RequestKeywords],
+    ) -> Pack:
+        """A prompt within its budget, and the account of it.
+
+        Args:
+            request: A request object or its wire form, instead of keywords.
+            previous: The last pack of this task: what it shares with the new prompt stays in place.
+            layers: Budgets for this request only.
+            keywords: `query`, `document`, `cursor`, `additional_input`, `skill`, `project_id`, `model`,
+                `provider`, `tokenizer_version`, `budget`, `reserve_output`, `position_encoding`;
+                see `RequestKeywords`.
+
+        Raises:
+            UnknownDocument: No such document.
+            CursorOutOfRange: The cursor lies outside it or inside a character.
+            BudgetError: The budget is not positive, or too small for what must be in.
+            ScopeViolation: The request or `previous` belongs to another project.
+            Backpressure: Too many assemblies at once.
+            ContractError: Anything else that is wrong with the request.
+
+        Cost: the slowest fetcher, one allocation, two counts of the prompt.
+        """
+        task = self._resolver.task(
+            self._project.view(), read_request(AssembleRequest, request, keywords), previous, layers
+        )
+        return self._flight.run(_key("assemble", task), lambda: self._assembler.assemble(task))
+
+    async def aassemble(
+        self,
+        request: AssembleRequest | Wire | None = None,
+        /,
+        *,
+        previous: Pack | None = None,
+        layers: Layers | None = None,
+        **keywords: Unpack[RequestKeywords],
+    ) -> Pack:
+        """`assemble` for coroutines: same arguments, same answer, from a worker thread."""
+        return await asyncio.to_thread(self.assemble, request, previous=previous, layers=layers, **keywords)
+
+    def inspect(
+        self,
+        request: InspectRequest | AssembleRequest | Wire | None = None,
+        /,
+        *,
+        previous: Pack | None = None,
+        layers: Layers | None = None,
+        debug_mode: bool = False,
+        requested_by: str = "",
+        **keywords: Unpack[RequestKeywords],
+    ) -> InspectResult:
+        """What `assemble` would send, layer by layer; never the prompt.
+
+        Args:
+            request: As for `assemble`; may carry `debugMode` and `requestedBy`.
+            previous: As for `assemble`.
+            layers: As for `assemble`.
+            debug_mode: Echoed in `inspectMeta`.
+            requested_by: Echoed in `inspectMeta`.
+            keywords: As for `assemble`.
+        """
+        wanted = read_request(InspectRequest, request, keywords)
+        if isinstance(wanted, InspectRequest):
+            debug_mode, requested_by = debug_mode or wanted.debug_mode, requested_by or wanted.requested_by
+            wanted = wanted.assembly()
+        task = self._resolver.task(self._project.view(), wanted, previous, layers)
+        pack = self._flight.run(_key("inspect", task), lambda: self._assembler.assemble(task, remember=False))
+        return inspection(pack, debug_mode=debug_mode, requested_by=requested_by)
+
+    async def ainspect(
+        self,
+        request: InspectRequest | AssembleRequest | Wire | None = None,
+        /,
+        *,
+        previous: Pack | None = None,
+        layers: Layers | None = None,
+        debug_mode: bool = False,
+        requested_by: str = "",
+        **keywords: Unpack[RequestKeywords],
+    ) -> InspectResult:
+        """`inspect` for coroutines: same arguments, same answer, from a worker thread."""
+        return await asyncio.to_thread(
+            lambda: self.inspect(
+                request,
+                previous=previous,
+                layers=layers,
+                debug_mode=debug_mode,
+                requested_by=requested_by,
+                **keywords,
+            )
+        )
+
+    def refresh(self) -> None:
+        """See the folder as it is now, from the next request on; of use only with `watch=False`."""
+        self._project.refresh()
+
+    def close(self) -> None:
+        """Let go of what the engine holds; calling it again does nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def budget_profile(self) -> BudgetProfile:
+        """How this project divides its prompts, with the version an update must name."""
+        return self._profiles.read()
+
+    def update_budget_profile(self, profile: BudgetProfile, *, version: int) -> BudgetProfile:
+        """Replace the profile, if it is still at `version`; kept in `.armarius/budget.json`.
+
+        Raises:
+            BudgetConflict: It has moved on (CONTEXT_BUDGET_CONFLICT).
+        """
+        return self._profiles.update(profile, version=version)
+
+
+def open(path: str | PathLike[str], *, project_id: str | None = None, watch: bool = True) -> ContextEngine:  # noqa: A001 - armarius.open
+    """Open the project at `path`; needs no configuration.
+
+    Args:
+        path: A folder of text files.
+        project_id: Requests that name another project are refused.
+        watch: Whether every request sees the folder as it is at that moment.
+
+    Raises:
+        ProjectError: `path` is no folder.
+        ConfigError: Its `armarius.toml` is wrong.
+    """
+    return ContextEngine(path, project_id=project_id, watch=watch)
+
+
+def _key(kind: str, task: Task) -> Hashable:
+    """Two tasks with one key have the same answer."""
+    return kind, task.request, task.fetch, tuple(sorted(task.layers.items())), id(task.previous), task.profile.version

@@ -1,0 +1,108 @@
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from armarius.assembly.flight import Flight
+from armarius.engine import ContextEngine
+from armarius.errors import Backpressure
+from armarius.fetchers.base import Fetched
+from armarius.testing import FakeFetcher, FixedCounter
+
+
+def write(folder, state):
+    """One state of the project: the codex and the chapter say the same number."""
+    entities = [{"id": "e1", "name": "小雨", "aiContextLevel": "always", "description": f"state {state}"}]
+    replace(folder / "codex.json", json.dumps({"entities": entities}))
+    replace(folder / "ch001.md", f"# 第一章\n\n正文 {state}。" + "雨。" * 50)
+
+
+def replace(path, text):
+    """Save as editors do: a reader sees the old file or the new one."""
+    draft = path.with_suffix(".tmp")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path, 0)
+    return tmp_path
+
+
+def test_thirty_two_threads_assemble_while_files_change(folder):
+    engine = ContextEngine(folder, counters=lambda model, version: FixedCounter())
+    stop = threading.Event()
+
+    def edit():
+        state = 0
+        while not stop.wait(0.002):
+            state += 1
+            write(folder, state)
+
+    editor = threading.Thread(target=edit)
+    editor.start()
+
+    def work(thread):
+        for turn in range(12):
+            pack = engine.assemble(query=f"{thread} {turn}", document="ch001.md", cursor=3, budget=1000)
+            assert pack.token_count == len(pack.prompt) <= 1000
+            assert pack.layers.immediate.source
+
+    try:
+        with ThreadPoolExecutor(32) as pool:
+            list(pool.map(work, range(32)))
+    finally:
+        stop.set()
+        editor.join()
+
+
+def test_identical_requests_in_flight_are_computed_once(folder):
+    started, release = threading.Event(), threading.Event()
+
+    class Held(FakeFetcher):
+        def fetch(self, request):
+            self.requests.append(request)
+            started.set()
+            release.wait(5)
+            return Fetched()
+
+    held = Held()
+    engine = ContextEngine(folder, fetchers=[held], counters=lambda model, version: FixedCounter())
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(engine.assemble, query="same")
+        assert started.wait(5)
+        others = [pool.submit(engine.assemble, query="same") for _ in range(7)]
+        while engine._flight.waiting < 7:
+            pass
+        release.set()
+        packs = [future.result() for future in [first, *others]]
+    assert len(held.requests) == 1
+    assert all(pack is packs[0] for pack in packs)
+
+
+def test_more_than_the_limit_wait_and_then_get_backpressure():
+    flight = Flight(limit=1, patience=0.05)
+    release, running = threading.Event(), threading.Event()
+
+    def hold():
+        running.set()
+        release.wait(5)
+        return "held"
+
+    with ThreadPoolExecutor(1) as pool:
+        held = pool.submit(flight.run, "a", hold)
+        assert running.wait(5)
+        with pytest.raises(Backpressure, match="CONTEXT_BACKPRESSURE: 1 assemblies are running"):
+            flight.run("b", lambda: "never")
+        release.set()
+        assert held.result() == "held"
+    assert flight.run("b", lambda: "now") == "now"
+
+
+def test_failure_reaches_everyone_who_waited_and_is_not_kept():
+    flight = Flight(limit=1, patience=1)
+    with pytest.raises(ZeroDivisionError):
+        flight.run("a", lambda: 1 // 0)
+    assert flight.run("a", lambda: 1) == 1

@@ -1,0 +1,185 @@
+import asyncio
+import json
+
+import pytest
+
+import armarius
+from armarius.assembly.budget import LayerBudget
+from armarius.contract import AssembleRequest
+from armarius.engine import ContextEngine
+from armarius.errors import (
+    BudgetConflict,
+    BudgetError,
+    ConfigError,
+    ContractError,
+    CursorOutOfRange,
+    ProjectError,
+    ScopeViolation,
+    UnknownDocument,
+)
+from armarius.testing import FixedCounter
+
+CHAPTER = "# 第一章\n\n林小雨推开门，走了进来。\n\n" + "窗外的雨下个不停。" * 300
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "ch001.md").write_text(CHAPTER, encoding="utf-8")
+    codex = {
+        "entities": [
+            {"id": "e1", "name": "林小雨", "type": "character", "aliases": ["小雨"], "description": "林默的妹妹"},
+            {"id": "e2", "name": "江城", "type": "location", "aiContextLevel": "always", "description": "多雨的城"},
+        ]
+    }
+    (tmp_path / "codex.json").write_text(json.dumps(codex, ensure_ascii=False), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def engine(folder):
+    return ContextEngine(folder, counters=lambda model, version: FixedCounter())
+
+
+def test_folder_without_configuration_gives_a_four_layer_prompt(engine):
+    pack = engine.assemble(query="小雨是谁？", document="chapters/ch001.md", cursor=20, budget=2000)
+    assert pack.layers.rules.source == ("kg:always:e2",)
+    assert pack.layers.retrieved.source == ("codex:detected:e1",)
+    assert pack.layers.immediate.source == ("editor:cursor-window", "request:query")
+    assert "[知识图谱 — 引用检测]\n## 角色：林小雨\n- 类型：character" in pack.prompt
+    assert pack.token_count == len(pack.prompt) <= 2000
+    assert "chapters/ch001.md" in pack.documents
+
+
+def test_request_object_wire_form_and_keywords_give_the_same_prompt(engine):
+    keywords = engine.assemble(query="小雨", document="chapters/ch001.md", cursor=20, budget=2000)
+    wire = {"projectId": "", "documentId": "chapters/ch001.md", "cursorPosition": 20, "skillId": "", "query": "小雨"}
+    wire["budget"] = 2000
+    assert engine.assemble(wire).prompt == keywords.prompt
+    assert engine.assemble(AssembleRequest.from_wire(wire)).prompt == keywords.prompt
+    with pytest.raises(ContractError, match="query"):
+        engine.assemble(wire, query="小雨")
+    with pytest.raises(TypeError, match="'cursr'"):
+        engine.assemble(cursr=3)
+
+
+def test_cursor_may_come_in_utf16_and_utf8_units(engine):
+    text = CHAPTER[:20]
+    by = {
+        "code-point": 20,
+        "utf-16": len(text.encode("utf-16-le")) // 2,
+        "utf-8": len(text.encode()),
+    }
+    prompts = {
+        engine.assemble(document="chapters/ch001.md", cursor=at, position_encoding=unit, budget=900).prompt
+        for unit, at in by.items()
+    }
+    assert len(prompts) == 1
+
+
+async def test_coroutines_give_the_same_answers(engine):
+    request = {"query": "小雨", "document": "chapters/ch001.md", "cursor": 20, "budget": 2000}
+    packs = await asyncio.gather(*(engine.aassemble(**request) for _ in range(4)))
+    assert {pack.prompt for pack in packs} == {engine.assemble(**request).prompt}
+    seen = await engine.ainspect(**request, requested_by="test")
+    assert seen.layers_detail == engine.inspect(**request).layers_detail
+
+
+def test_inspection_has_contents_and_totals_and_no_prompt(engine):
+    request = {"query": "小雨", "document": "chapters/ch001.md", "cursor": 20, "budget": 2000}
+    wire = engine.inspect(**request, debug_mode=True, requested_by="me").to_wire()
+    pack = engine.assemble(**request)
+    assert set(wire) == {"layersDetail", "totals", "inspectMeta"}
+    assert "".join(layer["content"] for layer in wire["layersDetail"].values()) == pack.prompt
+    assert wire["totals"] == {"tokenCount": pack.token_count, "warningsCount": len(pack.warnings)}
+    assert wire["inspectMeta"]["debugMode"] is True
+    assert wire["inspectMeta"]["requestedBy"] == "me"
+
+
+def test_inspection_does_not_count_as_a_previous_request(engine):
+    engine.inspect(query="a")
+    assert not engine.assemble(query="b").stable_prefix_unchanged
+    assert engine.assemble(query="c").stable_prefix_unchanged
+
+
+def test_changed_file_is_seen_by_the_next_request(engine, folder):
+    before = engine.assemble(query="江城", budget=2000)
+    text = (folder / "codex.json").read_text(encoding="utf-8")
+    (folder / "codex.json").write_text(text.replace("多雨的城", "无雨的城市"), encoding="utf-8")
+    after = engine.assemble(query="江城", budget=2000)
+    assert "无雨的城市" in after.prompt
+    assert after.stable_prefix_hash != before.stable_prefix_hash
+    assert not after.stable_prefix_unchanged
+
+
+def test_engine_that_does_not_watch_sees_changes_after_refresh(folder):
+    engine = ContextEngine(folder, counters=lambda model, version: FixedCounter(), watch=False)
+    engine.assemble(query="x")
+    (folder / "codex.json").unlink()
+    assert engine.assemble(query="y").layers.rules.source == ("kg:always:e2",)
+    engine.refresh()
+    assert engine.assemble(query="y").layers.rules.source == ()
+
+
+@pytest.mark.parametrize("document", ["chapters/ch009.md", "../secret.md", "/etc/passwd"])
+def test_unknown_document_is_an_error_that_names_it(engine, document):
+    with pytest.raises(UnknownDocument, match=document.replace(".", r"\.")):
+        engine.assemble(document=document)
+
+
+@pytest.mark.parametrize("cursor", [-1, 10**6])
+def test_cursor_outside_the_document_is_an_error(engine, cursor):
+    with pytest.raises(CursorOutOfRange, match=str(cursor)):
+        engine.assemble(document="chapters/ch001.md", cursor=cursor)
+
+
+def test_budget_too_small_is_an_error_that_says_what_would_do(engine):
+    with pytest.raises(BudgetError, match="below the minimum of"):
+        engine.assemble(document="chapters/ch001.md", budget=10)
+    with pytest.raises(BudgetError, match="-5"):
+        engine.assemble(budget=-5)
+
+
+def test_folder_that_is_none_is_an_error_that_names_it(tmp_path):
+    with pytest.raises(ProjectError, match="missing"):
+        armarius.open(tmp_path / "missing")
+
+
+def test_another_project_is_refused_where_one_is_configured(folder):
+    engine = ContextEngine(folder, counters=lambda model, version: FixedCounter(), project_id="mine")
+    assert engine.assemble(project_id="mine", query="x").request.project_id == "mine"
+    with pytest.raises(ScopeViolation, match=r"CONTEXT_SCOPE_VIOLATION.*'theirs'"):
+        engine.assemble(project_id="theirs", query="x")
+
+
+def test_previous_pack_of_another_project_is_refused(engine):
+    other = engine.assemble(project_id="other", query="x")
+    with pytest.raises(ScopeViolation, match="previous"):
+        engine.assemble(project_id="one", query="x", previous=other)
+
+
+def test_configuration_names_file_table_and_key_when_it_is_wrong(folder):
+    for text, message in [
+        ('[assembly]\nmodle = "x"', r"armarius\.toml: unknown key assembly\.modle"),
+        ("[budget]\ntokens = true", r"armarius\.toml: budget\.tokens must be of type int"),
+        ('[budget.layers.retrieved]\nmax = "lots"', r"armarius\.toml: budget: max must be"),
+        ("[assembly]\nmax_concurrent = 0", r"assembly\.max_concurrent must be > 0"),
+    ]:
+        (folder / "armarius.toml").write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigError, match=message):
+            armarius.open(folder)
+
+
+def test_configured_budget_is_used_and_can_be_updated_under_its_version(folder):
+    (folder / "armarius.toml").write_text("[budget]\ntokens = 1234\n", encoding="utf-8")
+    engine = ContextEngine(folder, counters=lambda model, version: FixedCounter())
+    assert engine.assemble(query="x").budget == 1234
+    profile = engine.budget_profile()
+    stored = engine.update_budget_profile(
+        profile.with_layers({"retrieved": LayerBudget(max="10%")}), version=profile.version
+    )
+    assert stored.version == profile.version + 1
+    again = ContextEngine(folder, counters=lambda model, version: FixedCounter())
+    assert again.budget_profile() == stored
+    with pytest.raises(BudgetConflict, match="CONTEXT_BUDGET_CONFLICT"):
+        engine.update_budget_profile(profile, version=profile.version)
