@@ -9,6 +9,9 @@ from safetensors.numpy import load_file, save_file
 from tests.vectors.bert_reference import random_weights, tiny_config
 from tests.vectors.export import export_bert
 
+from armarius.store.place import Place
+from armarius.store.sqlite import SqliteStore
+
 _CHARACTERS = "一个姑娘因为诗而落泪林小雨的妹妹住在江城银色河流夜里写信给远方哥旧墙月亮门前石路"
 
 
@@ -61,3 +64,17 @@ def write_tiny(folder: Path, *, hidden: int = 32) -> Path:
 @pytest.fixture
 def tiny(tmp_path) -> Path:
     return write_tiny(tmp_path / "text2vec-tiny")
+
+
+@pytest.fixture
+def open_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
+    opened = []
+
+    def open_one() -> SqliteStore:
+        opened.append(SqliteStore.open(Place(tmp_path / "project"), project_id="p"))
+        return opened[-1]
+
+    yield open_one
+    for store in opened:
+        store.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import sqlite_vec
 
 from armarius.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
 
@@ -58,6 +59,9 @@ def connect(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path))
     connection.set_busy_timeout(int(_BUSY_SECONDS * 1000))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.enable_load_extension(True)
+    connection.load_extension(sqlite_vec.loadable_path())
+    connection.enable_load_extension(False)
     for pragma in (
         "trusted_schema = OFF",
         "cell_size_check = ON",

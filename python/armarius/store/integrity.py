@@ -7,6 +7,7 @@ import apsw
 from armarius.errors import StoreCorrupt
 from armarius.store.connection import all_rows, first_row
 from armarius.store.rows import PARAGRAPH_BITS, document_hash, full_text_rows, read_document_rows, unpack_mentions
+from armarius.vectors.upkeep import vector_problems
 
 __all__ = ["keep_hash", "problems"]
 
@@ -63,6 +64,7 @@ def _problems(connection: apsw.Connection) -> list[str]:
         actual = first_row(connection, count)[0]
         if actual != expected:
             found.append(f"{table}: {actual} rows, {expected} expected")
+    found += vector_problems(connection)
     if dict(all_rows(connection, "SELECT term, doc FROM full_text_terms")) != vocabulary:
         found.append("full text: terms differ from the documents")
     for name in _HASHED:

@@ -44,6 +44,8 @@ from armarius.store.rows import (
     unpack_text,
 )
 from armarius.store.session import Session
+from armarius.vectors.storage import VectorStorage
+from armarius.vectors.upkeep import carry_document, forget_entities
 
 __all__ = ["SqliteStore"]
 
@@ -59,6 +61,7 @@ class SqliteStore:
         self._session = session
         self._reading = session.reading
         self._writing = session.writing
+        self._vectors = VectorStorage(session, session.path.parent)
 
     @classmethod
     def open(cls, place: Place, *, project_id: str, rebuild: bool = False) -> "SqliteStore":
@@ -89,6 +92,11 @@ class SqliteStore:
     def path(self) -> Path:
         """The index file. Never open it with another SQLite library in this process: that drops its locks."""
         return self._session.path
+
+    @property
+    def vectors(self) -> VectorStorage:
+        """The vectors of this index."""
+        return self._vectors
 
     def close(self) -> None:
         """See `Store`; the last process to close leaves a seal."""
@@ -136,6 +144,9 @@ class SqliteStore:
                     packed = pack_mentions(change.mentions, refs)
                     number = insert_document(connection, row and row[0], change.document, change.stamp, packed)
                     counts.insert_counts(connection, number, packed)
+                    carry_document(connection, number, change.document)
+                elif row is not None:
+                    carry_document(connection, row[0], None)
 
     def files(self) -> dict[str, FileRow]:
         """See `Store`."""
@@ -237,6 +248,7 @@ class SqliteStore:
     def replace_graph(self, entities: Sequence[EntityRow], relations: Sequence[RelationRow]) -> None:
         """See `Store`."""
         with self._writing() as connection:
+            forget_entities(connection, {entity.id for entity in entities})
             if graph.replace_graph(connection, entities, relations):
                 counts.drop_unknown(connection)
             keep_hash(connection, "graph")

@@ -1,0 +1,81 @@
+"""A store with vectors, documents to put into it, and an embedder whose every call is counted."""
+
+import threading
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from armarius.project.documents import make_document
+from armarius.store.base import EntityRow, Put, Remove
+from armarius.vectors.base import Fingerprint
+
+DIMENSION = 16
+
+
+@dataclass
+class CountingEmbedder:
+    """Random but fixed vectors by text, a record of every text embedded, and a gate to hold it at."""
+
+    name: str = "counting"
+    dimension: int = DIMENSION
+    seen: list[str] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    gate: threading.Event | None = None
+    error: Exception | None = None
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint(self.name, f"sha-of-{self.name}", self.dimension)
+
+    def embed(self, texts: Sequence[str], /) -> np.ndarray:
+        if self.gate is not None:
+            assert self.gate.wait(10)
+        if self.error is not None:
+            raise self.error
+        self.seen += texts
+        self.sizes.append(len(texts))
+        return np.array([self.vector(text) for text in texts], np.float32).reshape(len(texts), self.dimension)
+
+    def vector(self, text: str) -> np.ndarray:
+        if "NOTHING" in text:
+            return np.zeros(self.dimension, np.float32)
+        rng = np.random.default_rng(zlib.crc32(text.encode("utf-8", "surrogatepass")))
+        return rng.normal(size=self.dimension).astype(np.float32)
+
+
+def chapter(number: int, *paragraphs: str) -> Put:
+    text = f"# 第{number}章\n\n" + "\n\n".join(paragraphs) + "\n"
+    return Put(make_document(f"chapters/ch{number:03}.md", text.encode()), stamp=str(number))
+
+
+def setting(text: str, path: str = "spec/people.md") -> Put:
+    return Put(make_document(path, text.encode()), stamp="s")
+
+
+def removal(number: int) -> Remove:
+    return Remove(f"chapters/ch{number:03}.md")
+
+
+def entity(name: str) -> EntityRow:
+    return EntityRow(name, name, "character", "when_detected")
+
+
+def embed_all(storage, embedder, state="serving", batch=7):
+    """Embed everything that is pending; the texts in the order they were asked for."""
+    asked = []
+    while rows := storage.pending(storage.sets()[state].id, limit=batch):
+        entries, texts = zip(*rows, strict=True)
+        asked += texts
+        storage.put(storage.sets()[state], embedder.fingerprint, entries, embedder.embed(texts))
+    return asked
+
+
+def stored_vectors(storage, state="serving"):
+    """Place to vector, for everything embedded."""
+    vector_set = storage.sets()[state]
+    changes = [change for change in storage.changes(vector_set, 0)[1] if change.slot is not None]
+    vectors = storage.read(vector_set, [change.slot for change in changes])
+    places = storage.places([change.owner for change in changes])
+    return {places[change.owner]: vector for change, vector in zip(changes, vectors, strict=True)}
