@@ -16,6 +16,7 @@ __all__ = ["Connections", "all_rows", "connect", "first_row", "translated"]
 # Before 3.53.2 a crafted index file could take over the process through FTS5.
 _MINIMUM_SQLITE = (3, 54, 0)
 _BUSY_SECONDS = 5.0
+_LOG_BYTES = 4 * 1024 * 1024
 _WRITE_FAULTS = frozenset(
     getattr(apsw, name)
     for name in (
@@ -66,7 +67,7 @@ def connect(path: Path) -> apsw.Connection:
         "trusted_schema = OFF",
         "cell_size_check = ON",
         "synchronous = NORMAL",
-        "journal_size_limit = 16777216",
+        "journal_size_limit = 4194304",
         "temp_store = MEMORY",
         "cache_size = -8192",
     ):
@@ -134,6 +135,17 @@ class Connections:
                     if self.writer.in_transaction:
                         self.writer.execute("ROLLBACK")
                     raise
+                self._shorten_log()
+
+    def _shorten_log(self) -> None:
+        """Fold a long log, slow to read and large on disk, into the index, unless somebody still reads from it."""
+        log = Path(f"{self.path}-wal")
+        if log.exists() and log.stat().st_size > _LOG_BYTES:
+            self.writer.set_busy_timeout(0)
+            try:
+                self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                self.writer.set_busy_timeout(int(_BUSY_SECONDS * 1000))
 
     def close(self) -> None:
         """Close all; a read still running closes its own connection when it ends."""

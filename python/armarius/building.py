@@ -1,0 +1,165 @@
+"""One refresh: the folder compared with a store, what differs written, mentions settled. No threads, no locks."""
+
+import threading
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from armarius.config import Config, load_config
+from armarius.errors import ConfigError, ContextWarning
+from armarius.indexstate import Outcome, Progress
+from armarius.project.documents import Document, Skipped
+from armarius.project.indexer import Found, compare, read_changes
+from armarius.store.base import Change, MentionRow, Put, Remove, Store
+from armarius.world import World, authored_stamp, read_world
+
+__all__ = ["Builder"]
+
+# What is stored of a file depends on how it is read: raise this when `project` reads the same bytes differently.
+_READER = 1
+_BATCH = 32  # documents in one transaction
+_NO_CODEX = ("chapter", "code")  # kinds that describe no entities
+
+
+class Builder:
+    """Makes a store equal to a folder, and keeps what it learns on the way.
+
+    Attributes:
+        world: Codex and matcher, or None before the first refresh.
+        skipped: By path.
+        progress: Of the refresh that runs or ran last.
+        cancelled: Set it to stop between two transactions.
+        compare_seconds: What the last comparison cost.
+    """
+
+    def __init__(self, root: Path, config: Config) -> None:
+        self.root = root
+        self.config = config
+        self.config_warning: ContextWarning | None = None
+        self.world: World | None = None
+        self.skipped: dict[str, Skipped] = {}
+        self.progress = Progress(0, 0, "")
+        self.cancelled = threading.Event()
+        self.compare_seconds = 0.0
+        self._sources: dict[str, Document] = {}
+        self._authored = ""
+
+    def refresh(
+        self, store: Store, paths: Collection[str] | None, report: Callable[[Progress], None] | None = None
+    ) -> Outcome:
+        """Make `store` equal to the folder, or to these paths of it."""
+        started = time.monotonic()
+        self._reload_config()
+        known = store.files()
+        reader = f"{_READER}:{self.config.kinds!r}:{self.config.max_bytes}"
+        force = store.note("reader") != reader
+        only = () if paths is None or force else paths
+        difference = compare(self.root, self.config, known, only=only, force=force)
+        self.compare_seconds = time.monotonic() - started
+        if self.world is None:
+            self.load_world(store)
+        if not only:
+            self.skipped = {}
+        self.skipped.update((skipped.path, skipped) for skipped in difference.skipped)
+        outcome = Outcome()
+        self.progress = Progress(0, len(difference.to_read) + len(difference.removed), "")
+        scanned: set[str] = set()
+        for found in read_changes(self.root, self.config, difference, known, force=force):
+            self._take_in(found)
+            self._renew_world(store, scanned)
+            if not self._write(store, found, scanned, outcome, report):
+                outcome.cancelled = True
+                break
+        else:
+            self._settle_mentions(store, scanned)
+            if force:
+                store.set_note("reader", reader)
+        outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))
+        outcome.seconds = time.monotonic() - started
+        return outcome
+
+    def load_world(self, store: Store) -> World:
+        """Codex and matcher from what the store holds."""
+        rows = store.documents(kinds=("setting", "outline", "note"))
+        self._sources = {row.path: d for row in rows if (d := store.document(row.path)) is not None}
+        self._authored = authored_stamp(self.root)
+        self.world = read_world(self.root, self._in_order())
+        return self.world
+
+    def _reload_config(self) -> None:
+        try:
+            self.config, self.config_warning = load_config(self.root), None
+        except ConfigError as error:  # the last good configuration stays
+            self.config_warning = ContextWarning("INDEX_STALE", str(error))
+
+    def _take_in(self, found: Found) -> None:
+        self.skipped.update((skipped.path, skipped) for skipped in found.skipped)
+        for change in found.changes:
+            if isinstance(change, Remove):
+                self._sources.pop(change.path, None)
+                self.skipped.pop(change.path, None) if not (self.root / change.path).exists() else None
+            elif isinstance(change, Put):
+                self._sources.pop(change.document.path, None)
+                self.skipped.pop(change.document.path, None)
+                if change.document.kind not in _NO_CODEX:
+                    self._sources[change.document.path] = change.document
+
+    def _renew_world(self, store: Store, scanned: set[str]) -> None:
+        """Build the codex again from the documents that describe it; tell the store when it says something else."""
+        before = self.world
+        self._authored = authored_stamp(self.root)
+        world = self.world = read_world(self.root, self._in_order())
+        if before is None or before.names != world.names:
+            scanned.clear()
+        if store.note("graph") != world.graph:
+            if store.note("names") != world.names:
+                store.set_note("names", "")  # until every mention was found with these names
+            store.replace_graph(*world.rows())
+            store.set_note("graph", world.graph)
+
+    def _in_order(self) -> list[Document]:
+        return [self._sources[path] for path in sorted(self._sources)]
+
+    def _write(
+        self,
+        store: Store,
+        found: Found,
+        scanned: set[str],
+        outcome: Outcome,
+        report: Callable[[Progress], None] | None,
+    ) -> bool:
+        assert self.world is not None
+        for at in range(0, len(found.changes), _BATCH):
+            if self.cancelled.is_set():
+                return False
+            batch = found.changes[at : at + _BATCH]
+            documents = [change.document for change in batch if isinstance(change, Put)]
+            mentions = iter(self.world.mentions(documents))
+            changes: list[Change] = [
+                Put(change.document, change.stamp, next(mentions)) if isinstance(change, Put) else change
+                for change in batch
+            ]
+            store.apply(changes)
+            scanned.update(document.path for document in documents)
+            outcome.count(changes)
+            last = batch[-1]
+            path = last.document.path if isinstance(last, Put) else last.path
+            self.progress = Progress(self.progress.done + len(batch), self.progress.total, path)
+            if report is not None:
+                report(self.progress)
+        return True
+
+    def _settle_mentions(self, store: Store, scanned: set[str]) -> None:
+        """Find all mentions again when the stored ones were found with other names."""
+        assert self.world is not None
+        if store.note("names") == self.world.names:
+            return
+        paths = list(store.files())
+        if not scanned.issuperset(paths):
+            mentions: dict[str, tuple[MentionRow, ...]] = {}
+            for at in range(0, len(paths), _BATCH):
+                documents = [d for path in paths[at : at + _BATCH] if (d := store.document(path)) is not None]
+                found = self.world.mentions(documents)
+                mentions.update((d.path, rows) for d, rows in zip(documents, found, strict=True))
+            store.replace_mentions(mentions)
+        store.set_note("names", self.world.names)

@@ -1,0 +1,317 @@
+"""The index of one project: kept equal to the folder, asked by everything else.
+
+`ProjectIndex` owns the store, the builder that fills it and the watcher. The files are the truth: whatever happens to
+the index, the next look makes it equal to them again.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Literal, Self, TypeVar
+
+from armarius.building import Builder
+from armarius.config import Config, load_config
+from armarius.errors import ContextWarning, ProjectError, StoreCorrupt, StoreError
+from armarius.indexstate import IndexStatus, Outcome, Progress
+from armarius.project.indexer import compare
+from armarius.project.kinds import Kind
+from armarius.project.searching import SearchHit, search
+from armarius.project.watcher import Watcher
+from armarius.store.base import Store
+from armarius.store.place import Place, place_for
+from armarius.store.sqlite import SqliteStore
+from armarius.world import World
+
+__all__ = ["ProjectIndex"]
+
+_INLINE = 20  # changed files that a request waits for; more are read in the background
+_SHARE = 10  # without events, at most a tenth of the time goes into comparing the folder with the index
+
+Answer = TypeVar("Answer")
+
+
+class ProjectIndex:
+    """An open index. Threads may share it. Make one with `ProjectIndex.open`."""
+
+    def __init__(self, root: Path, config: Config, place: Place, project_id: str) -> None:
+        self.root = root
+        self.project_id = project_id
+        self._place = place
+        self._builder = Builder(root, config)
+        self._lock = threading.RLock()  # one refresh at a time
+        self._trouble: ContextWarning | None = None
+        self._background: threading.Thread | None = None
+        self._watcher: Watcher | None = None
+        self._state: Literal["ready", "building", "cancelled", "stale"] = "building"
+        self._checked = 0.0
+        self._closed = False
+        self._store = self._open_store()
+
+    @classmethod
+    def open(
+        cls,
+        root: str | PathLike[str],
+        *,
+        config: Config | None = None,
+        project_id: str | None = None,
+        index_dir: str | PathLike[str] | None = None,
+        wait: bool = True,
+        watch: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Open the index of a project, building or repairing it.
+
+        Args:
+            root: The project folder.
+            config: Read from `armarius.toml` when not given.
+            project_id: The folder's name when not given.
+            index_dir: Where the index lives; the user's cache directory when neither given nor configured.
+            wait: Return when the index equals the folder; otherwise at once, and build in the background.
+            watch: Follow changes from now on.
+            progress: Called after every committed batch, from the thread that builds.
+
+        Raises:
+            ProjectError: `root` is no folder.
+            ConfigError: `armarius.toml` is wrong.
+            StoreError: The index cannot be used; a damaged one is rebuilt instead.
+        """
+        folder = Path(root)
+        if not folder.is_dir():
+            raise ProjectError(f"not a project folder: {folder}")
+        config = load_config(folder) if config is None else config
+        place = place_for(folder, index_dir if index_dir is not None else config.index_dir)
+        index = cls(folder, config, place, project_id or folder.resolve().name)
+        try:
+            if wait:
+                index.refresh(progress=progress)
+            else:
+                index._refresh_in_background(progress)
+            if watch:
+                index.start_watching()
+        except BaseException:
+            index.close()
+            raise
+        return index
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def store(self) -> Store:
+        """The store of the moment. A rebuilt index is another store: ask each time."""
+        return self._store
+
+    @property
+    def world(self) -> World:
+        """Codex and matcher as the index last saw them."""
+        world = self._builder.world
+        if world is None:
+            with self._lock:
+                world = self._builder.world or self._builder.load_world(self._store)
+        return world
+
+    def refresh(
+        self, paths: Collection[str] | None = None, *, progress: Callable[[Progress], None] | None = None
+    ) -> Outcome:
+        """Make the index equal to the folder, or to these relative paths of it.
+
+        Raises:
+            StoreBusy: Another process writes for longer than five seconds.
+            StoreFull: The index cannot be written.
+
+        Cost: a stat per file, a read per changed file, a rescan of all texts when names changed.
+        """
+        with self._lock:
+            if self._closed:
+                raise StoreError("the index is closed")
+            self._builder.cancelled.clear()
+            self._state = "building"
+            try:
+                try:
+                    outcome = self._builder.refresh(self._store, paths, progress)
+                except StoreCorrupt as error:
+                    self._recover(error)
+                    outcome = self._builder.refresh(self._store, None, progress)
+            except BaseException as error:
+                self._state = "stale"
+                self._trouble = ContextWarning("INDEX_STALE", f"{type(error).__name__}: {error}")
+                raise
+            self._state, self._trouble = "cancelled" if outcome.cancelled else "ready", None
+            self._checked = time.monotonic()
+            return outcome
+
+    def freshen(self) -> tuple[ContextWarning, ...]:
+        """Before answering: see that the index equals the folder, or say that it does not.
+
+        With a watcher that has nothing pending this costs nothing. Without one the folder is compared as often as a
+        tenth of the time allows. A few changed files are read at once, many in the background.
+
+        Returns:
+            `INDEX_STALE` when answers may lack something.
+        """
+        if self._background is None and not self._is_fresh():
+            try:
+                self._catch_up()
+            except StoreError as error:
+                self._trouble = ContextWarning("INDEX_STALE", f"{type(error).__name__}: {error}")
+        if self._state == "building" and self._background is not None:
+            done = self._builder.progress
+            return (ContextWarning("INDEX_STALE", f"the index is being built: {done.done} of {done.total} files"),)
+        if self._state == "cancelled":
+            return (ContextWarning("INDEX_STALE", "building the index was cancelled"),)
+        return tuple(w for w in (self._trouble, self._builder.config_warning) if w is not None)
+
+    def _is_fresh(self) -> bool:
+        watcher = self._watcher
+        if watcher is not None and not watcher.blind:
+            return not watcher.pending and self._state == "ready" and self._place.identity() != ""
+        return time.monotonic() - self._checked < _SHARE * self._builder.compare_seconds
+
+    def _catch_up(self) -> None:
+        with self._lock:
+            try:
+                known = self._store.files()
+            except StoreError:
+                self.refresh()
+                return
+            difference = compare(self.root, self._builder.config, known)
+        if len(difference.to_read) + len(difference.removed) > _INLINE:
+            self._refresh_in_background(None)
+        else:
+            self.refresh()
+
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[Kind] = (),
+        chapters: tuple[int | None, int | None] = (None, None),
+        match: Literal["all", "any"] = "all",
+    ) -> list[SearchHit]:
+        """Passages that hold the words of `text`, best first; see `armarius.project.searching.search`."""
+        return self.ask(lambda store: search(store, text, limit=limit, kinds=kinds, chapters=chapters, match=match))
+
+    def ask(self, question: Callable[[Store], Answer]) -> Answer:
+        """Ask the store; a damaged or replaced index is repaired first and asked again."""
+        store = self._store
+        try:
+            return question(store)
+        except StoreError:
+            if self._closed or (self._store is store and not self._is_broken()):
+                raise
+            self.refresh()
+            return question(self._store)
+
+    def _is_broken(self) -> bool:
+        try:
+            self._store.state()
+        except StoreCorrupt:
+            return True
+        return False
+
+    def status(self) -> IndexStatus:
+        """What the index is doing and what it holds."""
+        state = self.ask(lambda store: store.state())
+        builder, watcher = self._builder, self._watcher
+        warnings = (*(builder.world.warnings if builder.world else ()), builder.config_warning, self._trouble)
+        return IndexStatus(
+            state=self._state,
+            progress=builder.progress,
+            watching=watcher is not None,
+            documents=state.documents,
+            paragraphs=state.paragraphs,
+            mentions=state.mentions,
+            entities=state.entities,
+            bytes=state.bytes,
+            generation=state.generation,
+            path=str(self._place.index),
+            skipped=tuple(builder.skipped[path] for path in sorted(builder.skipped)),
+            warnings=tuple(warning for warning in warnings if warning is not None),
+        )
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for a background build; False when it still runs after `timeout` seconds."""
+        thread = self._background
+        if thread is not None:
+            thread.join(timeout)
+            return not thread.is_alive()
+        return True
+
+    def cancel(self) -> None:
+        """Stop a build after the transaction it is in; what is committed stays."""
+        self._builder.cancelled.set()
+
+    def start_watching(self) -> None:
+        """Follow changes until `stop_watching`; starting twice is fine."""
+        if self._watcher is None:
+            self._watcher = Watcher(self.root, self._changed)
+            self._watcher.start()
+
+    def stop_watching(self) -> None:
+        """Follow changes no longer."""
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.stop()
+
+    @contextmanager
+    def watch(self) -> Iterator[Self]:
+        """Follow changes inside a `with` block."""
+        already = self._watcher is not None
+        self.start_watching()
+        try:
+            yield self
+        finally:
+            if not already:
+                self.stop_watching()
+
+    def close(self) -> None:
+        """Stop watching and building, close the store; closing twice is fine."""
+        self.cancel()
+        self.stop_watching()
+        self.wait()
+        with self._lock:
+            self._closed = True
+            self._store.close()
+
+    def _changed(self, paths: set[str] | None) -> None:
+        try:
+            self.refresh(paths)
+        except (StoreError, OSError):  # already in the status; the next sweep tries again
+            if self._watcher is not None:
+                self._checked = 0.0
+
+    def _refresh_in_background(self, progress: Callable[[Progress], None] | None) -> None:
+        def run() -> None:
+            try:
+                self.refresh(progress=progress)
+            except (StoreError, OSError):  # already in the status
+                pass
+            finally:
+                self._background = None
+
+        self._state = "building"
+        self._background = threading.Thread(target=run, name="armarius-builder", daemon=True)
+        self._background.start()
+
+    def _open_store(self) -> Store:
+        try:
+            return SqliteStore.open(self._place, project_id=self.project_id)
+        except StoreCorrupt:
+            return SqliteStore.open(self._place, project_id=self.project_id, rebuild=True)
+
+    def _recover(self, error: StoreCorrupt) -> None:
+        """The store turned out damaged, deleted or replaced: open what is there now, or an empty one."""
+        self._store.close()
+        try:
+            if self._place.is_sealed() is None and self._place.is_ours():  # ours, and damaged while open
+                raise error
+            self._store = SqliteStore.open(self._place, project_id=self.project_id)
+        except StoreCorrupt:
+            self._store = SqliteStore.open(self._place, project_id=self.project_id, rebuild=True)

@@ -1,0 +1,104 @@
+"""What changed in the folder since the index last looked, and the documents behind it.
+
+Stamps decide what is read, hashes decide what is written: a touched file costs one read, an untouched one a stat. A
+file is forgotten only when a second look confirms that it is gone.
+"""
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from armarius.config import Config
+from armarius.errors import UnknownDocument
+from armarius.project.documents import Document, DocumentSkipped, FileStamp, Skipped, read_document, walk_files
+from armarius.store.base import Change, FileRow, Put, Remove, Restamp
+
+__all__ = ["Difference", "Found", "compare", "read_changes"]
+
+# File systems stamp times in steps of up to two seconds (FAT): a file changed so recently may change again under the
+# same stamp, so its stamp is not trusted.
+_RACY_NS = 2_000_000_000
+_CHUNK_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Paths to read and paths to forget, in path order."""
+
+    to_read: tuple[FileStamp, ...]
+    removed: tuple[str, ...]
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(slots=True)
+class Found:
+    """What reading a chunk of files brought: changes without mentions yet, in path order, and what was skipped."""
+
+    changes: list[Change] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents that are new or changed."""
+        return [change.document for change in self.changes if isinstance(change, Put)]
+
+
+def compare(
+    root: Path, config: Config, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+) -> Difference:
+    """Compare the folder with what the index knows.
+
+    Args:
+        root: The project folder.
+        config: Its configuration.
+        known: `Store.files()`.
+        only: Relative paths of files and folders to look at; empty means everything.
+        force: Read every file, whatever its stamp says.
+
+    Cost: one stat per file; 1,000 files take about 5 ms.
+    """
+    stamps, skipped = walk_files(root, config, only=only)
+    here = {stamp.path for stamp in stamps}
+    gone = [path for path in known if path not in here and (not only or _covered(path, only))]
+    if gone:  # a second look, at these alone: a file may be between its removal and its replacement
+        again, _ = walk_files(root, config, only=gone)
+        stamps = sorted({*stamps, *(stamp for stamp in again if stamp.path in known)}, key=lambda stamp: stamp.path)
+        here = {stamp.path for stamp in stamps}
+    to_read = [s for s in stamps if force or s.path not in known or known[s.path].stamp != s.stamp]
+    return Difference(tuple(to_read), tuple(path for path in gone if path not in here), tuple(skipped))
+
+
+def read_changes(
+    root: Path, config: Config, difference: Difference, known: Mapping[str, FileRow], *, force: bool = False
+) -> Iterator[Found]:
+    """Read what differs, in chunks of at most 64 MB of files, and say what must change in the index."""
+    found = Found([Remove(path) for path in difference.removed])
+    size = 0
+    for stamp in difference.to_read:
+        if size and size + stamp.size > _CHUNK_BYTES:
+            yield found
+            found, size = Found(), 0
+        size += stamp.size
+        row = known.get(stamp.path)
+        trusted = stamp.stamp if time.time_ns() - stamp.changed_ns > _RACY_NS else ""
+        try:
+            document = read_document(root, stamp.path, config=config)
+        except DocumentSkipped as error:
+            found.skipped.append(error.skipped)
+            document = None
+        except UnknownDocument:  # gone since the walk
+            document = None
+        if document is None:
+            if row is not None:
+                found.changes.append(Remove(stamp.path))
+        elif row is not None and row.content_hash == document.content_hash and not force:
+            if row.stamp != trusted:
+                found.changes.append(Restamp(stamp.path, trusted))
+        else:
+            found.changes.append(Put(document, trusted))
+    yield found
+
+
+def _covered(path: str, only: Collection[str]) -> bool:
+    return any(path == part or path.startswith(f"{part}/") for part in only)

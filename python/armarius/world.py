@@ -1,0 +1,111 @@
+"""What a project knows of its world at one moment: codex, matcher, and how the index keeps both."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from armarius.codex.load import build_codex, read_codex_file
+from armarius.codex.model import Codex
+from armarius.errors import ContextWarning
+from armarius.matching import EntityMatcher
+from armarius.project.documents import Document
+from armarius.store.base import EntityRow, MentionRow, RelationRow
+
+__all__ = ["World", "authored_stamp", "read_world"]
+
+# Written by the user or through the API; not documents, and part of what the index is made from.
+_AUTHORED = ("codex.json", ".armarius/codex.toml", ".armarius/memories.toml", ".armarius/constraints.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A codex and its matcher.
+
+    Attributes:
+        codex: As built from the documents and the authored files.
+        matcher: Over every entity, whatever its context level.
+        names: Digest of ids, names and aliases: mentions found with another one are out of date.
+        graph: Digest of the whole codex.
+        warnings: Of the codex, and of entities whose names cannot be matched.
+    """
+
+    codex: Codex
+    matcher: EntityMatcher
+    names: str
+    graph: str
+    warnings: tuple[ContextWarning, ...] = ()
+
+    def mentions(self, documents: Sequence[Document]) -> list[tuple[MentionRow, ...]]:
+        """The mentions of each document by (start, -end, entity), in one crossing.
+
+        Cost: one pass over the texts on all cores, and one object per mention.
+        """
+        packed = self.matcher.find_packed([document.text for document in documents])
+        found = np.frombuffer(packed, dtype="<u4").reshape(-1, 4)
+        ids = self.matcher.entity_ids
+        ends = np.searchsorted(found[:, 0], np.arange(len(documents) + 1))
+        rows = []
+        for i, document in enumerate(documents):
+            mine = found[ends[i] : ends[i + 1]]
+            starts = np.array([p.start for p in document.paragraphs], dtype=np.int64)
+            limits = np.array([p.end for p in document.paragraphs], dtype=np.int64)
+            at = np.searchsorted(starts, mine[:, 2], side="right") - 1
+            inside = (at >= 0) & (mine[:, 3] <= limits[at]) if len(starts) else np.zeros(len(mine), dtype=bool)
+            places = np.where(inside, at, -1)
+            rows.append(
+                tuple(
+                    MentionRow(ids[entity], place, start, end)
+                    for (_, entity, start, end), place in zip(mine.tolist(), places.tolist(), strict=True)
+                )
+            )
+        return rows
+
+    def rows(self) -> tuple[list[EntityRow], list[RelationRow]]:
+        """Entities and relations as the store keeps them."""
+        entities = [
+            EntityRow(e.id, e.name, e.type, e.level, json.dumps(asdict(e), ensure_ascii=False, sort_keys=True))
+            for e in self.codex.entities
+        ]
+        relations = [RelationRow(r.source, r.target, r.type, r.since, r.until) for r in self.codex.relations]
+        return entities, relations
+
+
+def read_world(root: Path, documents: Iterable[Document]) -> World:
+    """The world of a project from its documents (chapters and code are passed over) and its authored files."""
+    codex = build_codex(documents, read_codex_file(root))
+    warnings = list(codex.warnings)
+    try:
+        matcher = EntityMatcher(codex.entities)
+    except ValueError:
+        usable = []
+        for entity in codex.entities:
+            try:
+                EntityMatcher([entity])
+            except ValueError as error:
+                warnings.append(ContextWarning("ENTITY_MATCH_FAILED", str(error)))
+            else:
+                usable.append(entity)
+        matcher = EntityMatcher(usable)
+    names = _digest([(e.id, e.name, e.aliases) for e in codex.entities])
+    return World(codex, matcher, names, _digest([codex.entities, codex.relations]), tuple(warnings))
+
+
+def authored_stamp(root: Path) -> str:
+    """Differs after any change of the authored files."""
+    parts = []
+    for name in _AUTHORED:
+        try:
+            info = (root / name).stat()
+        except OSError:
+            parts.append("")
+        else:
+            parts.append(f"{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}:{info.st_ino}")
+    return "|".join(parts)
+
+
+def _digest(value: Sequence[object]) -> str:
+    return hashlib.blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,262 @@
+import os
+import shutil
+import threading
+import time
+
+import pytest
+from tests.index.conftest import NOVEL, PROFILES, put
+
+from armarius.config import Config
+from armarius.errors import ProjectError, StoreError
+from armarius.index import ProjectIndex
+from armarius.project import indexer
+from armarius.project.documents import list_documents
+from armarius.store.base import MentionCount
+
+
+def equals_folder(index):
+    """The index holds exactly what a fresh reading of the folder gives, and is sound."""
+    documents = list_documents(index.root).documents
+    assert [index.store.document(d.path) for d in documents] == list(documents)
+    assert list(index.store.files()) == [d.path for d in documents]
+    for document, found in zip(documents, index.world.mentions(documents), strict=True):
+        assert index.store.mentions(document.path) == list(found)
+        for m in found:
+            p = document.paragraphs[m.paragraph]
+            assert p.start <= m.start < m.end <= p.end
+    return index.store.verify() == []
+
+
+def test_first_opening_indexes_every_document_with_its_mentions(index):
+    assert equals_folder(index)
+    assert index.store.mention_counts(paths=["chapters/ch001.md"]) == [
+        MentionCount("chapters/ch001.md", None, "林小雨", 1),
+        MentionCount("chapters/ch001.md", None, "林默", 1),
+    ]
+    status = index.status()
+    assert (status.state, status.documents, status.entities) == ("ready", 4, 2)
+
+
+def test_search_shows_passage_place_and_words(index):
+    hit = index.search("小雨", kinds=("chapter",), chapters=(1, 1))[0]
+    assert (hit.path, hit.heading_path, hit.paragraph, hit.chapter) == ("chapters/ch001.md", ("第一章 雨夜",), 1, 1)
+    assert NOVEL[hit.path][hit.start : hit.end] == hit.text == "林默推开门，小雨站在雨里。"
+    assert [hit.text[a:b] for a, b in hit.highlights] == ["小雨"]
+    assert "小雨" in hit.snippet
+    assert hit.score > 0
+
+
+def test_search_never_finds_words_that_do_not_stand_there(index):
+    put(index.root, "notes.md", "他说小，雨停了。\n\n小雨停了。")
+    index.refresh()
+    assert [h.text for h in index.search("小雨停")] == ["小雨停了。"]
+    assert index.search("门，小雨")[0].path == "chapters/ch001.md"
+    assert index.search("“门，小雨”")[0].path == "chapters/ch001.md"
+    assert index.search("、。") == []
+    with pytest.raises(ValueError, match="limit must be >= 1, got 0"):
+        index.search("钟", limit=0)
+
+
+def test_a_saved_chapter_is_all_that_is_written(index):
+    put(index.root, "chapters/ch002.md", "# 第二章 钟楼\n\n小雨笑了。麒麟。\n")
+    outcome = index.refresh()
+    assert (outcome.written, outcome.removed) == (1, 0)
+    assert [h.path for h in index.search("麒麟")] == ["chapters/ch002.md"]
+    assert index.search("没有说话") == []
+    assert equals_folder(index)
+
+
+def test_a_touched_file_is_not_written_again(index):
+    generation = index.status().generation
+    (index.root / "outline.md").touch()
+    assert index.refresh().written == 0
+    assert index.status().generation - generation <= 1  # at most its stamp
+
+
+def test_same_size_and_time_with_other_content_is_seen(index):
+    path = index.root / "chapters/ch001.md"
+    info = path.stat()
+    path.write_text(NOVEL["chapters/ch001.md"].replace("钟停了", "灯亮了"), "utf-8")
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
+    index.refresh()
+    assert index.search("灯亮了")
+    assert equals_folder(index)
+
+
+def test_deleted_renamed_and_moved_files_and_folders_follow(index):
+    (index.root / "outline.md").unlink()
+    (index.root / "chapters/ch001.md").rename(index.root / "chapters/ch009.md")
+    index.refresh()
+    assert equals_folder(index)
+    (index.root / "chapters").rename(index.root / "正文")
+    index.refresh()
+    assert set(index.store.files()) == {"正文/ch002.md", "正文/ch009.md", "spec/people.md"}
+    assert equals_folder(index)
+
+
+def test_a_folder_in_place_of_a_file_and_back(index):
+    (index.root / "outline.md").unlink()
+    put(index.root, "outline.md/inner.md", "钟")
+    index.refresh(["outline.md"])
+    assert equals_folder(index)
+    (index.root / "outline.md/inner.md").unlink()
+    (index.root / "outline.md").rmdir()
+    put(index.root, "outline.md", "钟")
+    index.refresh(["outline.md"])
+    assert equals_folder(index)
+
+
+def test_refreshing_one_path_leaves_the_others_alone(index):
+    put(index.root, "chapters/ch001.md", "一")
+    put(index.root, "chapters/ch002.md", "二")
+    index.refresh(["chapters/ch001.md"])
+    assert index.store.document("chapters/ch001.md").text == "一"
+    assert index.store.document("chapters/ch002.md").text == NOVEL["chapters/ch002.md"]
+
+
+def test_changed_names_are_found_again_in_every_text(index):
+    put(index.root, "spec/people.md", PROFILES.replace("别名：小雨", "别名：没有"))
+    assert index.refresh().written == 1
+    assert index.store.mention_counts(["林小雨"], paths=["chapters/ch001.md"]) == []
+    assert equals_folder(index)
+
+
+def test_codex_json_is_picked_up(index):
+    put(index.root, "codex.json", '{"entities": [{"id": "clock", "name": "钟", "type": "item"}], "relations": []}')
+    index.refresh()
+    assert index.store.mention_counts(["clock"], paths=["chapters/ch001.md"])[0].count == 1
+    assert equals_folder(index)
+    (index.root / "codex.json").unlink()
+    index.refresh()
+    assert index.store.mention_counts(["clock"]) == []
+
+
+def test_ignore_files_and_configuration_take_effect_on_indexed_files(index):
+    put(index.root, ".gitignore", "outline.md\n")
+    index.refresh()
+    assert "outline.md" not in index.store.files()
+    put(index.root, "armarius.toml", '[kinds]\nnote = ["chapters/ch002.md"]\n')
+    index.refresh()
+    assert [d.path for d in index.store.documents(kinds=("note",))] == ["chapters/ch002.md"]
+    put(index.root, "armarius.toml", "[kinds\n")
+    index.refresh()
+    assert index.status().warnings[0].code == "INDEX_STALE"
+    assert [d.path for d in index.store.documents(kinds=("note",))] == ["chapters/ch002.md"]
+
+
+def test_unreadable_files_are_in_the_status_and_leave_it_when_mended(index):
+    put(index.root, "chapters/ch002.md", b"\0\0")
+    index.refresh()
+    assert [(s.path, s.reason) for s in index.status().skipped] == [("chapters/ch002.md", "binary: NUL at byte 0")]
+    assert "chapters/ch002.md" not in index.store.files()
+    put(index.root, "chapters/ch002.md", "好了")
+    index.refresh(["chapters/ch002.md"])
+    assert index.status().skipped == ()
+    assert equals_folder(index)
+
+
+def test_reopening_an_unchanged_project_reads_no_file(novel, cache, monkeypatch):
+    ProjectIndex.open(novel).close()
+    time.sleep(2.1)  # until the stamps are old enough to be trusted
+    ProjectIndex.open(novel).close()
+    read = []
+    monkeypatch.setattr(indexer, "read_document", lambda root, path, **_: read.append(path))
+    with ProjectIndex.open(novel) as index:
+        assert index.status().documents == 4
+    assert read == []
+
+
+def test_an_index_built_step_by_step_answers_like_a_fresh_one(index, tmp_path):
+    for i in range(5):
+        put(index.root, f"chapters/ch00{i}.md", f"# 第{i}章\n\n林默和小雨{'又' * i}来了。")
+        index.refresh()
+    (index.root / "outline.md").unlink()
+    index.refresh()
+    with ProjectIndex.open(index.root, index_dir=tmp_path / "other") as fresh:
+        for text in ("林默", "小雨", "又", "来了", "第"):
+            assert index.search(text, limit=99) == fresh.search(text, limit=99)
+
+
+def test_opening_without_waiting_answers_from_what_is_there_and_says_so(novel, cache):
+    gate, seen = threading.Event(), []
+
+    def progress(step):
+        seen.append(step)
+        gate.wait(10)
+
+    with ProjectIndex.open(novel, wait=False, progress=progress) as index:
+        while not seen:
+            time.sleep(0.005)
+        assert index.freshen()[0].code == "INDEX_STALE"
+        assert index.status().state == "building"
+        assert index.search("钟")  # the first batch is there
+        gate.set()
+        assert index.wait(10)
+        assert index.freshen() == ()
+        assert seen[-1].done == seen[-1].total == 4
+
+
+def test_a_build_can_be_cancelled_and_taken_up_again(novel, cache):
+    for i in range(100):
+        put(novel, f"notes/{i:03}.md", f"第{i}条")
+    started, go_on = threading.Event(), threading.Event()
+    with ProjectIndex.open(novel, wait=False, progress=lambda _: (started.set(), go_on.wait(10))) as index:
+        assert started.wait(10)
+        index.cancel()
+        go_on.set()
+        assert index.wait(10)
+        status = index.status()
+        assert (status.state, status.documents) == ("cancelled", 32)
+        assert index.freshen()[0].code == "INDEX_STALE"
+    with ProjectIndex.open(novel) as index:
+        assert equals_folder(index)
+
+
+def test_without_a_watcher_answers_are_fresh_after_freshen(index):
+    put(index.root, "chapters/ch001.md", "独角兽")
+    index._checked = 0.0
+    assert index.freshen() == ()
+    assert index.search("独角兽")
+
+
+def test_many_changed_files_are_read_in_the_background(index):
+    for i in range(50):
+        put(index.root, f"notes/{i:03}.md", f"第{i}条")
+    index._checked = 0.0
+    assert [w.code for w in index.freshen()] == ["INDEX_STALE"]
+    index.wait(20)
+    assert index.freshen() == ()
+    assert equals_folder(index)
+
+
+def test_two_indexes_of_one_project_see_each_other(index):
+    with ProjectIndex.open(index.root) as other:
+        put(index.root, "notes/new.md", "独角兽")
+        other.refresh()
+        assert [h.path for h in index.search("独角兽")] == ["notes/new.md"]
+        index.refresh()
+        assert equals_folder(index)
+
+
+def test_the_index_may_live_elsewhere_and_be_deleted(novel, cache, tmp_path):
+    with ProjectIndex.open(novel, index_dir=tmp_path / "here") as index:
+        path = index.status().path
+        assert path == str(tmp_path / "here" / "index.sqlite")
+    shutil.rmtree(tmp_path / "here")
+    with ProjectIndex.open(novel, index_dir=tmp_path / "here") as index:
+        assert equals_folder(index)
+    put(novel, "armarius.toml", '[documents]\nindex_dir = ".armarius/index"\n')
+    with ProjectIndex.open(novel) as index:
+        assert index.status().path == str(novel / ".armarius/index/index.sqlite")
+        assert equals_folder(index)
+
+
+def test_a_missing_folder_and_a_closed_index_are_refused(tmp_path, novel, cache):
+    with pytest.raises(ProjectError, match="not a project folder"):
+        ProjectIndex.open(tmp_path / "none")
+    index = ProjectIndex.open(novel, config=Config())
+    index.close()
+    index.close()
+    for call in (index.refresh, index.status, lambda: index.search("钟")):
+        with pytest.raises(StoreError, match="closed"):
+            call()
