@@ -18,7 +18,9 @@ pub mod particles;
 pub mod prefilter;
 #[cfg(feature = "python")]
 mod py;
+pub mod rank;
 pub mod scan;
 pub mod search;
+pub mod terms;
 pub mod tokens;
 pub mod walk;

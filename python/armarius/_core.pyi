@@ -6,6 +6,7 @@ __all__ = [
     "Match",
     "Mention",
     "Rejection",
+    "TextIndex",
     "TokenCounter",
     "__version__",
     "allocate",
@@ -14,7 +15,9 @@ __all__ = [
     "lexical_embed",
     "optimised",
     "scan",
+    "stem",
     "term_phrase",
+    "terms",
     "text_grams",
     "walk",
 ]
@@ -138,3 +141,20 @@ def find_terms(texts: list[str], terms: list[str], /) -> list[list[tuple[int, in
 def index_tokens(texts: list[str], /) -> list[str]: ...
 def term_phrase(term: str, /) -> str: ...
 def text_grams(text: str, /) -> list[str]: ...
+def stem(word: str) -> str: ...
+def terms(text: str) -> list[str]: ...
+@final
+class TextIndex:
+    def __new__(cls) -> TextIndex: ...
+    def __len__(self) -> int: ...
+    def replace(self, document: int, blocks: list[tuple[str, list[tuple[int, int]]]]) -> None: ...
+    def search(
+        self,
+        groups: list[tuple[list[str], list[int], float]],
+        *,
+        k1: float,
+        b: float,
+        decay: list[float],
+        limit: int,
+    ) -> list[tuple[int, float, list[tuple[int, float]]]]: ...
+    def occurrences(self, word: str) -> list[tuple[int, int]]: ...

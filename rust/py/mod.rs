@@ -7,6 +7,7 @@ mod grams;
 mod lexical;
 mod matcher;
 mod mention;
+mod rank;
 mod scan;
 mod tokens;
 mod walk;
@@ -26,6 +27,8 @@ mod _core {
     use super::matcher::EntityMatcher;
     #[pymodule_export]
     use super::mention::{Match, Mention, Rejection};
+    #[pymodule_export]
+    use super::rank::{TextIndex, stem, terms};
     #[pymodule_export]
     use super::scan::scan;
     #[pymodule_export]

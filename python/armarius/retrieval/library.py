@@ -1,0 +1,348 @@
+"""What retrieval knows of a project: texts cut into blocks, sections of settings, lines of the outline.
+
+Built from documents and the codex, held in memory, changed document by document. Everything in it
+can be rebuilt from the files at any time.
+
+A *text* is a chapter, or a file that is none (a note, a source file); a file that holds several
+chapters is several texts. A *section* is one entry of a settings file: a profile, a place, a rule.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from armarius import _core
+from armarius.codex import Codex, Entity
+from armarius.matching import EntityMatcher, Mention
+from armarius.project.documents import Document
+from armarius.project.segments import Paragraph
+
+__all__ = ["Block", "Library", "OutlineLine", "Section", "Text"]
+
+# Code points of a block; Latin words are longer than Han ones by about this factor, so that a block holds
+# about as much story in either. Measured on a Chinese novel: 200 to 600 differ by less than .01 recall.
+_BLOCK = 300
+_LATIN_FACTOR = 3
+_LAST = 1 << 30  # after every chapter
+
+
+class Indexed(Protocol):
+    """Something with a place in a file."""
+
+    @property
+    def path(self) -> str:
+        """Project-relative path."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of a text that is scored as one: `document[start:end]`, in code points."""
+
+    start: int
+    end: int
+    paragraphs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A chapter, or a file that is none.
+
+    Attributes:
+        key: Its number in the index.
+        number: Chapter number, None for a note.
+        section: The heading that names it in a file of several chapters, else "".
+        mentions: Entity id to how often.
+        terms: Written alias to how often.
+        first: Entity id to the first mention.
+    """
+
+    key: int
+    path: str
+    section: str
+    title: str
+    number: int | None
+    blocks: tuple[Block, ...]
+    mentions: Counter[str]
+    terms: Counter[str]
+    first: dict[str, Mention]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One entry of a settings file: `document[start:end]`; `entities` are those it describes."""
+
+    key: int
+    path: str
+    section: str
+    start: int
+    end: int
+    text: str
+    entities: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineLine:
+    """What the outline says about a chapter."""
+
+    path: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(slots=True)
+class _File:
+    document: Document
+    keys: list[int] = field(default_factory=list)
+
+
+class Library:
+    """Texts, sections, outline and their indexes; not thread safe while `update` or `set_codex` runs.
+
+    Attributes:
+        texts: Key to text.
+        sections: Key to section; keys of texts and sections never meet.
+        outline: Key of a text to the lines about it; `told` has the entities of those lines and of its title.
+        text_index: Texts by block; `outline_index` and `section_index` have one block per text and section.
+    """
+
+    def __init__(self) -> None:
+        self.codex = Codex()
+        self.entities: dict[str, Entity] = {}
+        self.numbers: dict[str, int] = {}
+        self.matcher = EntityMatcher([])
+        self.texts: dict[int, Text] = {}
+        self.sections: dict[int, Section] = {}
+        self.outline: dict[int, list[OutlineLine]] = {}
+        self.told: dict[int, frozenset[str]] = {}
+        self.text_index = _core.TextIndex()
+        self.outline_index = _core.TextIndex()
+        self.section_index = _core.TextIndex()
+        self._files: dict[str, _File] = {}
+        self._outline_stale = True
+        self._by_chapter: dict[int, list[int]] | None = None
+        self._described: dict[str, list[int]] | None = None
+
+    @classmethod
+    def of(cls, documents: Iterable[Document], codex: Codex, matcher: EntityMatcher | None = None) -> "Library":
+        """The library of a whole project.
+
+        Cost: one pass over all texts; about 0.1 s per million characters of Chinese.
+        """
+        library = cls()
+        library._adopt(codex, matcher)
+        for document in documents:
+            library.update(document)
+        return library
+
+    def set_codex(self, codex: Codex, matcher: EntityMatcher | None = None) -> None:
+        """Take another codex; every document is read again, as names may have changed anywhere."""
+        documents = [file.document for file in self._files.values()]
+        for document in documents:
+            self.remove(document.path)
+        self._adopt(codex, matcher)
+        for document in documents:
+            self.update(document)
+
+    def _adopt(self, codex: Codex, matcher: EntityMatcher | None) -> None:
+        self.codex = codex
+        self.entities = {entity.id: entity for entity in codex.entities}
+        self.numbers = {entity.id: number for number, entity in enumerate(codex.entities)}
+        self.matcher = EntityMatcher(codex.entities) if matcher is None else matcher
+
+    def update(self, document: Document) -> None:
+        """Take in a new or changed document."""
+        self.remove(document.path)
+        file = self._files[document.path] = _File(document)
+        if document.kind == "setting":
+            self._add_sections(file)
+        elif document.kind == "outline":
+            self._outline_stale = True
+        else:
+            self._add_texts(file)
+
+    def remove(self, path: str) -> None:
+        """Forget a document; unknown paths are no error."""
+        file = self._files.pop(path, None)
+        if file is None:
+            return
+        for key in file.keys:
+            if self.texts.pop(key, None) is not None:
+                self.text_index.replace(key, [])
+                self.outline_index.replace(key, [])
+            if self.sections.pop(key, None) is not None:
+                self.section_index.replace(key, [])
+        self._changed()
+
+    def _changed(self) -> None:
+        self._outline_stale = True
+        self._by_chapter = self._described = None
+
+    def _add_texts(self, file: _File) -> None:
+        document = file.document
+        for number, section, paragraphs in _chapters(document):
+            key = self._key(file, section)
+            blocks = tuple(_blocks(document.text, paragraphs))
+            pieces = [document.text[block.start : block.end] for block in blocks]
+            mentions: Counter[str] = Counter()
+            terms: Counter[str] = Counter()
+            first: dict[str, Mention] = {}
+            rows = []
+            for block, piece, found in zip(blocks, pieces, self.matcher.find_batch(pieces), strict=True):
+                counts: Counter[int] = Counter()
+                for mention in found:
+                    counts[self.numbers[mention.entity_id]] += 1
+                    mentions[mention.entity_id] += 1
+                    terms[mention.term] += 1
+                    if mention.entity_id not in first:
+                        first[mention.entity_id] = _moved(mention, block.start)
+                rows.append((piece, sorted(counts.items())))
+            self.text_index.replace(key, rows)
+            title = section or document.title
+            self.texts[key] = Text(key, document.path, section, title, number, blocks, mentions, terms, first)
+        self._changed()
+
+    def _add_sections(self, file: _File) -> None:
+        document = file.document
+        owners: dict[str, list[str]] = {}
+        for entity in self.codex.entities:
+            for origin in entity.origins:
+                if origin.path == document.path:
+                    owners.setdefault(origin.section, []).append(entity.id)
+        for section, paragraphs in _entries(document, owners):
+            key = self._key(file, section)
+            start, end = paragraphs[0].start, paragraphs[-1].end
+            text = document.text[start:end]
+            described = tuple(dict.fromkeys(owners.get(section, ())))
+            self.sections[key] = Section(key, document.path, section, start, end, text, described)
+            counts = Counter(self.numbers[mention.entity_id] for mention in self.matcher.find_all(text))
+            self.section_index.replace(key, [(text, sorted(counts.items()))])
+        self._changed()
+
+    @staticmethod
+    def _key(file: _File, section: str) -> int:
+        """A number that depends on nothing but path and section, so that ties fall the same way after any edit."""
+        name = f"{file.document.path}\0{section}\0{len(file.keys)}"
+        key = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest())
+        file.keys.append(key)
+        return key
+
+    def place(self, key: int) -> tuple[int, str, int]:
+        """Where a text or section stands in the order of the book: (chapter or last, path, first code point)."""
+        text = self.texts.get(key)
+        if text is not None:
+            return (
+                _LAST if text.number is None else text.number,
+                text.path,
+                text.blocks[0].start if text.blocks else 0,
+            )
+        section = self.sections[key]
+        return (_LAST, section.path, section.start)
+
+    def document(self, path: str) -> Document | None:
+        """The document at `path` as it was taken in."""
+        file = self._files.get(path)
+        return None if file is None else file.document
+
+    @property
+    def by_chapter(self) -> dict[int, list[int]]:
+        """Chapter number to the keys of its texts (several when volumes count from one), ascending."""
+        if self._by_chapter is None:
+            found: dict[int, list[int]] = {}
+            for text in sorted(self.texts.values(), key=lambda text: self.place(text.key)):
+                if text.number is not None:
+                    found.setdefault(text.number, []).append(text.key)
+            self._by_chapter = found
+        return self._by_chapter
+
+    @property
+    def described(self) -> dict[str, list[int]]:
+        """Entity id to the keys of the sections that describe it."""
+        if self._described is None:
+            found: dict[str, list[int]] = {}
+            for section in sorted(self.sections.values(), key=lambda section: (section.path, section.start)):
+                for entity_id in section.entities:
+                    found.setdefault(entity_id, []).append(section.key)
+            self._described = found
+        return self._described
+
+    def refresh_outline(self) -> None:
+        """Bring the outline index up to date; called before a search, cheap when nothing changed."""
+        if not self._outline_stale:
+            return
+        self.outline = {}
+        for file in self._files.values():
+            if file.document.kind == "outline":
+                for paragraph in file.document.paragraphs:
+                    if paragraph.role != "front_matter" and paragraph.chapter is not None:
+                        text = file.document.text[paragraph.start : paragraph.end]
+                        line = OutlineLine(file.document.path, paragraph.start, paragraph.end, text)
+                        for key in self.by_chapter.get(paragraph.chapter, ()):
+                            self.outline.setdefault(key, []).append(line)
+        self.told = {}
+        for one in self.texts.values():
+            if one.number is None:
+                continue
+            summary = " ".join([one.title, *(line.text for line in self.outline.get(one.key, ()))])
+            mentions = self.matcher.find_all(summary)
+            self.told[one.key] = frozenset(mention.entity_id for mention in mentions)
+            counts = Counter(self.numbers[mention.entity_id] for mention in mentions)
+            self.outline_index.replace(one.key, [(summary, sorted(counts.items()))])
+        self._outline_stale = False
+
+
+def _moved(mention: Mention, by: int) -> Mention:
+    return Mention(mention.entity_id, mention.term, mention.start + by, mention.end + by)
+
+
+def _chapters(document: Document) -> Iterator[tuple[int | None, str, list[Paragraph]]]:
+    """The chapters of a file: (number, heading when the file holds several, body paragraphs)."""
+    if document.chapter is not None or document.kind != "chapter":
+        yield document.chapter, "", [p for p in document.paragraphs if p.role == "body"]
+        return
+    groups: dict[tuple[int | None, str], list[Paragraph]] = {}
+    heading = ""
+    for paragraph in document.paragraphs:
+        if paragraph.role == "heading":
+            heading = paragraph.heading_path[-1]
+        elif paragraph.role == "body":
+            groups.setdefault((paragraph.chapter, heading if paragraph.chapter is not None else ""), []).append(
+                paragraph
+            )
+    by_number: dict[int | None, tuple[str, list[Paragraph]]] = {}
+    for (number, title), paragraphs in groups.items():
+        by_number.setdefault(number, (title, []))[1].extend(paragraphs)
+    for number, (title, paragraphs) in by_number.items():
+        yield number, title, paragraphs
+
+
+def _entries(document: Document, owners: dict[str, list[str]]) -> Iterator[tuple[str, list[Paragraph]]]:
+    """The entries of a settings file: under the heading of an entity, else under the innermost heading."""
+    groups: dict[str, list[Paragraph]] = {}
+    for paragraph in document.paragraphs:
+        if paragraph.role == "front_matter":
+            continue
+        owned = [title for title in paragraph.heading_path if title in owners]
+        name = owned[-1] if owned else "" if "" in owners else next(iter(paragraph.heading_path[1:][-1:]), "")
+        groups.setdefault(name, []).append(paragraph)
+    for name, paragraphs in groups.items():
+        if any(paragraph.role == "body" for paragraph in paragraphs):
+            yield name, paragraphs
+
+
+def _blocks(text: str, paragraphs: Sequence[Paragraph]) -> Iterator[Block]:
+    """Paragraphs joined until a block is full."""
+    open_: list[Paragraph] = []
+    size = 0
+    for paragraph in paragraphs:
+        open_.append(paragraph)
+        length = paragraph.end - paragraph.start
+        size += length // _LATIN_FACTOR if text[paragraph.start : paragraph.end].isascii() else length
+        if size >= _BLOCK:
+            yield Block(open_[0].start, paragraph.end, tuple(p.index for p in open_))
+            open_, size = [], 0
+    if open_:
+        yield Block(open_[0].start, open_[-1].end, tuple(p.index for p in open_))

@@ -1,0 +1,126 @@
+"""What a question means: the names, chapters, relations, quoted words and intents in it, and what is left.
+
+Deterministic and explainable: everything understood carries the words it was read from.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from armarius import _core
+from armarius.matching import EntityMatcher, Mention
+from armarius.retrieval.chapters import ChapterReference, chapter_references
+from armarius.retrieval.kinship import Role, relation_words
+from armarius.retrieval.words import concepts, intents, is_unspaced, meta
+
+__all__ = ["Intent", "RelationWord", "Understanding", "understand"]
+
+Intent = Literal["consistency", "origin", "ending", "thread", "scene", "whereabouts", "outline"]
+
+_QUOTED = re.compile(r"[“\"「『《‘]([^”\"」』》’\n]{2,60})[”\"」』》’]")
+
+
+@dataclass(frozen=True, slots=True)
+class RelationWord:
+    """A word that asks for someone by what they are to a named entity: `query[start:end] == word`."""
+
+    word: str
+    path: tuple[Role, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """What was understood of a question.
+
+    Attributes:
+        query: As asked.
+        mentions: Entities named, by position.
+        entities: Their ids, each once, in the order named.
+        references: Stretches that name chapters.
+        chapters: The chapter numbers they name, each once, in the order named.
+        relations: Relation words, by position.
+        phrases: Quoted words, looked for as they stand.
+        intents: What is wanted; empty when nothing special.
+        content: What is left of the question when names, chapters and words about the text are taken away.
+        terms: Search terms of the content: pairs of characters, stems of words.
+        singles: Single characters of the content in scripts without spaces.
+        concepts: Things and events that the content speaks of, by the vocabulary.
+    """
+
+    query: str
+    mentions: tuple[Mention, ...] = ()
+    entities: tuple[str, ...] = ()
+    references: tuple[ChapterReference, ...] = ()
+    chapters: tuple[int, ...] = ()
+    relations: tuple[RelationWord, ...] = ()
+    phrases: tuple[str, ...] = ()
+    intents: frozenset[Intent] = frozenset()
+    content: str = ""
+    terms: tuple[str, ...] = ()
+    singles: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The names as written in the question, each once."""
+        return tuple(dict.fromkeys(mention.term for mention in self.mentions))
+
+
+def understand(
+    query: str, *, matcher: EntityMatcher, chapters: Sequence[int] = (), current: int | None = None
+) -> Understanding:
+    """Read a question.
+
+    Args:
+        query: The user's words, in any language mix.
+        matcher: Finds the entities of the project.
+        chapters: The chapter numbers of the project, ascending.
+        current: The chapter the user is in, for relative references.
+
+    Cost: linear in the query; about 0.1 ms.
+    """
+    query = query.encode("utf-8", "replace").decode("utf-8")
+    references = chapter_references(query, known=chapters, current=current)
+    rest = query
+    for reference in references:
+        rest = _blank(rest, reference.start, reference.end)
+    mentions = tuple(matcher.find_all(rest))
+    relations = tuple(
+        RelationWord(rest[found.start : found.end], found.value, found.start, found.end)
+        for found in relation_words(rest)
+        if not any(m.start < found.end and found.start < m.end for m in mentions)
+    )
+    wanted = frozenset(name for name, phrases in intents().items() if phrases.find(rest))
+    for mention in mentions:
+        rest = _blank(rest, mention.start, mention.end)
+    named: list[str] = []
+    spotted = concepts().find(rest)
+    for found in spotted:
+        named.extend(found.value)
+    about = meta()
+    for found in spotted:
+        word = rest[found.start : found.end]
+        if about.find(word) and about.find(word)[0].end == len(word):
+            rest = _blank(rest, found.start, found.end)
+    content = " ".join(rest.split())
+    return Understanding(
+        query=query,
+        mentions=mentions,
+        entities=tuple(dict.fromkeys(mention.entity_id for mention in mentions)),
+        references=references,
+        chapters=tuple(dict.fromkeys(n for reference in references for n in reference.numbers)),
+        relations=relations,
+        phrases=tuple(dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(query))),
+        intents=wanted,  # type: ignore[arg-type]
+        content=content,
+        terms=tuple(dict.fromkeys(_core.terms(content))),
+        singles=tuple(dict.fromkeys(char for char in content if is_unspaced(char))),
+        concepts=tuple(dict.fromkeys(named)),
+    )
+
+
+def _blank(text: str, start: int, end: int) -> str:
+    return text[:start] + " " * (end - start) + text[end:]

@@ -1,0 +1,159 @@
+"""Why a text or a section was found: one piece of evidence per reason, each with where it stands."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from armarius.fetchers.base import Evidence
+from armarius.project.documents import Document
+from armarius.retrieval.candidates import Ranking
+from armarius.retrieval.fusion import Mixed
+from armarius.retrieval.library import Library, Text
+from armarius.retrieval.people import People
+from armarius.retrieval.query import Understanding
+from armarius.retrieval.words import concept_words, is_unspaced
+
+__all__ = ["best_paragraph", "reasons", "sought_words", "words_in"]
+
+_SHOWN = 8
+
+
+def reasons(
+    library: Library, asked: Understanding, people: People, lists: Sequence[Ranking], one: Mixed
+) -> tuple[Evidence, ...]:
+    """The evidence for one candidate, named chapters first, then the graph, then words."""
+    if one.is_section:
+        return _of_section(library, asked, people, one)
+    text = library.texts[one.key]
+    found: list[Evidence] = []
+    for reference in asked.references:
+        if text.number in reference.numbers:
+            words = asked.query[reference.start : reference.end]
+            found.append(Evidence("chapter", f"the question names chapter {text.number}: {words}", text.path))
+    held = {ranking.kind: (ranking, ranking.keys.index(one.key)) for ranking in lists if one.key in ranking.keys}
+    makers = {
+        "mention": lambda: _mentions(library, people, text),
+        "alias": lambda: _names(asked, text),
+        "origin": lambda: [Evidence("mention", "first use of " + ", ".join(asked.aliases), text.path)],
+        "first": lambda: _firsts(library, people, text),
+        "ending": lambda: [Evidence("mention", "last chapter with more than a mention", text.path)],
+        "neighbour": lambda: [Evidence("chapter", "beside a chapter that the question names", text.path)],
+        "phrase": lambda: _phrases(library, asked, text),
+        "fulltext": lambda: _fulltext(library, asked, text, held["fulltext"][0]),
+        "outline": lambda: _outline(library, asked, text),
+        "vector": lambda: [Evidence("vector", "near in meaning", text.path)],
+    }
+    for kind, (_, rank) in held.items():
+        found += [replace(evidence, detail=f"{evidence.detail} (rank {rank + 1})") for evidence in makers[kind]()]
+    return tuple(found)
+
+
+def sought_words(library: Library, asked: Understanding) -> tuple[str, ...]:
+    """Everything that may count as a trace of the question in a text, lower case."""
+    words = [*asked.phrases, *asked.aliases, *asked.terms]
+    for entity_id in asked.entities:
+        entity = library.entities[entity_id]
+        words += [entity.name, *entity.aliases]
+    for concept in asked.concepts:
+        words += [word for word in concept_words()[concept] if len(word) > 1 or not is_unspaced(word)]
+    return tuple(dict.fromkeys(word.lower() for word in words))
+
+
+def words_in(text: str, words: Sequence[str]) -> tuple[str, ...]:
+    """Those of `words` that stand in `text`; Latin ones at the beginning of a word."""
+    lower = text.lower()
+    found = []
+    for word in words:
+        at = lower.find(word)
+        while at > 0 and not is_unspaced(word) and lower[at - 1].isalnum():
+            at = lower.find(word, at + 1)
+        if at >= 0:
+            found.append(word)
+    return tuple(found)
+
+
+def best_paragraph(document: Document, text: Text, block: int, words: Sequence[str]) -> tuple[int, tuple[str, ...]]:
+    """The paragraph of a block that holds most of `words`, and those words."""
+    best: tuple[int, tuple[str, ...]] = (text.blocks[block].paragraphs[0], ())
+    for index in text.blocks[block].paragraphs:
+        paragraph = document.paragraphs[index]
+        found = words_in(document.text[paragraph.start : paragraph.end], words)
+        if len(found) > len(best[1]):
+            best = (index, found)
+    return best
+
+
+def _mentions(library: Library, people: People, text: Text) -> list[Evidence]:
+    found = []
+    for entity_id in (*people.named, *people.related):
+        count = text.mentions[entity_id]
+        if count:
+            first = text.first[entity_id]
+            detail = f"{library.entities[entity_id].name} {count}×"
+            found.append(Evidence("mention", detail, text.path, (first.start, first.end)))
+    return found
+
+
+def _names(asked: Understanding, text: Text) -> list[Evidence]:
+    used = [(term, text.terms[term]) for term in asked.aliases if text.terms[term]]
+    return [Evidence("mention", f"uses the name {term} {count}×", text.path) for term, count in used]
+
+
+def _firsts(library: Library, people: People, text: Text) -> list[Evidence]:
+    found = []
+    for entity_id in people.named:
+        if entity_id in text.first:
+            first = text.first[entity_id]
+            detail = f"first chapter with {library.entities[entity_id].name}"
+            found.append(Evidence("mention", detail, text.path, (first.start, first.end)))
+    return found
+
+
+def _phrases(library: Library, asked: Understanding, text: Text) -> list[Evidence]:
+    document = library.document(text.path)
+    found = []
+    for phrase in asked.phrases:
+        at = -1 if document is None else document.text.find(phrase)
+        if at >= 0:
+            found.append(Evidence("phrase", phrase, text.path, (at, at + len(phrase))))
+    return found
+
+
+def _fulltext(library: Library, asked: Understanding, text: Text, ranking: Ranking) -> list[Evidence]:
+    document = library.document(text.path)
+    blocks = ranking.blocks.get(text.key, ())
+    if document is None or not blocks:
+        return []
+    index, words = best_paragraph(document, text, blocks[0], sought_words(library, asked))
+    paragraph = document.paragraphs[index]
+    return [Evidence("fulltext", ", ".join(words[:_SHOWN]), text.path, (paragraph.start, paragraph.end))]
+
+
+def _outline(library: Library, asked: Understanding, text: Text) -> list[Evidence]:
+    lines = library.outline.get(text.key, [])
+    if not lines:
+        return [Evidence("outline", f"title: {text.title}", text.path)]
+    return [Evidence("outline", line.text.strip(" -*"), line.path, (line.start, line.end)) for line in lines[:1]]
+
+
+def _of_section(library: Library, asked: Understanding, people: People, one: Mixed) -> tuple[Evidence, ...]:
+    section = library.sections[one.key]
+    span = (section.start, section.end)
+    found: list[Evidence] = []
+    for entity_id in section.entities:
+        name = library.entities[entity_id].name
+        written = [mention.term for mention in asked.mentions if mention.entity_id == entity_id]
+        if written:
+            found.append(Evidence("mention", f"the question names {name}: {written[0]}", section.path, span))
+        if entity_id in people.related:
+            _, tie, word = people.related[entity_id]
+            detail = f"{word}: {name} ({tie.role.name}, {tie.said})"
+            found.append(Evidence("relation", detail, tie.path or section.path, span if not tie.path else None))
+        if entity_id in people.described:
+            words = ", ".join(words_in(section.text, sought_words(library, asked))[:_SHOWN])
+            found.append(Evidence("fulltext", f"described by the question: {words}", section.path, span))
+        if "present" in one.how:
+            found.append(Evidence("mention", f"{name} is in the chapters found", section.path, span))
+    if not found:
+        words = ", ".join(words_in(section.text, sought_words(library, asked))[:_SHOWN])
+        found.append(Evidence("fulltext", words, section.path, span))
+    return tuple(found)

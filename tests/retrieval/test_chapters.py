@@ -1,0 +1,79 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from armarius.retrieval.chapters import chapter_references
+
+KNOWN = range(1, 121)
+
+
+def numbers(query, current=None):
+    return [list(reference.numbers) for reference in chapter_references(query, known=KNOWN, current=current)]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("检查第3章的角色一致性", [[3]]),
+        ("第三回宝玉说了什么", [[3]]),
+        ("第一百零五回", [[105]]),
+        ("第5到8回", [[5, 6, 7, 8]]),
+        ("第二十到二十二回", [[20, 21, 22]]),
+        ("第1、3章", [[1, 3]]),
+        ("第1、3和7章", [[1, 3, 7]]),
+        ("对比第27回和第28回", [[27, 28]]),
+        ("12章里", [[12]]),
+        ("Chapter 3", [[3]]),
+        ("chapters 3 to 5 and 8", [[3, 4, 5, 8]]),
+        ("chapter twelve", [[12]]),
+        ("in Chapter IV", [[4]]),
+        ("the third chapter", [[3]]),
+        ("ch. 4", [[4]]),
+        ("前三章", [[1, 2, 3]]),
+        ("the first two chapters", [[1, 2]]),
+        ("最后两章", [[119, 120]]),
+        ("小说开头是怎么写的", [[1]]),
+        ("全书结尾", [[120]]),
+        ("第一次进城", []),
+        ("第二个人是谁", []),
+        ("她是第三者", []),
+        ("a chapter of accidents", []),
+    ],
+)
+def test_a_question_names_these_chapters(query, expected):
+    assert numbers(query) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "current", "expected"),
+    [
+        ("前一章", 50, [[49]]),
+        ("上一回", 50, [[49]]),
+        ("下一章", 50, [[51]]),
+        ("这一章", 50, [[50]]),
+        ("最近三章", 50, [[48, 49, 50]]),
+        ("the last two chapters", 50, [[49, 50]]),
+        ("the previous chapter", 50, [[49]]),
+        ("最近三章", None, [[118, 119, 120]]),
+        ("前一章", None, []),
+        ("前一章", 1, []),
+    ],
+)
+def test_relative_references_count_from_the_current_chapter(query, current, expected):
+    assert numbers(query, current) == expected
+
+
+def test_the_end_of_a_named_chapter_is_not_the_end_of_the_book():
+    assert numbers("第3章结尾") == [[3]]
+
+
+def test_relative_references_name_only_chapters_that_exist():
+    assert [list(r.numbers) for r in chapter_references("最近三章", known=[2, 4], current=4)] == [[2, 4]]
+
+
+@given(st.text(max_size=60))
+def test_spans_lie_inside_the_question_and_do_not_overlap(query):
+    end = 0
+    for reference in chapter_references(query, known=KNOWN, current=7):
+        assert end <= reference.start < reference.end <= len(query)
+        end = reference.end

@@ -1,0 +1,122 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from armarius import EntityMatcher
+from armarius.retrieval.kinship import Role, pair_of
+from armarius.retrieval.query import understand
+from armarius.retrieval.words import Phrases, concept_words, table
+
+MATCHER = EntityMatcher(
+    [
+        {"id": "yu", "name": "林小雨", "aliases": ["小雨"]},
+        {"id": "anna", "name": "Anna Vale", "aliases": ["Anna"]},
+    ]
+)
+
+
+def ask(query, **keywords):
+    return understand(query, matcher=MATCHER, **keywords)
+
+
+def test_names_and_aliases_are_entities():
+    asked = ask("小雨和 Anna 第3章吵架了吗", chapters=[1, 2, 3])
+    assert asked.entities == ("yu", "anna")
+    assert asked.aliases == ("小雨", "Anna")
+    assert asked.chapters == (3,)
+
+
+@pytest.mark.parametrize(
+    ("query", "word", "path"),
+    [
+        ("林小雨的母亲是谁", "母亲", [Role("parent", "f")]),
+        ("林小雨的儿媳妇", "儿媳妇", [Role("child"), Role("spouse", "f")]),
+        ("Anna's mother-in-law", "mother-in-law", [Role("spouse"), Role("parent", "f")]),
+        ("who is the sister of Anna", "sister", [Role("sibling", "f")]),
+        ("林小雨的师父", "师父", [Role("teacher")]),
+        ("林小雨嫁给了谁", "嫁给", [Role("spouse")]),
+    ],
+)
+def test_relation_words_say_how_to_walk(query, word, path):
+    relations = ask(query).relations
+    assert [(relation.word, list(relation.path)) for relation in relations] == [(word, path)]
+    assert query[relations[0].start : relations[0].end] == word
+
+
+@pytest.mark.parametrize(
+    ("query", "intent"),
+    [
+        ("林小雨的年龄前后矛盾吗", "consistency"),
+        ("Is Anna's age consistent?", "consistency"),
+        ("小雨第一次出场", "origin"),
+        ("小雨的结局", "ending"),
+        ("what becomes of Anna", "ending"),
+        ("怀表在哪几章被提到", "thread"),
+        ("钟表铺的陈设", "scene"),
+        ("小雨现在在哪里", "whereabouts"),
+    ],
+)
+def test_intents_are_read_from_the_words(query, intent):
+    assert intent in ask(query).intents
+
+
+def test_quoted_words_are_phrases():
+    assert ask("“灯塔点亮”在哪一章").phrases == ("灯塔点亮",)
+    assert ask('where does it say "the lamp is lit"').phrases == ("the lamp is lit",)
+
+
+def test_words_about_the_text_are_no_content():
+    assert ask("小雨和Anna之间的情节是怎么写的").terms == ()
+    assert ask("describe the chapter where Anna appears").terms == ()
+
+
+def test_a_longer_word_wins_over_a_shorter_one_inside_it():
+    # 中 alone speaks about the text, 意中人 about love.
+    assert "love" in ask("娶的不是意中人").concepts
+
+
+def test_concepts_bring_the_languages_together():
+    assert set(ask("婚礼").concepts) & set(ask("the bride").concepts)
+
+
+def test_latin_words_match_in_every_inflection():
+    phrases = Phrases({"run-away": 1})
+    assert [(f.start, f.end) for f in phrases.find("She runs away; he was running away")] == [(4, 13), (22, 34)]
+    assert phrases.find("run, away") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "target"),
+    [
+        ("父子", Role("parent", "m"), Role("child", "m")),
+        ("夫妻", Role("spouse", "m"), Role("spouse", "f")),
+        ("表兄妹", Role("cousin"), Role("cousin")),
+        ("mentor of", Role("teacher"), Role("student")),
+        ("母亲", Role("parent", "f"), Role("child")),
+        ("father-daughter", Role("parent", "m"), Role("child", "f")),
+        ("siblings", Role("sibling"), Role("sibling")),
+    ],
+)
+def test_a_relation_type_says_what_both_ends_are(kind, source, target):
+    assert pair_of(kind) == (source, target)
+
+
+def test_a_type_without_kinship_is_no_pair():
+    assert pair_of("居于") is None
+
+
+def test_every_role_of_the_vocabulary_has_an_inverse():
+    for name in table("kin"):
+        role = Role(name.rpartition("_")[0] if name.endswith(("_m", "_f")) else name)
+        assert role.inverse.inverse.name == role.name
+
+
+def test_no_concept_is_empty():
+    assert all(len(words) > 1 for words in concept_words().values())
+
+
+@given(st.text(max_size=80))
+def test_any_question_can_be_read(query):
+    asked = ask(query, chapters=[1, 2, 3], current=2)
+    for mention in asked.mentions:
+        assert asked.query[mention.start : mention.end] == mention.term

@@ -1,0 +1,162 @@
+import random
+
+import pytest
+
+import armarius
+from armarius.codex import build_codex
+from armarius.project.documents import make_document
+from armarius.retrieval.library import Library
+from armarius.retrieval.retriever import Retriever
+
+from .conftest import SMALL, retriever_of, write
+
+
+def references(answer):
+    return [hit.reference for hit in answer]
+
+
+def test_a_chapter_check_brings_the_chapter_its_people_and_the_chapter_before(novel):
+    found = references(novel.retrieve("检查第3章的角色一致性", limit=6))
+    assert found[0] == "chapters/ch003.md"
+    assert "chapters/ch002.md" in found
+    assert {"spec/characters.md#林小雨", "spec/characters.md#林默"} <= set(found)
+
+
+def test_a_relation_word_brings_whom_it_means_first(novel):
+    assert references(novel.retrieve("林小雨的父亲是谁"))[0] == "spec/characters.md#林渡"
+
+
+def test_relations_are_read_from_profiles_in_english(small):
+    assert "spec/characters.md#Clara" in references(small.retrieve("Who is Tom's wife?", limit=2))
+    assert "spec/characters.md#Anna Vale" in references(small.retrieve("Who is the sister of Tom?", limit=2))
+
+
+def test_an_event_told_in_other_words_is_found_by_its_meaning(small):
+    assert references(small.retrieve("the shop is set on fire"))[0] == "chapters/ch003.md"
+    assert references(small.retrieve("新娘成亲那天"))[0] == "chapters/ch002.md"
+
+
+def test_every_hit_says_why(novel):
+    for query in ("林默修表", "谁裁掉了卷宗的第十八页", "检查第3章", "林小雨的父亲"):
+        for hit in novel.retrieve(query):
+            assert hit.evidence, (query, hit)
+            for evidence in hit.evidence:
+                assert evidence.kind in {"mention", "chapter", "relation", "fulltext", "phrase", "outline"}
+
+
+def test_spans_of_evidence_stand_in_the_document(novel):
+    for hit in novel.retrieve("顾长河捞起怀表"):
+        for evidence in hit.evidence:
+            if evidence.span is not None:
+                document = novel.library.document(evidence.path)
+                assert document.text[evidence.span[0] : evidence.span[1]].strip()
+
+
+def test_a_quoted_phrase_is_found_where_it_stands(small):
+    answer = small.retrieve('"found the ledger"')
+    assert answer[0].path == "chapters/ch003.md"
+    phrase = next(evidence for evidence in answer[0].evidence if evidence.kind == "phrase")
+    assert SMALL["chapters/ch003.md"][slice(*phrase.span)] == "found the ledger"
+
+
+def test_a_phrase_in_a_file_that_is_no_document_is_scanned(tmp_path):
+    root = write(tmp_path, SMALL | {"data.csv": "x,the grey seal\n"})
+    answer = retriever_of(root).retrieve('"the grey seal"', limit=9)
+    assert [(hit.path, hit.evidence[0].kind) for hit in answer if hit.path == "data.csv"] == [("data.csv", "scan")]
+
+
+def test_later_chapters_are_withheld_and_listed(small):
+    answer = small.retrieve("the fire in the chandlery", chapter=2)
+    assert "chapters/ch003.md" not in references(answer)
+    assert [(omission.source, omission.reason) for omission in answer.omitted][:1] == [
+        ("chapters/ch003.md", "timeline")
+    ]
+
+
+def test_a_later_chapter_that_the_question_names_is_not_withheld(small):
+    assert references(small.retrieve("what burns in chapter 3", chapter=2))[0] == "chapters/ch003.md"
+
+
+def test_nothing_found_not_ready_and_failed_are_three_answers(small):
+    assert Retriever().retrieve("anything").outcome == "index not ready"
+    assert small.retrieve("zyzzyva quux").outcome == "nothing found"
+
+    def broken(query):
+        raise OSError("no model")
+
+    failing = Retriever(vectors=broken)
+    failing.sync({}, build_codex([]))
+    answer = failing.retrieve("zyzzyva quux")
+    assert answer.outcome == "source failed"
+    assert [str(warning) for warning in answer.warnings] == ["EMBEDDING_UNAVAILABLE: no model"]
+
+
+def test_a_character_alone_is_no_answer(novel):
+    assert novel.retrieve("齉龘灯").outcome == "nothing found"
+
+
+def test_vectors_add_what_no_word_shares(tmp_path):
+    root = write(tmp_path, SMALL)
+    plain = retriever_of(root)
+    near = Retriever(vectors=lambda query: ["chapters/ch004.md"])
+    near.sync({path: plain.library.document(path) for path in SMALL}, plain.library.codex)
+    assert plain.retrieve("unspeakable zyzzyva").outcome == "nothing found"
+    answer = near.retrieve("unspeakable zyzzyva")
+    assert answer[0].path == "chapters/ch004.md"
+    assert answer[0].evidence[0].kind == "vector"
+
+
+def test_the_order_of_documents_changes_nothing():
+    documents = [make_document(path, text.encode()) for path, text in SMALL.items()]
+    codex = build_codex(documents)
+    answers = set()
+    for seed in range(4):
+        random.Random(seed).shuffle(documents)
+        retriever = Retriever()
+        retriever.sync({document.path: document for document in documents}, codex)
+        answers.add(tuple(retriever.retrieve("Anna and the wedding fire", limit=9).hits))
+    assert len(answers) == 1
+
+
+def test_a_library_kept_up_to_date_equals_one_built_anew():
+    documents = {path: make_document(path, text.encode()) for path, text in SMALL.items()}
+    codex = build_codex(documents.values())
+    kept = Retriever()
+    kept.sync(documents, codex)
+    changed = dict(documents)
+    changed["chapters/ch002.md"] = make_document("chapters/ch002.md", b"# Chapter Two\n\nTom drowned in the storm.\n")
+    del changed["chapters/ch004.md"]
+    kept.sync(changed, codex)
+    fresh = Retriever()
+    fresh.sync(changed, codex)
+    for query in ("the wedding", "Tom drowned", "the ledger", "chapter 4"):
+        assert kept.retrieve(query).hits == fresh.retrieve(query).hits
+
+
+def test_a_file_of_several_chapters_gives_a_hit_per_chapter(tmp_path):
+    text = "# 第一章 雨\n\n林默在钟表铺修表。\n\n# 第二章 灯\n\n灯塔重新点亮了。\n"
+    retriever = retriever_of(write(tmp_path, {"novel.txt": text}))
+    hit = retriever.retrieve("灯塔点亮")[0]
+    assert (hit.path, hit.section) == ("novel.txt", "第二章 灯")
+
+
+def test_a_negative_limit_is_refused(small):
+    with pytest.raises(ValueError, match="limit must be >= 0"):
+        small.retrieve("x", limit=-1)
+
+
+def test_replacing_a_document_forgets_its_words():
+    index = armarius._core.TextIndex()
+    index.replace(1, [("the old lamp", [])])
+    index.replace(1, [("a new clock", [])])
+    assert index.occurrences("lamp") == []
+    assert index.occurrences("clocks") == [(1, 1)]
+    assert len(index) == 1
+
+
+def test_an_empty_project_finds_nothing():
+    library = Library.of([], build_codex([]))
+    assert library.by_chapter == {}
+    retriever = Retriever()
+    retriever.sync({}, build_codex([]))
+    assert retriever.retrieve("anything").outcome == "nothing found"
