@@ -33,6 +33,11 @@ class LexicalEmbedder:
         if self.dimension < 1:
             raise ValueError(f"dimension must be >= 1, got {self.dimension}")
 
+    @classmethod
+    def of(cls, fingerprint: Fingerprint) -> "LexicalEmbedder | None":
+        """The embedder that made vectors of this fingerprint, if it was this one."""
+        return cls(fingerprint.dimension) if fingerprint.model == _SCHEME else None
+
     @property
     def fingerprint(self) -> Fingerprint:
         """The scheme, its version and the dimension."""

@@ -1,13 +1,15 @@
 """The vectors of one project's index: sets, texts to embed, search. Thread safe, each call one transaction."""
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from armarius.errors import EmbeddingError
 from armarius.store.connection import all_rows, first_row
@@ -21,11 +23,15 @@ from armarius.vectors.table import Change, Entry
 from armarius.vectors.texts import embedded_texts, text_hash
 from armarius.vectors.upkeep import DOCUMENT, ENTITIES, hashes_of, owners_of
 
-__all__ = ["Counts", "Place", "VectorStorage"]
+__all__ = ["Counts", "Place", "SetGone", "VectorStorage"]
 
 _ENTITY = "SELECT id FROM entities WHERE ref = ?"
 _PATH = "SELECT path FROM documents WHERE id = ?"
 _INDEX = (1 << PARAGRAPH_BITS) - 1
+
+
+class SetGone(LookupError):
+    """The set was dropped, because another took over; look up the sets again."""
 
 
 class Transactions(Protocol):
@@ -159,27 +165,48 @@ class VectorStorage:
     def nearest(
         self, vector_set: VectorSet, vector: Vectors, limit: int, which: Filter | None
     ) -> list[tuple[int, float]]:
-        """Exact search: owners and cosine similarities, best first."""
-        with self._store.reading() as connection:
+        """Exact search: owners and cosine similarities, best first.
+
+        Raises:
+            SetGone: Another set has taken over.
+        """
+        with self._reading(vector_set) as connection:
             return exact.nearest(connection, vector_set, vector, limit, which)
 
     def admitted(self, vector_set: VectorSet, owners: Sequence[int], which: Filter) -> set[int]:
-        """Those of `owners` that the filter lets through."""
-        with self._store.reading() as connection:
+        """Those of `owners` that have a vector and pass the filter; raises SetGone as `nearest`."""
+        with self._reading(vector_set) as connection:
             return exact.admitted(connection, vector_set, owners, which)
 
     def changes(self, vector_set: VectorSet, after: int) -> tuple[int, list[Change]]:
-        """What changed after the given number, and the number that this state has."""
-        with self._store.reading() as connection:
-            current = next((s for s in sets.all_sets(connection).values() if s.id == vector_set.id), None)
-            if current is None:
-                return after, []
-            return current.sequence, table.changes_since(connection, vector_set.id, after)
+        """What changed after the given number, and the number that this state has; raises SetGone as `nearest`."""
+        with self._reading(vector_set) as connection:
+            row = first_row(connection, "SELECT sequence FROM vector_sets WHERE id = ?", (vector_set.id,))
+            return row[0], table.changes_since(connection, vector_set.id, after)
 
     def read(self, vector_set: VectorSet, slots: Sequence[int]) -> Vectors:
-        """Vectors by slot. float32, shape (n, dimension)."""
-        with self._store.reading() as connection:
+        """Vectors by slot: float32, shape (n, dimension); raises SetGone as `nearest`."""
+        with self._reading(vector_set) as connection:
             return table.read_vectors(connection, vector_set, slots)
+
+    def blocks(self, vector_set: VectorSet) -> Iterator[tuple[NDArray[np.int64], Vectors]]:
+        """All slots and vectors by chunks of at most 1,024, each its own transaction; raises SetGone as `nearest`."""
+        with self._reading(vector_set) as connection:
+            numbers = table.chunk_numbers(connection, vector_set)
+        for number in numbers:
+            with self._reading(vector_set) as connection:
+                block = table.read_chunk(connection, vector_set, number)
+            yield block
+
+    def purge(self, vector_set: VectorSet, sequence: int) -> None:
+        """Drop the record of owners that went before `sequence`: no index needs to follow them any more."""
+        with self._store.reading() as connection:
+            query = "SELECT 1 FROM vectors WHERE vector_set = ? AND state = 3 AND change <= ? LIMIT 1"
+            found = first_row(connection, query, (vector_set.id, sequence))
+        if found:
+            with self._store.writing() as connection:
+                query = "DELETE FROM vectors WHERE vector_set = ? AND state = 3 AND change <= ?"
+                connection.execute(query, (vector_set.id, sequence))
 
     def remember_ann(self, vector_set: VectorSet, saved: AnnFile | None) -> None:
         """Note which file holds the approximate index."""
@@ -199,6 +226,13 @@ class VectorStorage:
                 if row is not None:
                     found[owner] = Place("", 0, row[0]) if owner < 0 else Place(row[0], owner & _INDEX)
         return found
+
+    @contextmanager
+    def _reading(self, vector_set: VectorSet) -> Iterator[apsw.Connection]:
+        with self._store.reading() as connection:
+            if not first_row(connection, "SELECT 1 FROM vector_sets WHERE id = ?", (vector_set.id,)):
+                raise SetGone(f"the vectors of {vector_set.fingerprint} were replaced")
+            yield connection
 
     def _fill(self, connection: apsw.Connection, vector_set: VectorSet) -> VectorSet:
         for row in all_rows(connection, DOCUMENT):

@@ -1,0 +1,133 @@
+import numpy as np
+import pytest
+from tests.vectors.stores import CountingEmbedder, chapter, embed_all, removal, setting
+
+from armarius.vectors.exact import Filter
+from armarius.vectors.index import VectorIndex
+from armarius.vectors.storage import SetGone
+
+
+@pytest.fixture
+def filled(open_store):
+    store, embedder = open_store(), CountingEmbedder()
+    store.vectors.adopt(embedder.fingerprint)
+    store.apply([chapter(n, *(f"第{n}章的第{i}个段落" for i in range(30))) for n in range(1, 9)])
+    store.apply([setting("# 人物\n\n" + "\n\n".join(f"## 甲{i}\n\n第{i}个人物的说明" for i in range(12)))])
+    embed_all(store.vectors, embedder, batch=100)
+    return store, embedder
+
+
+def queries(count=12):
+    return np.random.default_rng(9).normal(size=(count, 16)).astype(np.float32)
+
+
+def approximate(store):
+    index = VectorIndex(store.vectors, exact_below=10)
+    index.refresh()
+    assert index.status().approximate
+    return index
+
+
+def assert_like_exact(store, index, which=Filter(), limit=10):  # noqa: B008
+    serving = store.vectors.sets()["serving"]
+    missed = total = 0
+    for query in queries():
+        found = index.search(serving, query, limit, which)
+        truth = store.vectors.nearest(serving, query, limit, which)
+        assert len(found) == len(truth)
+        missed += len({owner for owner, _ in truth} - {owner for owner, _ in found})
+        total += len(truth)
+        assert [s for _, s in found] == sorted((s for _, s in found), reverse=True)
+    assert missed <= 0.02 * total
+
+
+def test_exact_search_answers_below_the_threshold_and_before_the_first_refresh(filled):
+    store, _ = filled
+    index = VectorIndex(store.vectors, exact_below=1000)
+    index.refresh()
+    assert not index.status().approximate
+    assert_like_exact(store, index)
+    assert_like_exact(store, VectorIndex(store.vectors, exact_below=10))
+
+
+def test_the_approximate_index_agrees_with_exact_search_and_says_its_recall(filled):
+    store, _ = filled
+    index = approximate(store)
+    assert_like_exact(store, index)
+    status = index.status()
+    assert status.vectors == 252
+    assert status.recall is not None
+    assert status.recall.recall >= 0.98
+    assert status.bytes_on_disk > 0
+
+
+@pytest.mark.parametrize(
+    "which", [Filter(kinds=("setting",)), Filter(chapters=(3, 3)), Filter(kinds=("chapter",), chapters=(None, 2))]
+)
+def test_filters_never_leave_fewer_than_exist(filled, which):
+    store, _ = filled
+    assert_like_exact(store, approximate(store), which, limit=12)
+
+
+def test_a_saved_index_is_loaded_and_caught_up_instead_of_built(filled, monkeypatch):
+    store, embedder = filled
+    approximate(store)
+    store.apply([removal(3), chapter(20, "一个全新的段落")])
+    embed_all(store.vectors, embedder)
+    monkeypatch.setattr(VectorIndex, "_build", lambda *_: pytest.fail("built instead of loaded"))
+    assert_like_exact(store, approximate(store))
+
+
+def test_damaged_or_missing_files_are_built_again_with_equal_answers(filled):
+    store, _ = filled
+    fresh = approximate(store)
+    serving = store.vectors.sets()["serving"]
+    wanted = [fresh.search(serving, query, 10, Filter()) for query in queries()]
+    for damage in (lambda p: p.write_bytes(p.read_bytes()[:100]), lambda p: p.unlink(), lambda p: p.write_bytes(b"")):
+        damage(next(store.vectors.folder.glob("*.usearch")))
+        index = approximate(store)
+        assert [index.search(serving, query, 10, Filter()) for query in queries()] == wanted
+
+
+def test_many_removals_rebuild_the_graph(filled, monkeypatch):
+    store, _ = filled
+    index = approximate(store)
+    built = []
+    build = VectorIndex._build
+    monkeypatch.setattr(VectorIndex, "_build", lambda self, serving: built.append(1) or build(self, serving))
+    store.apply([removal(n) for n in range(1, 5)])
+    index.refresh()
+    assert built == [1]
+    assert_like_exact(store, index)
+
+
+def test_removed_paragraphs_are_not_found_even_before_a_refresh(filled):
+    store, embedder = filled
+    index = approximate(store)
+    store.apply([removal(2)])
+    serving = store.vectors.sets()["serving"]
+    found = index.search(serving, embedder.vector("第2章的第7个段落"), 10, Filter())
+    places = store.vectors.places([owner for owner, _ in found])
+    assert len(found) == 10
+    assert all(place.path != "chapters/ch002.md" for place in places.values())
+
+
+def test_a_set_that_was_replaced_is_said_to_be_gone(filled):
+    store, _ = filled
+    index, old, new = approximate(store), store.vectors.sets()["serving"], CountingEmbedder("new")
+    store.vectors.build(new.fingerprint)
+    embed_all(store.vectors, new, "building", batch=300)
+    store.vectors.switch()
+    with pytest.raises(SetGone):
+        index.search(old, queries()[0], 5, Filter())
+    index.refresh()
+    assert_like_exact(store, index)
+
+
+def test_records_of_what_went_are_dropped_once_no_index_needs_them(filled):
+    store, _ = filled
+    index = approximate(store)
+    store.apply([removal(2)])
+    index.refresh()
+    serving = store.vectors.sets()["serving"]
+    assert all(change.slot is not None for change in store.vectors.changes(serving, 0)[1])
