@@ -7,6 +7,7 @@
 pub mod alphabet;
 pub mod boundary;
 pub mod budget;
+pub mod code;
 pub mod grams;
 pub mod lexical;
 mod matcher;

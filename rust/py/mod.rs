@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 mod budget;
+mod code;
 mod grams;
 mod lexical;
 mod matcher;
@@ -19,6 +20,8 @@ mod _core {
 
     #[pymodule_export]
     use super::budget::allocate;
+    #[pymodule_export]
+    use super::code::{CodeGraph, Occurrences, is_symbol, python_outline};
     #[pymodule_export]
     use super::grams::{find_terms, index_tokens, term_phrase, text_grams};
     #[pymodule_export]

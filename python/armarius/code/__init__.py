@@ -1,1 +1,19 @@
-"""The graph of code symbols and the walk around one of them."""
+"""The code graph: who calls, references, inherits, imports and overrides whom, and the neighbourhood of a symbol."""
+
+from armarius.code.index import CodeIndex, CodeOptions
+from armarius.code.source import CodeSource, Reference, SourceUnavailable, build_graph
+from armarius.code.subgraph import CodeEdge, CodeNode, Subgraph, TextMatch, TextMatches
+
+__all__ = [
+    "CodeEdge",
+    "CodeIndex",
+    "CodeNode",
+    "CodeOptions",
+    "CodeSource",
+    "Reference",
+    "SourceUnavailable",
+    "Subgraph",
+    "TextMatch",
+    "TextMatches",
+    "build_graph",
+]

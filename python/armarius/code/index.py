@@ -1,0 +1,261 @@
+"""The code graph of one repository: found, built, kept fresh, and asked."""
+
+import contextlib
+import hashlib
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+
+from armarius import _core
+from armarius.code import freshness
+from armarius.code.ckb import CkbSource
+from armarius.code.fallback import text_search
+from armarius.code.lock import LockBusy, locked
+from armarius.code.scip import ScipSource
+from armarius.code.source import SourceUnavailable, build_graph
+from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches, walk
+from armarius.errors import ContextWarning, MissingExtra, UnknownSymbol
+
+__all__ = ["CodeIndex", "CodeOptions", "default_cache"]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeOptions:
+    """How a code graph is made and walked.
+
+    Attributes:
+        source: `scip` reads an index file, `ckb` asks the server, `auto` the first that can serve, in this order:
+            both give the same edges, the file a hundred times faster.
+        index: The index file; None looks for `index.scip` in the cache folder, then in the repository.
+        ckb: The CKB program; None looks at `CKB_BIN`, then the PATH.
+        timeout: Seconds that CKB may take for one answer, and for another process to free the repository.
+        max_depth: Steps that no walk exceeds.
+        max_nodes: Node budget of a walk.
+        max_edges: Edge budget of a walk.
+    """
+
+    source: Literal["auto", "scip", "ckb"] = "auto"
+    index: str | None = None
+    ckb: str | None = None
+    timeout: float = 20.0
+    max_depth: int = 5
+    max_nodes: int = 200
+    max_edges: int = 600
+
+
+def default_cache(root: Path) -> Path:
+    """Folder for what belongs to `root`, in the user's cache directory."""
+    key = hashlib.blake2b(str(root.resolve()).encode(), digest_size=6).hexdigest()
+    return Path(platformdirs.user_cache_dir("armarius", appauthor=False)) / "code" / f"{root.resolve().name}-{key}"
+
+
+@dataclass(slots=True)
+class _Loaded:
+    graph: _core.CodeGraph
+    name: str
+    index: Path
+    index_stamp: freshness.Stamp | None
+    files: dict[str, str]
+    seen: dict[str, tuple[freshness.Stamp | None, str]] = field(default_factory=dict)
+    stale: list[str] = field(default_factory=list)
+    checked: float = 0.0
+    check_cost: float = 0.0
+
+
+class CodeIndex:
+    """The code graph of a repository; safe to use from several threads.
+
+    Nothing is read before the first question. The graph is rebuilt when the index file or an indexed file changes.
+
+    Args:
+        root: The repository.
+        cache_dir: Where the index of `armarius code-index` and the hashes live; None: the user's cache directory.
+        options: See `CodeOptions`.
+
+    Raises:
+        NotADirectoryError: `root` is no folder.
+    """
+
+    def __init__(
+        self, root: str | Path, *, cache_dir: str | Path | None = None, options: CodeOptions | None = None
+    ) -> None:
+        self.root = Path(root).resolve()
+        if not self.root.is_dir():
+            raise NotADirectoryError(f"{root} is not a folder")
+        self.cache_dir = default_cache(self.root) if cache_dir is None else Path(cache_dir)
+        self.options = options or CodeOptions()
+        self._lock = threading.RLock()
+        self._loaded: _Loaded | None = None
+        self._failures: list[SourceUnavailable] = []
+        self._failed_with: tuple[freshness.Stamp | None, ...] | None = None
+
+    def subgraph(
+        self,
+        symbol: str,
+        *,
+        depth: int | None = None,
+        direction: Direction = "both",
+        kinds: Sequence[str] = KINDS,
+        max_nodes: int | None = None,
+        max_edges: int | None = None,
+        external: bool = False,
+    ) -> Subgraph | TextMatches:
+        """What calls, references, inherits, imports and overrides what around `symbol`.
+
+        Args:
+            symbol: A name, qualified as far as needed: `invoke`, `Context.invoke`, `click.core.Context.invoke`.
+            depth: Steps; None is the configured maximum, more than that is the maximum.
+            direction: `callers`, `callees` or `both`.
+            kinds: Edges to follow.
+            max_nodes: Budget; None is the configured one.
+            max_edges: Budget; None is the configured one.
+            external: Show symbols outside of the repository as leaves.
+
+        Returns:
+            A Subgraph; without any source, or when the symbol is missing from a stale index but stands in the files,
+            a TextMatches with the notice and the reasons in `warnings`.
+
+        Raises:
+            UnknownSymbol: Carries near matches.
+            AmbiguousSymbol: Carries the candidates.
+
+        Cost: below 5 ms once built, plus one stat per indexed file.
+        """
+        loaded = self._current()
+        if loaded is None:
+            return text_search(self.root, symbol, self._failures)
+        options = self.options
+        try:
+            return walk(
+                loaded.graph,
+                symbol,
+                prefix=f"{loaded.name}:{self.root.name}",
+                depth=depth,
+                direction=direction,
+                max_depth=options.max_depth,
+                max_nodes=options.max_nodes if max_nodes is None else max_nodes,
+                max_edges=options.max_edges if max_edges is None else max_edges,
+                kinds=kinds,
+                external=external,
+                warnings=_stale_warning(loaded),
+            )
+        except UnknownSymbol:
+            if not loaded.stale:
+                raise
+            reason = SourceUnavailable("stale", f"{symbol!r} is not in the index, and {_stale_text(loaded)}")
+            found = text_search(self.root, symbol, [reason])
+            if not found.results:
+                raise
+            return found
+
+    @property
+    def graph(self) -> _core.CodeGraph | None:
+        """The graph as it is now, built if need be; None without a source (see `failures`)."""
+        loaded = self._current()
+        return None if loaded is None else loaded.graph
+
+    @property
+    def source(self) -> str | None:
+        """`scip` or `ckb`, whichever serves; None for neither."""
+        loaded = self._current()
+        return None if loaded is None else loaded.name
+
+    @property
+    def failures(self) -> tuple[SourceUnavailable, ...]:
+        """Why sources that were tried could not serve."""
+        self._current()
+        return tuple(self._failures)
+
+    def close(self) -> None:
+        """Forget the graph. No process outlives a call, so there is nothing else to stop."""
+        with self._lock:
+            self._loaded = None
+
+    def _index_candidates(self) -> list[Path]:
+        if self.options.index is not None:
+            return [Path(self.options.index)]
+        return [self.cache_dir / "index.scip", self.root / "index.scip"]
+
+    def _current(self) -> _Loaded | None:
+        with self._lock:
+            loaded = self._loaded
+            if loaded is not None and freshness.stamp(loaded.index) == loaded.index_stamp:
+                if not self._files_changed(loaded):
+                    return loaded
+            elif loaded is None:
+                now = tuple(freshness.stamp(path) for path in (*self._index_candidates(), self.root / ".ckb"))
+                if self._failed_with == now:
+                    return None
+                self._failed_with = now
+            self._loaded = self._load()
+            return self._loaded
+
+    def _files_changed(self, loaded: _Loaded) -> bool:
+        """Whether indexed files differ from what the graph was built of; looked at often when that is cheap."""
+        start = time.monotonic()
+        if start - loaded.checked < 20 * loaded.check_cost:
+            return False
+        before = dict(loaded.seen)
+        stale = freshness.changed(loaded.files, self.root, loaded.seen)
+        loaded.checked = time.monotonic()
+        loaded.check_cost = loaded.checked - start
+        loaded.stale = stale
+        return any(before[path][1] != known[1] for path, known in loaded.seen.items())
+
+    def _load(self) -> _Loaded | None:
+        self._failures = []
+        attempts = {"scip": [self._from_scip], "ckb": [self._from_ckb], "auto": [self._from_scip, self._from_ckb]}
+        for attempt in attempts[self.options.source]:
+            try:
+                return self._fresh(attempt())
+            except SourceUnavailable as error:
+                self._failures.append(error)
+            except MissingExtra as error:
+                self._failures.append(SourceUnavailable("no_binary", str(error)))
+        return None
+
+    def _from_scip(self) -> _Loaded:
+        found = next((path for path in self._index_candidates() if path.is_file()), None)
+        if found is None:
+            places = " nor ".join(str(path) for path in self._index_candidates())
+            raise SourceUnavailable("no_index", f"neither {places}; make one with: armarius code-index {self.root}")
+        before = freshness.stamp(found)
+        return _Loaded(build_graph(ScipSource(found, self.root)), "scip", found, before, {})
+
+    def _from_ckb(self) -> _Loaded:
+        index = self.root / "index.scip"
+        options = self.options
+        with contextlib.ExitStack() as stack:
+            source = CkbSource(self.root, binary=options.ckb, timeout=options.timeout)
+            try:
+                stack.enter_context(locked(self.cache_dir / "ckb.lock", timeout=options.timeout))
+            except LockBusy as error:
+                raise SourceUnavailable("timeout", str(error)) from None
+            before = freshness.stamp(index)
+            stack.enter_context(source)
+            return _Loaded(build_graph(source), "ckb", index, before, {})
+
+    def _fresh(self, loaded: _Loaded) -> _Loaded:
+        graph, documents = loaded.graph, loaded.graph.documents()
+        manifest = self.cache_dir / f"{loaded.name}-files.json"
+        loaded.files = freshness.baseline(
+            manifest, loaded.index, self.root, documents, moved=graph.stale(), grown=graph.grown()
+        )
+        loaded.stale = freshness.changed(loaded.files, self.root, loaded.seen)
+        if documents and 2 * len(loaded.stale) > len(documents):
+            raise SourceUnavailable("stale", f"{_stale_text(loaded)}; run: armarius code-index {self.root}")
+        return loaded
+
+
+def _stale_text(loaded: _Loaded) -> str:
+    names = ", ".join(loaded.stale[:3]) + (", …" if len(loaded.stale) > 3 else "")
+    return f"{len(loaded.stale)} of {len(loaded.files)} indexed files changed since the index was made ({names})"
+
+
+def _stale_warning(loaded: _Loaded) -> tuple[ContextWarning, ...]:
+    return (ContextWarning("INDEX_STALE", f"stale: {_stale_text(loaded)}"),) if loaded.stale else ()

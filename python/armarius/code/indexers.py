@@ -1,0 +1,165 @@
+"""Running the SCIP indexers that are installed, hermetically, into the cache folder."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from armarius.code import freshness
+from armarius.code.scip import ScipSource
+from armarius.config import load_config
+from armarius.errors import CodeGraphError
+from armarius.project.documents import walk_files
+
+__all__ = ["INDEXERS", "IndexReport", "Indexer", "build_index", "find_program"]
+
+TOOLS_ENV = "ARMARIUS_TOOLS"  # a folder into which the indexers were installed with npm
+
+
+@dataclass(frozen=True, slots=True)
+class Indexer:
+    """One SCIP indexer: which files it is for, how it is called, how it is installed.
+
+    Attributes:
+        program: Its name on the PATH.
+        variable: Environment variable that names it instead.
+        suffixes: Files that it indexes.
+        package: The npm package.
+    """
+
+    program: str
+    variable: str
+    suffixes: frozenset[str]
+    package: str
+
+    def arguments(self, name: str, output: Path, environment: Path) -> list[str]:
+        """Arguments for a run in the repository's root that depends on nothing but its files."""
+        if self.program == "scip-python":
+            # a constant version, else the commit is in every id; an empty environment, else this one's packages are
+            fixed = ["--project-name", name, "--project-version", "_", "--environment", str(environment), "--quiet"]
+            return ["index", ".", *fixed, "--output", str(output)]
+        return ["index", "--infer-tsconfig", "--no-progress-bar", "--output", str(output)]
+
+
+INDEXERS = (
+    Indexer("scip-python", "SCIP_PYTHON_BIN", frozenset({".py", ".pyi"}), "@sourcegraph/scip-python"),
+    Indexer(
+        "scip-typescript",
+        "SCIP_TYPESCRIPT_BIN",
+        frozenset({".ts", ".tsx", ".js", ".jsx", ".mjs"}),
+        "@sourcegraph/scip-typescript",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What indexing gave.
+
+    Attributes:
+        index: The index file, or None when no indexer could run.
+        ran: Names of the indexers that ran.
+        missing: What to install for the files that none could index, one line each.
+        documents: Number of files in the index.
+        symbols: Number of symbols in it.
+    """
+
+    index: Path | None
+    ran: tuple[str, ...]
+    missing: tuple[str, ...]
+    documents: int = 0
+    symbols: int = 0
+
+
+def find_program(indexer: Indexer, root: Path) -> str | None:
+    """The indexer's program: its variable, the PATH, `ARMARIUS_TOOLS`, the repository's own node_modules."""
+    if named := os.environ.get(indexer.variable):
+        return shutil.which(named)
+    if found := shutil.which(indexer.program):
+        return found
+    folders = [Path(os.environ[TOOLS_ENV])] if os.environ.get(TOOLS_ENV) else []
+    for folder in (*folders, root):
+        if found := shutil.which(indexer.program, path=str(folder / "node_modules" / ".bin")):
+            return found
+    return None
+
+
+def build_index(root: Path, cache_dir: Path, *, timeout: float = 900.0) -> IndexReport:
+    """Index a repository with whatever indexers are installed.
+
+    The index is written to `cache_dir/index.scip` in one step, beside it the hashes of what was indexed; nothing
+    stays in the repository.
+
+    Args:
+        root: The repository.
+        cache_dir: See `CodeIndex`.
+        timeout: Seconds for each indexer.
+
+    Raises:
+        CodeGraphError: An indexer failed; the message is its own last words.
+
+    Cost: the indexers' own: click takes about ten seconds.
+    """
+    root = root.resolve()
+    stamps, _ = walk_files(root, load_config(root))
+    suffixes = {Path(stamp.path).suffix.lower() for stamp in stamps}
+    wanted = [indexer for indexer in INDEXERS if indexer.suffixes & suffixes]
+    if not wanted:
+        return IndexReport(None, (), (f"{root} has no files that an indexer is for: .py, .ts, .js",))
+    ran, missing, parts = [], [], []
+    cache_dir.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache_dir) as scratch:
+        environment = Path(scratch) / "environment.json"
+        environment.write_text("[]")
+        for indexer in wanted:
+            program = find_program(indexer, root)
+            if program is None:
+                kinds = " ".join(sorted(indexer.suffixes & suffixes))
+                missing.append(f"{kinds} files need {indexer.program}: npm install -g {indexer.package}")
+                continue
+            output = Path(scratch) / f"{indexer.program}.scip"
+            _run(program, indexer.arguments(root.name, output, environment), root, timeout)
+            parts.append(output)
+            ran.append(indexer.program)
+        if not parts:
+            return IndexReport(None, (), tuple(missing))
+        joined = Path(scratch) / "index.scip"
+        with joined.open("wb") as file:  # protobuf messages that follow each other are one message
+            for part in parts:
+                file.write(part.read_bytes())
+        occurrences = ScipSource(joined, root).occurrences()
+        files = {path: freshness.digest(root / path) for path in occurrences.documents()}
+        freshness.write_manifest(cache_dir / "scip-files.json", joined, files)
+        joined.replace(cache_dir / "index.scip")
+    return IndexReport(
+        cache_dir / "index.scip", tuple(ran), tuple(missing), len(occurrences.documents()), len(occurrences.symbols())
+    )
+
+
+def _run(program: str, arguments: Sequence[str], root: Path, timeout: float) -> None:
+    """Run an indexer in the repository and take away what it writes there (scip-typescript: a tsconfig.json)."""
+    before = {entry.name for entry in root.iterdir()}
+    try:
+        done = subprocess.run(  # noqa: S603 - a program the user installed, arguments of our own
+            [program, *arguments],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise CodeGraphError(f"{program} did not finish within {timeout:g} s") from None
+    except OSError as error:
+        raise CodeGraphError(f"{program} cannot be started: {error}") from None
+    finally:
+        for name in {"tsconfig.json", "index.scip"} - before:
+            (root / name).unlink(missing_ok=True)
+    output = Path(arguments[arguments.index("--output") + 1])
+    if done.returncode or not output.is_file():
+        words = (done.stderr or done.stdout).strip().splitlines()
+        raise CodeGraphError(f"{Path(program).name} failed with status {done.returncode}: {' / '.join(words[-3:])}")

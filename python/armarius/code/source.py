@@ -1,0 +1,126 @@
+"""Where a code graph comes from: one protocol for CKB, SCIP files and whatever else knows references."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
+
+from armarius import _core
+from armarius.errors import CodeGraphError, ContextWarning
+
+__all__ = ["BatchSource", "CodeSource", "Reason", "Reference", "SourceUnavailable", "build_graph", "collect"]
+
+Reason = Literal["no_binary", "no_index", "wrong_repo", "crashed", "timeout", "stale"]
+
+
+class Reference(NamedTuple):
+    """One occurrence of a symbol; lines and columns are 1-based, columns in UTF-16 units as language servers count."""
+
+    path: str
+    line: int
+    column: int
+    end_column: int
+    is_definition: bool
+
+
+@runtime_checkable
+class CodeSource(Protocol):
+    """What a graph is built from: which symbols there are, and where each stands."""
+
+    @property
+    def name(self) -> str:
+        """First part of the ids of nodes: `ckb`, `scip`."""
+        ...
+
+    @property
+    def root(self) -> Path:
+        """The folder that paths are relative to."""
+        ...
+
+    def symbols(self) -> Sequence[str]:
+        """SCIP ids of the project's symbols; parameters and locals may be among them and are ignored."""
+        ...
+
+    def references(self, symbol: str, /) -> Sequence[Reference]:
+        """Every occurrence of `symbol`, its definition included; () for an id that is unknown."""
+        ...
+
+
+@runtime_checkable
+class BatchSource(Protocol):
+    """A source that answers many ids at once more cheaply than one by one."""
+
+    def references_of(self, symbols: Sequence[str], /) -> Sequence[Sequence[Reference]]:
+        """One list for each id, in order."""
+        ...
+
+
+@runtime_checkable
+class _WholeSource(Protocol):
+    def occurrences(self) -> _core.Occurrences: ...
+
+
+class SourceUnavailable(CodeGraphError):
+    """A source cannot serve, with the reason in one word and in a sentence.
+
+    Attributes:
+        reason: no_binary, no_index, wrong_repo, crashed, timeout or stale.
+        detail: What exactly was wrong, and what to do.
+    """
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason: Reason = reason
+        self.detail = detail
+
+    @property
+    def warning(self) -> ContextWarning:
+        """The reason as it travels with an answer: `CODE_GRAPH_REASON: no_index: …`."""
+        return ContextWarning("CODE_GRAPH_REASON", str(self))
+
+
+def collect(source: CodeSource) -> _core.Occurrences:
+    """Ask a source about every symbol it lists, and about those that follow from them.
+
+    Indexers do not list every symbol (classes without a description, modules under their other names); the ids of
+    those are derived from what the first round found and asked for in a second.
+
+    Cost: one question per symbol, twice at most.
+    """
+    listed = [symbol for symbol in dict.fromkeys(source.symbols()) if _core.is_symbol(symbol)]
+    tool = source.name
+    rows = _rows(source, listed)
+    derived = _core.Occurrences.from_rows(tool, rows).companions(source.root)
+    asked = set(listed)
+    rows += _rows(source, [symbol for symbol in derived if symbol not in asked])
+    return _core.Occurrences.from_rows(tool, rows)
+
+
+def _rows(source: CodeSource, symbols: Sequence[str]) -> list[tuple[str, str, int, int, int, bool]]:
+    if isinstance(source, BatchSource):
+        answers = source.references_of(symbols)
+    else:
+        answers = [source.references(symbol) for symbol in symbols]
+    return [
+        (found.path, symbol, found.line, found.column, found.end_column, found.is_definition)
+        for symbol, references in zip(symbols, answers, strict=True)
+        for found in references
+    ]
+
+
+def build_graph(source: CodeSource) -> _core.CodeGraph:
+    """The graph of everything a source knows: the same builder, whatever the source.
+
+    A reference in a class header is `inherits`, on an import line `imports`, before an opening bracket `calls`,
+    else `refs`; a method of the name of one in the nearest base `overrides` it. What encloses a reference is read
+    from the text for Python, from the index for other languages; a guess is marked heuristic.
+
+    Args:
+        source: A `CodeSource`; one with `occurrences()` hands everything over at once.
+
+    Raises:
+        SourceUnavailable: The source gave up.
+
+    Cost: what the source takes, plus one pass over its files in the core; the GIL is released.
+    """
+    occurrences = source.occurrences() if isinstance(source, _WholeSource) else collect(source)
+    return _core.CodeGraph(occurrences, source.root)
