@@ -1,0 +1,125 @@
+"""LangChain: context for every model call of an agent.
+
+The middleware changes what the model is sent, never what the agent remembers: stable layers join the
+system message, with one cache marker after them; the volatile layers stand as a message of their own
+before the newest human message. An assembly is made once per human message, not once per tool loop.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from armarius.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from armarius.assembly.report import Pack
+    from armarius.engine import ContextEngine
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+    from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+    from langgraph.config import get_config
+except ImportError:
+    raise MissingExtra("armarius.integrations.langchain", "langchain") from None
+
+__all__ = ["ContextMiddleware"]
+
+_REMEMBERED = 64
+_ANTHROPIC_MARKER = {"cache_control": {"type": "ephemeral"}}
+
+
+class ContextMiddleware(AgentMiddleware[Any, Any]):
+    """Gives every model call the context of the newest human message.
+
+    Args:
+        engine: The project.
+        provider: `anthropic` sets a cache marker after the stable layers; None looks at the model.
+        options: Further keyword arguments of `engine.assemble`, such as `model` and `budget`.
+    """
+
+    def __init__(self, engine: "ContextEngine", *, provider: str | None = None, **options: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        self._engine = engine
+        self._provider = provider
+        self._options = options
+        self._packs: OrderedDict[tuple[str, str], Pack] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """Assemble, unless this human message already has its pack, and call on."""
+        place = _newest_human(request.messages)
+        if place is None:
+            return handler(request)
+        key = _key(request.messages[place])
+        pack = self._known(key)
+        if pack is None:
+            pack = self._engine.assemble(query=str(request.messages[place].text), **self._options)
+            self._remember(key, pack)
+        return handler(self._with(request, pack, place))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        """The same without blocking the event loop."""
+        place = _newest_human(request.messages)
+        if place is None:
+            return await handler(request)
+        key = _key(request.messages[place])
+        pack = self._known(key)
+        if pack is None:
+            pack = await self._engine.aassemble(query=str(request.messages[place].text), **self._options)
+            self._remember(key, pack)
+        return await handler(self._with(request, pack, place))
+
+    def _known(self, key: tuple[str, str]) -> "Pack | None":
+        with self._lock:
+            return self._packs.get(key)
+
+    def _remember(self, key: tuple[str, str], pack: "Pack") -> None:
+        with self._lock:
+            self._packs[key] = pack
+            if len(self._packs) > _REMEMBERED:
+                self._packs.popitem(last=False)
+
+    def _with(self, request: ModelRequest[Any], pack: "Pack", place: int) -> ModelRequest[Any]:
+        changes: dict[str, Any] = {}
+        if pack.stable_prefix:
+            marker = _ANTHROPIC_MARKER if self._marks(request) else {}
+            stable: dict[str, Any] = {"type": "text", "text": pack.stable_prefix, **marker}
+            changes["system_message"] = SystemMessage(content=[*_blocks(request.system_message), stable])
+        volatile = pack.contents["retrieved"] + pack.contents["immediate"]
+        if volatile:
+            messages = list(request.messages)
+            messages.insert(place, HumanMessage(content=volatile))
+            changes["messages"] = messages
+        return request.override(**changes) if changes else request
+
+    def _marks(self, request: ModelRequest[Any]) -> bool:
+        if self._provider is not None:
+            return self._provider == "anthropic"
+        return "anthropic" in type(request.model).__module__.lower()
+
+
+def _blocks(message: SystemMessage | None) -> list[str | dict[str, Any]]:
+    if message is None:
+        return []
+    content = message.content
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return list(content)
+
+
+def _newest_human(messages: Sequence[AnyMessage]) -> int | None:
+    return next((at for at in range(len(messages) - 1, -1, -1) if messages[at].type == "human"), None)
+
+
+def _key(message: AnyMessage) -> tuple[str, str]:
+    try:
+        thread = str(get_config().get("configurable", {}).get("thread_id", ""))
+    except RuntimeError:
+        # Called outside a graph.
+        thread = ""
+    return thread, f"{message.id or ''}\n{message.text}"

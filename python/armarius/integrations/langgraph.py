@@ -1,0 +1,88 @@
+"""A LangGraph node that puts the context of the newest human message into the state.
+
+    graph.add_node("context", inject_context)
+    app.invoke({"messages": [("human", "检查第3章的角色一致性")]}, context=ArmariusContext(engine))
+
+The node writes two plain values, `context` (the prompt) and `context_files` (the documents drawn on),
+whose last value wins; it never appends to `messages`, so nothing accumulates over tool loops and
+checkpoints stay small.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+
+from armarius.errors import ContractError, MissingExtra
+
+if TYPE_CHECKING:
+    from armarius.engine import ContextEngine
+
+try:
+    from langchain_core.messages import AnyMessage
+    from langchain_core.runnables import RunnableLambda
+    from langgraph.graph.message import add_messages
+    from langgraph.runtime import get_runtime
+except ImportError:
+    raise MissingExtra("armarius.integrations.langgraph", "langgraph") from None
+
+__all__ = ["ArmariusContext", "ContextState", "inject_context"]
+
+
+class ContextState(TypedDict, total=False):
+    """The least a graph's state needs; `document` and `cursor` are optional inputs."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    document: str
+    cursor: int
+    context: str
+    context_files: list[str]
+
+
+@dataclass(frozen=True)
+class ArmariusContext:
+    """What the host passes as `context=`: the engine, and what every assembly shares.
+
+    Attributes:
+        options: Further keyword arguments of `engine.assemble`, such as `model` and `budget`.
+    """
+
+    engine: "ContextEngine"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _arguments(state: Mapping[str, Any]) -> tuple["ContextEngine", dict[str, Any]]:
+    context = get_runtime(ArmariusContext).context
+    if not isinstance(context, ArmariusContext):
+        raise ContractError(
+            "inject_context needs the engine: compile with context_schema=ArmariusContext and call "
+            "invoke(..., context=ArmariusContext(engine))"
+        )
+    arguments: dict[str, Any] = {"query": newest_question(state.get("messages", ()))}
+    for key in ("document", "cursor"):
+        if state.get(key):
+            arguments[key] = state[key]
+    return context.engine, {**arguments, **context.options}
+
+
+def newest_question(messages: Sequence[Any]) -> str:
+    """The text of the newest human message, or ""."""
+    for message in reversed(messages):
+        if getattr(message, "type", None) == "human":
+            return str(message.text)
+    return ""
+
+
+def _inject(state: Mapping[str, Any]) -> dict[str, Any]:
+    engine, arguments = _arguments(state)
+    pack = engine.assemble(**arguments)
+    return {"context": pack.prompt, "context_files": list(pack.documents)}
+
+
+async def _ainject(state: Mapping[str, Any]) -> dict[str, Any]:
+    engine, arguments = _arguments(state)
+    pack = await engine.aassemble(**arguments)
+    return {"context": pack.prompt, "context_files": list(pack.documents)}
+
+
+inject_context: "RunnableLambda[Any, dict[str, Any]]" = RunnableLambda(_inject, afunc=_ainject, name="inject_context")
+"""The node. Works under `invoke` and `ainvoke` alike; the same instance may serve many graphs."""

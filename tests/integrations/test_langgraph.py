@@ -1,0 +1,107 @@
+"""LangGraph for real: compiled graphs, sync and async, with a checkpointer and a tool loop."""
+
+import pytest
+
+pytest.importorskip("langgraph", reason="the langgraph extra is not installed")
+
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+
+from armarius.errors import ContractError
+from armarius.integrations.langgraph import ArmariusContext, ContextState, inject_context
+
+
+class Recorder(GenericFakeChatModel):
+    """A chat model that keeps every list of messages it was sent."""
+
+    seen: list = []  # noqa: RUF012 - pydantic copies the default
+
+    def _generate(self, messages, *args, **kwargs):
+        self.seen.append(messages)
+        return super()._generate(messages, *args, **kwargs)
+
+
+def recorder(*answers):
+    return Recorder(messages=iter(answers or [AIMessage("好的")] * 20), seen=[])
+
+
+def compiled(model, *, loops=0, checkpointer=None):
+    """context -> model, with `loops` rounds of a tool before the last answer."""
+
+    def call(state):
+        return {"messages": [model.invoke([SystemMessage(state["context"]), *state["messages"]])]}
+
+    def tool(state):
+        return {"messages": [ToolMessage("done", tool_call_id="t")]}
+
+    def after(state):
+        return "tool" if sum(m.type == "tool" for m in state["messages"]) < loops else END
+
+    graph = StateGraph(ContextState, context_schema=ArmariusContext)
+    graph.add_node("context", inject_context)
+    graph.add_node("model", call)
+    graph.add_node("tool", tool)
+    graph.add_edge(START, "context")
+    graph.add_edge("context", "model")
+    graph.add_conditional_edges("model", after, ["tool", END])
+    graph.add_edge("tool", "context")
+    return graph.compile(checkpointer=checkpointer)
+
+
+def question(text="检查第3章的角色一致性"):
+    return {"messages": [HumanMessage(text)], "document": "chapters/ch003.md", "cursor": 30}
+
+
+def test_chapter_and_profiles_reach_the_model(engine):
+    model = recorder()
+    state = compiled(model).invoke(question(), context=ArmariusContext(engine))
+    sent = model.seen[0][0].text
+    assert "小雨推开门走了进来" in sent
+    assert "林默的妹妹" in sent
+    assert "chapters/ch003.md" in state["context_files"]
+    assert "spec/characters.md" in state["context_files"]
+
+
+async def test_async_graph_gets_the_same_context(engine):
+    once = compiled(recorder()).invoke(question(), context=ArmariusContext(engine))
+    again = await compiled(recorder()).ainvoke(question(), context=ArmariusContext(engine))
+    assert again["context"] == once["context"]
+    assert again["context_files"] == once["context_files"]
+
+
+def test_context_does_not_accumulate_over_tool_loops(engine):
+    model = recorder()
+    state = compiled(model, loops=3).invoke(question(), context=ArmariusContext(engine))
+    assert [sum(m.type == "system" for m in sent) for sent in model.seen] == [1, 1, 1, 1]
+    assert len({sent[0].text for sent in model.seen}) == 1
+    assert not [m for m in state["messages"] if m.type == "system"]
+
+
+def test_state_is_plain_and_survives_a_checkpoint(engine):
+    graph = compiled(recorder(), checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    graph.invoke(question(), thread, context=ArmariusContext(engine))
+    graph.invoke(question("小雨点是谁"), thread, context=ArmariusContext(engine))
+    values = graph.get_state(thread).values
+    assert isinstance(values["context"], str)
+    assert all(isinstance(path, str) for path in values["context_files"])
+    assert "小雨点是谁" in values["context"]
+    assert "检查第3章的角色一致性" not in values["context"]
+
+
+def test_options_reach_the_assembly(engine):
+    context = ArmariusContext(engine, {"budget": 4000, "model": "deepseek-chat"})
+    state = compiled(recorder()).invoke(question(), context=context)
+    assert (
+        state["context"]
+        == engine.assemble(
+            query="检查第3章的角色一致性", document="chapters/ch003.md", cursor=30, budget=4000, model="deepseek-chat"
+        ).prompt
+    )
+
+
+def test_a_forgotten_context_is_said(engine):
+    with pytest.raises(ContractError, match="context=ArmariusContext"):
+        compiled(recorder()).invoke(question())
