@@ -10,8 +10,8 @@ from armarius.errors import ConfigError, ContextWarning
 from armarius.indexstate import Outcome, Progress
 from armarius.project.documents import Document, Skipped
 from armarius.project.indexer import Found, compare, read_changes
-from armarius.store.base import Change, MentionRow, Put, Remove, Store
-from armarius.world import World, authored_stamp, read_world
+from armarius.store.base import Change, MentionRow, Put, Remove, Restamp, Store
+from armarius.world import World, authored_stamp, config_stamp, read_world
 
 __all__ = ["Builder"]
 
@@ -42,7 +42,7 @@ class Builder:
         self.cancelled = threading.Event()
         self.compare_seconds = 0.0
         self._sources: dict[str, Document] = {}
-        self._authored = ""
+        self._authored = self._configured = ""
 
     def refresh(
         self, store: Store, paths: Collection[str] | None, report: Callable[[Progress], None] | None = None
@@ -55,7 +55,6 @@ class Builder:
         force = store.note("reader") != reader
         only = () if paths is None or force else paths
         difference = compare(self.root, self.config, known, only=only, force=force)
-        self.compare_seconds = time.monotonic() - started
         if self.world is None:
             self.load_world(store)
         if not only:
@@ -65,8 +64,8 @@ class Builder:
         self.progress = Progress(0, len(difference.to_read) + len(difference.removed), "")
         scanned: set[str] = set()
         for found in read_changes(self.root, self.config, difference, known, force=force):
-            self._take_in(found)
-            self._renew_world(store, scanned)
+            if self._take_in(found) or self._is_authored_anew() or store.note("graph") is None:
+                self._renew_world(store, scanned)
             if not self._write(store, found, scanned, outcome, report):
                 outcome.cancelled = True
                 break
@@ -87,22 +86,38 @@ class Builder:
         return self.world
 
     def _reload_config(self) -> None:
+        self._configured = config_stamp(self.root)
         try:
             self.config, self.config_warning = load_config(self.root), None
         except ConfigError as error:  # the last good configuration stays
             self.config_warning = ContextWarning("INDEX_STALE", str(error))
 
-    def _take_in(self, found: Found) -> None:
-        self.skipped.update((skipped.path, skipped) for skipped in found.skipped)
+    def _take_in(self, found: Found) -> bool:
+        """Remember what was skipped and what describes entities; True when the latter changed."""
+        told = False
+        skipped = {skipped.path: skipped for skipped in found.skipped}
         for change in found.changes:
-            if isinstance(change, Remove):
-                self._sources.pop(change.path, None)
-                self.skipped.pop(change.path, None) if not (self.root / change.path).exists() else None
-            elif isinstance(change, Put):
-                self._sources.pop(change.document.path, None)
-                self.skipped.pop(change.document.path, None)
-                if change.document.kind not in _NO_CODEX:
-                    self._sources[change.document.path] = change.document
+            if isinstance(change, Restamp):
+                continue
+            path = change.path if isinstance(change, Remove) else change.document.path
+            self.skipped.pop(path, None)
+            told |= self._sources.pop(path, None) is not None
+            if isinstance(change, Put) and change.document.kind not in _NO_CODEX:
+                self._sources[path] = change.document
+                told = True
+        self.skipped.update(skipped)
+        return told
+
+    def _is_authored_anew(self) -> bool:
+        return authored_stamp(self.root) != self._authored
+
+    def differs(self, store: Store) -> int:
+        """How many files differ from the index, at the cost of one comparison; -1 when others may."""
+        started = time.monotonic()
+        difference = compare(self.root, self.config, store.files())
+        self.compare_seconds = time.monotonic() - started
+        others = difference.doubtful or self._is_authored_anew() or config_stamp(self.root) != self._configured
+        return difference.certain or (-1 if others else 0)
 
     def _renew_world(self, store: Store, scanned: set[str]) -> None:
         """Build the codex again from the documents that describe it; tell the store when it says something else."""

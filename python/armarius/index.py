@@ -5,9 +5,8 @@ the index, the next look makes it equal to them again.
 """
 
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Literal, Self, TypeVar
@@ -16,7 +15,6 @@ from armarius.building import Builder
 from armarius.config import Config, load_config
 from armarius.errors import ContextWarning, ProjectError, StoreCorrupt, StoreError
 from armarius.indexstate import IndexStatus, Outcome, Progress
-from armarius.project.indexer import compare
 from armarius.project.kinds import Kind
 from armarius.project.searching import SearchHit, search
 from armarius.project.watcher import Watcher
@@ -28,7 +26,7 @@ from armarius.world import World
 __all__ = ["ProjectIndex"]
 
 _INLINE = 20  # changed files that a request waits for; more are read in the background
-_SHARE = 10  # without events, at most a tenth of the time goes into comparing the folder with the index
+_QUICK_SECONDS = 0.005  # a comparison that costs less is made before every answer, watched or not
 
 Answer = TypeVar("Answer")
 
@@ -46,7 +44,6 @@ class ProjectIndex:
         self._background: threading.Thread | None = None
         self._watcher: Watcher | None = None
         self._state: Literal["ready", "building", "cancelled", "stale"] = "building"
-        self._checked = 0.0
         self._closed = False
         self._store = self._open_store()
 
@@ -143,19 +140,18 @@ class ProjectIndex:
                 self._trouble = ContextWarning("INDEX_STALE", f"{type(error).__name__}: {error}")
                 raise
             self._state, self._trouble = "cancelled" if outcome.cancelled else "ready", None
-            self._checked = time.monotonic()
             return outcome
 
     def freshen(self) -> tuple[ContextWarning, ...]:
         """Before answering: see that the index equals the folder, or say that it does not.
 
-        With a watcher that has nothing pending this costs nothing. Without one the folder is compared as often as a
-        tenth of the time allows. A few changed files are read at once, many in the background.
+        The folder is compared with the index, unless a watcher sees no change and comparing is slow (above about 1,000
+        files). A few changed files are read at once, many in the background.
 
         Returns:
             `INDEX_STALE` when answers may lack something.
         """
-        if self._background is None and not self._is_fresh():
+        if self._background is None and self._state != "cancelled" and not self._is_fresh():
             try:
                 self._catch_up()
             except StoreError as error:
@@ -168,23 +164,20 @@ class ProjectIndex:
         return tuple(w for w in (self._trouble, self._builder.config_warning) if w is not None)
 
     def _is_fresh(self) -> bool:
-        watcher = self._watcher
-        if watcher is not None and not watcher.blind:
-            return not watcher.pending and self._state == "ready" and self._place.identity() != ""
-        return time.monotonic() - self._checked < _SHARE * self._builder.compare_seconds
+        if self._watcher is None or self._state != "ready" or self._builder.compare_seconds < _QUICK_SECONDS:
+            return False
+        return not self._watcher.blind and not self._watcher.pending
 
     def _catch_up(self) -> None:
         with self._lock:
             try:
-                known = self._store.files()
-            except StoreError:
+                changed = self._builder.differs(self._store) if self._state == "ready" else -1
+            except StoreCorrupt:
+                changed = -1
+            if changed > _INLINE:
+                self._refresh_in_background(None)
+            elif changed:
                 self.refresh()
-                return
-            difference = compare(self.root, self._builder.config, known)
-        if len(difference.to_read) + len(difference.removed) > _INLINE:
-            self._refresh_in_background(None)
-        else:
-            self.refresh()
 
     def search(
         self,
@@ -281,20 +274,14 @@ class ProjectIndex:
             self._store.close()
 
     def _changed(self, paths: set[str] | None) -> None:
-        try:
+        with suppress(StoreError, OSError):  # already in the status; the next look tries again
             self.refresh(paths)
-        except (StoreError, OSError):  # already in the status; the next sweep tries again
-            if self._watcher is not None:
-                self._checked = 0.0
 
     def _refresh_in_background(self, progress: Callable[[Progress], None] | None) -> None:
         def run() -> None:
-            try:
+            with suppress(StoreError, OSError):  # already in the status
                 self.refresh(progress=progress)
-            except (StoreError, OSError):  # already in the status
-                pass
-            finally:
-                self._background = None
+            self._background = None
 
         self._state = "building"
         self._background = threading.Thread(target=run, name="armarius-builder", daemon=True)

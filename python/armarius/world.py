@@ -8,14 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
+from armarius.codex.authored import AuthoredCodex
 from armarius.codex.load import build_codex, read_codex_file
 from armarius.codex.model import Codex
+from armarius.config import CONFIG_NAME
 from armarius.errors import ContextWarning
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document
 from armarius.store.base import EntityRow, MentionRow, RelationRow
 
-__all__ = ["World", "authored_stamp", "read_world"]
+__all__ = ["World", "authored_stamp", "config_stamp", "read_world"]
 
 # Written by the user or through the API; not documents, and part of what the index is made from.
 _AUTHORED = ("codex.json", ".armarius/codex.toml", ".armarius/memories.toml", ".armarius/constraints.toml")
@@ -76,7 +78,7 @@ class World:
 
 def read_world(root: Path, documents: Iterable[Document]) -> World:
     """The world of a project from its documents (chapters and code are passed over) and its authored files."""
-    codex = build_codex(documents, read_codex_file(root))
+    codex = build_codex(documents, read_codex_file(root), authored=AuthoredCodex(root).read())
     warnings = list(codex.warnings)
     try:
         matcher = EntityMatcher(codex.entities)
@@ -96,15 +98,20 @@ def read_world(root: Path, documents: Iterable[Document]) -> World:
 
 def authored_stamp(root: Path) -> str:
     """Differs after any change of the authored files."""
-    parts = []
-    for name in _AUTHORED:
-        try:
-            info = (root / name).stat()
-        except OSError:
-            parts.append("")
-        else:
-            parts.append(f"{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}:{info.st_ino}")
-    return "|".join(parts)
+    return "|".join(_stamp(root / name) for name in _AUTHORED)
+
+
+def config_stamp(root: Path) -> str:
+    """Differs after any change of the configuration."""
+    return _stamp(root / CONFIG_NAME)
+
+
+def _stamp(path: Path) -> str:
+    try:
+        info = path.stat()
+    except OSError:
+        return ""
+    return f"{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}:{info.st_ino}"
 
 
 def _digest(value: Sequence[object]) -> str:

@@ -16,19 +16,27 @@ from armarius.store.base import Change, FileRow, Put, Remove, Restamp
 
 __all__ = ["Difference", "Found", "compare", "read_changes"]
 
-# File systems stamp times in steps of up to two seconds (FAT): a file changed so recently may change again under the
-# same stamp, so its stamp is not trusted.
-_RACY_NS = 2_000_000_000
+# A file changed this recently may change again under the same stamp, so its stamp is kept with a doubt. Kernels tick
+# every 4 to 10 ms; file systems that keep no finer time than milliseconds may step by up to two seconds (FAT).
+_RACY_NS = 50_000_000
+_COARSE_NS = 2_000_000_000
+_DOUBT = "?"
 _CHUNK_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Paths to read and paths to forget, in path order."""
+    """Paths to read and paths to forget, in path order; `doubtful` of those to read were read too soon to be sure."""
 
     to_read: tuple[FileStamp, ...]
     removed: tuple[str, ...]
     skipped: tuple[Skipped, ...]
+    doubtful: int
+
+    @property
+    def certain(self) -> int:
+        """Files that did change."""
+        return len(self.to_read) + len(self.removed) - self.doubtful
 
 
 @dataclass(slots=True)
@@ -66,7 +74,8 @@ def compare(
         stamps = sorted({*stamps, *(stamp for stamp in again if stamp.path in known)}, key=lambda stamp: stamp.path)
         here = {stamp.path for stamp in stamps}
     to_read = [s for s in stamps if force or s.path not in known or known[s.path].stamp != s.stamp]
-    return Difference(tuple(to_read), tuple(path for path in gone if path not in here), tuple(skipped))
+    doubtful = sum(s.path in known and known[s.path].stamp == _DOUBT + s.stamp for s in to_read)
+    return Difference(tuple(to_read), tuple(path for path in gone if path not in here), tuple(skipped), doubtful)
 
 
 def read_changes(
@@ -81,7 +90,8 @@ def read_changes(
             found, size = Found(), 0
         size += stamp.size
         row = known.get(stamp.path)
-        trusted = stamp.stamp if time.time_ns() - stamp.changed_ns > _RACY_NS else ""
+        racy = _RACY_NS if stamp.changed_ns % 1_000_000 else _COARSE_NS
+        trusted = stamp.stamp if time.time_ns() - stamp.changed_ns > racy else _DOUBT + stamp.stamp
         try:
             document = read_document(root, stamp.path, config=config)
         except DocumentSkipped as error:

@@ -155,6 +155,10 @@ class Place:
         except OSError:
             return False
 
+    def is_stub(self) -> bool:
+        """Too short to hold even a header: SQLite would take it for a new, empty database."""
+        return self.index.stat().st_size < 512 if self.index.exists() else False
+
     def claim(self) -> None:
         """Remember the file that lies there as created by this installation."""
         try:

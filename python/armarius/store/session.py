@@ -32,7 +32,7 @@ class Session:
         """See `SqliteStore.open`."""
         alone = place.enter()
         try:
-            if rebuild or not place.is_ours():
+            if rebuild or not place.is_ours() or place.is_stub():
                 place.discard()
             created = not place.index.exists()
             intact = None if created or not alone else place.is_sealed()

@@ -1,0 +1,350 @@
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.index.conftest import NOVEL, put
+from tests.index.test_index import equals_folder
+
+from armarius.errors import SchemaTooNew, ScopeViolation, StoreBusy, StoreCorrupt, StoreFull
+from armarius.index import ProjectIndex
+from armarius.store import connection, place
+from armarius.store.place import Place, is_remote, place_for
+from armarius.store.sqlite import SqliteStore
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="faults of POSIX systems")
+
+
+def answers(index):
+    return [index.search(text, limit=99) for text in ("林默", "小雨", "钟", "第二章", "雨")]
+
+
+def rounds_of_crashes(tmp_path, rounds, seed):
+    root = tmp_path / "novel"
+    (root / "chapters").mkdir(parents=True)
+    environment = {**os.environ, "ARMARIUS_CACHE": str(tmp_path / "cache"), "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.index.crashes", str(root), str(rounds), str(seed)],
+        capture_output=True, check=True, env=environment, cwd=Path(__file__).parents[2], timeout=1200,
+    )  # fmt: skip
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def check_crashes(found, rounds):
+    assert len(found) == rounds
+    for one in found:
+        assert one.get("error") is None, one
+        assert one["problems"] == []
+        assert one["equal"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+def test_killed_while_indexing_the_next_opening_finds_a_sound_index(tmp_path):
+    check_crashes(rounds_of_crashes(tmp_path, 6, 1), 6)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+def test_killed_two_hundred_times(tmp_path):
+    found = rounds_of_crashes(tmp_path, 200, 2)
+    check_crashes(found, 200)
+    assert sum(one["acknowledged"] > 0 for one in found) > 20  # some died in the middle, some before, some after
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+def test_acknowledged_documents_survive_a_kill(novel, cache):
+    for i in range(100):
+        put(novel, f"notes/{i:03}.md", f"第{i}条")
+    read, write = os.pipe()
+    script = (
+        "import os, sys; from armarius.index import ProjectIndex\n"
+        "def report(step):\n"
+        "    os.write(int(sys.argv[2]), step.path.encode() + b'\\n')\n"
+        "    if step.done >= 64: os.kill(os.getpid(), 9)\n"
+        "ProjectIndex.open(sys.argv[1], progress=report)"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", script, str(novel), str(write)]
+    done = subprocess.run(command, pass_fds=[write], check=False)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        last = pipe.read().splitlines()[-1]
+    assert done.returncode == -signal.SIGKILL
+    store = SqliteStore.open(place_for(novel), project_id="novel")
+    assert len(store.files()) >= 64
+    assert last in store.files()
+    store.close()
+
+
+def flips(novel, cache, count, seed, *, sealed):
+    """Flip one bit at a time; the answers stay what they were."""
+    with ProjectIndex.open(novel) as index:
+        expected, path = answers(index), Path(index.status().path)
+    sound = path.read_bytes()
+    chance = random.Random(seed)
+    for _ in range(count):
+        at, bit = chance.randrange(len(sound)), 1 << chance.randrange(8)
+        with path.open("r+b") as file:
+            file.seek(at)
+            file.write(bytes([sound[at] ^ bit]))
+        if not sealed:
+            path.with_name("index.seal").unlink()
+        with ProjectIndex.open(novel) as index:
+            assert answers(index) == expected, (at, bit)
+            assert index.status().documents == len(NOVEL)
+        sound = path.read_bytes()
+
+
+def test_a_flipped_bit_is_always_noticed(novel, cache):
+    flips(novel, cache, 25, 1, sealed=True)
+
+
+@pytest.mark.slow
+def test_three_hundred_flipped_bits(novel, cache):
+    flips(novel, cache, 300, 2, sealed=True)
+
+
+@pytest.mark.slow
+def test_flipped_bits_in_an_index_left_by_a_crash(novel, cache):
+    flips(novel, cache, 300, 3, sealed=False)
+
+
+@pytest.mark.parametrize("keep", [0, 1, 99, 100, 4095, 4096, 10_000, 0.5, 0.9])
+@pytest.mark.parametrize("sealed", [True, False])
+def test_a_truncated_index_is_built_again(novel, cache, keep, sealed):
+    with ProjectIndex.open(novel) as index:
+        expected, path = answers(index), Path(index.status().path)
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.truncate(int(size * keep) if isinstance(keep, float) else keep)
+    if not sealed:
+        path.with_name("index.seal").unlink()
+    with ProjectIndex.open(novel) as index:
+        assert answers(index) == expected
+        assert equals_folder(index)
+
+
+def test_damage_while_open_is_repaired_or_refused(index):
+    expected = answers(index)
+    path = Path(index.status().path)
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(os.urandom(path.stat().st_size - 4096))
+    Path(f"{path}-wal").write_bytes(b"")
+    try:
+        found = answers(index)
+    except StoreCorrupt:
+        index.refresh()
+        found = answers(index)
+    assert found == expected
+
+
+def test_a_deleted_index_is_built_again_while_open(index):
+    expected = answers(index)
+    for file in Path(index.status().path).parent.glob("index.sqlite*"):
+        file.unlink()
+    assert answers(index) == expected
+    put(index.root, "new.md", "独角兽")
+    index.refresh()
+    assert index.search("独角兽")
+    assert equals_folder(index)
+
+
+def test_an_index_replaced_while_open_is_not_trusted(index, tmp_path):
+    expected = answers(index)
+    path = Path(index.status().path)
+    other = put(tmp_path, "other.sqlite", path.read_bytes()[:4096] + b"\xff" * 8192)
+    other.replace(path)
+    assert answers(index) == expected
+    assert equals_folder(index)
+
+
+def test_an_index_this_installation_did_not_make_is_never_opened(novel, cache, tmp_path, monkeypatch):
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    crafted = apsw.Connection(str(folder / "index.sqlite"))
+    crafted.execute("CREATE TABLE documents (x)")
+    crafted.close()
+    opened = []
+    connect = connection.connect
+    monkeypatch.setattr(
+        connection,
+        "connect",
+        lambda path: (opened.append(path.read_bytes()[:16] if path.exists() else b""), connect(path))[1],
+    )
+    with ProjectIndex.open(novel, index_dir=folder) as index:
+        assert equals_folder(index)
+    assert opened[0] == b""  # what lay there was deleted, not opened
+
+
+def test_an_empty_file_in_place_of_the_index_is_not_taken_for_an_empty_index(novel, cache):
+    with ProjectIndex.open(novel) as index:
+        path = Path(index.status().path)
+    path.write_bytes(b"")
+    with ProjectIndex.open(novel) as index:
+        assert equals_folder(index)
+
+
+def test_a_newer_index_is_refused_and_left_alone(novel, cache):
+    with ProjectIndex.open(novel) as index:
+        path = Path(index.status().path)
+        index.store._session._connections.writer.execute("PRAGMA user_version = 9999")
+        index.store.set_note("x", "y")
+    with pytest.raises(SchemaTooNew, match="schema 9999"):
+        ProjectIndex.open(novel)
+    assert path.exists()
+
+
+def test_the_index_of_another_project_is_refused(novel, cache, tmp_path):
+    ProjectIndex.open(novel, index_dir=tmp_path / "x", project_id="one").close()
+    with pytest.raises(ScopeViolation, match="'one', not 'two'"):
+        ProjectIndex.open(novel, index_dir=tmp_path / "x", project_id="two")
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(novel, cache, tmp_path):
+    put(tmp_path, "file", "x")
+    with pytest.raises(StoreFull, match="file"):
+        ProjectIndex.open(novel, index_dir=tmp_path / "file" / "index")
+    if sys.platform == "linux":
+        with pytest.raises(StoreFull, match="/proc/armarius"):
+            ProjectIndex.open(novel, index_dir="/proc/armarius")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on file sizes")
+def test_a_full_disk_is_an_error_and_nothing_is_lost(novel, cache):
+    ProjectIndex.open(novel).close()
+    for i in range(200):
+        put(novel, f"notes/{i:03}.md", "".join(chr(0x4E00 + (i * 7919 + j * 104729) % 20000) for j in range(2000)))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, before[1]))
+    try:
+        with pytest.raises(StoreFull, match="index"):
+            ProjectIndex.open(novel)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with ProjectIndex.open(novel) as index:
+        assert equals_folder(index)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="stops a process")
+def test_a_stopped_writer_makes_writing_busy_and_leaves_reading_alone(index, monkeypatch):
+    script = (
+        "import apsw, sys, time; c = apsw.Connection(sys.argv[1]); c.execute('BEGIN IMMEDIATE'); "
+        "print('locked', flush=True); time.sleep(60)"
+    )
+    other = subprocess.Popen([sys.executable, "-c", script, index.status().path], stdout=subprocess.PIPE)
+    try:
+        assert other.stdout.readline() == b"locked\n"
+        other.send_signal(signal.SIGSTOP)
+        index.store._session._connections.writer.set_busy_timeout(200)
+        put(index.root, "new.md", "独角兽")
+        with pytest.raises(StoreBusy, match="held by another process"):
+            index.refresh()
+        assert [w.code for w in index.freshen()] == ["INDEX_STALE"]
+        assert index.search("钟")
+    finally:
+        other.kill()
+        other.wait()
+        other.stdout.close()
+    assert index.freshen() == ()
+    assert index.search("独角兽")
+
+
+def test_a_network_drive_is_recognised(tmp_path):
+    mounts = put(
+        tmp_path,
+        "mountinfo",
+        "1 0 8:1 / / rw - ext4 /dev/sda rw\n2 1 0:5 / /mnt/team\\040share rw shared:1 - nfs4 server:/x rw\n"
+        "3 2 8:2 / /mnt/team\\040share/local rw - ext4 /dev/sdb rw\n",
+    )
+    for path, remote in (
+        ("/home/x", False),
+        ("/mnt/team share/novel", True),
+        ("/mnt/team share/local/x", False),
+        ("/mnt/team shareX", False),
+    ):
+        assert is_remote(Path(path), str(mounts)) is remote
+    assert is_remote(Path("/x"), str(tmp_path / "none")) is False
+
+
+def test_an_index_folder_on_a_network_drive_is_not_used(novel, cache, tmp_path, monkeypatch):
+    monkeypatch.setattr(place, "is_remote", lambda path: str(path).startswith(str(tmp_path / "share")))
+    assert place_for(novel, tmp_path / "share").folder.parent == cache
+
+
+def test_what_is_sealed_is_not_checked_again_and_what_is_not_is(novel, cache, monkeypatch):
+    from armarius.store import session
+
+    checks = []
+    problems = session.problems
+    monkeypatch.setattr(session, "problems", lambda c: (checks.append(1), problems(c))[1])
+    ProjectIndex.open(novel).close()
+    ProjectIndex.open(novel).close()
+    assert checks == []
+    where = place_for(novel)
+    assert where.is_sealed() is True
+    where.break_seal()
+    ProjectIndex.open(novel).close()
+    assert checks == [1]
+
+
+def test_only_the_last_to_close_seals(novel, cache):
+    first, second = ProjectIndex.open(novel), ProjectIndex.open(novel)
+    seal = Place(place_for(novel).folder).seal
+    first.close()
+    assert not seal.exists()
+    put(novel, "new.md", "x")
+    second.refresh()
+    second.close()
+    assert place_for(novel).is_sealed() is True
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sparse files, pipes, odd names")
+def test_hostile_files_neither_hang_nor_leak(novel, cache, tmp_path):
+    put(tmp_path, "outside/secret.md", "独角兽")
+    (novel / "link.md").symlink_to(tmp_path / "outside/secret.md")
+    (novel / "loop").symlink_to(novel)
+    os.mkfifo(novel / "pipe.md")
+    put(novel, "empty.md")
+    put(novel, "a\nb🙂.md", "换行的名字")
+    (novel / "bad\udcff.md").touch()
+    os.link(novel / "outline.md", novel / "hard.md")
+    with (novel / "huge.md").open("wb") as file:
+        file.truncate(1 << 30)
+    put(novel, "line.txt", "他看着窗外的雨。" * 420_000)  # 10 MB without a line break
+    with ProjectIndex.open(novel) as index:
+        assert equals_folder(index)
+        assert index.search("独角兽") == []
+        assert index.search("换行的名字")[0].path == "a\nb🙂.md"
+        assert {s.path for s in index.status().skipped} == {"bad\\udcff.md", "huge.md", "link.md", "pipe.md"}
+        assert {h.path for h in index.search("钟楼", kinds=("outline",))} | {"hard.md"} == {"outline.md", "hard.md"}
+
+
+@pytest.mark.slow
+def test_twenty_thousand_files_that_come_while_nobody_watches(index):
+    for i in range(20_000):
+        put(index.root, f"notes/{i // 500}/{i}.md", f"第{i}条，独角兽。")
+    index.refresh()
+    assert index.status().documents == 20_000 + len(NOVEL)
+    for i in range(0, 20_000, 2):
+        (index.root / f"notes/{i // 500}/{i}.md").unlink()
+    index.refresh()
+    assert index.status().documents == 10_000 + len(NOVEL)
+    assert index.store.verify() == []
+
+
+@pytest.mark.slow
+def test_a_flood_of_files_under_the_watcher_is_all_there_in_the_end(index):
+    with index.watch():
+        for i in range(5_000):
+            put(index.root, f"flood/{i // 100}/{i}.md", f"第{i}条")
+        end = time.monotonic() + 60
+        while index.status().documents < 5_000 + len(NOVEL) and time.monotonic() < end:
+            time.sleep(0.1)
+    assert index.status().documents == 5_000 + len(NOVEL)
