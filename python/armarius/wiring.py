@@ -41,6 +41,7 @@ class FolderView:
     codex: Codex
     fetchers: tuple[Fetcher, ...]
     warnings: tuple[ContextWarning, ...]
+    stamps: Mapping[str, str]
 
     def document(self, document_id: str, /) -> Document:
         """One document.
@@ -131,7 +132,7 @@ class FolderProject:
         warnings = tuple(codex.warnings) + tuple(
             ContextWarning("DOCUMENT_SKIPPED", f"{item.path}: {item.reason}") for item in skipped
         )
-        return FolderView(self._root, self._config, documents, tuple(skipped), codex, fetchers, warnings)
+        return FolderView(self._root, self._config, documents, tuple(skipped), codex, fetchers, warnings, stamps)
 
     def _own(self, codex: Codex, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
         source = CodexSource(codex)

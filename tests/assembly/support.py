@@ -17,13 +17,12 @@ def candidate(name, layer="retrieved", content=None, *, size=0, **more):
 
 def assemble(fetchers, *, budget=1000, counter=None, assembler=None, previous=None, profile=None, **request):
     """One assembly over fetchers, or over candidates, with the fixed counter."""
-    layers = request.pop("layers", {})
+    layers, stamps = request.pop("layers", {}), request.pop("stamps", {})
     if fetchers and isinstance(fetchers[0], Candidate):
         fetchers = [FakeFetcher(fetchers)]
     request = AssembleRequest(budget=budget, **request)
     fetch = FetchRequest(project_id=request.project_id, query=request.query)
     assembler = assembler or Assembler()
     counter = counter if isinstance(counter, Measured) else Measured(counter or FixedCounter())
-    return assembler.assemble(
-        Task(request, fetch, tuple(fetchers), counter, profile or BudgetProfile(), layers, previous)
-    )
+    profile = profile or BudgetProfile()
+    return assembler.assemble(Task(request, fetch, tuple(fetchers), counter, profile, layers, previous, (), stamps))

@@ -1,9 +1,10 @@
 """One request through the whole line: fetch, take in, fit, account. Holds no text between calls."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from armarius.assembly.budget import BudgetProfile, LayerBudget
+from armarius.assembly.carry import carry, outgrown, still_true
 from armarius.assembly.counting import Counter, Measured
 from armarius.assembly.gather import Answer, gather
 from armarius.assembly.intake import Intake, take_in
@@ -30,6 +31,7 @@ class Task:
         layers: Changes to the profile for this request only.
         previous: The pack whose prompt this one should continue.
         warnings: Said before the fetchers were asked, such as an index that is behind.
+        stamps: Path to stamp of the project's files, as the fetchers see them.
     """
 
     request: AssembleRequest
@@ -40,6 +42,7 @@ class Task:
     layers: Mapping[LayerName, LayerBudget] = field(default_factory=dict)
     previous: Pack | None = None
     warnings: tuple[ContextWarning, ...] = ()
+    stamps: Mapping[str, str] = field(default_factory=dict)
 
 
 class Assembler:
@@ -72,8 +75,7 @@ class Assembler:
         profile = task.profile.with_layers(task.layers)
         warnings = task.warnings
         try:
-            plan = Plan(intake, task.counter, profile, previous)
-            fitted = plan.fit(available)
+            plan, fitted = _fit(task, intake, task.counter, profile, previous, available)
         except BudgetError:
             raise
         except Exception as error:
@@ -81,13 +83,33 @@ class Assembler:
                 raise
             message = f"{task.counter.counter.name} failed ({type(error).__name__}: {error}); counted by estimate"
             warnings = (*warnings, ContextWarning("CONTEXT_BUDGET_FALLBACK", message))
-            plan = Plan(intake, self._fallback, profile, previous)
-            fitted = plan.fit(available)
+            plan, fitted = _fit(task, intake, self._fallback, profile, previous, available)
         key = _identity(task.request, plan)
         before = task.previous.stable_prefix_hash if task.previous and _same_identity(task, key, plan) else None
         stable = fitted.rendered.contents["rules"] + fitted.rendered.contents["settings"]
         unchanged = self._memory.unchanged(key, stable_hash(stable), before, remember=remember)
-        return _pack(task.request, plan, fitted, intake, warnings, unchanged)
+        return _pack(task, task.request, plan, fitted, warnings, unchanged)
+
+
+def _fit(
+    task: Task, intake: Intake, counter: Measured, profile: BudgetProfile, previous: Previous, available: int
+) -> tuple[Plan, Fitted]:
+    """The best prompt that continues the previous one; a new beginning when that has outgrown its room."""
+    if task.previous is not None and _same_place(task.previous.request, task.request):
+        stayers = still_true(task.previous.retrieved, task.previous.stamps, task.stamps)
+        carried = carry(intake, stayers)
+        plan = Plan(carried, counter, profile, previous)
+        fitted = plan.fit(available)
+        if carried is intake or not outgrown(fitted, counter, profile.limit(available)):
+            return plan, fitted
+        plan = Plan(intake, counter, profile, previous)
+        return plan, replace(plan.fit(available), anchor_moved=True)
+    plan = Plan(intake, counter, profile, previous)
+    return plan, plan.fit(available)
+
+
+def _same_place(before: AssembleRequest, now: AssembleRequest) -> bool:
+    return (before.project_id, before.document_id) == (now.project_id, now.document_id)
 
 
 def _available(request: AssembleRequest, profile: BudgetProfile) -> int:
@@ -138,10 +160,10 @@ def _same_identity(task: Task, key: tuple[str, ...], plan: Plan) -> bool:
 
 
 def _pack(
+    task: Task,
     request: AssembleRequest,
     plan: Plan,
     fitted: Fitted,
-    intake: Intake,
     extra: tuple[ContextWarning, ...],
     unchanged: bool,
 ) -> Pack:
@@ -161,11 +183,11 @@ def _pack(
         )
         for candidate, tokens in fitted.left_out
     ]
-    refused = [PackOmission(o.id, o.layer, o.source, o.reason, o.detail) for o in intake.omitted]
+    refused = [PackOmission(o.id, o.layer, o.source, o.reason, o.detail) for o in plan.intake.omitted]
     omitted = sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason))
     tokens = {layer: plan.measured.fresh(contents[layer]) if contents[layer] else 0 for layer in LAYERS}
     said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
-    for layer, warning in intake.warnings:
+    for layer, warning in plan.intake.warnings:
         said[layer].append(str(warning))
     if "rules" in {item.layer for item in items}:
         share = plan.profile.layers["rules"].ratio or 0
@@ -198,7 +220,7 @@ def _pack(
     def again(budget: int) -> Pack:
         changed = AssembleRequest(**{**request.model_dump(), "budget": budget})
         fresh = plan.fit(_available(changed, plan.profile))
-        return _pack(changed, plan, fresh, intake, extra, unchanged)
+        return _pack(task, changed, plan, fresh, extra, unchanged)
 
     return Pack(
         result=result,
@@ -210,6 +232,7 @@ def _pack(
         omitted=tuple(omitted),
         contents=contents,
         granted=fitted.granted,
+        stamps={path: task.stamps[path] for item in items for path in item.documents if path in task.stamps},
         _plan=plan,
         _fitted=fitted,
         _again=again,

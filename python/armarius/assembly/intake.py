@@ -9,7 +9,7 @@ from armarius.assembly.gather import Answer
 from armarius.errors import ContextWarning
 from armarius.fetchers.base import LAYERS, Candidate, LayerName, Omission, OmitReason
 
-__all__ = ["Intake", "take_in"]
+__all__ = ["Intake", "canonical", "take_in"]
 
 _LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
 
@@ -53,7 +53,7 @@ def take_in(answers: Iterable[Answer], project_id: str) -> Intake:
     headings = sorted({single_line(candidate.group) for candidate in offered if candidate.group})
     kept: list[Candidate] = []
     seen: dict[tuple[LayerName | None, str], Candidate] = {}
-    for candidate in sorted((_clean(candidate, headings) for candidate in offered), key=_canonical):
+    for candidate in sorted((_clean(candidate, headings) for candidate in offered), key=canonical):
         if not candidate.content:
             omitted.append(_omission(candidate, "excluded", "empty"))
             continue
@@ -70,7 +70,8 @@ def take_in(answers: Iterable[Answer], project_id: str) -> Intake:
     )
 
 
-def _canonical(candidate: Candidate) -> tuple[object, ...]:
+def canonical(candidate: Candidate) -> tuple[object, ...]:
+    """The one order of candidates, whichever fetcher answered first."""
     return (
         _LAYER_INDEX[candidate.layer],
         not candidate.pinned,

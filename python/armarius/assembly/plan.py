@@ -67,6 +67,7 @@ class Plan:
     """Everything that is known before the budget is: candidates, their sizes, the rules for dividing."""
 
     def __init__(self, intake: Intake, measured: Measured, profile: BudgetProfile, previous: Previous) -> None:
+        self.intake = intake
         self.measured = measured
         self.profile = profile
         self.previous = previous

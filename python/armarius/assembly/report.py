@@ -1,6 +1,6 @@
 """The pack: a prompt with the complete account of what went in, what stayed out, and why."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -14,7 +14,7 @@ from armarius.assembly.providers import cache_rule
 from armarius.assembly.render import SEPARATOR, Form
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
 from armarius.errors import ContractError
-from armarius.fetchers.base import Evidence, LayerName, OmitReason
+from armarius.fetchers.base import Candidate, Evidence, LayerName, OmitReason
 
 __all__ = ["Difference", "Explanation", "Pack", "PackItem", "PackOmission"]
 
@@ -103,6 +103,7 @@ class Pack:
         omitted: What was considered and is not, ordered by layer and source.
         contents: The four layers as rendered; their concatenation is the prompt.
         granted: Tokens each layer was allotted.
+        stamps: Of the files that the items were read from, at that moment.
     """
 
     result: AssembleResult
@@ -114,6 +115,7 @@ class Pack:
     omitted: tuple[PackOmission, ...]
     contents: dict[LayerName, str]
     granted: dict[LayerName, int]
+    stamps: Mapping[str, str]
     _plan: Plan = field(repr=False, compare=False)
     _fitted: Fitted = field(repr=False, compare=False)
     _again: Callable[[int], "Pack"] = field(repr=False, compare=False)
@@ -236,6 +238,12 @@ class Pack:
         if provider == "anthropic":
             return {"system": system, "messages": user}
         return ([{"role": "system", "content": system}] if system else []) + user
+
+    @property
+    def retrieved(self) -> tuple[Candidate, ...]:
+        """The candidates behind the items of the retrieved layer."""
+        placed = self._fitted.rendered.placed
+        return tuple(item.candidate for item in placed if item.candidate.layer == "retrieved")
 
     def as_previous(self) -> Previous:
         """What the next assembly needs to know of this one."""

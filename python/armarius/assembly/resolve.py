@@ -32,6 +32,11 @@ class ProjectView(Protocol):
         """What is wrong with the project as a whole."""
         ...
 
+    @property
+    def stamps(self) -> Mapping[str, str]:
+        """Path to stamp of every file; a stamp changes with its file."""
+        ...
+
     def document(self, document_id: str, /) -> Document:
         """One document; raises UnknownDocument."""
         ...
@@ -159,7 +164,17 @@ class Resolver:
         )
         warnings = (*view.warnings, *warnings)
         profile = self._profiles.read()
-        return Task(resolved, fetch, view.fetchers, counter, profile, dict(layers or {}), previous, warnings)
+        return Task(
+            request=resolved,
+            fetch=fetch,
+            fetchers=view.fetchers,
+            counter=counter,
+            profile=profile,
+            layers=dict(layers or {}),
+            previous=previous,
+            warnings=warnings,
+            stamps=view.stamps,
+        )
 
     def _counter(self, model: str, version: str | None) -> tuple[Measured, tuple[ContextWarning, ...]]:
         with self._lock:
