@@ -18,6 +18,7 @@ from armarius.assembly.inspection import inspection
 from armarius.assembly.report import Pack
 from armarius.assembly.resolve import CounterFor, RequestKeywords, Resolver, read_request
 from armarius.assembly.settings import read_settings
+from armarius.codex import AuthoredCodex, Constraints, Memories
 from armarius.config import load_config
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult
 from armarius.counting import TokenCounter
@@ -78,6 +79,21 @@ class ContextEngine:
     def project_id(self) -> str:
         """The id this project goes by; the folder's name unless one is configured."""
         return self._resolver.project_id
+
+    @property
+    def codex(self) -> AuthoredCodex:
+        """Entities and relations: list all, create, update, delete; kept in `.armarius/codex.toml`."""
+        return self._project.codex
+
+    @property
+    def memories(self) -> Memories:
+        """What has been learnt: list, create, update, delete; kept in `.armarius/memories.toml`."""
+        return self._project.memories
+
+    @property
+    def constraints(self) -> Constraints:
+        """What every prompt states: list, create, update, delete; kept in `.armarius/constraints.toml`."""
+        return self._project.constraints
 
     def assemble(
         self,

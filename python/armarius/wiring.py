@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from armarius import _core
-from armarius.codex import Codex, build_codex, read_codex_file
-from armarius.codex.load import CODEX_FILE
+from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, build_codex, read_codex_file
+from armarius.codex.load import AUTHORED_FILE, CODEX_FILE
 from armarius.config import Config
 from armarius.counting import TokenCounter
 from armarius.errors import ContextWarning, UnknownDocument
@@ -83,6 +83,9 @@ class FolderProject:
         self._more = tuple(more)
         self._watch = watch
         self._lock = threading.Lock()
+        self.codex = AuthoredCodex(root, whole=lambda: self.refresh().codex)
+        self.memories = Memories(root)
+        self.constraints = Constraints(root)
         self._stamps: Mapping[str, str] = {}
         self._walked: object = None
         self._view: FolderView | None = None
@@ -98,11 +101,12 @@ class FolderProject:
             return self._refreshed()
 
     def _refreshed(self) -> FolderView:
-        walked = _core.walk(str(self._root), list(self._config.exclude), []), _stamp(self._root / CODEX_FILE)
+        kept = {CODEX_FILE: _stamp(self._root / CODEX_FILE), AUTHORED_FILE: str(self.codex.stamp())}
+        walked = _core.walk(str(self._root), list(self._config.exclude), []), kept
         if self._view is not None and walked == self._walked:
             return self._view
         found, refused = walk_files(self._root, self._config)
-        stamps = {stamp.path: stamp.stamp for stamp in found} | {CODEX_FILE: _stamp(self._root / CODEX_FILE)}
+        stamps = {stamp.path: stamp.stamp for stamp in found} | kept
         if self._view is None or stamps != self._stamps:
             self._view = self._read(stamps, refused)
             self._stamps = stamps
@@ -113,7 +117,7 @@ class FolderProject:
         before = self._view
         documents: dict[str, Document] = {}
         skipped = list(refused)
-        for path in sorted(stamps.keys() - {CODEX_FILE}):
+        for path in sorted(stamps.keys() - {CODEX_FILE, AUTHORED_FILE}):
             if before is not None and stamps[path] == self._stamps.get(path) and path in before.documents:
                 documents[path] = before.documents[path]
                 continue
@@ -127,7 +131,7 @@ class FolderProject:
         if before is not None and same:
             codex, fetchers = before.codex, before.fetchers
         else:
-            codex = build_codex(documents.values(), read_codex_file(self._root))
+            codex = build_codex(documents.values(), read_codex_file(self._root), authored=self.codex.read())
             fetchers = (*self._own(codex, documents), *self._more) if self._given is None else self._given
         warnings = tuple(codex.warnings) + tuple(
             ContextWarning("DOCUMENT_SKIPPED", f"{item.path}: {item.reason}") for item in skipped
@@ -137,7 +141,12 @@ class FolderProject:
     def _own(self, codex: Codex, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
         source = CodexSource(codex)
         style = ProjectStyle(documents.values(), self._config)
-        return (RulesFetcher(source), SettingsFetcher(style=style), RetrievedFetcher(source), ImmediateFetcher())
+        return (
+            RulesFetcher(source, constraints=self.constraints),
+            SettingsFetcher(self.memories, style=style),
+            RetrievedFetcher(source, report_levels=True),
+            ImmediateFetcher(),
+        )
 
 
 def _telling(stamps: Mapping[str, str], documents: Mapping[str, Document]) -> dict[str, str]:

@@ -71,6 +71,7 @@ def test_later_facts_are_withheld_and_reported():
     fetched = fetch(CodexSource(Codex((MO,))), chapter=2)
     assert "守灯" not in fetched.candidates[0].content
     assert [(item.reason, item.layer) for item in fetched.omitted] == [("timeline", "rules")]
+    assert fetched.omitted[0].detail == "holds from chapter 7"
 
 
 def test_host_that_ignores_the_filter_gets_only_its_always_entities_injected():

@@ -21,13 +21,14 @@ file and line; a record that was right before stays as it was.
 
 import hashlib
 import unicodedata
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from armarius.codex.codex_json import CodexFile, EntryReader
 from armarius.codex.merge import merge
-from armarius.codex.model import Entity, Relation
+from armarius.codex.model import Codex, Entity, Relation
 from armarius.codex.record_file import RecordFile
 from armarius.codex.toml_blocks import Block
 from armarius.errors import CodexError
@@ -43,31 +44,38 @@ class AuthoredCodex:
 
     Args:
         root: The project folder.
+        whole: The merged codex as it is now; with it, `list`, `get` and `relations` see all of it, and `update` also
+            overrides what a profile or `codex.json` says.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, whole: Callable[[], Codex] | None = None) -> None:
         self._file = RecordFile(root, "codex.toml", tables=["entity", "relation"], check=_check)
+        self._whole = whole
 
     def list(self) -> tuple[Entity, ...]:
-        """The authored entities, unstated fields at their defaults."""
+        """The entities; without the whole, the authored ones, unstated fields at their defaults."""
+        if self._whole is not None:
+            return self._whole().entities
         return merge(authored=self.read().drafts).entities
 
     def relations(self) -> tuple[Relation, ...]:
-        """The authored relations, ends as written."""
+        """The relations; without the whole, the authored ones, ends as written."""
+        if self._whole is not None:
+            return self._whole().relations
         return tuple(
             Relation(item.source, item.target, item.type, item.since, item.until, item.origin)
             for item in self.read().relations
         )
 
     def get(self, id_: str, /) -> Entity:
-        """One authored entity; KeyError when there is none."""
-        for entity in self.list():
-            if entity.id == id_:
-                return entity
-        raise KeyError(id_)
+        """One entity; KeyError when there is none."""
+        entity = _by_id(self.list(), id_)
+        if entity is None:
+            raise KeyError(id_)
+        return entity
 
     def create(self, name: str, *, id: str = "", **values: Any) -> Entity:  # noqa: A002, ANN401
-        """Add an entity, or override fields of one that a profile or `codex.json` describes, by its id.
+        """Add an entity.
 
         Args:
             name: Its name.
@@ -75,28 +83,50 @@ class AuthoredCodex:
             values: `type`, `aliases`, `description`, `attributes`, `level`, `facts`; what is not given is not stated.
 
         Raises:
-            CodexError: A value is wrong, or the id is taken in the authored file.
+            CodexError: A value is wrong, or the id is taken.
             StoreFull: The file cannot be written; nothing has changed.
         """
         id_ = id or "-".join(unicodedata.normalize("NFKC", name).casefold().split())
         data = _entity_data({"id": id_, "name": name, **values})
         _refuse("entity", data)
+        if self._whole is not None and (known := _by_id(self._whole().entities, id_)) is not None:
+            raise CodexError(f"entity {id_!r}: there is one already, from {_places(known)}; update it instead")
         self._file.add("entity", data)
         return self.get(id_)
 
     def update(self, id_: str, /, **changes: Any) -> Entity:  # noqa: ANN401
-        """Change fields of an authored entity; None unstates a field; KeyError when there is none."""
+        """Change fields of an entity; None unstates a field; KeyError when there is none.
+
+        An entity of a profile or of `codex.json` keeps its file: what changes is written as an authored record over it.
+        """
         block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
         if block is None or block.data is None:
-            raise KeyError(id_)
+            known = None if self._whole is None else _by_id(self._whole().entities, id_)
+            if known is None:
+                raise KeyError(id_)
+            data = _entity_data({"name": known.name, **changes, "id": id_})
+            _refuse("entity", data)
+            self._file.add("entity", data)
+            return self.get(id_)
         data = _entity_data({**_stated(block.data), **changes})
         _refuse("entity", data)
         self._file.replace("entity", data)
         return self.get(id_)
 
     def delete(self, id_: str, /) -> None:
-        """Remove an authored entity; what profiles and `codex.json` say of it stays. KeyError when there is none."""
-        self._file.remove("entity", id_)
+        """Remove an authored entity; what profiles and `codex.json` say of it stays.
+
+        Raises:
+            KeyError: There is none.
+            CodexError: Only files of the user's describe it; the message names them.
+        """
+        try:
+            self._file.remove("entity", id_)
+        except KeyError:
+            if self._whole is not None and (known := _by_id(self._whole().entities, id_)) is not None:
+                message = f"entity {id_!r} is described in {_places(known)}: delete it there, or set its level to never"
+                raise CodexError(message) from None
+            raise
 
     def relate(
         self,
@@ -145,6 +175,14 @@ class AuthoredCodex:
     def stamp(self) -> tuple[int, ...] | None:
         """Differs after every change of the file, by whichever hand."""
         return self._file.stamp()
+
+
+def _by_id(entities: Iterable[Entity], id_: str) -> Entity | None:
+    return next((entity for entity in entities if entity.id == id_), None)
+
+
+def _places(entity: Entity) -> str:
+    return ", ".join(f"{origin.path}:{origin.line}" if origin.line else origin.path for origin in entity.origins)
 
 
 def _entity_data(values: dict[str, Any]) -> dict[str, Any]:

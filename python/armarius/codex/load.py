@@ -18,6 +18,7 @@ from armarius.project.documents import Document, list_documents
 from armarius.project.kinds import PROSE_SUFFIXES
 
 CODEX_FILE = "codex.json"
+AUTHORED_FILE = ".armarius/codex.toml"
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 

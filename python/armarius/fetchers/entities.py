@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin
+from armarius.errors import ContextWarning
 
 
 class EntitySource(Protocol):
@@ -90,6 +91,12 @@ def resolve(answer: Any) -> Any:  # noqa: ANN401 - whatever the host returns
         return asyncio.run(wait())
     with ThreadPoolExecutor(max_workers=1) as pool:
         return pool.submit(asyncio.run, wait()).result()
+
+
+def file_warnings(source: object) -> list[ContextWarning]:
+    """What `source` says is wrong with its file, if it is kept in one: `CODEX_INVALID` with file and line."""
+    problems = getattr(source, "problems", None)
+    return [ContextWarning("CODEX_INVALID", str(problem)) for problem in problems()] if callable(problems) else []
 
 
 def as_entity(item: object, level: ContextLevel = "when_detected") -> Entity:

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from armarius.codex.cards import ALWAYS_GROUP, entity_card, holds
-from armarius.codex.model import Constraint, Entity
+from armarius.codex.model import Constraint, Entity, Fact
 from armarius.errors import KG_UNAVAILABLE, ContextWarning
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
-from armarius.fetchers.entities import EntitySource, list_entities, resolve
+from armarius.fetchers.entities import EntitySource, file_warnings, list_entities, resolve
 
 CONSTRAINT_GROUP = "[约束]"
 
@@ -47,6 +47,7 @@ class RulesFetcher:
             try:
                 found: Iterable[Constraint] = resolve(self._constraints.constraint_list(request.project_id))
                 candidates += [_constraint(item, request.project_id) for item in found]
+                warnings += file_warnings(self._constraints)
             except Exception as error:  # noqa: BLE001 - no source failure may fail the call
                 warnings.append(ContextWarning("RULES_UNAVAILABLE", f"约束未注入: {error}"))
                 omitted.append(Omission("constraints", "rules", "constraint", "source failed", str(error)))
@@ -68,10 +69,16 @@ class RulesFetcher:
 def withheld_facts(entity: Entity, source: str, layer: LayerName, chapter: int | None) -> list[Omission]:
     """One omission per fact of `entity` that does not hold in `chapter`."""
     return [
-        Omission(f"{entity.id}#fact{index}", layer, source, "timeline", f"since {fact.since}, until {fact.until}")
+        Omission(f"{entity.id}#fact{index}", layer, source, "timeline", _chapters(fact))
         for index, fact in enumerate(entity.facts)
         if not holds(fact, chapter)
     ]
+
+
+def _chapters(fact: Fact) -> str:
+    parts = [f"from chapter {fact.since}"] if fact.since is not None else []
+    parts += [f"before chapter {fact.until}"] if fact.until is not None else []
+    return f"holds {' and '.join(parts)}"
 
 
 def _constraint(item: Constraint, project_id: str) -> Candidate:

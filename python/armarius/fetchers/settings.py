@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from armarius.codex.model import Memory
 from armarius.errors import ContextWarning
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
-from armarius.fetchers.entities import resolve
+from armarius.fetchers.entities import file_warnings, resolve
 from armarius.fetchers.style import Style
 
 MEMORY_GROUP = "[记忆]"
@@ -62,6 +62,7 @@ class SettingsFetcher:
         if self._memories is not None:
             try:
                 memories: Iterable[Memory] = resolve(self._memories.memory_list(request.project_id))
+                warnings += file_warnings(self._memories)
                 for memory in memories:
                     if memory.kind == "semantic":
                         candidates.append(_memory(memory, request.project_id))

@@ -1,0 +1,77 @@
+import pytest
+
+import armarius
+from armarius.errors import CodexError
+
+
+@pytest.fixture
+def novel(tmp_path):
+    (tmp_path / "人物.md").write_text(
+        "## 林小雨\n- 别名：小雨\n- 描述：妹妹\n\n## 林默\n- 年龄：26\n", encoding="utf-8"
+    )
+    return tmp_path
+
+
+def test_constraint_made_through_the_engine_is_in_the_next_prompt(novel):
+    engine = armarius.open(novel)
+    engine.constraints.create("不写旁人的心理", priority=2, id="pov")
+    pack = engine.assemble(query="小雨")
+    assert "constraint:user:pov" in pack.layers.rules.source
+    assert "- 不写旁人的心理" in pack.prompt
+
+
+def test_memory_made_through_the_engine_is_in_the_next_prompt(novel):
+    engine = armarius.open(novel)
+    engine.memories.create("作者爱用短句", id="short")
+    assert "memory:semantic:short" in engine.assemble(query="小雨").layers.settings.source
+
+
+def test_entity_made_through_the_engine_is_detected_in_the_next_prompt(novel):
+    engine = armarius.open(novel)
+    engine.codex.create("白鹭", aliases=["阿鹭"], type="character")
+    assert engine.assemble(query="阿鹭").layers.retrieved.source == ("codex:detected:白鹭",)
+    engine.codex.delete("白鹭")
+    assert engine.assemble(query="阿鹭").layers.retrieved.source == ()
+
+
+def test_update_overrides_a_profile_without_touching_its_file(novel):
+    engine = armarius.open(novel)
+    before = (novel / "人物.md").read_bytes()
+    assert engine.codex.update("林小雨", level="always").description == "妹妹"
+    assert engine.assemble(query="无").layers.rules.source == ("kg:always:林小雨",)
+    assert (novel / "人物.md").read_bytes() == before
+
+
+def test_list_has_everything_whoever_described_it(novel):
+    engine = armarius.open(novel)
+    engine.codex.create("白鹭")
+    assert [entity.name for entity in engine.codex.list()] == ["林小雨", "林默", "白鹭"]
+
+
+def test_entity_of_a_profile_is_neither_created_again_nor_deleted(novel):
+    engine = armarius.open(novel)
+    with pytest.raises(CodexError, match=r"from 人物\.md:1; update it instead"):
+        engine.codex.create("林小雨")
+    with pytest.raises(CodexError, match=r"described in 人物\.md:1: delete it there"):
+        engine.codex.delete("林小雨")
+    with pytest.raises(KeyError):
+        engine.codex.delete("无名")
+
+
+def test_broken_file_is_a_warning_with_its_line_and_the_rest_is_in_the_prompt(novel):
+    engine = armarius.open(novel)
+    engine.memories.create("作者爱用短句", id="short")
+    path = novel / ".armarius" / "memories.toml"
+    path.write_text(path.read_text("utf-8") + "\n[[memory]]\nid = oops\n", "utf-8")
+    pack = engine.assemble(query="小雨")
+    line = path.read_text("utf-8").split("\n").index("id = oops") + 1
+    assert any(f"CODEX_INVALID: .armarius/memories.toml: line {line}:" in warning for warning in pack.warnings)
+    assert "memory:semantic:short" in pack.layers.settings.source
+
+
+def test_mention_of_an_always_entity_is_accounted_for(novel):
+    engine = armarius.open(novel)
+    engine.codex.update("林默", level="always")
+    pack = engine.assemble(query="林默")
+    assert "codex:detected:林默" not in pack.layers.retrieved.source
+    assert any(item.source == "codex:detected:林默" and item.reason == "level" for item in pack.omitted)
