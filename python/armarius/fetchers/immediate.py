@@ -71,7 +71,7 @@ class ImmediateFetcher:
         end = min(len(text), cursor + self._after)
         if end < len(text):
             line = text.rfind("\n", max(cursor, end - _SLACK), end)
-            end = line if line > cursor else _whole(text, end)
+            end = line if line > cursor else max(cursor, _whole(text, end))
         return start, end
 
     def _candidate(
