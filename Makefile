@@ -9,7 +9,7 @@ endif
 PY     := $(BIN)/python
 RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 
-.PHONY: all demo test test-rust test-python test-docs test-wheel test-slow lint bench wheel develop release-develop clean
+.PHONY: all code-tools demo test test-rust test-python test-docs test-wheel test-slow lint bench wheel develop release-develop clean
 
 all: test
 
@@ -31,8 +31,20 @@ test: lint test-rust test-python test-wheel
 test-rust: $(VENV)/.installed
 	cargo test --quiet
 
-test-python: develop
+test-python: develop code-tools
 	$(PY) -m pytest
+
+# The real parts of the code graph's tests: CKB and the SCIP indexers, click to index, and the first generation of the
+# MCP SDK beside the second. Without npm or a network those tests skip and say so.
+CODE_TOOLS ?= .cache/code-tools
+
+code-tools: $(VENV)/.installed
+	@test -e $(CODE_TOOLS)/.installed || { mkdir -p $(CODE_TOOLS) \
+		&& npm install --silent --no-audit --no-fund --prefix $(CODE_TOOLS) @tastehub/ckb@9.3.1 \
+			@sourcegraph/scip-python@0.6.6 @sourcegraph/scip-typescript@0.4.0 \
+		&& $(PY) -m pip download --quiet --no-deps --no-binary :all: --dest $(CODE_TOOLS) click==8.1.8 \
+		&& $(PY) -m pip install --quiet --target $(CODE_TOOLS)/mcp-1 'mcp==1.30.*' \
+		&& touch $(CODE_TOOLS)/.installed; } || echo "code-tools: not installed, the tests that need them will skip"
 
 test-slow: develop
 	$(PY) -m pytest -m slow

@@ -53,7 +53,7 @@ fn around(id: &str, out: &mut BTreeSet<String>) {
     for (i, c) in id.char_indices().skip_while(|&(i, _)| i < head.len()) {
         match c {
             '`' => quoted = !quoted,
-            '#' | '.' if !quoted && i + 1 < id.len() => {
+            '#' | '.' | '/' if !quoted && i + 1 < id.len() => {
                 out.insert(id[..=i].to_string());
             }
             _ => {}
@@ -162,6 +162,7 @@ mod tests {
         let mut out = BTreeSet::new();
         around("s p n v `a.b`/Outer#Inner#f().g().", &mut out);
         let expected = [
+            "`a.b`/",
             "`a.b`/Outer#",
             "`a.b`/Outer#Inner#",
             "`a.b`/Outer#Inner#f().",

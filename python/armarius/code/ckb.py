@@ -25,10 +25,10 @@ def find_ckb(explicit: str | None = None) -> str:
     for origin, name in (("the configuration", explicit), ("CKB_BIN", os.environ.get("CKB_BIN"))):
         if name:
             if found := shutil.which(name):
-                return found
+                return str(Path(found).absolute())
             raise SourceUnavailable("no_binary", f"{origin} names {name!r}, which is no program")
     if found := shutil.which("ckb"):
-        return found
+        return str(Path(found).absolute())
     raise SourceUnavailable(
         "no_binary", "ckb is neither named by CKB_BIN nor on the PATH: npm install -g @tastehub/ckb (see its licence)"
     )
@@ -128,9 +128,10 @@ class CkbSource:
         status = self._data(answers[1])
         scip: dict[str, Any] = next((b for b in status.get("backends") or [] if b.get("id") == "scip"), {})
         if not scip.get("available"):
-            raise SourceUnavailable(
-                "no_index", f"CKB has no index of {self.root}: {scip.get('details', 'no SCIP backend')}"
-            )
+            details = scip.get("details", "no SCIP backend")
+            if (self.root / "index.scip").exists():
+                raise SourceUnavailable("crashed", f"CKB cannot read {self.root / 'index.scip'}: {details}")
+            raise SourceUnavailable("no_index", f"CKB has no index of {self.root}: {details}")
 
     def _restart(self, error: Exception) -> None:
         """Once: of two servers that start on one repository, one crashes, and comes up the second time."""

@@ -20,6 +20,7 @@ _SYMBOL = re.compile(rf"(`?)(?<![A-Za-z0-9_$])({_NAME}(?:(?:\.|::|#){_NAME})*)(\
 _TELLING = re.compile(r"[_$]|[a-z0-9][A-Z]|[A-Z]{2}.*[a-z]|\.|::|#")
 _WINDOW = 400  # code points before and after the cursor: about ten lines of code
 _KINDS = ("calls", "inherits", "overrides", "refs")
+_NAMED_PLAINLY = ("function", "class", "interface", "enum", "type")
 _GROUP = "[代码图谱 — 符号子图]"
 
 
@@ -70,12 +71,11 @@ class SubgraphFetcher:
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """Candidates `code:subgraph:<symbol>`, the closest to the question first."""
         in_code = PurePosixPath(request.document_id).suffix.lower() in CODE_SUFFIXES
+        named = [*written_symbols(request.query), *written_symbols(request.additional_input)]
+        if not in_code and (not named or not self.index.has_code()):
+            return Fetched()
         wanted = self._wanted(request, in_code)
-        if not wanted:
-            return Fetched()
         graph = self.index.graph
-        if graph is None and not in_code and not any(self.index.root.glob("index.scip")) and not self._has_code():
-            return Fetched()
         candidates: dict[str, Candidate] = {}
         omitted: list[Omission] = []
         warnings: dict[str, ContextWarning] = {}
@@ -93,6 +93,8 @@ class SubgraphFetcher:
                     detail = f"means {len(error.candidates)} symbols: {', '.join(error.candidates[:8])}"
                     source = f"code:subgraph:{symbol}"
                     omitted.append(Omission(f"code:{symbol}", "retrieved", source, "no match", detail))
+                continue
+            if not telling and isinstance(found, Subgraph) and found.root.type not in _NAMED_PLAINLY:
                 continue
             warnings.update((str(w), w) for w in found.warnings if w.code != "CODE_DEPTH_LIMIT")
             candidate = self._candidate(found, symbol, score, why, request)
@@ -112,13 +114,6 @@ class SubgraphFetcher:
             for name, telling in written_symbols(text):
                 wanted.setdefault(name, (name, telling, score - (0 if telling else 0.3), f"named in the {where}"))
         return sorted(wanted.values(), key=lambda item: -item[2])
-
-    def _has_code(self) -> bool:
-        from armarius.config import load_config
-        from armarius.project.documents import walk_files
-
-        stamps, _ = walk_files(self.index.root, load_config(self.index.root))
-        return any(PurePosixPath(stamp.path).suffix.lower() in CODE_SUFFIXES for stamp in stamps)
 
     def _candidate(
         self, found: Subgraph | TextMatches, symbol: str, score: float, why: str, request: FetchRequest

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 import platformdirs
@@ -19,7 +19,10 @@ from armarius.code.lock import LockBusy, locked
 from armarius.code.scip import ScipSource
 from armarius.code.source import SourceUnavailable, build_graph
 from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches, walk
+from armarius.config import load_config
 from armarius.errors import ContextWarning, MissingExtra, UnknownSymbol
+from armarius.project.documents import walk_files
+from armarius.project.kinds import CODE_SUFFIXES
 
 __all__ = ["CodeIndex", "CodeOptions", "default_cache"]
 
@@ -131,7 +134,7 @@ class CodeIndex:
             return text_search(self.root, symbol, self._failures)
         options = self.options
         try:
-            return walk(
+            found = walk(
                 loaded.graph,
                 symbol,
                 prefix=f"{loaded.name}:{self.root.name}",
@@ -145,13 +148,16 @@ class CodeIndex:
                 warnings=_stale_warning(loaded),
             )
         except UnknownSymbol:
-            if not loaded.stale:
+            if not loaded.stale or not (instead := self._as_text(symbol, loaded)).results:
                 raise
-            reason = SourceUnavailable("stale", f"{symbol!r} is not in the index, and {_stale_text(loaded)}")
-            found = text_search(self.root, symbol, [reason])
-            if not found.results:
-                raise
-            return found
+            return instead
+        if not found.edges and found.root.path in loaded.stale:
+            return self._as_text(symbol, loaded)
+        return found
+
+    def _as_text(self, symbol: str, loaded: _Loaded) -> TextMatches:
+        reason = SourceUnavailable("stale", f"{symbol!r} is not in the index, and {_stale_text(loaded)}")
+        return text_search(self.root, symbol, [reason])
 
     @property
     def graph(self) -> _core.CodeGraph | None:
@@ -170,6 +176,13 @@ class CodeIndex:
         """Why sources that were tried could not serve."""
         self._current()
         return tuple(self._failures)
+
+    def has_code(self) -> bool:
+        """Whether there is anything to index: an index, or a file of source code. Cost: one walk of the folder."""
+        if any(path.is_file() for path in self._index_candidates()):
+            return True
+        stamps, _ = walk_files(self.root, load_config(self.root))
+        return any(PurePosixPath(stamp.path).suffix.lower() in CODE_SUFFIXES for stamp in stamps)
 
     def close(self) -> None:
         """Forget the graph. No process outlives a call, so there is nothing else to stop."""
@@ -196,9 +209,9 @@ class CodeIndex:
             return self._loaded
 
     def _files_changed(self, loaded: _Loaded) -> bool:
-        """Whether indexed files differ from what the graph was built of; looked at often when that is cheap."""
+        """Whether indexed files differ from what the graph was built of; always looked at when that is cheap."""
         start = time.monotonic()
-        if start - loaded.checked < 20 * loaded.check_cost:
+        if loaded.check_cost > 0.002 and start - loaded.checked < 20 * loaded.check_cost:
             return False
         before = dict(loaded.seen)
         stale = freshness.changed(loaded.files, self.root, loaded.seen)
@@ -242,6 +255,8 @@ class CodeIndex:
 
     def _fresh(self, loaded: _Loaded) -> _Loaded:
         graph, documents = loaded.graph, loaded.graph.documents()
+        if not documents:
+            raise SourceUnavailable("no_index", f"the index that {loaded.name} reads is empty")
         manifest = self.cache_dir / f"{loaded.name}-files.json"
         loaded.files = freshness.baseline(
             manifest, loaded.index, self.root, documents, moved=graph.stale(), grown=graph.grown()

@@ -139,6 +139,8 @@ class McpProcess:
             if not self._ready.done():
                 self._ready.set_exception(_plain(error))
         finally:
+            if not self._ready.done():
+                self._ready.set_exception(Disconnected("the server ended during the handshake"))
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
             self._loop.close()
 
@@ -164,8 +166,6 @@ class McpProcess:
                         await self._stop.wait()
         finally:
             self._stop.set()
-            if not self._ready.done():
-                self._ready.set_exception(Disconnected("the server ended during the handshake"))
 
     def _drain(self, descriptor: int) -> None:
         """Read stderr to its end, whatever is written, and keep only its tail: a full pipe would block the server."""
