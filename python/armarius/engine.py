@@ -22,8 +22,10 @@ from armarius.codex import AuthoredCodex, Constraints, Memories
 from armarius.config import load_config
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult
 from armarius.counting import TokenCounter
-from armarius.errors import ProjectError
+from armarius.errors import ContractError, ProjectError
 from armarius.fetchers.base import Fetcher, LayerName
+from armarius.retrieval.conflicts import Statement, statements
+from armarius.retrieval.hits import Retrieval
 from armarius.wiring import FolderProject, counter_for
 
 __all__ = ["ContextEngine", "open"]
@@ -192,6 +194,55 @@ class ContextEngine:
                 **keywords,
             )
         )
+
+    def retrieve(self, query: str, *, limit: int = 5, document: str = "", chapter: int | None = None) -> Retrieval:
+        """The documents and sections that answer a question, best first, each with every reason for it.
+
+        Args:
+            query: The user's words.
+            limit: At most so many hits.
+            document: The current document: its chapter is the current chapter, for 前一章 and for the timeline.
+            chapter: The current chapter, when there is no document.
+
+        Returns:
+            A sequence of hits with `understanding`, `outcome` and `omitted`; later chapters than the current
+            one are omitted unless the question names them.
+
+        Raises:
+            UnknownDocument: No such document.
+            ValueError: `limit` is negative.
+
+        Cost: about 1 ms per question on 120 chapters; the first question reads the project.
+        """
+        view = self._project.view()
+        current = view.document(document).chapter if document else chapter
+        with view.retriever.at(view.documents, view.codex) as retriever:
+            return retriever.retrieve(query, limit=limit, chapter=current)
+
+    def evidence(self, name: str, *, attribute: str | None = None, chapter: int | None = None) -> list[Statement]:
+        """Everything the project says about an entity, or about one attribute of it; competing statements marked.
+
+        Args:
+            name: Name, alias or id of an entity.
+            attribute: 年龄, 住处, "eye colour", …; None takes what the settings say.
+            chapter: Later chapters are left out.
+
+        Returns:
+            Statements with their sources, settings first; `competes_with` names sources that say otherwise. No verdict
+            is made.
+
+        Raises:
+            ContractError: No entity goes by that name.
+        """
+        view = self._project.view()
+        entity = next((one for one in view.codex.entities if name in (one.id, one.name)), None) or next(
+            (one for one in view.codex.entities if name in one.aliases), None
+        )
+        if entity is None:
+            raise ContractError(f"no entity is called {name!r}")
+        with view.retriever.at(view.documents, view.codex) as retriever:
+            assert retriever.library is not None
+            return statements(retriever.library, entity.id, attribute, chapter=chapter)
 
     def refresh(self) -> None:
         """See the folder as it is now, from the next request on; of use only with `watch=False`."""

@@ -19,6 +19,8 @@ from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle
 from armarius.project.documents import Document, DocumentSkipped, Skipped, read_document, walk_files
+from armarius.retrieval.passages import PassageFetcher
+from armarius.retrieval.retriever import Retriever
 
 __all__ = ["FolderProject", "FolderView", "counter_for"]
 
@@ -42,6 +44,7 @@ class FolderView:
     fetchers: tuple[Fetcher, ...]
     warnings: tuple[ContextWarning, ...]
     stamps: Mapping[str, str]
+    retriever: Retriever
 
     def document(self, document_id: str, /) -> Document:
         """One document.
@@ -89,6 +92,8 @@ class FolderProject:
         self._stamps: Mapping[str, str] = {}
         self._walked: object = None
         self._view: FolderView | None = None
+        self._retriever = Retriever(root)
+        self._own_fetchers: tuple[Fetcher, ...] = ()
 
     def view(self) -> FolderView:
         """The state that a request sees."""
@@ -129,14 +134,26 @@ class FolderProject:
                 continue  # gone since the walk; the next one will not list it
         same = before is not None and _telling(stamps, documents) == _telling(self._stamps, before.documents)
         if before is not None and same:
-            codex, fetchers = before.codex, before.fetchers
+            codex = before.codex
         else:
             codex = build_codex(documents.values(), read_codex_file(self._root), authored=self.codex.read())
-            fetchers = (*self._own(codex, documents), *self._more) if self._given is None else self._given
+            self._own_fetchers = self._own(codex, documents)
+        passages = PassageFetcher(self._retriever, documents, codex)
+        fetchers = (*self._own_fetchers, passages, *self._more) if self._given is None else self._given
         warnings = tuple(codex.warnings) + tuple(
             ContextWarning("DOCUMENT_SKIPPED", f"{item.path}: {item.reason}") for item in skipped
         )
-        return FolderView(self._root, self._config, documents, tuple(skipped), codex, fetchers, warnings, stamps)
+        return FolderView(
+            self._root,
+            self._config,
+            documents,
+            tuple(skipped),
+            codex,
+            fetchers,
+            warnings,
+            stamps,
+            self._retriever,
+        )
 
     def _own(self, codex: Codex, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
         source = CodexSource(codex)

@@ -151,7 +151,7 @@ class Library:
         self.codex = codex
         self.entities = {entity.id: entity for entity in codex.entities}
         self.numbers = {entity.id: number for number, entity in enumerate(codex.entities)}
-        self.matcher = EntityMatcher(codex.entities) if matcher is None else matcher
+        self.matcher = _matcher(codex.entities) if matcher is None else matcher
 
     def update(self, document: Document) -> None:
         """Take in a new or changed document."""
@@ -248,6 +248,11 @@ class Library:
         return None if file is None else file.document
 
     @property
+    def paths(self) -> tuple[str, ...]:
+        """Every document taken in, sorted."""
+        return tuple(sorted(self._files))
+
+    @property
     def by_chapter(self) -> dict[int, list[int]]:
         """Chapter number to the keys of its texts (several when volumes count from one), ascending."""
         if self._by_chapter is None:
@@ -292,6 +297,22 @@ class Library:
             counts = Counter(self.numbers[mention.entity_id] for mention in mentions)
             self.outline_index.replace(one.key, [(summary, sorted(counts.items()))])
         self._outline_stale = False
+
+
+def _matcher(entities: Sequence[Entity]) -> EntityMatcher:
+    """A matcher of the entities whose names can be matched; a blank name is the codex's fault to report."""
+    try:
+        return EntityMatcher(entities)
+    except ValueError:
+        return EntityMatcher([entity for entity in entities if _matchable(entity)])
+
+
+def _matchable(entity: Entity) -> bool:
+    try:
+        EntityMatcher([entity])
+    except ValueError:
+        return False
+    return True
 
 
 def _moved(mention: Mention, by: int) -> Mention:

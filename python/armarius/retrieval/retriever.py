@@ -7,7 +7,8 @@ Deterministic: the same project and question give the same answer in every proce
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from armarius.codex import Codex
@@ -89,6 +90,13 @@ class Retriever:
                         if document.kind == "setting":
                             self._ties.clear()
             self._taken = dict(documents)
+
+    @contextmanager
+    def at(self, documents: Mapping[str, Document], codex: Codex) -> Iterator["Retriever"]:
+        """This retriever, kept at these documents and this codex until the block ends; others wait."""
+        with self._lock:
+            self.sync(documents, codex)
+            yield self
 
     def retrieve(self, query: str, *, limit: int = 5, chapter: int | None = None) -> Retrieval:
         """The documents and sections that answer `query`, best first.

@@ -1,0 +1,175 @@
+"""Everything the project says of an attribute of an entity, with competing statements marked; no verdict."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from armarius import _core
+from armarius.matching import Mention
+from armarius.retrieval.groups import LONG, Group, term_groups
+from armarius.retrieval.library import Library
+from armarius.retrieval.reasons import words_in
+from armarius.retrieval.values import Topic, topic_of, values_in
+from armarius.retrieval.words import is_unspaced
+
+__all__ = ["Statement", "statements"]
+
+_SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?[”’」』\"]?|(?<=\.)\s")
+_TEXTS = 12
+_SHARED = 2  # terms that a sentence has in common with what a profile claims
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence that speaks of an attribute of an entity.
+
+    Attributes:
+        text: The sentence as written: `document[span[0]:span[1]]`.
+        path: Project-relative.
+        section: Of a settings file, else "".
+        paragraph: Index of the paragraph in the document.
+        span: Code points in the document, half-open.
+        chapter: Of a chapter, else None.
+        values: What it says in comparable form (`place:<id>`, `years:16`, `older:她`, `body:brow`, `colour:red`).
+        competes_with: References (`path` or `path#section`) of statements that share none of its values.
+    """
+
+    text: str
+    path: str
+    section: str
+    paragraph: int
+    span: tuple[int, int]
+    chapter: int | None
+    values: frozenset[str] = frozenset()
+    competes_with: tuple[str, ...] = ()
+
+    @property
+    def reference(self) -> str:
+        """`path`, or `path#section`."""
+        return f"{self.path}#{self.section}" if self.section else self.path
+
+
+def statements(
+    library: Library, entity_id: str, attribute: str | None = None, *, chapter: int | None = None, limit: int = 20
+) -> list[Statement]:
+    """What sections and chapters say of an entity, profiles first, then by chapter.
+
+    Args:
+        library: The project.
+        entity_id: An entity of its codex.
+        attribute: 年龄, 住处, "eye colour", …; None takes whatever its sections say.
+        chapter: Chapters after it are left out.
+        limit: At most so many.
+
+    Cost: one search; the sentences of the texts found are read.
+    """
+    topic = topic_of(attribute) if attribute else None
+    found = list(_in_sections(library, entity_id, topic))
+    if topic is not None:
+        told = sorted(_in_texts(library, entity_id, topic, found, chapter), key=lambda one: (-one[0], *_place(one[1])))
+        found += [one for _, one in told]
+    found = list({(one.path, one.span): one for one in found}.values())[:limit]
+    return [replace(one, competes_with=_rivals(one, found)) for one in found]
+
+
+def _place(one: Statement) -> tuple[int, str, tuple[int, int]]:
+    return (one.chapter or 0, one.path, one.span)
+
+
+def _rivals(one: Statement, others: Sequence[Statement]) -> tuple[str, ...]:
+    rivals = []
+    for other in others:
+        if (other.path, other.section) == (one.path, one.section):
+            continue
+        kinds = {value.partition(":")[0] for value in one.values} & {value.partition(":")[0] for value in other.values}
+        if any(_of(one, kind).isdisjoint(_of(other, kind)) for kind in kinds):
+            rivals.append(other.reference)
+    return tuple(dict.fromkeys(rivals))
+
+
+def _of(one: Statement, kind: str) -> set[str]:
+    return {value for value in one.values if value.startswith(f"{kind}:")}
+
+
+def _in_sections(library: Library, entity_id: str, topic: Topic | None) -> Iterator[Statement]:
+    own = set(library.described.get(entity_id, ()))
+    for key in sorted(library.sections, key=library.place):
+        section = library.sections[key]
+        document = library.document(section.path)
+        if document is None:
+            continue
+        for paragraph in document.paragraphs:
+            if paragraph.role == "heading" or not section.start <= paragraph.start < section.end:
+                continue
+            for start, end, mentions in _sentences(library, document.text, paragraph.start, paragraph.end):
+                sentence = document.text[start:end]
+                about = key in own or any(mention.entity_id == entity_id for mention in mentions)
+                values = frozenset() if topic is None else values_in(library, sentence, mentions, topic)
+                if key not in own and "place" in (topic.dimensions if topic else ()):
+                    # In the section of a place, to be named there is to be there.
+                    here = [other for other in section.entities if library.entities[other].type == "location"]
+                    values |= {f"place:{other}" for other in here}
+                speaks = topic is None or bool(words_in(sentence, topic.words)) or bool(values)
+                if about and speaks:
+                    yield Statement(
+                        sentence, section.path, section.section, paragraph.index, (start, end), None, values
+                    )
+
+
+def _in_texts(
+    library: Library, entity_id: str, topic: Topic, claimed: Sequence[Statement], chapter: int | None
+) -> Iterator[tuple[int, Statement]]:
+    """Sentences of chapters with how surely they speak of the entity and the topic.
+
+    A sentence counts when it names the entity and a word of the topic, or when its paragraph names the entity and it
+    shares words with what a profile claims, or says who of two is older.
+    """
+    claims = {term for one in claimed for term in _core.terms(one.text)}
+    claims -= {term for one in claimed for m in library.matcher.find_all(one.text) for term in _core.terms(m.term)}
+    words = [word for word in topic.words if len(word) > 1 or not is_unspaced(word)]
+    groups: list[Group] = [([], [library.numbers[entity_id]], 1.0), (words, [], 1.0)]
+    groups += term_groups(sorted(claims), 0.5)
+    for key, _, blocks in library.text_index.search(groups, limit=_TEXTS, **LONG):
+        text = library.texts[key]
+        document = library.document(text.path)
+        if document is None or (chapter is not None and text.number is not None and text.number > chapter):
+            continue
+        for index in [index for block, _ in blocks for index in text.blocks[block].paragraphs]:
+            paragraph = document.paragraphs[index]
+            whole = document.text[paragraph.start : paragraph.end]
+            shared = len(claims.intersection(_core.terms(whole)))
+            if shared < _SHARED and not words_in(whole, topic.words) and "age" not in topic.dimensions:
+                continue
+            here = library.matcher.find_all(whole)
+            if not any(mention.entity_id == entity_id for mention in here):
+                continue
+            for start, end in _spans(document.text, paragraph.start, paragraph.end):
+                sentence = document.text[start:end]
+                shared = len(claims.intersection(_core.terms(sentence)))
+                spoken = bool(words_in(sentence, topic.words))
+                if not spoken and shared < _SHARED and "age" not in topic.dimensions:
+                    continue
+                mentions = library.matcher.find_all(sentence)
+                values = values_in(library, sentence, mentions, topic)
+                named = any(mention.entity_id == entity_id for mention in mentions)
+                compared = any(value.startswith("older:") for value in values)
+                valued = bool(values) or not topic.dimensions
+                if valued and ((spoken and named) or shared >= _SHARED or compared):
+                    sure = 2 * (shared >= _SHARED) + 2 * named + bool(values) + spoken
+                    one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
+                    yield sure, one
+
+
+def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """First and one past the last code point of each sentence, white space outside."""
+    for match in _SENTENCE.finditer(text, start, end):
+        stripped = match[0].strip()
+        if stripped:
+            first = match.start() + len(match[0]) - len(match[0].lstrip())
+            yield first, first + len(stripped)
+
+
+def _sentences(library: Library, text: str, start: int, end: int) -> Iterator[tuple[int, int, list[Mention]]]:
+    """(first, one past the last, mentions) of each sentence; mentions count from its beginning."""
+    for first, last in _spans(text, start, end):
+        yield first, last, library.matcher.find_all(text[first:last])

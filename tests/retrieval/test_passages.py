@@ -1,0 +1,145 @@
+import pytest
+
+from armarius.errors import ContractError
+from armarius.fetchers.base import FetchRequest
+from armarius.retrieval.conflicts import statements
+from armarius.retrieval.passages import PassageFetcher, passages_of
+from armarius.retrieval.retriever import Retriever
+
+from .conftest import EXAMPLE, retriever_of, write
+
+HOUSE = {
+    "chapters/ch001.md": (
+        "# 第一章\n\n李纨搬进稻香村住下。" + "风吹过竹林，没有人说话。" * 80 + "\n\n夜里，李纨在灯下教儿子念书。\n"
+    ),
+    "chapters/ch002.md": "# 第二章\n\n王青左手有一道疤。\n\n王青说：“她比我小三岁。”\n",
+    "spec/characters.md": (
+        "# 人物档案\n\n## 李纨\n\n- 类型：人物\n- 描述：寡居，住在秋爽斋。\n\n"
+        "## 王青\n\n- 类型：人物\n- 描述：铁匠，右手有一道疤。\n"
+    ),
+    "spec/locations.md": (
+        "# 地点设定\n\n## 稻香村\n\n- 类型：地点\n- 描述：李纨的住处。\n\n"
+        "## 秋爽斋\n\n- 类型：地点\n- 描述：探春的书斋。\n"
+    ),
+}
+
+
+@pytest.fixture
+def house(tmp_path):
+    return retriever_of(write(tmp_path, HOUSE))
+
+
+def fetch(retriever, query, **keywords):
+    library = retriever.library
+    documents = {path: library.document(path) for path in library.paths}
+    fetcher = PassageFetcher(retriever, documents, library.codex)
+    return fetcher.fetch(FetchRequest("p", query=query, **keywords))
+
+
+def test_a_passage_is_whole_sentences_of_its_document_around_the_evidence(house):
+    for passage in passages_of(house.library, house.find("李纨教儿子念书")):
+        text = house.library.document(passage.path).text
+        assert text[passage.start : passage.end] == passage.text
+        assert len(passage.text) <= 500
+        assert passage.text[-1] in "。”"
+        assert 0 <= passage.anchor <= len(passage.text)
+
+
+def test_a_passage_says_where_it_stands(novel):
+    fetched = fetch(novel, "谁裁掉了卷宗的第十八页")
+    first = next(c for c in fetched.candidates if c.source.startswith("rag:passage:"))
+    assert first.source.startswith("rag:passage:chapters/ch00")
+    assert first.documents == (first.source.removeprefix("rag:passage:").partition("#")[0],)
+    assert first.evidence
+    assert first.content.startswith("## ")
+
+
+def test_a_relation_word_brings_the_card_of_whom_it_means(novel):
+    fetched = fetch(novel, "林小雨的父亲是谁")
+    assert any(c.id.startswith("entity:") and "林渡" in c.content for c in fetched.candidates)
+
+
+def test_what_stands_around_the_cursor_is_no_passage(small):
+    text = small.library.document("chapters/ch003.md").text
+    fetched = fetch(small, "the chandlery burned", document_id="chapters/ch003.md", text=text, cursor=10)
+    assert not any(c.documents == ("chapters/ch003.md",) for c in fetched.candidates)
+    assert any(o.reason == "duplicate" and "ch003" in o.source for o in fetched.omitted)
+
+
+def test_no_question_brings_nothing(small):
+    fetched = fetch(small, "  ")
+    assert (fetched.candidates, fetched.omitted, fetched.warnings) == ((), (), ())
+
+
+def test_later_chapters_are_omitted_with_the_reason_timeline(small):
+    fetched = fetch(small, "the ledger in the ash", chapter=2)
+    assert all("ch003" not in c.source for c in fetched.candidates)
+    assert any(o.reason == "timeline" for o in fetched.omitted)
+
+
+def test_both_sides_of_a_dispute_stay_in_the_pack(house):
+    fetched = fetch(house, "王青的疤到底在左手还是右手，前后一致吗")
+    disputed = [c for c in fetched.candidates for e in c.evidence if e.detail.startswith("competes with")]
+    assert disputed
+    assert "spec/characters.md#王青" in str([c.evidence for c in disputed])
+
+
+def entity(retriever, name):
+    return next(e.id for e in retriever.library.entities.values() if e.name == name)
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "first", "second"),
+    [
+        ("李纨", "住处", "spec/characters.md#李纨", "spec/locations.md#稻香村"),
+        ("王青", "疤痕", "spec/characters.md#王青", "chapters/ch002.md"),
+    ],
+)
+def test_sources_that_say_different_things_compete(house, name, attribute, first, second):
+    found = statements(house.library, entity(house, name), attribute)
+    said = {one.reference: one for one in found}
+    assert second in said[first].competes_with
+    assert first in said[second].competes_with
+
+
+def test_statements_are_quoted_as_written(house):
+    for one in statements(house.library, entity(house, "王青"), "疤痕"):
+        assert house.library.document(one.path).text[slice(*one.span)] == one.text
+
+
+def test_sources_that_agree_do_not_compete(tmp_path):
+    files = HOUSE | {"chapters/ch002.md": "# 第二章\n\n王青右手有一道疤。\n"}
+    retriever = retriever_of(write(tmp_path, files))
+    assert not any(one.competes_with for one in statements(retriever.library, entity(retriever, "王青"), "疤痕"))
+
+
+def test_later_chapters_are_no_evidence_in_an_earlier_one(house):
+    found = statements(house.library, entity(house, "王青"), "疤痕", chapter=1)
+    assert {one.chapter for one in found} == {None}
+
+
+def test_the_engine_retrieves_and_gathers_evidence():
+    import armarius
+
+    with armarius.open(EXAMPLE, watch=False) as engine:
+        answer = engine.retrieve("检查这一章的角色一致性", document="chapters/ch003.md")
+        assert answer[0].path == "chapters/ch003.md"
+        assert answer.understanding.chapters == (3,)
+        assert all(omission.reason == "timeline" for omission in answer.omitted)
+        assert next(one.reference for one in engine.evidence("小雨")) == "spec/characters.md#林小雨"
+        with pytest.raises(ContractError, match="no entity is called"):
+            engine.evidence("nobody")
+        pack = engine.assemble(query="谁裁掉了卷宗的第十八页", budget=6000)
+        assert any(path.startswith("chapters/") for path in pack.documents)
+        assert any(source.startswith("rag:passage:") for source in pack.result.layers.retrieved.source)
+
+
+def test_a_retriever_follows_the_documents_it_is_given(small):
+    library = small.library
+    documents = {path: library.document(path) for path in library.paths}
+    fewer = {path: document for path, document in documents.items() if path != "chapters/ch003.md"}
+    shared = Retriever()
+    with shared.at(documents, library.codex) as retriever:
+        assert retriever.retrieve("the chandlery burned")[0].path == "chapters/ch003.md"
+    with shared.at(fewer, library.codex) as retriever:
+        assert all(hit.path != "chapters/ch003.md" for hit in retriever.retrieve("the chandlery burned"))
