@@ -1,0 +1,107 @@
+"""`armarius assemble` and `armarius inspect`."""
+
+import argparse
+from pathlib import Path
+
+import armarius
+from armarius.assembly.page import page
+from armarius.assembly.report import Pack
+from armarius.assembly.resolve import RequestKeywords
+from armarius.cli.terminal import add_project, note, show, show_json, words
+from armarius.engine import ContextEngine
+
+__all__ = ["add_commands"]
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add both commands."""
+    assemble = subparsers.add_parser(
+        "assemble",
+        help="print the prompt that the model would get",
+        description="Print the prompt; a summary goes to standard error.",
+    )
+    _request(assemble)
+    assemble.add_argument("--json", action="store_true", help="the whole result in its wire form")
+    assemble.set_defaults(run=_assemble)
+    inspect = subparsers.add_parser(
+        "inspect",
+        help="what would go in, what would stay out, and why",
+        description="One row per item: layer, source, tokens, kept or omitted, why.",
+    )
+    _request(inspect)
+    inspect.add_argument("--json", action="store_true", help="the layers with their content, in wire form")
+    inspect.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained report page instead")
+    inspect.set_defaults(run=_inspect)
+
+
+def _request(parser: argparse.ArgumentParser) -> None:
+    add_project(parser)
+    parser.add_argument("--query", metavar="TEXT", help="the user's words; - reads them from standard input")
+    parser.add_argument("--document", metavar="PATH", help="the current document, relative to the project")
+    parser.add_argument("--cursor", type=int, metavar="N", help="offset into it (default: its end)")
+    parser.add_argument("--input", metavar="TEXT", help="the selection or the text around the cursor")
+    parser.add_argument("--budget", type=int, metavar="TOKENS", help="for prompt and answer together")
+    parser.add_argument("--reserve-output", type=int, metavar="TOKENS", help="kept free for the answer")
+    parser.add_argument("--model", help="decides how tokens are counted, such as deepseek-chat")
+    parser.add_argument("--provider", help="decides the rules of the prompt cache")
+    parser.add_argument("--skill", help="the host's name for the task")
+    parser.add_argument("--position-encoding", choices=("code-point", "utf-16", "utf-8"), help="the unit of --cursor")
+
+
+def _assemble(arguments: argparse.Namespace) -> int:
+    pack = _open(arguments).assemble(**_keywords(arguments))
+    if arguments.json:
+        show_json(pack.to_wire())
+        return 0
+    print(pack.prompt)
+    _summary(pack)
+    return 0
+
+
+def _inspect(arguments: argparse.Namespace) -> int:
+    engine = _open(arguments)
+    keywords = _keywords(arguments)
+    if arguments.json:
+        show_json(engine.inspect(requested_by="cli", **keywords).to_wire())
+        return 0
+    pack = engine.assemble(**keywords)
+    if arguments.html is not None:
+        arguments.html.write_text(page(pack), encoding="utf-8")
+        note(f"wrote {arguments.html}")
+        return 0
+    show(pack)
+    return 0
+
+
+def _open(arguments: argparse.Namespace) -> ContextEngine:
+    return armarius.open(arguments.path)
+
+
+def _keywords(arguments: argparse.Namespace) -> RequestKeywords:
+    keywords: RequestKeywords = {
+        "query": words(arguments.query, "--query"),
+        "additional_input": words(arguments.input, "--input"),
+    }
+    if arguments.document is not None:
+        keywords["document"] = words(arguments.document, "--document")
+    if arguments.cursor is not None:
+        keywords["cursor"] = arguments.cursor
+    if arguments.budget is not None:
+        keywords["budget"] = arguments.budget
+    if arguments.reserve_output is not None:
+        keywords["reserve_output"] = arguments.reserve_output
+    if arguments.model is not None:
+        keywords["model"] = arguments.model
+    if arguments.provider is not None:
+        keywords["provider"] = arguments.provider
+    if arguments.skill is not None:
+        keywords["skill"] = arguments.skill
+    if arguments.position_encoding is not None:
+        keywords["position_encoding"] = arguments.position_encoding
+    return keywords
+
+
+def _summary(pack: Pack) -> None:
+    note(repr(pack))
+    for warning in pack.warnings:
+        note(f"! {warning}")
