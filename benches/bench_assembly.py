@@ -1,0 +1,103 @@
+"""Assembly: a request on a 120-chapter novel, 8,000 candidates, and the price of the account.
+
+The corpus is looked for under ARMARIUS_CORPUS; without it the novel benchmarks are skipped.
+"""
+
+import os
+import random
+import time
+from pathlib import Path
+
+import pytest
+from benches.record import record, summary
+
+import armarius
+from armarius import _core
+from armarius.assembly.assembler import Assembler, Task
+from armarius.assembly.budget import BudgetProfile
+from armarius.assembly.counting import Measured
+from armarius.contract import AssembleRequest
+from armarius.fetchers.base import Candidate, FetchRequest
+from armarius.testing import FakeFetcher
+
+MODEL = "deepseek-chat"
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    folder = Path(os.environ.get("ARMARIUS_CORPUS", ""))
+    if not (folder / "chapters").is_dir():
+        pytest.skip("ARMARIUS_CORPUS names no folder with chapters/")
+    return folder
+
+
+def test_request_on_a_120_chapter_novel(corpus):
+    chooser = random.Random(11)
+    chapters = sorted(path.relative_to(corpus).as_posix() for path in (corpus / "chapters").glob("*.md"))
+    counter = armarius.TokenCounter.for_model(MODEL)
+    questions = ["检查第3章的角色一致性", "黛玉和宝钗谈了什么", "下一段怎么写", ""]
+    figures = {}
+    with armarius.open(corpus) as engine:
+        engine.assemble(document=chapters[0], cursor=0, query="warm", model=MODEL)
+        for budget in (4000, 8000, 32_000):
+            seconds, used = [], []
+            for _ in range(150):
+                document, cursor = chooser.choice(chapters), chooser.randint(0, 2500)
+                query = chooser.choice(questions)
+                start = time.perf_counter()
+                pack = engine.assemble(document=document, cursor=cursor, query=query, model=MODEL, budget=budget)
+                seconds.append(time.perf_counter() - start)
+                assert pack.token_count == counter.count(pack.prompt) <= budget
+                used.append(pack.token_count / budget)
+            figures[f"budget {budget}"] = {"seconds": summary(seconds), "mean use": round(sum(used) / len(used), 3)}
+    record("assembly_novel", {"chapters": len(chapters), "requests": 150, **figures})
+
+
+def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
+    chooser = random.Random(5)
+    names = ["林黛玉", "贾宝玉", "薛宝钗", "王熙凤", "史湘云"]
+    contents = [
+        f"## 第{n}段\n" + "".join(chooser.choice(names) + "说了一句话，走了。" for _ in range(chooser.randint(4, 20)))
+        for n in range(8000)
+    ]
+    candidates = tuple(
+        Candidate(id=f"{n:05}", layer="retrieved", source=f"rag:passage:{n}", content=text, score=chooser.random())
+        for n, text in enumerate(contents)
+    )
+    counter = Measured(armarius.TokenCounter.for_model(MODEL))
+    request = AssembleRequest(budget=34_000, model=MODEL)
+    fetch = FetchRequest(project_id="bench")
+    task = Task(request, fetch, (FakeFetcher(candidates),), counter, BudgetProfile())
+    assembler = Assembler()
+    start = time.perf_counter()
+    first = assembler.assemble(task)
+    cold = time.perf_counter() - start
+    assert first.token_count == counter.fresh(first.prompt) <= 34_000 * 95 // 100
+    assert first.token_count > 32_000
+    assert len(first.items) + len(first.omitted) == 8000
+    warm = []
+    for _ in range(20):
+        start = time.perf_counter()
+        assembler.assemble(task)
+        warm.append(time.perf_counter() - start)
+    rows = [
+        (2, tokens, None, False, False, None, None, c.score, c.source, c.id)
+        for c, tokens in zip(candidates, counter.counts([text + "\n\n" for text in contents]), strict=True)
+    ]
+    layers = BudgetProfile().rows(32_000, dict.fromkeys(("rules", "settings", "retrieved", "immediate"), 12))
+    allocation = []
+    for _ in range(30):
+        start = time.perf_counter()
+        decisions, _, used = _core.allocate(32_000, layers, [], rows)
+        allocation.append(time.perf_counter() - start)
+        assert 31_900 < sum(used) <= 32_000
+        assert decisions.count(-3) > 250
+    record(
+        "assembly_candidates",
+        {
+            "candidates": 8000,
+            "allocation, boundary included": summary(allocation),
+            "whole assembly, counts known": summary(warm),
+            "whole assembly, every text new": cold,
+        },
+    )
