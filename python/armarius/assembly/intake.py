@@ -101,13 +101,21 @@ def _clean(candidate: Candidate, headings: list[str]) -> Candidate:
     stripped = harmless.strip()
     if stripped is not harmless:
         anchor -= len(harmless) - len(harmless.lstrip())
-    short = None if candidate.short is None else neutralise(candidate.short, headings).strip()
-    score = float(candidate.score)
+    short = None if candidate.short is None else neutralise(candidate.short, headings).strip() or None
+    group, score = single_line(candidate.group), float(candidate.score)
+    if (
+        stripped == content
+        and short == candidate.short
+        and group == candidate.group
+        and 0 <= anchor <= len(content)
+        and not math.isnan(score)
+    ):
+        return candidate
     return replace(
         candidate,
         content=stripped,
         anchor=min(max(anchor, 0), len(stripped)),
-        short=short or None,
-        group=single_line(candidate.group),
+        short=short,
+        group=group,
         score=-math.inf if math.isnan(score) else score,
     )
