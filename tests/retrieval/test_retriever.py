@@ -92,7 +92,7 @@ def test_nothing_found_not_ready_and_failed_are_three_answers(small):
 
 
 def test_a_character_alone_is_no_answer(novel):
-    assert novel.retrieve("齉龘灯").outcome == "nothing found"
+    assert novel.retrieve("齉龘青").outcome == "nothing found"
 
 
 def test_vectors_add_what_no_word_shares(tmp_path):

@@ -36,15 +36,17 @@ class Weights:
     density: float
 
     @classmethod
-    def of(cls, asked: Understanding) -> "Weights":
+    def of(cls, asked: Understanding, people: People) -> "Weights":
         """A question with content is answered by its words; one without, by where the names stand."""
-        outline, density = 1.0, 0.3 if len(asked.terms) > 1 else 0.9
+        # A relation word that led to somebody has done its work.
+        spent = {term for word in asked.relations for term in _core.terms(word.word)} if people.related else set()
+        outline, density = 1.0, 0.3 if set(asked.terms) - spent else 0.9
         if "thread" in asked.intents:
             # Every occurrence counts, also those that a summary passes over.
             outline, density = 0.5, 1.0
         if "consistency" in asked.intents and asked.terms:
             # What is to be checked stands in a passage, not in a summary or in the number of mentions.
-            outline, density = 0.5 * outline, 0.3 * density
+            outline, density = 0.25 * outline, 0.3 * density
         return cls(outline, density)
 
 
@@ -65,7 +67,7 @@ def grounded(library: Library, asked: Understanding) -> Understanding:
 def rankings(library: Library, asked: Understanding, people: People) -> list[Ranking]:
     """Every ranked list that the question calls for; empty lists are left out."""
     library.refresh_outline()
-    weights = Weights.of(asked)
+    weights = Weights.of(asked, people)
     entities = dict.fromkeys(people.named, 1.0)
     entities |= {entity_id: 0.7 * factor for entity_id, (factor, _, _) in people.related.items()}
     entities |= {entity_id: 0.5 * score for entity_id, score in list(people.described.items())[:5]}
@@ -131,6 +133,8 @@ def _users(library: Library, asked: Understanding) -> tuple[int, ...]:
     """Texts that use the very name of the question, when it is not the usual one."""
     scores: dict[int, float] = {}
     for mention in asked.mentions:
+        if mention.term == library.entities[mention.entity_id].name:
+            continue
         counts = {key: text.terms[mention.term] for key, text in library.texts.items() if text.terms[mention.term]}
         total = sum(text.mentions[mention.entity_id] for text in library.texts.values())
         if counts and 2 * sum(counts.values()) < total:
@@ -162,7 +166,7 @@ def _beginnings(library: Library, asked: Understanding) -> tuple[int, ...]:
                 using += [key for key, _ in places]
         if using:
             found.append(min(using, key=library.place))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys([*found, *_first(library, asked.entities)]))
 
 
 def _first(library: Library, entity_ids: Iterable[str]) -> tuple[int, ...]:
