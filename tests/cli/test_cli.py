@@ -31,7 +31,7 @@ def test_assemble_as_json_is_the_wire_form(capsys):
     assert (status, err) == (0, "")
     assert "小雨" in out
     assert wire["tokenCount"] > 0
-    assert wire["layers"]["retrieved"]["source"] == ["codex:detected:lin-xiaoyu"]
+    assert "codex:detected:lin-xiaoyu" in wire["layers"]["retrieved"]["source"]
 
 
 def test_inspect_shows_layer_source_tokens_and_why(capsys):

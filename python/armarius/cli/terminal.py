@@ -3,9 +3,12 @@
 import argparse
 import json
 import sys
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic.alias_generators import to_camel
 from rich.console import Console, RenderableType
 
 from armarius.errors import ContractError
@@ -44,8 +47,24 @@ def show(what: RenderableType) -> None:
 
 
 def show_json(value: Any) -> None:  # noqa: ANN401 - anything JSON can hold
-    """Write JSON to standard output, readable, characters as themselves."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    """Write JSON to standard output, readable, characters as themselves; records as `plain` makes them."""
+    print(json.dumps(plain(value), ensure_ascii=False, indent=2))
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - any record
+    """Records as mappings with camelCase keys, as on the wire; sets sorted, the rest as it is or as text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {to_camel(field.name): plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(map(plain, value), key=str)
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, str | int | float):
+        return value
+    names = getattr(value, "__match_args__", None)
+    return str(value) if names is None else {to_camel(name): plain(getattr(value, name)) for name in names}
 
 
 def note(text: str) -> None:

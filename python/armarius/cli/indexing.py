@@ -1,0 +1,153 @@
+"""`armarius index`, `search`, `watch` and `doctor`: the index of a project, from a terminal."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import Progress as Bar
+from rich.table import Table
+from rich.text import Text
+
+from armarius.cli.terminal import add_project, note, plain, show, show_json, words
+from armarius.errors import ContractError
+from armarius.index import ProjectIndex
+from armarius.indexstate import IndexStatus, Progress
+from armarius.project.searching import SearchHit
+
+__all__ = ["add_commands"]
+
+_LOOK_SECONDS = 0.2
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands."""
+    index = subparsers.add_parser("index", help="build the index, or make it equal to the folder")
+    search = subparsers.add_parser("search", help="the passages that hold some words")
+    watch = subparsers.add_parser("watch", help="keep the index equal to the folder until interrupted")
+    doctor = subparsers.add_parser("doctor", help="check index, files and codex; status 1 when something is wrong")
+    for parser, run in ((index, _index), (search, _search), (watch, _watch), (doctor, _doctor)):
+        add_project(parser)
+        parser.add_argument("--index-dir", metavar="FOLDER", help="where the index lives (default: the user's cache)")
+        parser.set_defaults(run=run)
+    search.add_argument("text", help="the words, as written; quoted phrases stay whole")
+    search.add_argument("--limit", type=int, default=10, metavar="N", help="at most so many (default: 10)")
+    search.add_argument("--any", action="store_true", help="what is about the same, not only what is written")
+    for parser in (index, search, doctor):
+        parser.add_argument("--json", action="store_true")
+
+
+@contextmanager
+def _opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator[ProjectIndex]:
+    with (
+        _bar() as progress,
+        ProjectIndex.open(arguments.path, index_dir=arguments.index_dir, watch=watch, progress=progress) as index,
+    ):
+        yield index
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[Progress], None] | None]:
+    """A progress bar on standard error when it is a terminal; gone when the index is built."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with Bar(console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task("indexing", total=None)
+
+        def advance(progress: Progress) -> None:
+            bar.update(task, completed=progress.done, total=progress.total, visible=progress.done < progress.total)
+
+        yield advance
+
+
+def _index(arguments: argparse.Namespace) -> int:
+    start = time.perf_counter()
+    with _opened(arguments) as index:
+        status = index.status()
+    seconds = time.perf_counter() - start
+    if arguments.json:
+        show_json(status)
+    else:
+        print(f"{_holds(status)}; {seconds:.2f} s")
+        _troubles(status)
+    return 0
+
+
+def _search(arguments: argparse.Namespace) -> int:
+    if arguments.limit < 0:
+        raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
+    text = words(arguments.text, "the words")
+    with _opened(arguments) as index:
+        hits = index.search(text, limit=arguments.limit, match="any" if arguments.any else "all")
+    if arguments.json:
+        show_json(hits)
+    elif hits:
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for heading in ("passage", "under", "text"):
+            table.add_column(heading, overflow="fold")
+        for hit in hits:
+            table.add_row(Text(f"{hit.path}#{hit.paragraph}"), Text(" › ".join(hit.heading_path)), _snippet(hit))
+        show(table)
+    else:
+        note("armarius: nothing found")
+    return 0
+
+
+def _snippet(hit: SearchHit) -> Text:
+    """The piece of the paragraph around the first place, every place in bold."""
+    shift = hit.text.find(hit.snippet)
+    text = Text(hit.snippet)
+    if shift >= 0:
+        for start, end in hit.highlights:
+            text.stylize("bold", max(0, start - shift), max(0, end - shift))
+    return text
+
+
+def _watch(arguments: argparse.Namespace) -> int:
+    with _opened(arguments, watch=True) as index:
+        print(_holds(index.status()), flush=True)
+        generation = index.status().generation
+        try:
+            while True:
+                time.sleep(_LOOK_SECONDS)
+                status = index.status()
+                if status.generation != generation:
+                    generation = status.generation
+                    print(_holds(status), flush=True)
+        except KeyboardInterrupt:
+            return 0
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    with _opened(arguments) as index:
+        wrong = index.ask(lambda store: store.verify())
+        status = index.status()
+    if arguments.json:
+        show_json({**plain(status), "wrong": wrong})
+    else:
+        print(_holds(status))
+        print(f"index: {status.path}")
+        for sentence in wrong:
+            print(f"! index: {sentence}")
+        _troubles(status, print)
+    healthy = not wrong and not status.warnings
+    if healthy and not arguments.json:
+        print("nothing is wrong")
+    return 0 if healthy else 1
+
+
+def _holds(status: IndexStatus) -> str:
+    return (
+        f"{status.documents:,} documents, {status.paragraphs:,} paragraphs, {status.entities:,} entities, "
+        f"{status.mentions:,} mentions, {status.bytes / 1e6:.1f} MB"
+    )
+
+
+def _troubles(status: IndexStatus, say: Callable[[str], None] = note) -> None:
+    for skipped in status.skipped:
+        say(f"! {skipped.path}: skipped, {skipped.reason}")
+    for warning in status.warnings:
+        say(f"! {warning}")

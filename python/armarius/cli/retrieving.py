@@ -1,0 +1,121 @@
+"""`armarius retrieve` and `armarius evidence`: what answers a question, and what is said about whom."""
+
+import argparse
+from dataclasses import fields, is_dataclass
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+import armarius
+from armarius.cli.terminal import add_project, note, plain, show, show_json, words
+from armarius.errors import ContractError
+from armarius.fetchers.base import Evidence
+from armarius.retrieval.hits import Hit, Retrieval
+
+__all__ = ["add_commands"]
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add both commands."""
+    retrieve = subparsers.add_parser("retrieve", help="the documents and sections that answer a question")
+    add_project(retrieve)
+    retrieve.add_argument("query", help="the question; - reads it from standard input")
+    retrieve.add_argument("--limit", type=int, default=5, metavar="N", help="at most so many (default: 5)")
+    retrieve.add_argument(
+        "--document", default="", metavar="PATH", help="the current document; later chapters stay out"
+    )
+    retrieve.add_argument("--explain", action="store_true", help="what was understood, every reason, what was withheld")
+    retrieve.add_argument("--json", action="store_true")
+    retrieve.set_defaults(run=_retrieve)
+    evidence = subparsers.add_parser("evidence", help="everything the project says about an entity, competing or not")
+    add_project(evidence)
+    evidence.add_argument("name", help="name, alias or id of an entity")
+    evidence.add_argument("--attribute", metavar="NAME", help="年龄, 住处, eye colour, …")
+    evidence.add_argument("--json", action="store_true")
+    evidence.set_defaults(run=_evidence)
+
+
+def _retrieve(arguments: argparse.Namespace) -> int:
+    query = words(arguments.query, "the query")
+    if arguments.limit < 0:
+        raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
+    with armarius.open(arguments.path) as engine:
+        found = engine.retrieve(query, limit=arguments.limit, document=words(arguments.document, "--document"))
+    if arguments.json:
+        show_json(_wire(found))
+    elif arguments.explain:
+        show(_explained(found))
+    else:
+        for hit in found:
+            print(hit.reference)
+    if not found:
+        note(f"armarius: {found.outcome}")
+    for warning in found.warnings:
+        note(f"! {warning}")
+    return 0
+
+
+def _evidence(arguments: argparse.Namespace) -> int:
+    attribute = None if arguments.attribute is None else words(arguments.attribute, "--attribute")
+    with armarius.open(arguments.path) as engine:
+        statements = engine.evidence(words(arguments.name, "the name"), attribute=attribute)
+    if arguments.json:
+        show_json(statements)
+        return 0
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    names = [field.name for field in fields(statements[0])] if statements else []
+    for name in names:
+        table.add_column(name.replace("_", " "), overflow="fold")
+    for statement in statements:
+        table.add_row(*(Text(_shown(getattr(statement, name))) for name in names))
+    show(table if statements else Text("nothing is said"))
+    return 0
+
+
+def _wire(found: Retrieval) -> dict[str, object]:
+    return {
+        "outcome": found.outcome,
+        "hits": [{"reference": hit.reference, **plain(hit)} for hit in found],
+        "understanding": found.understanding,
+        "omitted": found.omitted,
+        "warnings": [str(warning) for warning in found.warnings],
+    }
+
+
+def _explained(found: Retrieval) -> RenderableType:
+    understood = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    understood.add_column(style="dim")
+    understood.add_column(overflow="fold")
+    for field in fields(found.understanding):
+        value = getattr(found.understanding, field.name)
+        if value:
+            understood.add_row(field.name.replace("_", " "), Text(_shown(value)))
+    hits = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    hits.add_column("score", justify="right")
+    hits.add_column("document", overflow="fold")
+    hits.add_column("why", overflow="fold")
+    for hit in found:
+        hits.add_row(f"{hit.score:.3f}", Text(hit.reference), Text(_why(hit)))
+    withheld = [Text(f"withheld: {gone.source} ({gone.reason}: {gone.detail})", style="dim") for gone in found.omitted]
+    return Group(understood, Text(), hits, *withheld)
+
+
+def _why(hit: Hit) -> str:
+    return "; ".join(map(_reason, hit.evidence))
+
+
+def _reason(evidence: Evidence) -> str:
+    where = f" {evidence.path}" if evidence.path else ""
+    return f"{evidence.kind} {evidence.detail}{where}"
+
+
+def _shown(value: object) -> str:
+    """A value of a record for a reader: lists by commas, records by their values."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return " ".join(filter(None, (_shown(getattr(value, field.name)) for field in fields(value))))
+    if isinstance(value, tuple | list | set | frozenset):
+        return ", ".join(filter(None, map(_shown, value)))
+    if (names := getattr(type(value), "__match_args__", None)) is not None:
+        return " ".join(str(getattr(value, name)) for name in names)
+    return "" if value is None else str(value)

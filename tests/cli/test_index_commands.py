@@ -1,0 +1,120 @@
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from armarius.cli import main
+
+
+@pytest.fixture
+def novel(tmp_path):
+    shutil.copytree("examples/novel", tmp_path / "novel")
+    return tmp_path / "novel"
+
+
+def run(capsys, command, novel, *words):
+    status = main([command, str(novel), *words, "--index-dir", str(novel.parent / "index")])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_index_says_what_it_holds(capsys, novel):
+    status, out, err = run(capsys, "index", novel)
+    assert (status, err) == (0, "")
+    assert "documents" in out
+    assert json.loads(run(capsys, "index", novel, "--json")[1])["state"] == "ready"
+
+
+def test_search_finds_what_is_written(capsys, novel):
+    status, out, _ = run(capsys, "search", novel, "铜怀表")
+    assert status == 0
+    assert "chapters/ch001.md#" in out
+    (hit,) = json.loads(run(capsys, "search", novel, "麂皮", "--json")[1])
+    start, end = hit["highlights"][0]
+    assert hit["text"][start:end] == "麂皮"
+    assert hit["headingPath"] == ["第一章 停摆的怀表"]
+
+
+def test_search_that_finds_nothing_says_so(capsys, novel):
+    assert run(capsys, "search", novel, "宇宙飞船") == (0, "", "armarius: nothing found\n")
+
+
+def test_doctor_finds_nothing_wrong_with_a_sound_project(capsys, novel):
+    status, out, _ = run(capsys, "doctor", novel)
+    assert status == 0
+    assert out.endswith("nothing is wrong\n")
+
+
+def test_doctor_names_a_faulty_entry(capsys, novel):
+    (novel / "codex.json").write_text('{"entities": [{"name": "林默", "aliases": 3}]}', encoding="utf-8")
+    status, out, _ = run(capsys, "doctor", novel)
+    assert status == 1
+    assert "codex.json: entities[0] ('林默'): aliases: expected a list of strings, got a number" in out
+
+
+@pytest.mark.parametrize("command", ["index", "search", "doctor"])
+def test_folder_that_is_none_is_one_line_and_status_two(capsys, novel, command):
+    words = ["x"] if command == "search" else []
+    status, out, err = run(capsys, command, novel / "nowhere", *words)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "nowhere" in err
+
+
+def test_watch_follows_a_save_until_interrupted(novel):
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "armarius",
+        "watch",
+        str(novel),
+        "--index-dir",
+        str(novel.parent / "i"),
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as child:
+        try:
+            assert "documents" in child.stdout.readline()
+            deadline = time.monotonic() + 30
+            (novel / "chapters" / "ch008.md").write_text("# 第八章 尾声\n\n林默点灯。\n", encoding="utf-8")
+            assert "documents" in child.stdout.readline()
+            assert time.monotonic() < deadline
+            child.send_signal(signal.SIGINT)
+            assert child.wait(30) == 0
+        finally:
+            child.kill()
+
+
+def test_retrieve_lists_documents_best_first(capsys):
+    assert main(["retrieve", "examples/novel", "检查第3章的角色一致性"]) == 0
+    assert capsys.readouterr().out.startswith("chapters/ch003.md\n")
+
+
+def test_retrieve_explains_every_hit(capsys):
+    assert main(["retrieve", "examples/novel", "林默的父亲是谁", "--explain"]) == 0
+    out = capsys.readouterr().out
+    assert "spec/characters.md#林渡" in out
+    assert "父亲" in out
+
+
+def test_retrieve_as_json_carries_understanding_and_evidence(capsys):
+    assert main(["retrieve", "examples/novel", "林默的父亲是谁", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["understanding"]["entities"] == ["林默"]
+    assert found["hits"][0]["evidence"][0]["kind"]
+
+
+def test_evidence_lists_what_is_said_with_its_source(capsys):
+    assert main(["evidence", "examples/novel", "林小雨", "--attribute", "特征", "--json"]) == 0
+    assert "spec/characters.md" in {said["path"] for said in json.loads(capsys.readouterr().out)}
+
+
+def test_evidence_of_an_unknown_name_is_one_line_and_status_two(capsys):
+    assert main(["evidence", "examples/novel", "无名氏"]) == 2
+    assert capsys.readouterr().err == "armarius: no entity is called '无名氏'\n"
