@@ -18,6 +18,7 @@ __all__ = ["EmbeddingQueue", "Progress"]
 
 _SMALLEST, _LARGEST = 8, 256
 _SLOW_S, _FAST_S = 1.0, 0.25
+_LOOK_EVERY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +108,16 @@ class EmbeddingQueue:
         return Progress(done, total, running, self._error)
 
     def _run(self) -> None:
+        settled_at = -1
         while not self._stop:
             seen = self._work
             try:
                 if self._one_batch():
+                    settled_at = -1
                     continue
-                self._settled()
+                if settled_at != seen:
+                    self._settled()
+                    settled_at = seen
             except SetGone:
                 continue
             except Exception as error:  # noqa: BLE001 - an embedder may raise anything; `wait` and `progress` tell it
@@ -125,7 +130,8 @@ class EmbeddingQueue:
             self._error = error
             self._idle = not error and seen == self._work
             self._condition.notify_all()
-            self._condition.wait_for(lambda: self._stop or seen != self._work)
+            # texts also arrive without `start`, from a builder thread or another process
+            self._condition.wait_for(lambda: self._stop or seen != self._work, None if error else _LOOK_EVERY_S)
 
     def _one_batch(self) -> bool:
         embedders, sets = self._embedders(), self._storage.sets()
@@ -136,6 +142,7 @@ class EmbeddingQueue:
             rows = self._storage.pending(vector_set.id, limit=self._size, first=self._focus)
             if not rows:
                 continue
+            self._idle = False
             entries, texts = [entry for entry, _ in rows], [text for _, text in rows]
             started = time.monotonic()
             vectors = embedder.embed(texts)

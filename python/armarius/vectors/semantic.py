@@ -128,6 +128,16 @@ class Semantic:
         if self._background:
             self._queue.start()
 
+    def require_model(self) -> None:
+        """Check that the vectors being made are those of the embedder this was opened with.
+
+        Raises:
+            DimensionMismatch: They are another model's, and `reembed` was not called.
+        """
+        sets = self._storage.sets()
+        if not any(vector_set.fingerprint == self._embedder.fingerprint for vector_set in sets.values()):
+            require_same(sets["serving"].fingerprint, self._embedder.fingerprint)
+
     def embed_pending(self, timeout: float | None = None) -> bool:
         """Embed everything now and wait for it. False when the time ran out.
 
