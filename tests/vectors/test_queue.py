@@ -125,20 +125,20 @@ def test_work_that_arrives_later_is_picked_up(store, run):
 
 async def test_the_event_loop_keeps_beating_during_one_forward_pass_of_a_real_model(minilm):
     embedder, beats = embedders.safetensors(minilm), 0
-    ids = np.full((32, 256), 1999, np.int64)
+    ids = np.full((8, 256), 1999, np.int64)
 
     async def heartbeat():
         nonlocal beats
         while True:
             beats += 1
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
 
     pulse = asyncio.create_task(heartbeat())
-    await asyncio.sleep(0)
+    await asyncio.sleep(0.002)
     before = beats
     await asyncio.to_thread(embedder.forward, ids, np.ones_like(ids))
     pulse.cancel()
-    assert beats - before > 100, "a pass that held the interpreter would leave one or two"
+    assert beats - before > 5, "a pass that held the interpreter would leave one or two"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kill -9")
