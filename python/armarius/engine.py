@@ -5,7 +5,8 @@ pack = engine.assemble(query="检查第3章的角色一致性", document="chapte
 """
 
 import asyncio
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, Unpack
@@ -24,9 +25,15 @@ from armarius.contract import AssembleRequest, InspectRequest, InspectResult
 from armarius.counting import TokenCounter
 from armarius.errors import ContractError, ProjectError
 from armarius.fetchers.base import Fetcher, LayerName
+from armarius.index import ProjectIndex
+from armarius.indexstate import IndexStatus, Progress
+from armarius.matching import Match
+from armarius.project.documents import Document
+from armarius.project.kinds import Kind
+from armarius.project.searching import SearchHit
 from armarius.retrieval.conflicts import Statement, statements
 from armarius.retrieval.hits import Retrieval
-from armarius.wiring import FolderProject, counter_for
+from armarius.wiring import Project, counter_for
 
 __all__ = ["ContextEngine", "open"]
 
@@ -47,11 +54,15 @@ class ContextEngine:
         fallback: The counter used when the model's fails (CONTEXT_BUDGET_FALLBACK); None is the estimate.
         project_id: Requests that name another are refused. None takes it from `armarius.toml`; with
             none there either, any id is accepted.
-        watch: Whether every request sees the folder as it is at that moment; without, `refresh` does.
+        watch: Whether changes are followed as they happen; without, every request looks first.
+        wait: Whether to return when the index equals the folder, or at once and build in the background.
+        index_dir: Where the index lives; the user's cache directory when neither given nor configured.
+        progress: Called after every committed batch of a build, from the thread that builds.
 
     Raises:
         ProjectError: `root` is no folder.
         ConfigError: `armarius.toml` is wrong.
+        StoreError: The index can be neither used nor rebuilt.
     """
 
     def __init__(
@@ -64,6 +75,9 @@ class ContextEngine:
         fallback: Counter | None = None,
         project_id: str | None = None,
         watch: bool = True,
+        wait: bool = True,
+        index_dir: str | PathLike[str] | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self.root = Path(root)
         if not self.root.is_dir():
@@ -71,7 +85,10 @@ class ContextEngine:
         self.config = load_config(self.root)
         settings = read_settings(self.config)
         fallback = TokenCounter.estimate() if fallback is None else fallback
-        self._project = FolderProject(self.root, self.config, fetchers=fetchers, more=more_fetchers, watch=watch)
+        self._index = ProjectIndex.open(
+            self.root, config=self.config, index_dir=index_dir, wait=wait, watch=watch, progress=progress
+        )
+        self._project = Project(self._index, self.config, fetchers=fetchers, more=more_fetchers)
         self._profiles = ProfileStore(self.root / ".armarius" / "budget.json", settings.profile)
         self._resolver = Resolver(self.root.resolve().name, settings, counters, fallback, self._profiles, project_id)
         self._assembler = Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s)
@@ -244,12 +261,56 @@ class ContextEngine:
             assert retriever.library is not None
             return statements(retriever.library, entity.id, attribute, chapter=chapter)
 
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[Kind] = (),
+        chapters: tuple[int | None, int | None] = (None, None),
+    ) -> list[SearchHit]:
+        """Paragraphs that hold the words of `text` as written, best first; see `ProjectIndex.search`."""
+        self._index.freshen()
+        return self._index.search(text, limit=limit, kinds=kinds, chapters=chapters)
+
+    def detect(self, text: str) -> list[Match]:
+        """Which known entities `text` names: one match each, the earliest, by position; see `EntityMatcher.detect`."""
+        self._index.freshen()
+        return self._index.world.matcher.detect(text)
+
+    def documents(self) -> tuple[Document, ...]:
+        """Every document of the project, by path."""
+        return tuple(self._project.view().documents.values())
+
+    def document(self, path: str) -> Document:
+        """One document; raises UnknownDocument."""
+        return self._project.view().document(path)
+
+    def status(self) -> IndexStatus:
+        """What the index is doing and what it holds."""
+        return self._index.status()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for a build in the background; False when it still runs after `timeout` seconds."""
+        return self._index.wait(timeout)
+
+    def cancel(self) -> None:
+        """Stop a build after the transaction it is in; what is committed stays."""
+        self._index.cancel()
+
+    @contextmanager
+    def watch(self) -> Iterator[Self]:
+        """Follow changes inside a `with` block, for an engine opened with `watch=False`."""
+        with self._index.watch():
+            yield self
+
     def refresh(self) -> None:
-        """See the folder as it is now, from the next request on; of use only with `watch=False`."""
-        self._project.refresh()
+        """Make the index equal to the folder now; every request does so by itself."""
+        self._index.refresh()
 
     def close(self) -> None:
-        """Let go of what the engine holds; calling it again does nothing."""
+        """Stop watching and building, close the index; calling it again does nothing."""
+        self._index.close()
 
     def __enter__(self) -> Self:
         return self
@@ -270,19 +331,32 @@ class ContextEngine:
         return self._profiles.update(profile, version=version)
 
 
-def open(path: str | PathLike[str], *, project_id: str | None = None, watch: bool = True) -> ContextEngine:  # noqa: A001 - armarius.open
-    """Open the project at `path`; needs no configuration.
+def open(  # noqa: A001 - armarius.open
+    path: str | PathLike[str],
+    *,
+    project_id: str | None = None,
+    watch: bool = True,
+    wait: bool = True,
+    index_dir: str | PathLike[str] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> ContextEngine:
+    """Open the project at `path`; needs no configuration. Builds or repairs its index.
 
     Args:
         path: A folder of text files.
         project_id: Requests that name another project are refused.
-        watch: Whether every request sees the folder as it is at that moment.
+        watch: Whether changes are followed as they happen; without, every request looks first.
+        wait: Whether to return when the index equals the folder, or at once and build in the background:
+            answers then come from what is there, with `INDEX_STALE`.
+        index_dir: Where the index lives; the user's cache directory when neither given nor configured.
+        progress: Called after every committed batch of a build, from the thread that builds.
 
     Raises:
         ProjectError: `path` is no folder.
         ConfigError: Its `armarius.toml` is wrong.
+        StoreError: The index can be neither used nor rebuilt.
     """
-    return ContextEngine(path, project_id=project_id, watch=watch)
+    return ContextEngine(path, project_id=project_id, watch=watch, wait=wait, index_dir=index_dir, progress=progress)
 
 
 def _key(kind: str, task: Task) -> Hashable:

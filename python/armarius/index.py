@@ -15,6 +15,7 @@ from armarius.building import Builder
 from armarius.config import Config, load_config
 from armarius.errors import ContextWarning, ProjectError, StoreCorrupt, StoreError
 from armarius.indexstate import IndexStatus, Outcome, Progress
+from armarius.project.documents import Skipped
 from armarius.project.kinds import Kind
 from armarius.project.searching import SearchHit, search
 from armarius.project.watcher import Watcher
@@ -112,6 +113,12 @@ class ProjectIndex:
             with self._lock:
                 world = self._builder.world or self._builder.load_world(self._store)
         return world
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Files that look like documents and are not, with the reason, by path."""
+        skipped = dict(self._builder.skipped)
+        return tuple(skipped[path] for path in sorted(skipped))
 
     def refresh(
         self, paths: Collection[str] | None = None, *, progress: Callable[[Progress], None] | None = None
@@ -225,7 +232,7 @@ class ProjectIndex:
             bytes=state.bytes,
             generation=state.generation,
             path=str(self._place.index),
-            skipped=tuple(builder.skipped[path] for path in sorted(builder.skipped)),
+            skipped=self.skipped,
             warnings=tuple(warning for warning in warnings if warning is not None),
         )
 

@@ -1,16 +1,14 @@
-"""From a folder to what a request sees: documents, codex and fetchers, all of one moment."""
+"""From an index to what a request sees: documents, codex and fetchers, all of one moment."""
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from armarius import _core
-from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, build_codex, read_codex_file
-from armarius.codex.load import AUTHORED_FILE, CODEX_FILE
+from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
 from armarius.config import Config
 from armarius.counting import TokenCounter
-from armarius.errors import ContextWarning, UnknownDocument
+from armarius.errors import ContextWarning, StoreBusy
 from armarius.fetchers.base import Fetcher
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.immediate import ImmediateFetcher
@@ -18,11 +16,16 @@ from armarius.fetchers.retrieved import RetrievedFetcher
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle
-from armarius.project.documents import Document, DocumentSkipped, Skipped, read_document, walk_files
+from armarius.index import ProjectIndex
+from armarius.project.documents import Document, Skipped, read_document
 from armarius.retrieval.passages import PassageFetcher
 from armarius.retrieval.retriever import Retriever
+from armarius.store.base import Store
 
-__all__ = ["FolderProject", "FolderView", "counter_for"]
+__all__ = ["Project", "View", "counter_for"]
+
+_TRIES = 5
+_GRAPH = "codex"
 
 
 def counter_for(model: str, tokenizer_version: str | None) -> TokenCounter:
@@ -33,8 +36,8 @@ def counter_for(model: str, tokenizer_version: str | None) -> TokenCounter:
 
 
 @dataclass(frozen=True, slots=True)
-class FolderView:
-    """One state of a project folder. Immutable: a later state is another view."""
+class View:
+    """One state of a project. Immutable: a later state is another view."""
 
     root: Path
     config: Config
@@ -56,104 +59,95 @@ class FolderView:
         return known if known is not None else read_document(self.root, document_id, config=self.config)
 
 
-class FolderProject:
-    """A project folder that answers with its present state.
+class Project:
+    """A project that answers with its present state.
 
     Args:
-        root: The folder.
-        config: Its configuration.
+        index: Open; the caller closes it.
+        config: The project's configuration.
         fetchers: Asked instead of the project's own ones, when given.
         more: Asked beside them.
-        watch: Whether a view is the folder as it is now; without, the folder as it was when first
-            read, or when `refresh` was last called.
 
-    Cost: `view` walks the folder and reads what has changed since the last view; nothing changed on
-    120 files: one walk.
+    Cost: `view` compares the folder with the index and reads what the index has gained since the last
+    view; nothing changed on 120 files: one look at each file.
     """
 
     def __init__(
         self,
-        root: Path,
+        index: ProjectIndex,
         config: Config,
         *,
         fetchers: Sequence[Fetcher] | None = None,
         more: Sequence[Fetcher] = (),
-        watch: bool = True,
     ) -> None:
-        self._root = root
+        self.index = index
         self._config = config
         self._given = None if fetchers is None else tuple(fetchers)
         self._more = tuple(more)
-        self._watch = watch
         self._lock = threading.Lock()
-        self.codex = AuthoredCodex(root, whole=lambda: self.refresh().codex)
-        self.memories = Memories(root)
-        self.constraints = Constraints(root)
-        self._stamps: Mapping[str, str] = {}
-        self._walked: object = None
-        self._view: FolderView | None = None
-        self._retriever = Retriever(root)
+        self.codex = AuthoredCodex(index.root, whole=lambda: self.view().codex)
+        self.memories = Memories(index.root)
+        self.constraints = Constraints(index.root)
+        self._retriever = Retriever(index.root)
         self._own_fetchers: tuple[Fetcher, ...] = ()
+        self._told: tuple[object, Mapping[str, str]] | None = None
+        self._seen: tuple[Store, int, Codex] | None = None
+        self._view: View | None = None
 
-    def view(self) -> FolderView:
+    def view(self) -> View:
         """The state that a request sees."""
         with self._lock:
-            return self._refreshed() if self._watch or self._view is None else self._view
+            return self._present(self.index.freshen())
 
-    def refresh(self) -> FolderView:
-        """The project as it is now."""
-        with self._lock:
-            return self._refreshed()
-
-    def _refreshed(self) -> FolderView:
-        kept = {CODEX_FILE: _stamp(self._root / CODEX_FILE), AUTHORED_FILE: str(self.codex.stamp())}
-        walked = _core.walk(str(self._root), list(self._config.exclude), []), kept
-        if self._view is not None and walked == self._walked:
-            return self._view
-        found, refused = walk_files(self._root, self._config)
-        stamps = {stamp.path: stamp.stamp for stamp in found} | kept
-        if self._view is None or stamps != self._stamps:
-            self._view = self._read(stamps, refused)
-            self._stamps = stamps
-        self._walked = walked
+    def _present(self, troubles: tuple[ContextWarning, ...]) -> View:
+        for _ in range(_TRIES):
+            world = self.index.world
+            store, generation = self.index.ask(lambda store: (store, store.state().generation))
+            if self._view is not None and self._seen == (store, generation, world.codex):
+                break
+            found = self.index.ask(self._read)
+            # Somebody wrote while we read: what was read may be of two states.
+            if found is None or self.index.ask(lambda store: store.state().generation) != generation:
+                continue
+            documents, stamps = found
+            stamps[_GRAPH] = world.graph
+            self._view = self._build(world.codex, documents, stamps)
+            self._seen = (store, generation, world.codex)
+            break
+        if self._view is None:
+            raise StoreBusy("the index changes faster than it can be read")
+        skipped = self.index.skipped
+        warnings = (
+            *troubles,
+            *self.index.world.warnings,
+            *(ContextWarning("DOCUMENT_SKIPPED", f"{item.path}: {item.reason}") for item in skipped),
+        )
+        if warnings != self._view.warnings or skipped != self._view.skipped:
+            self._view = replace(self._view, warnings=warnings, skipped=skipped)
         return self._view
 
-    def _read(self, stamps: Mapping[str, str], refused: Sequence[Skipped]) -> FolderView:
-        before = self._view
+    def _read(self, store: Store) -> tuple[dict[str, Document], dict[str, str]] | None:
+        before = self._view.documents if self._view is not None else {}
+        stamps = {path: row.content_hash for path, row in store.files().items()}
         documents: dict[str, Document] = {}
-        skipped = list(refused)
-        for path in sorted(stamps.keys() - {CODEX_FILE, AUTHORED_FILE}):
-            if before is not None and stamps[path] == self._stamps.get(path) and path in before.documents:
-                documents[path] = before.documents[path]
-                continue
-            try:
-                documents[path] = read_document(self._root, path, config=self._config)
-            except DocumentSkipped as error:
-                skipped.append(error.skipped)
-            except UnknownDocument:
-                continue  # gone since the walk; the next one will not list it
-        same = before is not None and _telling(stamps, documents) == _telling(self._stamps, before.documents)
-        if before is not None and same:
-            codex = before.codex
-        else:
-            codex = build_codex(documents.values(), read_codex_file(self._root), authored=self.codex.read())
+        for path in sorted(stamps):
+            known = before.get(path)
+            if known is None or known.content_hash != stamps[path]:
+                known = store.document(path)
+            if known is None:
+                return None
+            documents[path] = known
+        return documents, stamps
+
+    def _build(self, codex: Codex, documents: dict[str, Document], stamps: dict[str, str]) -> View:
+        quiet = {path for path, document in documents.items() if document.kind in ("chapter", "code")}
+        told = (codex, {path: stamp for path, stamp in stamps.items() if path not in quiet})
+        if told != self._told:
             self._own_fetchers = self._own(codex, documents)
+            self._told = told
         passages = PassageFetcher(self._retriever, documents, codex)
         fetchers = (*self._own_fetchers, passages, *self._more) if self._given is None else self._given
-        warnings = tuple(codex.warnings) + tuple(
-            ContextWarning("DOCUMENT_SKIPPED", f"{item.path}: {item.reason}") for item in skipped
-        )
-        return FolderView(
-            self._root,
-            self._config,
-            documents,
-            tuple(skipped),
-            codex,
-            fetchers,
-            warnings,
-            stamps,
-            self._retriever,
-        )
+        return View(self.index.root, self._config, documents, (), codex, fetchers, (), stamps, self._retriever)
 
     def _own(self, codex: Codex, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
         source = CodexSource(codex)
@@ -164,17 +158,3 @@ class FolderProject:
             RetrievedFetcher(source, report_levels=True),
             ImmediateFetcher(),
         )
-
-
-def _telling(stamps: Mapping[str, str], documents: Mapping[str, Document]) -> dict[str, str]:
-    """Stamps of what codex and style are read from: everything but chapters and code."""
-    quiet = {path for path, document in documents.items() if document.kind in ("chapter", "code")}
-    return {path: stamp for path, stamp in stamps.items() if path not in quiet}
-
-
-def _stamp(path: Path) -> str:
-    try:
-        status = path.stat()
-    except OSError:
-        return ""
-    return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"

@@ -112,13 +112,11 @@ def test_changed_file_is_seen_by_the_next_request(engine, folder):
     assert not after.stable_prefix_unchanged
 
 
-def test_engine_that_does_not_watch_sees_changes_after_refresh(folder):
-    engine = ContextEngine(folder, counters=lambda model, version: FixedCounter(), watch=False)
-    engine.assemble(query="x")
-    (folder / "codex.json").unlink()
-    assert engine.assemble(query="y").layers.rules.source == ("kg:always:e2",)
-    engine.refresh()
-    assert engine.assemble(query="y").layers.rules.source == ()
+def test_engine_that_does_not_watch_still_sees_every_change_at_the_next_request(folder):
+    with ContextEngine(folder, counters=lambda model, version: FixedCounter(), watch=False) as engine:
+        assert engine.assemble(query="x").layers.rules.source == ("kg:always:e2",)
+        (folder / "codex.json").unlink()
+        assert engine.assemble(query="y").layers.rules.source == ()
 
 
 @pytest.mark.parametrize("document", ["chapters/ch009.md", "../secret.md", "/etc/passwd"])
