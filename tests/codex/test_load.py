@@ -122,6 +122,26 @@ def test_relation_note_may_say_from_which_chapter():
     assert relation.origin.line == 5
 
 
+@pytest.mark.parametrize(
+    ("line", "triple"),
+    [
+        ("- 林默与林小雨：兄妹，相依为命", ("林默", "兄妹", "林小雨")),
+        ("- 林默 ↔ 顾长河: 忘年交", ("林默", "忘年交", "顾长河")),
+        ("- 林默—顾长河（忘年交）", ("林默", "忘年交", "顾长河")),
+        ("顾伯是林默的师父。", ("顾长河", "师父", "林默")),
+        ("Lin Mo is 小雨's brother.", ("林默", "brother", "林小雨")),
+        ("Lin Mo is the brother of 小雨.", ("林默", "brother of", "林小雨")),
+        ("| 甲 | 乙 | 关系 |\n|--|--|--|\n| 林默 | 小雨 | 兄妹 |", ("林默", "兄妹", "林小雨")),
+        ("- 林默与路人：相识", None),
+        ("- 林默和顾长河：" + "很" * 40, None),
+    ],
+)
+def test_page_about_relations_states_this_one(line, triple):
+    profile = "# 人物\n\n## 林小雨\n- 别名：小雨\n\n## 林默\n- 别名：Lin Mo\n\n## 顾长河\n- 别名：顾伯\n"
+    found = triples(codex_of(**{"人物": profile, "设定/关系": f"# 人物关系\n\n{line}\n"}))
+    assert found == ({triple} if triple else set())
+
+
 def test_codex_relations_may_name_ids_names_or_aliases():
     relations = [
         {"source": "e1", "target": "林默", "type": "兄妹"},

@@ -12,7 +12,7 @@ ROWS = json.loads((Path(__file__).parents[1] / "cases" / "profiles.json").read_t
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["claim"])
 def test_profile_row(row):
-    drafts = parse_profiles(row["path"], row["text"])
+    drafts = parse_profiles(row["path"], row["text"]).drafts
     assert [draft.name for draft in drafts] == [entity["name"] for entity in row["entities"]]
     for draft, expected in zip(drafts, row["entities"], strict=True):
         for field, value in expected.items():
@@ -23,13 +23,13 @@ def test_profile_row(row):
 
 
 def test_origin_is_the_heading_and_its_line():
-    (draft,) = parse_profiles("人物.md", "# 人物\n\n前言。\n\n## 林小雨（小雨）\n- 年龄：16\n")
+    (draft,) = parse_profiles("人物.md", "# 人物\n\n前言。\n\n## 林小雨（小雨）\n- 年龄：16\n").drafts
     assert (draft.origin.path, draft.origin.section, draft.origin.line) == ("人物.md", "林小雨（小雨）", 5)
 
 
 def test_line_numbers_survive_front_matter_and_comments():
     text = "---\ntitle: 表\n---\n<!-- a\nb -->\n## 林默\n- 年龄：26\n"
-    assert parse_profiles("人物.md", text)[0].origin.line == 6
+    assert parse_profiles("人物.md", text).drafts[0].origin.line == 6
 
 
 LINES = st.sampled_from(
@@ -57,7 +57,7 @@ LINES = st.sampled_from(
 
 @given(st.lists(LINES, max_size=30), st.sampled_from(["人物.md", "characters/a.md", "x.md", "spec/y.txt"]))
 def test_any_arrangement_of_lines_is_read_without_error(lines, path):
-    for draft in parse_profiles(path, "\n".join(lines)):
+    for draft in parse_profiles(path, "\n".join(lines)).drafts:
         assert draft.name.strip()
         assert all(alias.strip() for alias in draft.aliases)
 

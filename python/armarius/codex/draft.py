@@ -43,6 +43,23 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class StatedLine:
+    """A line of a page about relations, with the file and heading it stands in."""
+
+    path: str
+    section: str
+    line: Line
+
+
+@dataclass(slots=True)
+class Profiles:
+    """What one file describes: entities in file order, and lines that may state relations between any two."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    lines: list[StatedLine] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class DraftRelation:
     """A relation whose ends are ids, names or aliases as written."""
 

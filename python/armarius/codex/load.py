@@ -7,7 +7,7 @@ from pathlib import Path
 
 from armarius.codex.authored import AuthoredCodex
 from armarius.codex.codex_json import CodexFile, parse_codex_json
-from armarius.codex.draft import Draft
+from armarius.codex.draft import Profiles
 from armarius.codex.merge import merge
 from armarius.codex.model import Codex
 from armarius.codex.profiles import parse_profiles
@@ -62,13 +62,14 @@ def build_codex(
     Cost: one pass over the text of settings, outlines and notes.
     """
     declared, authored = declared or CodexFile(), authored or CodexFile()
-    profiles: dict[str, list[Draft]] = {}
+    profiles: dict[str, Profiles] = {}
     for document in documents:
         if document.kind not in ("chapter", "code") and Path(document.path).suffix.lower() in PROSE_SUFFIXES:
             profiles[document.path] = parse_profiles(document.path, document.text, setting=document.kind == "setting")
-    drafts = [draft for path in sorted(profiles) for draft in profiles[path]]
+    drafts = [draft for path in sorted(profiles) for draft in profiles[path].drafts]
+    lines = [line for path in sorted(profiles) for line in profiles[path].lines]
     relations = [*authored.relations, *declared.relations]
-    merged = merge(drafts, declared.drafts, relations, authored=authored.drafts)
+    merged = merge(drafts, declared.drafts, relations, authored=authored.drafts, lines=lines)
     errors = [*authored.errors, *declared.errors, *(CodexError(problem) for problem in merged.problems)]
     if strict and errors:
         raise errors[0]

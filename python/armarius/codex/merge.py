@@ -4,8 +4,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from armarius.codex.draft import Draft, DraftRelation
+from armarius.codex.draft import Draft, DraftRelation, StatedLine
 from armarius.codex.model import Entity, Relation
+from armarius.codex.pairs import pair_of
 from armarius.codex.relations import relations_of
 from armarius.codex.words import fold
 
@@ -28,6 +29,7 @@ def merge(
     relations: Sequence[DraftRelation] = (),
     *,
     authored: Iterable[Draft] = (),
+    lines: Iterable[StatedLine] = (),
 ) -> Merged:
     """Unite what profiles, the codex file and authored records say about the same thing.
 
@@ -57,6 +59,9 @@ def merge(
     for entity, parts in zip(entities, drafts, strict=True):
         for draft in parts:
             found += relations_of(entity, draft, index)
+    for stated in lines:
+        pair = pair_of(stated.line, stated.path, stated.section, index)
+        found += [pair] if pair is not None else []
     unique = {(item.source, item.target, item.type, item.since, item.until): item for item in reversed(found)}
     kept = {id(item) for item in unique.values()}
     return Merged(entities, tuple(item for item in found if id(item) in kept), tuple(problems))

@@ -38,6 +38,21 @@ def is_plausible(heading: str) -> bool:
     )
 
 
+def announced_type(heading: str) -> str | None:
+    """The type in front of a name (`人物：林默`, `Location: Harrow`), or None."""
+    prefix = _PREFIX.match(strip_numbering(heading))
+    group = group_of(prefix["group"]) if prefix is not None else None
+    return None if group is None else group.type
+
+
+def split_dashed(text: str) -> tuple[str, str]:
+    """`name — about` as name and about; about is "" when there is no dash."""
+    dashed = _DASHED.match(text)
+    if dashed is None:
+        return text, ""
+    return dashed["name"].strip(), text[dashed.start("role") :].strip()
+
+
 def read_name(heading: str, origin: Origin) -> Draft:
     """A draft named by `heading`, with what the heading says beside the name.
 

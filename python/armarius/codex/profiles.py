@@ -5,7 +5,7 @@ Which sections are entities:
 - a section with a 类型/Type or 别名/Aliases label, in any file that is not a chapter;
 - in a setting file (`人物.md`, `characters/…`, `# 地点设定`), the outermost sections below the group headings that
   name a thing: not 外貌 or Background, which describe the entity above them, not chapters, not sentences;
-- the rows of a table whose header has a name column, in a setting file;
+- the rows of a table whose header has a name column, and the names that a group lists, in a setting file;
 - a whole file when it is about one thing (`characters/elena.md`, front matter with aliases or type).
 
 Everything that is said stays: known labels fill the entity, other labels, sub-sections and two-column tables become
@@ -16,20 +16,22 @@ import re
 from pathlib import PurePosixPath
 
 from armarius.codex.absorb import absorb, absorb_detail, add_label, pairs
-from armarius.codex.draft import Draft
+from armarius.codex.draft import Draft, Profiles, StatedLine
 from armarius.codex.kinds import PageKind, group_of, is_chapter, is_generic, page_kind, strip_numbering
 from armarius.codex.labels import is_known, is_nothing, role_of
+from armarius.codex.listing import listed
 from armarius.codex.markdown import Field, Section, Table, parse_page
 from armarius.codex.model import Origin
-from armarius.codex.naming import is_plausible, read_name
+from armarius.codex.naming import announced_type, is_plausible, read_name
+from armarius.codex.pairs import is_relational, stated_lines
 from armarius.codex.words import fold
 from armarius.project.front_matter import FrontMatter
 
 _TITLE = re.compile(r"^#[ 	]+(.+)$", re.MULTILINE)
 
 
-def parse_profiles(path: str, text: str, *, setting: bool = False) -> list[Draft]:
-    """Drafts of the entities that one file describes, in file order.
+def parse_profiles(path: str, text: str, *, setting: bool = False) -> Profiles:
+    """The entities that one file describes, and what it says of their relations.
 
     Args:
         path: Project-relative, `/`-separated; its names take part in the decision.
@@ -40,14 +42,14 @@ def parse_profiles(path: str, text: str, *, setting: bool = False) -> list[Draft
     """
     first = _TITLE.search(text, 0, 4096)
     if page_kind(path, first[1] if first else "")[0] == "chapter":
-        return []
+        return Profiles()
     page = parse_page(text, is_known)
     top = [child for child in page.root.children if child.level == 1]
     title = top[0].heading if len(top) == 1 else ""
     kind, type_ = page_kind(path, title)
     kind = "setting" if setting and kind == "unknown" else kind
     if kind == "chapter" or (title and is_chapter(title)):
-        return []
+        return Profiles()
     reader = _Pages(path, kind)
     single = _single_entity(path, page.front, page.root, kind, type_)
     if single is not None:
@@ -55,8 +57,8 @@ def parse_profiles(path: str, text: str, *, setting: bool = False) -> list[Draft
     else:
         reader.visit_all(page.root, type_, setting=kind == "setting")
         if kind == "setting":
-            reader.rosters(page.root, type_)
-    return reader.drafts
+            reader.group(page.root, type_)
+    return reader.found
 
 
 def _single_entity(path: str, front: FrontMatter, root: Section, kind: PageKind, type_: str | None) -> Section | None:
@@ -101,7 +103,7 @@ class _Pages:
 
     def __init__(self, path: str, kind: PageKind) -> None:
         self.path, self.kind = path, kind
-        self.drafts: list[Draft] = []
+        self.found = Profiles()
 
     def visit_all(self, parent: Section, type_: str | None, *, setting: bool) -> None:
         for child in parent.children:
@@ -114,14 +116,21 @@ class _Pages:
         named = any(role_of(item.key) == "name" for item in section.fields)
         if group is not None and group.type is not None and named and setting:
             self._entity(section, group.type)
+        elif group is None and (announced := announced_type(section.heading)) is not None and self.kind != "other":
+            self._entity(section, announced)
         elif self._is_explicit(section) and group is None:
             self._entity(section, type_)
         elif group is not None:
-            self.rosters(section, group.type or type_)
-            self.visit_all(section, group.type or type_, setting=setting or self.kind != "other")
+            inside = setting or self.kind != "other"
+            self.group(section, group.type or type_, lists=inside)
+            self.visit_all(section, group.type or type_, setting=inside)
         elif setting and (section.level > 1 or not section.children) and is_plausible(section.heading):
             self._entity(section, type_)
+        elif is_relational(section.heading):
+            self.found.lines += [StatedLine(self.path, section.heading, line) for line in stated_lines(section)]
         else:
+            if setting and section.level == 1:
+                self.group(section, type_)
             self.visit_all(section, type_, setting=setting and section.level == 1)
 
     def _is_explicit(self, section: Section) -> bool:
@@ -140,7 +149,7 @@ class _Pages:
         self._fill(draft, section, type_)
 
     def _fill(self, draft: Draft, section: Section, type_: str | None) -> None:
-        self.drafts.append(draft)
+        self.found.drafts.append(draft)
         absorb(draft, section)
         for child in section.children:
             if self._is_explicit(child):
@@ -174,9 +183,12 @@ class _Pages:
             if other is not owner and owner is not root:
                 absorb_detail(draft, other)
 
-    def rosters(self, section: Section, type_: str | None) -> None:
+    def group(self, section: Section, type_: str | None, *, lists: bool = True) -> None:
+        """The entities that stand directly under a group heading: rows of its tables, lines of its lists."""
         for table in section.tables:
             self._roster(table, section, type_)
+        if lists and type_ is not None:
+            self.found.drafts += listed(self.path, section, type_)
 
     def _roster(self, table: Table, section: Section, type_: str | None) -> None:
         columns = [role_of(cell) for cell in table.header]
@@ -194,4 +206,4 @@ class _Pages:
                 if column != table.header[at] and column and not is_nothing(cell):
                     add_label(draft, Field(column, cell, line))
             draft.type = draft.type or type_
-            self.drafts.append(draft)
+            self.found.drafts.append(draft)

@@ -1,0 +1,51 @@
+"""Entities that a group lists instead of giving each a section: `- 林默：钟表匠`, `- **Elena** (Ellie) — a pilot`."""
+
+import re
+from collections.abc import Iterator
+
+from armarius.codex.absorb import add_label
+from armarius.codex.draft import Draft
+from armarius.codex.labels import is_known
+from armarius.codex.markdown import Section, parse_field
+from armarius.codex.model import Origin
+from armarius.codex.naming import is_plausible, read_name, split_dashed
+from armarius.codex.timeline import parse_span
+
+_LISTED = re.compile(r"[、，,；;]")
+
+
+def listed(path: str, section: Section, type_: str) -> Iterator[Draft]:
+    """Drafts of the names that a section lists; none when its lines are labels of one thing.
+
+    Args:
+        path: Of the file.
+        section: A group, such as 主要人物.
+        type_: The type that the group gives.
+    """
+    names = [item for item in section.fields if _is_name(item.key)]
+    if 2 * len(names) < len(section.fields):
+        return
+    for item in names:
+        draft = read_name(item.key, Origin(path, section.heading, item.line))
+        draft.type, draft.description = type_, item.value
+        for text in item.items:
+            nested = parse_field(text, item.line)
+            if nested is not None:
+                add_label(draft, nested)
+            else:
+                draft.description = f"{draft.description}；{text}" if draft.description else text
+        yield draft
+    for text in section.bullets:
+        name, about = split_dashed(text)
+        if _is_name(name):
+            draft = read_name(name, Origin(path, section.heading, section.line))
+            draft.type, draft.description = type_, about
+            yield draft
+
+
+def _is_name(text: str) -> bool:
+    return is_plausible(text) and not is_known(text) and parse_span(text) is None and not _LISTED.search(_bare(text))
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[（(][^）)]*[)）]", "", text)
