@@ -10,7 +10,7 @@ pub mod budget;
 pub mod code;
 pub mod grams;
 pub mod lexical;
-mod matcher;
+pub mod matcher;
 #[cfg(test)]
 mod matcher_rows;
 pub mod normalize;
@@ -20,8 +20,13 @@ pub mod prefilter;
 #[cfg(feature = "python")]
 mod py;
 pub mod rank;
+mod ruler;
 pub mod scan;
 pub mod search;
+pub mod segment;
 pub mod terms;
 pub mod tokens;
+pub mod truncate;
+#[cfg(test)]
+mod truncate_properties;
 pub mod walk;

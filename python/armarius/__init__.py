@@ -10,6 +10,7 @@ from armarius.counting import TokenCounter
 from armarius.engine import ContextEngine, open  # noqa: A004 - armarius.open reads like gzip.open
 from armarius.matching import EntityMatcher, Match, Mention, Rejection
 from armarius.scanning import ScanHit, ScanHits, scan
+from armarius.truncation import Truncated, truncate
 
 __all__ = [
     "AssembleRequest",
@@ -27,9 +28,11 @@ __all__ = [
     "ScanHit",
     "ScanHits",
     "TokenCounter",
+    "Truncated",
     "__version__",
     "open",
     "scan",
+    "truncate",
 ]
 
 if not optimised:

@@ -23,6 +23,7 @@ __all__ = [
     "term_phrase",
     "terms",
     "text_grams",
+    "truncate",
     "walk",
 ]
 
@@ -138,6 +139,9 @@ def scan(
     globs: list[str],
     limit: int | None,
 ) -> tuple[list[tuple[str, int, int, int, str]], list[str], bool]: ...
+def truncate(
+    text: str, max_tokens: int, keep: str, anchor: int, boundary: str, counter: TokenCounter, /
+) -> tuple[int, int, int, bool]: ...
 def walk(
     root: str, exclude: list[str], only: list[str]
 ) -> tuple[list[tuple[str, int, str, int]], list[tuple[str, str]]]: ...

@@ -11,6 +11,7 @@ mod mention;
 mod rank;
 mod scan;
 mod tokens;
+mod truncate;
 mod walk;
 
 /// The native half of the `armarius` Python package.
@@ -36,6 +37,8 @@ mod _core {
     use super::scan::scan;
     #[pymodule_export]
     use super::tokens::TokenCounter;
+    #[pymodule_export]
+    use super::truncate::truncate;
     #[pymodule_export]
     use super::walk::walk;
 

@@ -75,6 +75,22 @@ impl Bpe {
         self.glyphs.count(&self.vocab, text, from, to)
     }
 
+    /// Number of tokens of `text[from..to]`, a part of a piece on whose edges no token can span.
+    pub(crate) fn count_part(&self, text: &[u8], from: usize, to: usize) -> usize {
+        self.glyphs.count(&self.vocab, text, from, to)
+    }
+
+    /// Report the places inside the piece that no token can span, with the tokens before each.
+    pub(crate) fn cuts(
+        &self,
+        text: &[u8],
+        from: usize,
+        to: usize,
+        report: impl FnMut(usize, usize),
+    ) {
+        self.glyphs.cuts(&self.vocab, text, from, to, report);
+    }
+
     /// Whether the boundary before `text` stays where it is when `…\n\n` is put in front.
     pub(crate) fn starts_safely(&self, text: &str) -> bool {
         let slash = self.grammar.takes_slash();

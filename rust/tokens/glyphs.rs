@@ -135,7 +135,21 @@ impl Glyphs {
     }
 
     /// Number of tokens of the piece `text[from..to]`, which is UTF-8 and no token as a whole.
+    #[inline]
     pub(crate) fn count(&self, vocab: &Vocab, text: &[u8], from: usize, to: usize) -> usize {
+        self.cuts(vocab, text, from, to, |_, _| ())
+    }
+
+    /// As `count`, and reports every place inside that no token can span, with the tokens before it.
+    #[inline]
+    pub(crate) fn cuts(
+        &self,
+        vocab: &Vocab,
+        text: &[u8],
+        from: usize,
+        to: usize,
+        mut report: impl FnMut(usize, usize),
+    ) -> usize {
         let mut total = 0;
         let mut atom = Atom {
             from,
@@ -165,6 +179,7 @@ impl Glyphs {
                 let (word, bit) = pair_bit(left, c);
                 if closed && self.pairs[word] & bit == 0 {
                     total += atom.count(vocab, text, at, left_info);
+                    report(at, total);
                     atom = Atom {
                         from: at,
                         characters: 0,

@@ -21,7 +21,7 @@ mod vocab;
 
 use std::path::Path;
 
-use bpe::Bpe;
+pub(crate) use bpe::Bpe;
 use encodings::{ENCODINGS, Encoding};
 use hf::FileTokenizer;
 pub use hf::Unreadable;
@@ -192,7 +192,6 @@ impl Counter {
     }
 
     /// The encoding's tables, for truncation.
-    #[allow(dead_code)]
     pub(crate) fn bpe(&self) -> Option<&'static Bpe> {
         match self.kind {
             Kind::Encoding(_, bpe) => Some(bpe),

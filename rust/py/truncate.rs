@@ -1,0 +1,54 @@
+//! `truncate` for Python: conversions and nothing else.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::tokens::{DETACH_ABOVE, TokenCounter};
+use crate::offsets::CodePoints;
+use crate::truncate::{Boundary, Keep, truncate as cut_text};
+
+/// `(start, end, tokens, settled)` of the longest piece that fits, in code points.
+#[pyfunction]
+#[pyo3(signature = (text, max_tokens, keep, anchor, boundary, counter, /))]
+pub fn truncate(
+    py: Python<'_>,
+    text: &str,
+    max_tokens: usize,
+    keep: &str,
+    anchor: usize,
+    boundary: &str,
+    counter: &TokenCounter,
+) -> PyResult<(usize, usize, usize, bool)> {
+    let keep = match keep {
+        "head" => Keep::Head,
+        "tail" => Keep::Tail,
+        "around" => Keep::Around(
+            text.char_indices()
+                .nth(anchor)
+                .map_or(text.len(), |(at, _)| at),
+        ),
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "keep must be 'head', 'tail' or 'around', got {other:?}"
+            )));
+        }
+    };
+    let boundary = match boundary {
+        "character" => Boundary::Character,
+        "sentence" => Boundary::Sentence,
+        "paragraph" => Boundary::Paragraph,
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "boundary must be 'sentence', 'paragraph' or 'character', got {other:?}"
+            )));
+        }
+    };
+    let counter = &counter.counter;
+    let cut = if text.len() < DETACH_ABOVE {
+        cut_text(counter, text, max_tokens, keep, boundary)?
+    } else {
+        py.detach(|| cut_text(counter, text, max_tokens, keep, boundary))?
+    };
+    let (start, end) = CodePoints::new(text).span(cut.start, cut.end);
+    Ok((start, end, cut.tokens, cut.settled))
+}
