@@ -104,13 +104,15 @@ def _in_sections(library: Library, entity_id: str, topic: Topic | None) -> Itera
             for start, end, mentions in _sentences(library, document.text, paragraph.start, paragraph.end):
                 sentence = document.text[start:end]
                 about = key in own or any(mention.entity_id == entity_id for mention in mentions)
+                if not about:
+                    continue
                 values = frozenset() if topic is None else values_in(library, sentence, mentions, topic)
                 if key not in own and "place" in (topic.dimensions if topic else ()):
                     # In the section of a place, to be named there is to be there.
                     here = [other for other in section.entities if library.entities[other].type == "location"]
                     values |= {f"place:{other}" for other in here}
                 speaks = topic is None or bool(words_in(sentence, topic.words)) or bool(values)
-                if about and speaks:
+                if speaks:
                     yield Statement(
                         sentence, section.path, section.section, paragraph.index, (start, end), None, values
                     )
@@ -153,7 +155,7 @@ def _in_texts(
                 values = values_in(library, sentence, mentions, topic)
                 named = any(mention.entity_id == entity_id for mention in mentions)
                 compared = any(value.startswith("older:") for value in values)
-                valued = bool(values) or not topic.dimensions
+                valued = bool(values) or not topic.valued
                 if valued and ((spoken and named) or shared >= _SHARED or compared):
                     sure = 2 * (shared >= _SHARED) + 2 * named + bool(values) + spoken
                     one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)

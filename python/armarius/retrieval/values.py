@@ -8,6 +8,7 @@ of them is right is for the writer to say.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from armarius.matching import Mention
 from armarius.project.numerals import parse_numeral
@@ -28,6 +29,7 @@ _OLDER_EN = re.compile(
     r"(?P<right>[\w'’]+)",
     re.IGNORECASE,
 )
+_ANY = ("body", "colour")
 _DIMENSIONS = {
     "age": ("age",),
     "house": ("place",),
@@ -46,12 +48,14 @@ class Topic:
         concepts: Of the vocabulary.
         dimensions: The kinds of value that are compared: age, place, body, colour.
         words: Whatever betrays that a sentence speaks of it.
+        valued: A sentence without a value says nothing of it; False when the attribute is not known to have any.
     """
 
     name: str
     concepts: tuple[str, ...]
     dimensions: tuple[str, ...]
     words: tuple[str, ...]
+    valued: bool
 
 
 def topic_of(attribute: str) -> Topic:
@@ -60,7 +64,7 @@ def topic_of(attribute: str) -> Topic:
     dimensions = tuple(dict.fromkeys(one for name in named for one in _DIMENSIONS.get(name, ())))
     known = table("concepts")
     words = [word.replace("-", " ") for name in named for word in known[name]]
-    return Topic(attribute, named, dimensions, tuple(dict.fromkeys([attribute, *words])))
+    return Topic(attribute, named, dimensions or _ANY, tuple(dict.fromkeys([attribute, *words])), bool(dimensions))
 
 
 def values_in(library: Library, sentence: str, mentions: Sequence[Mention], topic: Topic) -> frozenset[str]:
@@ -102,6 +106,7 @@ def _ages(sentence: str) -> set[str]:
     return found
 
 
+@cache
 def _values(kind: str) -> Phrases[str]:
     rows = table(kind)
     return Phrases({word: name for name, words in rows.items() for word in words})
