@@ -11,7 +11,7 @@ from armarius.indexstate import Outcome, Progress
 from armarius.project.documents import Document, Skipped
 from armarius.project.indexer import Found, compare, read_changes
 from armarius.store.base import Change, MentionRow, Put, Remove, Restamp, Store
-from armarius.world import World, authored_stamp, config_stamp, read_world
+from armarius.world import World, authored_stamp, config_stamp, read_records, read_world
 
 __all__ = ["Builder"]
 
@@ -29,6 +29,7 @@ class Builder:
         skipped: By path.
         progress: Of the refresh that runs or ran last.
         cancelled: Set it to stop between two transactions.
+        loaded: Set as soon as there is a world.
         compare_seconds: What the last comparison cost.
     """
 
@@ -40,6 +41,7 @@ class Builder:
         self.skipped: dict[str, Skipped] = {}
         self.progress = Progress(0, 0, "")
         self.cancelled = threading.Event()
+        self.loaded = threading.Event()
         self.compare_seconds = 0.0
         self._sources: dict[str, Document] = {}
         self._authored = self._configured = ""
@@ -55,7 +57,7 @@ class Builder:
         force = store.note("reader") != reader
         only = () if paths is None or force else paths
         difference = compare(self.root, self.config, known, only=only, force=force)
-        if self.world is None:
+        if self._is_outdated(store):
             self.load_world(store)
         if not only:
             self.skipped = {}
@@ -83,7 +85,12 @@ class Builder:
         self._sources = {row.path: d for row in rows if (d := store.document(row.path)) is not None}
         self._authored = authored_stamp(self.root)
         self.world = read_world(self.root, self._in_order())
+        self.loaded.set()
         return self.world
+
+    def _is_outdated(self, store: Store) -> bool:
+        """No world yet, or another process has built another one since."""
+        return self.world is None or store.note("graph") not in (None, self.world.graph)
 
     def _reload_config(self) -> None:
         self._configured = config_stamp(self.root)
@@ -116,13 +123,21 @@ class Builder:
         started = time.monotonic()
         difference = compare(self.root, self.config, store.files())
         self.compare_seconds = time.monotonic() - started
-        others = difference.doubtful or self._is_authored_anew() or config_stamp(self.root) != self._configured
+        others = (
+            difference.doubtful
+            or self._is_outdated(store)
+            or self._is_authored_anew()
+            or config_stamp(self.root) != self._configured
+        )
         return difference.certain or (-1 if others else 0)
 
     def _renew_world(self, store: Store, scanned: set[str]) -> None:
         """Build the codex again from the documents that describe it; tell the store when it says something else."""
         before = self.world
         self._authored = authored_stamp(self.root)
+        for collection, records in read_records(self.root).items():
+            if store.records(collection) != records:
+                store.replace_records(collection, records)
         world = self.world = read_world(self.root, self._in_order())
         if before is None or before.names != world.names:
             scanned.clear()

@@ -27,6 +27,8 @@ from armarius.world import World
 __all__ = ["ProjectIndex"]
 
 _INLINE = 20  # changed files that a request waits for; more are read in the background
+_WORLD_SECONDS = 10.0
+_PATIENCE_SECONDS = 0.25  # a request waits so long for somebody else's refresh, then answers from what is there
 _QUICK_SECONDS = 0.005  # a comparison that costs less is made before every answer, watched or not
 
 Answer = TypeVar("Answer")
@@ -108,6 +110,8 @@ class ProjectIndex:
     @property
     def world(self) -> World:
         """Codex and matcher as the index last saw them."""
+        if self._background is not None:  # it needs the lock to the end, and has a world from the beginning
+            self._builder.loaded.wait(_WORLD_SECONDS)
         world = self._builder.world
         if world is None:
             with self._lock:
@@ -158,12 +162,13 @@ class ProjectIndex:
         Returns:
             `INDEX_STALE` when answers may lack something.
         """
+        waiting = False
         if self._background is None and self._state != "cancelled" and not self._is_fresh():
             try:
-                self._catch_up()
+                waiting = not self._catch_up()
             except StoreError as error:
                 self._trouble = ContextWarning("INDEX_STALE", f"{type(error).__name__}: {error}")
-        if self._state == "building" and self._background is not None:
+        if waiting or (self._state == "building" and self._background is not None):
             done = self._builder.progress
             return (ContextWarning("INDEX_STALE", f"the index is being built: {done.done} of {done.total} files"),)
         if self._state == "cancelled":
@@ -175,8 +180,11 @@ class ProjectIndex:
             return False
         return not self._watcher.blind and not self._watcher.pending
 
-    def _catch_up(self) -> None:
-        with self._lock:
+    def _catch_up(self) -> bool:
+        """Compare and refresh; False when somebody else is at it for too long."""
+        if not self._lock.acquire(timeout=_PATIENCE_SECONDS):
+            return False
+        try:
             try:
                 changed = self._builder.differs(self._store) if self._state == "ready" else -1
             except StoreCorrupt:
@@ -185,6 +193,9 @@ class ProjectIndex:
                 self._refresh_in_background(None)
             elif changed:
                 self.refresh()
+        finally:
+            self._lock.release()
+        return True
 
     def search(
         self,

@@ -9,15 +9,16 @@ from pathlib import Path
 import numpy as np
 
 from armarius.codex.authored import AuthoredCodex
+from armarius.codex.collection import Constraints, Memories
 from armarius.codex.load import build_codex, read_codex_file
-from armarius.codex.model import Codex
+from armarius.codex.model import Codex, Constraint, Memory
 from armarius.config import CONFIG_NAME
 from armarius.errors import ContextWarning
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document
-from armarius.store.base import EntityRow, MentionRow, RelationRow
+from armarius.store.base import Collection, EntityRow, MentionRow, Record, RelationRow
 
-__all__ = ["World", "authored_stamp", "config_stamp", "read_world"]
+__all__ = ["World", "authored_stamp", "config_stamp", "read_records", "read_world"]
 
 # Written by the user or through the API; not documents, and part of what the index is made from.
 _AUTHORED = ("codex.json", ".armarius/codex.toml", ".armarius/memories.toml", ".armarius/constraints.toml")
@@ -94,6 +95,17 @@ def read_world(root: Path, documents: Iterable[Document]) -> World:
         matcher = EntityMatcher(usable)
     names = _digest([(e.id, e.name, e.aliases) for e in codex.entities])
     return World(codex, matcher, names, _digest([codex.entities, codex.relations]), tuple(warnings))
+
+
+def read_records(root: Path) -> dict[Collection, list[Record]]:
+    """The authored memories and constraints as the store keeps them, by id."""
+    memories, constraints = Memories(root).list(), Constraints(root).list()
+    return {"memory": _records(memories), "constraint": _records(constraints)}
+
+
+def _records(items: Iterable[Memory | Constraint]) -> list[Record]:
+    rows = [Record(item.id, json.dumps(asdict(item), ensure_ascii=False, sort_keys=True)) for item in items]
+    return sorted(rows, key=lambda record: record.id)
 
 
 def authored_stamp(root: Path) -> str:

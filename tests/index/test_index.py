@@ -1,3 +1,4 @@
+import json
 import os
 import shutil
 import threading
@@ -6,6 +7,7 @@ import time
 import pytest
 from tests.index.conftest import NOVEL, PROFILES, put
 
+from armarius.codex import Constraints, Memories
 from armarius.config import Config
 from armarius.errors import ProjectError, StoreError
 from armarius.index import ProjectIndex
@@ -234,6 +236,49 @@ def test_two_indexes_of_one_project_see_each_other(index):
         assert [h.path for h in index.search("独角兽")] == ["notes/new.md"]
         index.refresh()
         assert equals_folder(index)
+
+
+def test_a_codex_that_another_process_indexed_is_seen(index):
+    with ProjectIndex.open(index.root) as other:
+        put(index.root, "spec/people.md", PROFILES.replace("林默", "林深"))
+        other.refresh()
+        assert index.freshen() == ()
+        assert {e.name for e in index.world.codex.entities} == {"林小雨", "林深"}
+        assert equals_folder(index)
+
+
+def test_a_request_does_not_wait_for_a_long_refresh(index):
+    started, go_on = threading.Event(), threading.Event()
+    put(index.root, "notes/new.md", "独角兽")
+    refresh = threading.Thread(target=index.refresh, kwargs={"progress": lambda _: (started.set(), go_on.wait(10))})
+    refresh.start()
+    assert started.wait(10)
+    put(index.root, "notes/newer.md", "麒麟兽")
+    assert [w.code for w in index.freshen()] == ["INDEX_STALE"]
+    assert index.search("独角兽")
+    go_on.set()
+    refresh.join()
+    assert index.freshen() == ()
+    assert index.search("麒麟兽")
+
+
+def test_a_background_build_leaves_the_world_to_be_asked_for(novel, cache):
+    started, go_on = threading.Event(), threading.Event()
+    with ProjectIndex.open(novel, wait=False, progress=lambda _: (started.set(), go_on.wait(10))) as index:
+        assert index.world.matcher is not None
+        go_on.set()
+
+
+def test_authored_memories_and_constraints_are_in_the_store_too(index):
+    memory = Memories(index.root).create("读者喜欢短句", confidence=0.5)
+    Constraints(index.root).create("第三人称", priority=3)
+    index.refresh()
+    [record] = index.store.records("memory")
+    assert (record.id, json.loads(record.payload)["confidence"]) == (memory.id, 0.5)
+    assert [json.loads(r.payload)["text"] for r in index.store.records("constraint")] == ["第三人称"]
+    Memories(index.root).delete(memory.id)
+    index.refresh()
+    assert index.store.records("memory") == []
 
 
 def test_the_index_may_live_elsewhere_and_be_deleted(novel, cache, tmp_path):

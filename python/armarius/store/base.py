@@ -23,6 +23,7 @@ from armarius.project.segments import Role
 
 __all__ = [
     "Change",
+    "Collection",
     "DocumentRow",
     "EntityRow",
     "FileRow",
@@ -43,6 +44,7 @@ __all__ = [
 ]
 
 PassageKey = tuple[str, int]  # (document path, paragraph index)
+Collection = Literal["memory", "constraint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,11 +314,11 @@ class Store(Protocol):
         """
         ...
 
-    def replace_records(self, collection: Literal["memory", "constraint"], records: Sequence[Record]) -> None:
+    def replace_records(self, collection: Collection, records: Sequence[Record]) -> None:
         """Replace a collection in one transaction."""
         ...
 
-    def records(self, collection: Literal["memory", "constraint"]) -> list[Record]:
+    def records(self, collection: Collection) -> list[Record]:
         """A collection by id."""
         ...
 

@@ -13,6 +13,7 @@ from armarius.project.kinds import Kind
 from armarius.store import counts, fulltext, graph
 from armarius.store.base import (
     Change,
+    Collection,
     DocumentRow,
     EntityRow,
     FileRow,
@@ -272,7 +273,7 @@ class SqliteStore:
         with self._reading() as connection:
             return graph.neighbours(connection, entities, depth, limit)
 
-    def replace_records(self, collection: Literal["memory", "constraint"], records: Sequence[Record]) -> None:
+    def replace_records(self, collection: Collection, records: Sequence[Record]) -> None:
         """See `Store`."""
         with self._writing() as connection:
             connection.execute("DELETE FROM records WHERE collection = ?", (collection,))
@@ -281,7 +282,7 @@ class SqliteStore:
             )
             keep_hash(connection, "records")
 
-    def records(self, collection: Literal["memory", "constraint"]) -> list[Record]:
+    def records(self, collection: Collection) -> list[Record]:
         """See `Store`."""
         with self._reading() as connection:
             rows = all_rows(
