@@ -19,7 +19,7 @@ from armarius.assembly.inspection import inspection
 from armarius.assembly.report import Pack
 from armarius.assembly.resolve import CounterFor, RequestKeywords, Resolver, read_request
 from armarius.assembly.settings import read_settings
-from armarius.codex import AuthoredCodex, Constraints, Memories
+from armarius.codex import AuthoredCodex, Constraints, Entity, Memories
 from armarius.config import load_config
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult
 from armarius.counting import TokenCounter
@@ -32,7 +32,8 @@ from armarius.project.documents import Document
 from armarius.project.kinds import Kind
 from armarius.project.searching import SearchHit
 from armarius.retrieval.conflicts import Statement, statements
-from armarius.retrieval.hits import Retrieval
+from armarius.retrieval.excerpt import excerpt
+from armarius.retrieval.hits import Hit, Retrieval
 from armarius.wiring import Project, counter_for
 
 __all__ = ["ContextEngine", "open"]
@@ -235,6 +236,15 @@ class ContextEngine:
         current = view.document(document).chapter if document else chapter
         with view.retriever.at(view.documents, view.codex) as retriever:
             return retriever.retrieve(query, limit=limit, chapter=current)
+
+    def excerpt(self, hit: Hit) -> str:
+        """The text behind a hit: its section, or the paragraphs its evidence points at; "" when the file is gone."""
+        document = self._project.view().documents.get(hit.path)
+        return "" if document is None else excerpt(document, hit)
+
+    def entities(self) -> tuple[Entity, ...]:
+        """Every known entity, by whichever file."""
+        return self._project.view().codex.entities
 
     def evidence(self, name: str, *, attribute: str | None = None, chapter: int | None = None) -> list[Statement]:
         """Everything the project says about an entity, or about one attribute of it; competing statements marked.

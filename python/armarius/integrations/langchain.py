@@ -1,4 +1,4 @@
-"""LangChain: context for every model call of an agent.
+"""LangChain: context for every model call of an agent, and a retriever.
 
 The middleware changes what the model is sent, never what the agent remembers: stable layers join the
 system message, with one cache marker after them; the volatile layers stand as a message of their own
@@ -7,10 +7,11 @@ before the newest human message. An assembly is made once per human message, not
 
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armarius.errors import MissingExtra
+from armarius.integrations.methods import wire
 
 if TYPE_CHECKING:
     from armarius.assembly.report import Pack
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
     from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+    from langchain_core.retrievers import BaseRetriever
     from langgraph.config import get_config
+    from pydantic import ConfigDict
 except ImportError:
     raise MissingExtra("armarius.integrations.langchain", "langchain") from None
 
-__all__ = ["ContextMiddleware"]
+__all__ = ["ArmariusRetriever", "ContextMiddleware"]
 
 _REMEMBERED = 64
 _ANTHROPIC_MARKER = {"cache_control": {"type": "ephemeral"}}
@@ -123,3 +128,25 @@ def _key(message: AnyMessage) -> tuple[str, str]:
         # Called outside a graph.
         thread = ""
     return thread, f"{message.id or ''}\n{message.text}"
+
+
+class ArmariusRetriever(BaseRetriever):
+    """The engine's retrieval as a LangChain retriever.
+
+    Attributes:
+        engine: The project.
+        k: How many documents; may be given per call.
+        options: Further keyword arguments of `engine.retrieve`, such as `document`.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    engine: Any
+    k: int = 5
+    options: Mapping[str, Any] = {}
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        hits = self.engine.retrieve(query, limit=self.k if k is None else k, **self.options)
+        return [Document(self.engine.excerpt(hit), metadata=wire(hit), id=hit.reference) for hit in hits]

@@ -1,0 +1,59 @@
+// A client of `armarius channel`: one JSON object a line, answers by id.
+// Usage: node client.mjs PROJECT QUESTION
+
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+export class Armarius {
+  #process;
+  #waiting = new Map();
+  #last = 0;
+
+  constructor(project, { command = "armarius", onNotification = () => {} } = {}) {
+    this.#process = spawn(command, ["channel", project], { stdio: ["pipe", "pipe", "inherit"] });
+    createInterface({ input: this.#process.stdout }).on("line", (line) => {
+      const message = JSON.parse(line);
+      const waiting = this.#waiting.get(message.id);
+      if (message.method !== undefined) onNotification(message.method, message.params);
+      if (waiting === undefined) return;
+      this.#waiting.delete(message.id);
+      if (message.ok) waiting.resolve(message.result);
+      else waiting.reject(Object.assign(new Error(message.error.message), { code: message.error.code }));
+    });
+    this.#process.on("exit", () => {
+      for (const { reject } of this.#waiting.values()) reject(new Error("armarius has gone"));
+      this.#waiting.clear();
+    });
+  }
+
+  call(method, params = {}) {
+    const id = ++this.#last;
+    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    this.#process.stdin.write(JSON.stringify({ id, method, params }) + "\n");
+    return Object.assign(answer, { cancel: () => this.#send({ method: "cancel", params: { id } }) });
+  }
+
+  close() {
+    this.#process.stdin.end();
+    return new Promise((resolve) => this.#process.on("exit", resolve));
+  }
+
+  #send(message) {
+    this.#process.stdin.write(JSON.stringify(message) + "\n");
+  }
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  const [project, query] = process.argv.slice(2);
+  const armarius = new Armarius(project, { command: process.env.ARMARIUS ?? "armarius" });
+  // A large project is indexed in the background; until then answers carry INDEX_STALE.
+  while ((await armarius.call("index:status")).state === "building") await new Promise((done) => setTimeout(done, 50));
+  const request = { projectId: "", documentId: "", cursorPosition: 0, skillId: "chat", query, budget: 4000 };
+  const [first, second] = await Promise.all([
+    armarius.call("context:prompt:assemble", request),
+    armarius.call("constraints:list"),
+  ]);
+  const refused = await armarius.call("context:prompt:assemble", { ...request, documentId: "no/such.md" }).catch((e) => e.code);
+  console.log(JSON.stringify({ tokens: first.tokenCount, sources: first.layers.retrieved.source, constraints: second.items.length, refused }));
+  process.exitCode = await armarius.close();
+}

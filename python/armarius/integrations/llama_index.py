@@ -1,0 +1,49 @@
+"""LlamaIndex: the engine's retrieval as a retriever."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from armarius.errors import MissingExtra
+from armarius.integrations.methods import wire
+
+if TYPE_CHECKING:
+    from armarius.engine import ContextEngine
+
+try:
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ImportError:
+    raise MissingExtra("armarius.integrations.llama_index", "llama-index") from None
+
+__all__ = ["ArmariusRetriever"]
+
+
+class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
+    """Documents and sections for a question, best first.
+
+    Args:
+        engine: The project.
+        similarity_top_k: How many nodes.
+        options: Further keyword arguments of `engine.retrieve`, such as `document`.
+    """
+
+    def __init__(
+        self, engine: "ContextEngine", *, similarity_top_k: int = 5, options: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__()
+        self._engine = engine
+        self._limit = similarity_top_k
+        self._options = dict(options or {})
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        hits = self._engine.retrieve(query_bundle.query_str, limit=self._limit, **self._options)
+        return [
+            NodeWithScore(
+                node=TextNode(id_=hit.reference, text=self._engine.excerpt(hit), metadata=wire(hit)), score=hit.score
+            )
+            for hit in hits
+        ]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)

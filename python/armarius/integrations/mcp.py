@@ -1,0 +1,135 @@
+"""The engine as an MCP server: tools, resources and a prompt, for agents that speak the protocol.
+
+stdout is the wire: nothing here prints. A failure is a `ToolError` whose text a model can act on; it
+names no path outside the project.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+
+from pydantic import Field
+
+from armarius.errors import MissingExtra
+from armarius.integrations.failures import describe
+from armarius.integrations.methods import match_wire, wire
+
+if TYPE_CHECKING:
+    from armarius.engine import ContextEngine
+
+try:
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+except ImportError:
+    raise MissingExtra("armarius.integrations.mcp", "mcp") from None
+
+__all__ = ["build_server"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+Query = Annotated[str, Field(description="The user's words, in any language.", max_length=20_000)]
+DocumentPath = Annotated[str, Field(description='Project-relative path of the current document, or "".')]
+Cursor = Annotated[int, Field(description="Offset into that document in code points.", ge=0)]
+Budget = Annotated[int | None, Field(description="Tokens for the whole prompt; null for the default.", ge=1)]
+Limit = Annotated[int, Field(description="At most this many results.", ge=1, le=100)]
+
+_EXCERPT = 2_000
+_INSTRUCTIONS = (
+    "Context from one project folder. Call assemble_context for a ready prompt within a token budget, "
+    "retrieve for the documents a question needs, search for exact words, detect_entities for who is named."
+)
+
+
+def build_server(engine: "ContextEngine") -> MCPServer:
+    """A server over one engine; run it with `.run("stdio")` or connect a client in-process."""
+    server = MCPServer("armarius", instructions=_INSTRUCTIONS)
+    root = engine.root.resolve()
+
+    @server.tool()
+    @_told(root)
+    def assemble_context(
+        query: Query,
+        document: DocumentPath = "",
+        cursor: Cursor = 0,
+        budget: Budget = None,
+        model: Annotated[str | None, Field(description="Decides the tokenizer; null for the default.")] = None,
+    ) -> dict[str, Any]:
+        """Assemble a prompt from rules, settings, retrieved and immediate layers, within the budget."""
+        pack = engine.assemble(query=query, document=document, cursor=cursor, budget=budget, model=model)
+        return {**pack.to_wire(), "documents": list(pack.documents)}
+
+    @server.tool()
+    @_told(root)
+    def inspect_context(
+        query: Query, document: DocumentPath = "", cursor: Cursor = 0, budget: Budget = None, model: str | None = None
+    ) -> dict[str, Any]:
+        """Show what assemble_context would send, layer by layer, without the prompt itself."""
+        seen = engine.inspect(
+            query=query, document=document, cursor=cursor, budget=budget, model=model, requested_by="mcp"
+        )
+        return seen.to_wire()
+
+    @server.tool()
+    @_told(root)
+    def search(query: Query, limit: Limit = 10) -> dict[str, Any]:
+        """Find passages that contain the given words exactly. Any text is a valid query."""
+        return {"results": [wire(hit) for hit in engine.search(query, limit=limit)]}
+
+    @server.tool()
+    @_told(root)
+    def retrieve(query: Query, limit: Limit = 5, document: DocumentPath = "") -> dict[str, Any]:
+        """Find the documents and sections that a question needs, best first, with the reasons."""
+        answer = engine.retrieve(query, limit=limit, document=document)
+        results = [{**wire(hit), "text": engine.excerpt(hit)[:_EXCERPT]} for hit in answer]
+        warnings = [str(warning) for warning in answer.warnings]
+        return {"results": results, "outcome": answer.outcome, "warnings": warnings}
+
+    @server.tool()
+    @_told(root)
+    def detect_entities(text: Annotated[str, Field(max_length=200_000)]) -> dict[str, Any]:
+        """Say which known people, places and things a text names."""
+        return {"entities": [match_wire(match) for match in engine.detect(text)]}
+
+    @server.resource("armarius://entities", mime_type="application/json")
+    def entities() -> list[dict[str, Any]]:
+        """Every known entity: id, name, type, aliases."""
+        return [wire(entity) for entity in engine.entities()]
+
+    @server.resource("armarius://documents", mime_type="application/json")
+    def documents() -> list[str]:
+        """Paths of every document of the project."""
+        return [document.path for document in engine.documents()]
+
+    @server.resource("armarius://documents/{+path}", mime_type="text/markdown")
+    def document(path: str) -> str:
+        """The text of one document."""
+        try:
+            return engine.document(path).text
+        except Exception as error:  # noqa: BLE001 - a resource error carries a text, like a tool's
+            raise ResourceNotFoundError(describe(error, root=root).message) from None
+
+    @server.prompt()
+    def with_context(query: Query, document: DocumentPath = "") -> str:
+        """The user's question with the project's context before it."""
+        return engine.assemble(query=query, document=document).prompt
+
+    return server
+
+
+def _told(root: Path) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Turn whatever a tool raises into a text that a model can act on."""
+
+    def decorate(tool: Callable[_P, _R]) -> Callable[_P, _R]:
+        @wraps(tool)
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            try:
+                return tool(*args, **kwargs)
+            except Exception as error:  # noqa: BLE001 - only a ToolError's text reaches the model
+                failure = describe(error, root=root)
+                raise ToolError(f"{failure.code}: {failure.message}") from None
+
+        return call
+
+    return decorate

@@ -1,0 +1,137 @@
+"""What a host may ask over the JSON channel: a table from method names to calls of the engine.
+
+context:prompt:assemble   request -> result                    as `contract.AssembleRequest` and `AssembleResult`
+context:prompt:inspect    request -> inspection
+context:budget:get        {} -> profile
+context:budget:update     {version, profile} -> profile       CONTEXT_BUDGET_CONFLICT on a stale version
+constraints:list          {} -> {items}
+constraints:create        {text, source?, priority?, id?} -> constraint
+constraints:update        {id, text?, source?, priority?} -> constraint
+constraints:delete        {id} -> {id}
+entities:detect           {text} -> {items}
+documents:search          {query, limit?} -> {items}
+documents:retrieve        {query, limit?, documentId?} -> {items, outcome, warnings}
+index:status              {} -> status
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pydantic.alias_generators import to_camel
+
+from armarius.assembly.budget import BudgetProfile
+from armarius.contract import AssembleRequest, InspectRequest
+from armarius.errors import BudgetError, ContractError
+from armarius.matching import Match
+
+if TYPE_CHECKING:
+    from armarius.engine import ContextEngine
+
+__all__ = ["match_wire", "methods_of", "wire"]
+
+Params = Mapping[str, Any]
+_REQUIRED = object()
+
+
+def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
+    """The table over one engine; every function may be called from any thread."""
+
+    def update_budget(params: Params) -> dict[str, Any]:
+        version, profile = _take(params, {"version": int, "profile": dict})
+        try:
+            wanted = BudgetProfile.from_wire(profile)
+        except TypeError as error:
+            raise BudgetError(f"profile: {error}") from None
+        return engine.update_budget_profile(wanted, version=version).to_wire()
+
+    def create(params: Params) -> dict[str, Any]:
+        text, source, priority, id_ = _take(params, {"text": str}, source="user", priority=0, id="")
+        return wire(engine.constraints.create(text, source=source, priority=priority, id=id_))
+
+    def update(params: Params) -> dict[str, Any]:
+        (id_,) = _take({"id": params.get("id", _REQUIRED)}, {"id": str})
+        changes = {key: value for key, value in params.items() if key != "id"}
+        return wire(_known(lambda: engine.constraints.update(id_, **changes), id_))
+
+    def delete(params: Params) -> dict[str, Any]:
+        (id_,) = _take(params, {"id": str})
+        _known(lambda: engine.constraints.delete(id_), id_)
+        return {"id": id_}
+
+    def detect(params: Params) -> dict[str, Any]:
+        (text,) = _take(params, {"text": str})
+        return {"items": [match_wire(match) for match in engine.detect(text)]}
+
+    def search(params: Params) -> dict[str, Any]:
+        query, limit = _take(params, {"query": str}, limit=10)
+        return {"items": [wire(hit) for hit in engine.search(query, limit=limit)]}
+
+    def retrieve(params: Params) -> dict[str, Any]:
+        query, limit, document = _take(params, {"query": str}, limit=5, documentId="")
+        answer = engine.retrieve(query, limit=limit, document=document)
+        warnings = [str(warning) for warning in answer.warnings]
+        return {"items": [wire(hit) for hit in answer], "outcome": answer.outcome, "warnings": warnings}
+
+    return {
+        "context:prompt:assemble": lambda params: engine.assemble(AssembleRequest.from_wire(params)).to_wire(),
+        "context:prompt:inspect": lambda params: engine.inspect(InspectRequest.from_wire(params)).to_wire(),
+        "context:budget:get": lambda _: engine.budget_profile().to_wire(),
+        "context:budget:update": update_budget,
+        "constraints:list": lambda _: {"items": [wire(item) for item in engine.constraints.list()]},
+        "constraints:create": create,
+        "constraints:update": update,
+        "constraints:delete": delete,
+        "entities:detect": detect,
+        "documents:search": search,
+        "documents:retrieve": retrieve,
+        "index:status": lambda _: _status(engine),
+    }
+
+
+def wire(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any frozen dataclass of the engine
+    """A dataclass as plain JSON with camelCase keys; nested dataclasses too."""
+    return {to_camel(key): _plain(item) for key, item in asdict(value).items()}
+
+
+def match_wire(match: Match) -> dict[str, Any]:
+    """A match as plain JSON."""
+    return {"entityId": match.entity_id, "matchedTerm": match.matched_term, "position": match.position}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON in, JSON out
+    if isinstance(value, Mapping):
+        return {to_camel(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _status(engine: "ContextEngine") -> dict[str, Any]:
+    status = wire(engine.status())
+    # Where the index lives is this machine's business.
+    status.pop("path", None)
+    return {**status, "warnings": [str(warning) for warning in engine.status().warnings]}
+
+
+def _take(params: Params, required: Mapping[str, type], **optional: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    """The named parameters in order, checked by type; unknown ones are refused."""
+    unknown = sorted(params.keys() - required.keys() - optional.keys())
+    if unknown:
+        raise ContractError(f"params.{unknown[0]}: no such parameter")
+    values = []
+    for name, kind in {**required, **{name: type(default) for name, default in optional.items()}}.items():
+        value = params.get(name, optional.get(name, _REQUIRED))
+        if value is _REQUIRED:
+            raise ContractError(f"params.{name}: required")
+        if type(value) is not kind:
+            raise ContractError(f"params.{name}: expected {kind.__name__}, got {type(value).__name__}")
+        values.append(value)
+    return tuple(values)
+
+
+def _known(call: Callable[[], Any], id_: str) -> Any:  # noqa: ANN401 - whatever the call returns
+    try:
+        return call()
+    except KeyError:
+        raise ContractError(f"params.id: no constraint {id_!r}") from None

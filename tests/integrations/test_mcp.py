@@ -1,0 +1,122 @@
+"""The MCP server with the official client, in-process and over stdio, in both protocol eras."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mcp.server", reason="the mcp extra is not installed")
+
+from mcp import Client, StdioServerParameters
+
+from armarius.integrations.mcp import build_server
+
+TOOLS = {"assemble_context", "inspect_context", "search", "retrieve", "detect_entities"}
+
+
+class Server:
+    """A client connected in-process for one call; the client's task group wants to end where it began."""
+
+    def __init__(self, engine):
+        self.engine = engine
+
+    def __getattr__(self, name):
+        async def ask(*arguments):
+            async with Client(build_server(self.engine)) as client:
+                return await getattr(client, name)(*arguments)
+
+        return ask
+
+
+@pytest.fixture
+def client(engine):
+    return Server(engine)
+
+
+async def call(client, tool, **arguments):
+    return await client.call_tool(tool, arguments)
+
+
+async def test_every_tool_has_a_description_and_a_schema(client):
+    tools = (await client.list_tools()).tools
+    assert {tool.name for tool in tools} == TOOLS
+    assert all(tool.description and tool.input_schema["properties"] for tool in tools)
+
+
+async def test_assembled_context_is_structured_and_within_its_budget(client):
+    answer = await call(
+        client, "assemble_context", query="检查第3章的角色一致性", document="chapters/ch003.md", budget=3000
+    )
+    assert not answer.is_error
+    assert 0 < answer.structured_content["tokenCount"] <= 3000
+    assert "chapters/ch003.md" in answer.structured_content["documents"]
+
+
+async def test_the_other_tools_answer(client):
+    inspected = await call(client, "inspect_context", query="小雨点", document="chapters/ch003.md")
+    assert "prompt" not in inspected.structured_content
+    found = await call(client, "search", query="第十八页")
+    assert found.structured_content["results"][0]["path"].startswith("chapters/")
+    hits = await call(client, "retrieve", query="谁从档案馆裁走了第十八页")
+    assert hits.structured_content["outcome"] == "found"
+    assert hits.structured_content["results"][0]["text"]
+    who = await call(client, "detect_entities", text="小雨推开门走了进来")
+    assert [entity["matchedTerm"] for entity in who.structured_content["entities"]] == ["小雨"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code"),
+    [
+        ("assemble_context", {"query": "x", "document": "no/such.md"}, "UNKNOWN_DOCUMENT"),
+        ("assemble_context", {"query": "x", "document": "../../etc/passwd"}, "UNKNOWN_DOCUMENT"),
+        ("assemble_context", {"query": "x", "document": "/etc/passwd"}, "UNKNOWN_DOCUMENT"),
+        ("assemble_context", {"query": "x", "document": "chapters/ch003.md", "cursor": 10**9}, "CURSOR_OUT_OF_RANGE"),
+        ("assemble_context", {"query": "x", "budget": 5}, "BUDGET_INVALID"),
+    ],
+)
+async def test_a_failure_is_a_text_that_a_model_can_act_on(client, engine, tool, arguments, code):
+    answer = await client.call_tool(tool, arguments)
+    assert answer.is_error
+    text = answer.content[0].text
+    assert code in text
+    assert str(engine.root.resolve()) not in text
+    assert "root:" not in text
+
+
+async def test_resources_list_documents_and_entities_and_read_one(client):
+    listed = {str(resource.uri) for resource in (await client.list_resources()).resources}
+    assert listed == {"armarius://entities", "armarius://documents"}
+    documents = json.loads((await client.read_resource("armarius://documents")).contents[0].text)
+    assert "chapters/ch003.md" in documents
+    text = (await client.read_resource("armarius://documents/chapters/ch003.md")).contents[0].text
+    assert text.startswith("# 第三章 雨夜")
+    entities = json.loads((await client.read_resource("armarius://entities")).contents[0].text)
+    assert "林小雨" in {entity["name"] for entity in entities}
+
+
+@pytest.mark.parametrize(
+    "path", ["../secret.md", "%2e%2e/secret.md", "/etc/passwd", "chapters/../../secret.md", "no.md"]
+)
+async def test_no_resource_outside_the_project_is_readable(client, engine, path):
+    (engine.root.parent / "secret.md").write_text("TOP SECRET", encoding="utf8")
+    with pytest.raises(Exception) as caught:
+        await client.read_resource(f"armarius://documents/{path}")
+    assert "TOP SECRET" not in str(caught.value)
+
+
+async def test_prompt_carries_the_context(client):
+    prompt = await client.get_prompt("with_context", {"query": "小雨点是谁"})
+    assert "林小雨的猫" in prompt.messages[0].content.text
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_server_speaks_over_stdio_in_both_protocol_eras(novel, mode):
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore::RuntimeWarning"}
+    command = StdioServerParameters(
+        command=str(Path(sys.executable).parent / "armarius"), args=["serve", str(novel)], env=environment
+    )
+    async with Client(command, mode=mode) as client:
+        answer = await client.call_tool("detect_entities", {"text": "小雨推开门走了进来"})
+        assert answer.structured_content["entities"][0]["matchedTerm"] == "小雨"

@@ -1,0 +1,125 @@
+"""The methods of the JSON channel over a real engine, and the channel as a process spoken to by Node."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from armarius.errors import BudgetConflict, ContractError
+from armarius.integrations.methods import methods_of
+
+CLIENT = Path(__file__).resolve().parents[2] / "examples" / "javascript" / "client.mjs"
+REQUEST = {
+    "projectId": "",
+    "documentId": "chapters/ch003.md",
+    "cursorPosition": 30,
+    "skillId": "chat",
+    "query": "小雨点",
+}
+
+
+@pytest.fixture
+def call(engine):
+    methods = methods_of(engine)
+    return lambda method, **params: methods[method](params)
+
+
+def test_assemble_and_inspect_answer_in_the_wire_form(call):
+    result = call("context:prompt:assemble", **REQUEST)
+    assert result["tokenCount"] > 0
+    assert "小雨点" in result["prompt"]
+    inspected = call("context:prompt:inspect", **REQUEST)
+    assert "prompt" not in inspected
+    assert inspected["totals"]["tokenCount"] == result["tokenCount"]
+
+
+def test_budget_is_updated_under_its_version(call):
+    profile = call("context:budget:get")
+    changed = call("context:budget:update", version=profile["version"], profile={**profile, "budget": 5000})
+    assert changed["budget"] == 5000
+    assert call("context:budget:get") == changed
+    with pytest.raises(BudgetConflict):
+        call("context:budget:update", version=profile["version"], profile=profile)
+
+
+def test_constraints_are_created_listed_updated_and_deleted(call):
+    made = call("constraints:create", text="全书不出现手机", priority=2)
+    assert call("constraints:list")["items"] == [made]
+    assert call("constraints:update", id=made["id"], priority=5)["priority"] == 5
+    assert "全书不出现手机" in call("context:prompt:assemble", **REQUEST)["prompt"]
+    call("constraints:delete", id=made["id"])
+    assert call("constraints:list")["items"] == []
+
+
+def test_detect_search_retrieve_and_status_answer_in_plain_json(call):
+    assert [item["matchedTerm"] for item in call("entities:detect", text="小雨推开门")["items"]] == ["小雨"]
+    found = call("documents:search", query="第十八页")["items"]
+    assert found[0]["text"][slice(*found[0]["highlights"][0])] == "第十八页"
+    assert call("documents:retrieve", query="白鹭洲的灯塔")["outcome"] == "found"
+    status = call("index:status")
+    assert status["state"] == "ready"
+    assert "path" not in status
+    json.dumps([found, status])
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "field"),
+    [
+        ("constraints:create", {}, "text"),
+        ("constraints:create", {"text": 3}, "text"),
+        ("constraints:create", {"text": "x", "colour": "red"}, "colour"),
+        ("constraints:delete", {"id": "none"}, "id"),
+        ("constraints:update", {"priority": 1}, "id"),
+        ("documents:search", {"query": "x", "limit": "3"}, "limit"),
+        ("context:prompt:assemble", {"query": "x"}, "projectId"),
+        ("context:prompt:assemble", {**REQUEST, "budget": "many"}, "budget"),
+        ("context:budget:update", {"version": 1, "profile": {"size": 3}}, "size"),
+    ],
+)
+def test_a_wrong_parameter_is_named(call, method, params, field):
+    with pytest.raises(ContractError, match=field):
+        call(method, **params)
+
+
+def environment():
+    scripts = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": scripts, "PYTHONWARNINGS": "ignore::RuntimeWarning"}
+
+
+def test_channel_is_a_process_that_ends_with_its_input(novel):
+    lines = [{"id": 1, "method": "context:prompt:assemble", "params": REQUEST}, {"id": 2, "method": "no:such"}]
+    done = subprocess.run(
+        ["armarius", "channel", novel],
+        input="".join(json.dumps(line) + "\n" for line in lines),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        env=environment(),
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    by_id = {answer["id"]: answer for answer in answers if "id" in answer}
+    assert by_id[1]["ok"] is True
+    assert by_id[2]["error"]["code"] == "UNKNOWN_METHOD"
+    assert str(novel) not in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no Node on this machine")
+def test_javascript_client_of_the_examples_works(novel):
+    done = subprocess.run(
+        ["node", CLIENT, novel, "小雨点是谁"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["tokens"] > 0
+    assert "codex:detected:小雨点" in answer["sources"]
+    assert answer["refused"] == "UNKNOWN_DOCUMENT"

@@ -1,0 +1,57 @@
+"""LangChain's conformance tests and a LlamaIndex query, over the real retrieval of the example novel."""
+
+import shutil
+
+import pytest
+from tests.integrations.conftest import NOVEL
+
+import armarius
+
+pytest.importorskip("langchain_tests", reason="langchain-tests is not installed")
+
+from langchain_tests.integration_tests import RetrieversIntegrationTests
+
+from armarius.integrations.langchain import ArmariusRetriever
+
+QUESTION = "谁从档案馆裁走了第十八页"
+
+
+class TestLangChainConformance(RetrieversIntegrationTests):
+    """The five tests that LangChain asks of every retriever."""
+
+    @pytest.fixture(autouse=True)
+    def _project(self, tmp_path):
+        with armarius.open(shutil.copytree(NOVEL, tmp_path / "novel"), watch=False) as engine:
+            type(self).engine = engine
+            yield
+
+    @property
+    def retriever_constructor(self):
+        return ArmariusRetriever
+
+    @property
+    def retriever_constructor_params(self):
+        return {"engine": self.engine}
+
+    @property
+    def retriever_query_example(self):
+        return QUESTION
+
+
+def test_documents_carry_text_place_and_reasons(engine):
+    documents = ArmariusRetriever(engine=engine).invoke(QUESTION)
+    assert any("第十八页" in document.page_content for document in documents)
+    first = documents[0]
+    assert first.metadata["path"] in first.id
+    assert first.metadata["evidence"]
+
+
+async def test_llama_index_finds_the_same_sync_and_async(engine):
+    pytest.importorskip("llama_index.core", reason="the llama-index extra is not installed")
+    from armarius.integrations.llama_index import ArmariusRetriever as LlamaRetriever
+
+    retriever = LlamaRetriever(engine, similarity_top_k=3)
+    found = retriever.retrieve(QUESTION)
+    again = await retriever.aretrieve(QUESTION)
+    assert [node.node_id for node in found] == [node.node_id for node in again]
+    assert [node.node_id for node in found] == [hit.reference for hit in engine.retrieve(QUESTION, limit=3)]
