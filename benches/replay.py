@@ -32,7 +32,7 @@ def replay(corpus: Path, folder: Path, *, seed: int = 7) -> Iterator[Step]:
     chapters = sorted((folder / "chapters").glob("*.md"))
     for path in chooser.sample(chapters, _SESSIONS):
         whole = path.read_text(encoding="utf8")
-        at = len(whole) * 2 // 5
+        at = len(whole) * 7 // 10
         path.write_text(whole[:at], encoding="utf8")
         document = path.relative_to(folder).as_posix()
         yield Step("open", document, at)

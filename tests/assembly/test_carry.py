@@ -44,13 +44,14 @@ def test_stayers_go_all_at_once_when_an_item_that_is_asked_for_does_not_fit():
     assert second.prefix.anchor_moved
 
 
-def test_stayers_go_all_at_once_when_they_outgrow_their_share():
+def test_stayers_go_all_at_once_when_they_outgrow_their_share_of_a_full_prompt():
     names = [f"n{n:02}" for n in range(12)]
     first = assemble([card(name) for name in names], stamps=STAMPS, budget=2000)
-    second = assemble([card("n00")], stamps=STAMPS, previous=first, budget=2000)
-    assert [item.id for item in second.items] == ["n00"]
+    window = candidate("w", "immediate", content="字。" * 3000, keep="around", anchor=10, score=1)
+    second = assemble([card("n00"), window], stamps=STAMPS, previous=first, budget=1500)
+    assert [item.id for item in second.items] == ["n00", "w"]
     assert second.prefix.anchor_moved
-    roomy = assemble([card("n00")], stamps=STAMPS, previous=first, budget=8000)
+    roomy = assemble([card("n00")], stamps=STAMPS, previous=first, budget=2000)
     assert len(roomy.items) == 12
     assert not roomy.prefix.anchor_moved
 

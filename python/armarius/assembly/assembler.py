@@ -95,12 +95,12 @@ def _fit(
     task: Task, intake: Intake, counter: Measured, profile: BudgetProfile, previous: Previous, available: int
 ) -> tuple[Plan, Fitted]:
     """The best prompt that continues the previous one; a new beginning when that has outgrown its room."""
-    if task.previous is not None and _same_place(task.previous.request, task.request):
-        stayers = still_true(task.previous.retrieved, task.previous.stamps, task.stamps)
-        carried = carry(intake, stayers)
-        plan = Plan(carried, counter, profile, previous)
+    if task.previous is not None:
+        same = _same_place(task.previous.request, task.request)
+        stayers = still_true(task.previous.retrieved, task.previous.stamps, task.stamps) if same else []
+        plan = Plan(carry(intake, stayers), counter, profile, previous, hold=True)
         fitted = plan.fit(available)
-        if carried is intake or not outgrown(fitted, counter, profile.limit(available)):
+        if not outgrown(plan, fitted, profile.limit(available)):
             return plan, fitted
         plan = Plan(intake, counter, profile, previous)
         return plan, replace(plan.fit(available), anchor_moved=True)

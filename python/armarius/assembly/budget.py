@@ -16,7 +16,7 @@ from typing import Any
 from armarius.errors import BudgetConflict, BudgetError, ConfigError
 from armarius.fetchers.base import LAYERS, LayerName
 
-__all__ = ["BudgetProfile", "LayerBudget", "ProfileStore"]
+__all__ = ["BudgetProfile", "LayerBudget", "LayerRow", "ProfileStore"]
 
 LayerRow = tuple[int, int, int, int, int]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from armarius import _core
-from armarius.assembly.budget import BudgetProfile
+from armarius.assembly.budget import BudgetProfile, LayerRow
 from armarius.assembly.counting import Measured
 from armarius.assembly.cut import cut
 from armarius.assembly.intake import Intake
@@ -22,7 +22,7 @@ from armarius.assembly.render import (
 from armarius.errors import BudgetError
 from armarius.fetchers.base import LAYERS, Candidate, LayerName
 
-__all__ = ["Fitted", "Plan", "Previous"]
+__all__ = ["HOLD_PERCENT", "Fitted", "Plan", "Previous"]
 
 _OMITTED, _SHORT, _FULL = -1, -2, -3
 # Slack after cutting at a boundary that is worth another round of allocation.
@@ -32,6 +32,8 @@ _KEPT_BONUS = 0.25
 # No encoding in use averages more code points per token over prose or code; beyond it the text is counted whole.
 _CHARACTERS_PER_TOKEN = 8
 _REPAIRS = 12
+# Of a prompt, the most that the retrieved layer may grow to by holding on to previous items.
+HOLD_PERCENT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,15 @@ class _Measure:
 class Plan:
     """Everything that is known before the budget is: candidates, their sizes, the rules for dividing."""
 
-    def __init__(self, intake: Intake, measured: Measured, profile: BudgetProfile, previous: Previous) -> None:
+    def __init__(
+        self, intake: Intake, measured: Measured, profile: BudgetProfile, previous: Previous, *, hold: bool = False
+    ) -> None:
         self.intake = intake
         self.measured = measured
         self.profile = profile
         self.previous = previous
-        self.candidates = tuple(_binding(candidate) for candidate in intake.candidates)
+        self._held = {id_ for layer, id_ in previous.places if layer == "retrieved"} if hold else set()
+        self.candidates = tuple(_binding(candidate, self._held) for candidate in intake.candidates)
         groups = {(c.layer, c.group): None for c in self.candidates if c.group}
         bundles = {(c.layer, c.together): None for c in self.candidates if c.together}
         self._groups = {key: index for index, key in enumerate(groups)}
@@ -168,9 +173,21 @@ class Plan:
                     candidate.id,
                 )
             )
-        layers = self.profile.rows(available, self._overheads)
+        layers = self._layers(available, sizes)
         decisions, granted, _ = _core.allocate(max(target, 0), layers, self._headings, rows)
         return decisions, dict(zip(LAYERS, granted, strict=True))
+
+    def _layers(self, available: int, sizes: list[_Measure]) -> list[LayerRow]:
+        """The profile's rows; what is held back from the previous prompt does not count against new items."""
+        rows = self.profile.rows(available, self._overheads)
+        pairs = zip(self.candidates, sizes, strict=True)
+        held = sum(size.tokens for c, size in pairs if c.layer == "retrieved" and c.id in self._held)
+        if held:
+            at = LAYERS.index("retrieved")
+            ratio, least, most, overhead, priority = rows[at]
+            wanted = min(held + available * ratio // 10_000, available * HOLD_PERCENT // 100)
+            rows[at] = (ratio, max(least, wanted), most, overhead, priority)
+        return rows
 
     def _score(self, candidate: Candidate) -> float:
         if candidate.layer != "retrieved" or ("retrieved", candidate.id) not in self.previous.places:
@@ -267,8 +284,10 @@ class Plan:
         return [*cuts.values(), *more], again
 
 
-def _binding(candidate: Candidate) -> Candidate:
-    """Rules are never trimmed; the window around the cursor is never left out."""
+def _binding(candidate: Candidate, held: set[str]) -> Candidate:
+    """Rules are never trimmed, the window around the cursor is never left out, held items stay."""
+    if candidate.layer == "retrieved" and candidate.id in held:
+        return replace(candidate, pinned=True)
     if candidate.layer == "rules":
         return replace(candidate, pinned=True, keep=None, short=None)
     if candidate.layer == "immediate" and candidate.keep == "around":

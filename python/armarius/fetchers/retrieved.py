@@ -16,7 +16,7 @@ from armarius.matching import EntityMatcher
 # Code points of each text that are searched; what lies beyond is listed as not searched.
 MAX_SEARCHED = 262_144
 # Code points before and after the cursor whose mentions count.
-AROUND_CURSOR = 1_000
+AROUND_CURSOR = 3_000
 # More entities than this share one "no match" line.
 _LISTED_APART = 2_000
 # The user's words decide over the selection, the selection over what happens to stand around the cursor.
