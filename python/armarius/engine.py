@@ -6,7 +6,7 @@ pack = engine.assemble(query="检查第3章的角色一致性", document="chapte
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, Unpack
@@ -28,6 +28,7 @@ from armarius.fetchers.base import Fetcher, LayerName
 from armarius.index import ProjectIndex
 from armarius.indexstate import IndexStatus, Progress
 from armarius.matching import Match
+from armarius.progressbar import progress_bar
 from armarius.project.documents import Document
 from armarius.project.kinds import Kind
 from armarius.project.searching import SearchHit
@@ -359,14 +360,16 @@ def open(  # noqa: A001 - armarius.open
         wait: Whether to return when the index equals the folder, or at once and build in the background:
             answers then come from what is there, with `INDEX_STALE`.
         index_dir: Where the index lives; the user's cache directory when neither given nor configured.
-        progress: Called after every committed batch of a build, from the thread that builds.
+        progress: Called after every committed batch of a build, from the thread that builds; when not given
+            and `wait`, a bar is drawn where standard error is a terminal.
 
     Raises:
         ProjectError: `path` is no folder.
         ConfigError: Its `armarius.toml` is wrong.
         StoreError: The index can be neither used nor rebuilt.
     """
-    return ContextEngine(path, project_id=project_id, watch=watch, wait=wait, index_dir=index_dir, progress=progress)
+    with progress_bar() if progress is None and wait else nullcontext(progress) as report:
+        return ContextEngine(path, project_id=project_id, watch=watch, wait=wait, index_dir=index_dir, progress=report)
 
 
 def _key(kind: str, task: Task) -> Hashable:

@@ -1,20 +1,18 @@
 """`armarius index`, `search`, `watch` and `doctor`: the index of a project, from a terminal."""
 
 import argparse
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.errors import ContractError
 from armarius.index import ProjectIndex
-from armarius.indexstate import IndexStatus, Progress
+from armarius.indexstate import IndexStatus
+from armarius.progressbar import progress_bar
 from armarius.project.searching import SearchHit
 
 __all__ = ["add_commands"]
@@ -42,25 +40,10 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 @contextmanager
 def _opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator[ProjectIndex]:
     with (
-        _bar() as progress,
+        progress_bar() as progress,
         ProjectIndex.open(arguments.path, index_dir=arguments.index_dir, watch=watch, progress=progress) as index,
     ):
         yield index
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[Progress], None] | None]:
-    """A progress bar on standard error when it is a terminal; gone when the index is built."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    with Bar(console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("indexing", total=None)
-
-        def advance(progress: Progress) -> None:
-            bar.update(task, completed=progress.done, total=progress.total, visible=progress.done < progress.total)
-
-        yield advance
 
 
 def _index(arguments: argparse.Namespace) -> int:
