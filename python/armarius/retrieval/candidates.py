@@ -122,7 +122,7 @@ def _densest(library: Library, entity_ids: Iterable[str]) -> tuple[int, ...]:
     """Texts by how much of them is about all of the entities at once."""
     scores: dict[int, float] = {}
     for entity_id in entity_ids:
-        counts = {key: text.mentions[entity_id] for key, text in library.texts.items() if text.mentions[entity_id]}
+        counts = library.mentioned.get(entity_id, {})
         most = max(counts.values(), default=0)
         for key, count in counts.items():
             scores[key] = scores.get(key, 0.0) + count / (count + 0.5 * most)
@@ -135,9 +135,8 @@ def _users(library: Library, asked: Understanding) -> tuple[int, ...]:
     for mention in asked.mentions:
         if mention.term == library.entities[mention.entity_id].name:
             continue
-        counts = {key: text.terms[mention.term] for key, text in library.texts.items() if text.terms[mention.term]}
-        total = sum(text.mentions[mention.entity_id] for text in library.texts.values())
-        if counts and 2 * sum(counts.values()) < total:
+        counts = library.written.get(mention.term, {})
+        if counts and is_rare(library, mention.term, mention.entity_id):
             most = max(counts.values())
             for key, count in counts.items():
                 scores[key] = scores.get(key, 0.0) + count / (count + 0.5 * most)
@@ -146,8 +145,8 @@ def _users(library: Library, asked: Understanding) -> tuple[int, ...]:
 
 def is_rare(library: Library, term: str, entity_id: str) -> bool:
     """Whether an entity is mostly called otherwise."""
-    used = sum(text.terms[term] for text in library.texts.values())
-    return 2 * used < sum(text.mentions[entity_id] for text in library.texts.values())
+    used = sum(library.written.get(term, {}).values())
+    return 2 * used < sum(library.mentioned.get(entity_id, {}).values())
 
 
 def _beginnings(library: Library, asked: Understanding) -> tuple[int, ...]:
@@ -158,8 +157,8 @@ def _beginnings(library: Library, asked: Understanding) -> tuple[int, ...]:
     """
     found: list[int] = []
     for term in asked.aliases:
-        using = [key for key, text in library.texts.items() if text.terms[term]]
-        total = sum(library.texts[key].terms[term] for key in using)
+        using = list(library.written.get(term, {}))
+        total = sum(library.written.get(term, {}).values())
         for char in dict.fromkeys(term) if is_unspaced(term) else ():
             places = library.text_index.occurrences(char)
             if sum(count for _, count in places) <= 2.5 * total + 3:
@@ -172,7 +171,7 @@ def _beginnings(library: Library, asked: Understanding) -> tuple[int, ...]:
 def _first(library: Library, entity_ids: Iterable[str]) -> tuple[int, ...]:
     found = []
     for entity_id in entity_ids:
-        using = [key for key, text in library.texts.items() if text.mentions[entity_id]]
+        using = library.mentioned.get(entity_id)
         if using:
             found.append(min(using, key=library.place))
     return tuple(dict.fromkeys(found))
@@ -182,7 +181,7 @@ def _endings(library: Library, entity_ids: Iterable[str]) -> tuple[int, ...]:
     """The last text in which each entity is more than named."""
     found = []
     for entity_id in entity_ids:
-        counts = {key: text.mentions[entity_id] for key, text in library.texts.items() if text.mentions[entity_id]}
+        counts = library.mentioned.get(entity_id, {})
         enough = max(2.0, 0.15 * max(counts.values(), default=0))
         using = [key for key, count in counts.items() if count >= enough]
         if using:

@@ -50,7 +50,13 @@ class Statement:
 
 
 def statements(
-    library: Library, entity_id: str, attribute: str | None = None, *, chapter: int | None = None, limit: int = 20
+    library: Library,
+    entity_id: str,
+    attribute: str | None = None,
+    *,
+    chapter: int | None = None,
+    limit: int = 20,
+    texts: int = _TEXTS,
 ) -> list[Statement]:
     """What sections and chapters say of an entity, profiles first, then by chapter.
 
@@ -60,13 +66,16 @@ def statements(
         attribute: 年龄, 住处, "eye colour", …; None takes whatever its sections say.
         chapter: Chapters after it are left out.
         limit: At most so many.
+        texts: Look into so many texts, the likeliest first.
 
     Cost: one search; the sentences of the texts found are read.
     """
     topic = topic_of(attribute) if attribute else None
     found = list(_in_sections(library, entity_id, topic))
     if topic is not None:
-        told = sorted(_in_texts(library, entity_id, topic, found, chapter), key=lambda one: (-one[0], *_place(one[1])))
+        told = sorted(
+            _in_texts(library, entity_id, topic, found, chapter, texts), key=lambda one: (-one[0], *_place(one[1]))
+        )
         found += [one for _, one in told]
     found = list({(one.path, one.span): one for one in found}.values())[:limit]
     return [replace(one, competes_with=_rivals(one, found)) for one in found]
@@ -119,7 +128,7 @@ def _in_sections(library: Library, entity_id: str, topic: Topic | None) -> Itera
 
 
 def _in_texts(
-    library: Library, entity_id: str, topic: Topic, claimed: Sequence[Statement], chapter: int | None
+    library: Library, entity_id: str, topic: Topic, claimed: Sequence[Statement], chapter: int | None, texts: int
 ) -> Iterator[tuple[int, Statement]]:
     """Sentences of chapters with how surely they speak of the entity and the topic.
 
@@ -131,7 +140,7 @@ def _in_texts(
     words = [word for word in topic.words if len(word) > 1 or not is_unspaced(word)]
     groups: list[Group] = [([], [library.numbers[entity_id]], 1.0), (words, [], 1.0)]
     groups += term_groups(sorted(claims), 0.5)
-    for key, _, blocks in library.text_index.search(groups, limit=_TEXTS, **LONG):
+    for key, _, blocks in library.text_index.search(groups, limit=texts, **LONG):
         text = library.texts[key]
         document = library.document(text.path)
         if document is None or (chapter is not None and text.number is not None and text.number > chapter):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from armarius.retrieval.words import Found, Phrases, table
+from armarius.retrieval.words import Found, Phrases, Tokens, table
 
 __all__ = ["ANY", "INVERSE", "Role", "Step", "pair_of", "relation_words", "role_words"]
 
@@ -93,9 +93,9 @@ def _question_words() -> Phrases[tuple[Role, ...]]:
     return Phrases(entries)
 
 
-def relation_words(query: str) -> list[Found[tuple[Role, ...]]]:
+def relation_words(query: str, tokens: Tokens | None = None) -> list[Found[tuple[Role, ...]]]:
     """Relation words of a question, leftmost-longest: the value is the way to walk, `ANY` for kin of any kind."""
-    return _question_words().find(query)
+    return _question_words().find(query, tokens)
 
 
 def pair_of(kind: str) -> tuple[Role, Role] | None:

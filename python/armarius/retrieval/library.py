@@ -106,6 +106,7 @@ class Library:
         texts: Key to text.
         sections: Key to section; keys of texts and sections never meet.
         outline: Key of a text to the lines about it; `told` has the entities of those lines and of its title.
+        mentioned: Entity id to text to how often; `written`: the same for a name as it stands there.
         text_index: Texts by block; `outline_index` and `section_index` have one block per text and section.
     """
 
@@ -118,10 +119,13 @@ class Library:
         self.sections: dict[int, Section] = {}
         self.outline: dict[int, list[OutlineLine]] = {}
         self.told: dict[int, frozenset[str]] = {}
+        self.mentioned: dict[str, dict[int, int]] = {}
+        self.written: dict[str, dict[int, int]] = {}
         self.text_index = _core.TextIndex()
         self.outline_index = _core.TextIndex()
         self.section_index = _core.TextIndex()
         self._files: dict[str, _File] = {}
+        self._places: dict[int, tuple[int, str, int]] = {}
         self._outline_stale = True
         self._by_chapter: dict[int, list[int]] | None = None
         self._described: dict[str, list[int]] | None = None
@@ -170,7 +174,13 @@ class Library:
         if file is None:
             return
         for key in file.keys:
-            if self.texts.pop(key, None) is not None:
+            self._places.pop(key, None)
+            text = self.texts.pop(key, None)
+            if text is not None:
+                for entity_id in text.mentions:
+                    del self.mentioned[entity_id][key]
+                for term in text.terms:
+                    del self.written[term][key]
                 self.text_index.replace(key, [])
                 self.outline_index.replace(key, [])
             if self.sections.pop(key, None) is not None:
@@ -203,6 +213,10 @@ class Library:
             self.text_index.replace(key, rows)
             title = section or document.title
             self.texts[key] = Text(key, document.path, section, title, number, blocks, mentions, terms, first)
+            for entity_id, count in mentions.items():
+                self.mentioned.setdefault(entity_id, {})[key] = count
+            for term, count in terms.items():
+                self.written.setdefault(term, {})[key] = count
         self._changed()
 
     def _add_sections(self, file: _File) -> None:
@@ -232,15 +246,17 @@ class Library:
 
     def place(self, key: int) -> tuple[int, str, int]:
         """Where a text or section stands in the order of the book: (chapter or last, path, first code point)."""
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = self._place(key)
+        return place
+
+    def _place(self, key: int) -> tuple[int, str, int]:
         text = self.texts.get(key)
-        if text is not None:
-            return (
-                _LAST if text.number is None else text.number,
-                text.path,
-                text.blocks[0].start if text.blocks else 0,
-            )
-        section = self.sections[key]
-        return (_LAST, section.path, section.start)
+        if text is None:
+            section = self.sections[key]
+            return (_LAST, section.path, section.start)
+        return (_LAST if text.number is None else text.number, text.path, text.blocks[0].start if text.blocks else 0)
 
     def document(self, path: str) -> Document | None:
         """The document at `path` as it was taken in."""

@@ -24,6 +24,7 @@ PASSAGE_GROUP = "[检索 — 相关段落]"
 _LENGTH = 400
 _PER_TEXT = 2
 _TEXTS = 5
+_DISPUTED = 3
 _HITS = 8
 _NEAR = 1_000
 _SAME = 0.8
@@ -157,7 +158,7 @@ def _disputed(library: Library, found: Found, chapter: int | None) -> list[State
     said = [
         one
         for entity_id in asked.entities[:2]
-        for one in statements(library, entity_id, asked.content, chapter=chapter)
+        for one in statements(library, entity_id, asked.content, chapter=chapter, texts=_DISPUTED)
     ]
     return [one for one in said if one.competes_with]
 

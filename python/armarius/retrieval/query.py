@@ -12,7 +12,7 @@ from armarius import _core
 from armarius.matching import EntityMatcher, Mention
 from armarius.retrieval.chapters import ChapterReference, chapter_references
 from armarius.retrieval.kinship import Role, relation_words
-from armarius.retrieval.words import concepts, intents, is_unspaced, meta
+from armarius.retrieval.words import concepts, intents, is_unspaced, tokens_of
 
 __all__ = ["Intent", "RelationWord", "Understanding", "understand"]
 
@@ -88,22 +88,20 @@ def understand(
     for reference in references:
         rest = _blank(rest, reference.start, reference.end)
     mentions = tuple(matcher.find_all(rest))
+    tokens = tokens_of(rest)
     relations = tuple(
         RelationWord(rest[found.start : found.end], found.value, found.start, found.end)
-        for found in relation_words(rest)
+        for found in relation_words(rest, tokens)
         if not any(m.start < found.end and found.start < m.end for m in mentions)
     )
-    wanted = frozenset(name for name, phrases in intents().items() if phrases.find(rest))
+    wanted = frozenset(name for name, phrases in intents().items() if phrases.find(rest, tokens))
     for mention in mentions:
         rest = _blank(rest, mention.start, mention.end)
     named: list[str] = []
-    spotted = concepts().find(rest)
-    for found in spotted:
-        named.extend(found.value)
-    about = meta()
-    for found in spotted:
-        word = rest[found.start : found.end]
-        if about.find(word) and about.find(word)[0].end == len(word):
+    for found in concepts().find(rest):
+        about, is_meta = found.value
+        named.extend(about)
+        if is_meta:
             rest = _blank(rest, found.start, found.end)
     content = " ".join(rest.split())
     return Understanding(

@@ -60,7 +60,7 @@ class Topic:
 
 def topic_of(attribute: str) -> Topic:
     """The topic of an attribute name or of a question: 年龄, 住处, "eye colour"."""
-    named = tuple(dict.fromkeys(name for found in concepts().find(attribute) for name in found.value))
+    named = tuple(dict.fromkeys(name for found in concepts().find(attribute) for name in found.value[0]))
     dimensions = tuple(dict.fromkeys(one for name in named for one in _DIMENSIONS.get(name, ())))
     known = table("concepts")
     words = [word.replace("-", " ") for name in named for word in known[name]]
@@ -86,7 +86,7 @@ def values_in(library: Library, sentence: str, mentions: Sequence[Mention], topi
     if "age" in topic.dimensions:
         found |= _ages(sentence)
     for kind in ("body", "colour"):
-        if kind in topic.dimensions:
+        if kind in topic.dimensions and _first_letters(kind).search(sentence):
             found |= {f"{kind}:{one.value}" for one in _values(kind).find(sentence)}
     return frozenset(found)
 
@@ -110,3 +110,12 @@ def _ages(sentence: str) -> set[str]:
 def _values(kind: str) -> Phrases[str]:
     rows = table(kind)
     return Phrases({word: name for name, words in rows.items() for word in words})
+
+
+@cache
+def _first_letters(kind: str) -> re.Pattern[str]:
+    """What a sentence without any value of this kind does not hold; looking costs next to nothing."""
+    words = [word for row in table(kind).values() for word in row]
+    latin = "|".join(sorted({re.escape(word.split("-")[0]) for word in words if word.isascii()}))
+    other = "".join(sorted({word[0] for word in words if not word.isascii()}))
+    return re.compile(rf"[{other}]|\b(?:{latin})", re.IGNORECASE)

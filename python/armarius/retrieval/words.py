@@ -14,9 +14,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from armarius import _core
 
-__all__ = ["Found", "Phrases", "concept_words", "concepts", "intents", "is_unspaced", "table"]
+__all__ = ["Found", "Phrases", "concept_words", "concepts", "intents", "is_unspaced", "table", "tokens_of"]
 
 T = TypeVar("T")
+Tokens = list[tuple[str, int, int]]
 
 _UNSPACED = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+(?:['’][^\W\d_{_UNSPACED}]+)*|\d+")
@@ -50,9 +51,15 @@ class Phrases(Generic[T]):
                 self._values.setdefault(key, value)
         self._longest = max(map(len, self._values), default=0)
 
-    def find(self, text: str) -> list[Found[T]]:
-        """Every phrase in `text`, leftmost-longest; spans in code points."""
-        tokens = list(_tokens(text))
+    def find(self, text: str, tokens: "Tokens | None" = None) -> list[Found[T]]:
+        """Every phrase in `text`, leftmost-longest; spans in code points.
+
+        Args:
+            text: Any str.
+            tokens: `tokens_of(text)`, for a text that several vocabularies are looked up in.
+        """
+        if tokens is None:
+            tokens = tokens_of(text)
         found: list[Found[T]] = []
         at = 0
         while at < len(tokens):
@@ -66,6 +73,11 @@ class Phrases(Generic[T]):
             else:
                 at += 1
         return found
+
+
+def tokens_of(text: str) -> Tokens:
+    """The characters and words of a text as phrases are compared by: (token, first code point, one past the last)."""
+    return list(_tokens(text))
 
 
 def _tokens(text: str) -> Iterable[tuple[str, int, int]]:
@@ -110,21 +122,19 @@ def concept_words() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def concepts() -> "Phrases[tuple[str, ...]]":
-    """Concept words and words about the text in one pass: () for the latter, so that the longer of two wins."""
-    entries: dict[str, tuple[str, ...]] = {}
+def concepts() -> "Phrases[tuple[tuple[str, ...], bool]]":
+    """Concept words and words about the text in one pass, so that the longer of two wins.
+
+    The value is (concepts, whether the word speaks about the text); it may do both.
+    """
+    entries: dict[str, tuple[tuple[str, ...], bool]] = {}
+    about = frozenset(_data()["meta"].split())
     for name, words in table("concepts").items():
         for word in words:
-            entries[word] = (*entries.get(word, ()), name)
-    for word in _data()["meta"].split():
-        entries.setdefault(word, ())
+            entries[word] = ((*entries.get(word, ((), False))[0], name), word in about)
+    for word in sorted(about):
+        entries.setdefault(word, ((), True))
     return Phrases(entries)
-
-
-@cache
-def meta() -> Phrases[bool]:
-    """Words that speak about the text; some are concept words as well."""
-    return Phrases(dict.fromkeys(_data()["meta"].split(), True))
 
 
 @cache
