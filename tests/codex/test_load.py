@@ -83,6 +83,13 @@ def test_one_name_of_two_types_is_two_entities_with_two_ids():
     ]
 
 
+@pytest.mark.parametrize("other", ["faction", "宗门遗址", "location"])
+def test_one_name_of_two_kinds_of_thing_is_one_entity(other):
+    codex = codex_of(地点="## 青云宗\n山门。\n", 设定=f"## 青云宗\n- 类型：{other}\n- 别名：青云\n")
+    (entity,) = codex.entities
+    assert (entity.type, entity.aliases) == ("location", ("青云",))
+
+
 def test_file_order_does_not_change_the_codex():
     files = documents(**{"人物": PROFILE, "地点": PLACES, "b/人物": "## 林默\n- 别名：阿默\n"})
     codex = declared({"entities": [{"name": "江城"}]})

@@ -3,9 +3,9 @@
 import re
 
 from armarius.codex.draft import Draft, Line
+from armarius.codex.fields import Field, Section, parse_field
 from armarius.codex.kinds import group_of, is_generic, type_of
 from armarius.codex.labels import is_naming, is_nothing, level_of, role_of, split_names
-from armarius.codex.markdown import Field, Section, parse_field
 from armarius.codex.model import Fact
 from armarius.codex.timeline import parse_span
 
@@ -17,7 +17,8 @@ def pairs(section: Section) -> list[tuple[str, str, int]]:
     found: list[tuple[str, str, int]] = []
     for table in section.tables:
         if len(table.header) == 2:
-            rows = [table.header, *table.rows] if role_of(table.header[0]) else table.rows
+            first = [table.header] if role_of(table.header[0]) and not role_of(table.header[1]) else []
+            rows = [*first, *table.rows]
             found += [(row[0], row[1], table.line) for row in rows if len(row) == 2 and row[0]]
     return found
 
@@ -62,6 +63,7 @@ def absorb_detail(draft: Draft, section: Section) -> None:
         related = role == "relations" or section.heading.endswith(("关系", "关系网"))
         draft.lines += [Line(item.key, _with_items(item), item.line, related) for item in section.fields]
         draft.lines += [Line("", text, section.line, related) for text in bullets if related]
+        draft.lines += [Line(key, value, line, related) for key, value, line in pairs(section)]
     for child in section.children:
         absorb_detail(draft, child)
 

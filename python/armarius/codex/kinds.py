@@ -42,6 +42,9 @@ _ANY = _either({*_TYPE_OF, *_CONTAINERS, *words("fillers")})
 _SEP = r"[\s_\-/&+,，、·.:：]"
 # A Latin word must end where its letters end; Han words follow each other directly.
 _COMPOSED = re.compile(rf"^(?:{_SEP}*(?:{_ANY})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$")
+_OTHER_COMPOSED = re.compile(
+    rf"^(?:{_SEP}*(?:{_either({*_OTHER, *_CONTAINERS, *words('fillers')})})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$"
+)
 _WORD = re.compile(_ANY)
 _TAIL = re.compile(rf"({_either(word for word in _TYPE_OF if not word.isascii())})(?:{_either(words('group_tails'))})$")
 
@@ -89,6 +92,12 @@ def type_of(value: str) -> str:
 def is_chapter(title: str) -> bool:
     """Whether a file stem or heading names a chapter: ch003, 第三回, Chapter 12, prologue."""
     return _UNNUMBERED.match(title.strip()) is not None or chapter_number(title) is not None
+
+
+def is_other(title: str) -> bool:
+    """Whether a title is made of words for what is neither a setting nor a chapter: 剧情大纲, "Plot outline"."""
+    bare = fold(strip_numbering(title))
+    return 0 < len(bare) <= 40 and _OTHER_COMPOSED.match(bare) is not None and group_of(title) is None
 
 
 def is_generic(title: str) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from armarius.codex.absorb import add_label
 from armarius.codex.draft import Draft
-from armarius.codex.labels import is_known
-from armarius.codex.markdown import Section, parse_field
+from armarius.codex.fields import Section, parse_field
+from armarius.codex.labels import is_known, role_of
 from armarius.codex.model import Origin
 from armarius.codex.naming import is_plausible, read_name, split_dashed
 from armarius.codex.timeline import parse_span
@@ -41,6 +41,28 @@ def listed(path: str, section: Section, type_: str) -> Iterator[Draft]:
             draft = read_name(name, Origin(path, section.heading, section.line))
             draft.type, draft.description = type_, about
             yield draft
+
+
+def records(path: str, section: Section, type_: str | None) -> Iterator[Draft]:
+    """Drafts of records that follow each other, each begun by a name label: `Name: Anna`, `Age: 29`, prose, `Name: …`.
+
+    Args:
+        path: Of the file.
+        section: Fields in the order of the page.
+        type_: The type that the group gives, if it gives one.
+    """
+    starts = [at for at, item in enumerate(section.fields) if role_of(item.key) == "name" and is_plausible(item.value)]
+    for at, end in zip(starts, [*starts[1:], len(section.fields)], strict=True):
+        first, *rest = section.fields[at:end]
+        draft = read_name(first.value, Origin(path, section.heading, first.line))
+        for item in rest:
+            add_label(draft, item)
+        until = section.fields[end].line if end < len(section.fields) else None
+        for text, line in zip(section.prose, section.prose_lines, strict=True):
+            if first.line <= line and (until is None or line < until):
+                draft.description = f"{draft.description}\n{text}" if draft.description else text
+        draft.type = draft.type or type_
+        yield draft
 
 
 def _is_name(text: str) -> bool:

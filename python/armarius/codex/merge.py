@@ -4,12 +4,14 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from armarius.codex.cards import TYPE_LABELS
 from armarius.codex.draft import Draft, DraftRelation, StatedLine
 from armarius.codex.model import Entity, Relation
 from armarius.codex.pairs import pair_of
 from armarius.codex.relations import relations_of
 from armarius.codex.words import fold
 
+_PERSON, _TYPES = "character", frozenset(TYPE_LABELS)
 # Who wins, first to last.
 _AUTHORED, _DECLARED, _PROFILE = 0, 1, 2
 
@@ -33,7 +35,7 @@ def merge(
 ) -> Merged:
     """Unite what profiles, the codex file and authored records say about the same thing.
 
-    Same thing: same id, or same name (compared folded) with the same type or a type left unsaid. Per field authored
+    Same thing: same id, or same name (compared folded) with types that one thing may have. Per field authored
     records win over the codex file, it over profiles, and an earlier profile over a later one; aliases, attributes,
     facts and origins are united.
 
@@ -117,7 +119,7 @@ class _Groups:
                 continue
             if draft.type in types:
                 return group
-            if (not types or draft.type is None) and fitting is None:
+            if fitting is None and (draft.type is None or all(_may_be_one(draft.type, known) for known in types)):
                 fitting = group
         return fitting
 
@@ -132,6 +134,11 @@ class _Groups:
                 taken.add(id_)
             entities.append(_unite(id_, parts, [part for _, part in group]))
         return tuple(entities), [[part for rank, part in group if rank == _PROFILE] for group in self.groups]
+
+
+def _may_be_one(type_: str, other: str) -> bool:
+    """Whether things of one name and these types may be one: a sect that is a place, but no person that is a place."""
+    return (type_ == _PERSON) == (other == _PERSON) or not {type_, other} <= _TYPES
 
 
 def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:

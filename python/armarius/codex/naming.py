@@ -3,7 +3,7 @@
 import re
 
 from armarius.codex.draft import Draft
-from armarius.codex.kinds import group_of, is_chapter, is_generic, strip_numbering
+from armarius.codex.kinds import group_of, is_chapter, is_generic, is_other, strip_numbering
 from armarius.codex.labels import split_list, split_names
 from armarius.codex.model import Origin
 
@@ -25,7 +25,14 @@ def is_plausible(heading: str) -> bool:
     """Whether a heading could be a name: short, no sentence, no aspect, no chapter."""
     bare = strip_numbering(heading)
     name = _BRACKETS.sub("", bare).strip()
-    if not name or len(bare) > _MAX_NAME or _SENTENCE.search(name) or is_generic(name) or is_chapter(name):
+    if (
+        not name
+        or len(bare) > _MAX_NAME
+        or _SENTENCE.search(name)
+        or is_generic(name)
+        or is_chapter(name)
+        or is_other(name)
+    ):
         return False
     if not any(char.isalpha() for char in name):
         return False
@@ -67,6 +74,8 @@ def read_name(heading: str, origin: Origin) -> Draft:
     dashed = _DASHED.match(name)
     if dashed is not None:
         name, role = dashed["name"], dashed["role"]
+        if group_of(name) is not None and is_plausible(role):
+            name, role = role, name
     notes = _BRACKETS.findall(name)
     name = _BRACKETS.sub("", name).strip() or name
     first, *others = [part for part in _SLASHED.split(name) if part] or [name]

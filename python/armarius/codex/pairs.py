@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from armarius.codex.draft import Line
+from armarius.codex.fields import Section
 from armarius.codex.kinds import strip_numbering
 from armarius.codex.labels import role_of
-from armarius.codex.markdown import Section
 from armarius.codex.model import Entity, Origin, Relation
 
 _TITLE = re.compile(r"关系(?:表|网|图|谱)?$|\b(?:relations?|relationships?)(?: (?:map|chart|table))?$", re.IGNORECASE)

@@ -17,10 +17,11 @@ from pathlib import PurePosixPath
 
 from armarius.codex.absorb import absorb, absorb_detail, add_label, pairs
 from armarius.codex.draft import Draft, Profiles, StatedLine
-from armarius.codex.kinds import PageKind, group_of, is_chapter, is_generic, page_kind, strip_numbering
+from armarius.codex.fields import Field, Section, Table
+from armarius.codex.kinds import PageKind, group_of, is_chapter, is_generic, is_other, page_kind, strip_numbering
 from armarius.codex.labels import is_known, is_nothing, role_of
-from armarius.codex.listing import listed
-from armarius.codex.markdown import Field, Section, Table, parse_page
+from armarius.codex.listing import listed, records
+from armarius.codex.markdown import parse_page
 from armarius.codex.model import Origin
 from armarius.codex.naming import announced_type, is_plausible, read_name
 from armarius.codex.pairs import is_relational, stated_lines
@@ -111,9 +112,9 @@ class _Pages:
 
     def _visit(self, section: Section, type_: str | None, *, setting: bool) -> None:
         group = group_of(section.heading)
-        if is_chapter(section.heading):
+        if is_chapter(section.heading) or (is_other(section.heading) and not self._is_explicit(section)):
             return
-        named = any(role_of(item.key) == "name" for item in section.fields)
+        named = sum(role_of(item.key) == "name" for item in section.fields) == 1
         if group is not None and group.type is not None and named and setting:
             self._entity(section, group.type)
         elif group is None and (announced := announced_type(section.heading)) is not None and self.kind != "other":
@@ -187,7 +188,9 @@ class _Pages:
         """The entities that stand directly under a group heading: rows of its tables, lines of its lists."""
         for table in section.tables:
             self._roster(table, section, type_)
-        if lists and type_ is not None:
+        if lists and any(role_of(item.key) == "name" for item in section.fields):
+            self.found.drafts += records(self.path, section, type_)
+        elif lists and type_ is not None:
             self.found.drafts += listed(self.path, section, type_)
 
     def _roster(self, table: Table, section: Section, type_: str | None) -> None:
