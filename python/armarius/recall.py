@@ -17,6 +17,7 @@ from armarius.index import ProjectIndex
 from armarius.project.kinds import Kind
 from armarius.store.sqlite import SqliteStore
 from armarius.vectors.base import Embedder
+from armarius.vectors.near import Near
 from armarius.vectors.queue import Progress
 from armarius.vectors.semantic import Semantic, SemanticStatus, SimilarEntity, SimilarPassage
 
@@ -98,6 +99,11 @@ class ProjectRecall:
         """The paragraphs nearest to `query`; see `armarius.vectors.semantic.Semantic.similar`."""
         self._index.freshen()
         return self._ask(lambda semantic: semantic.similar(query, limit=limit, kinds=kinds, chapters=chapters))
+
+    def near(self, query: str) -> list[Near]:
+        """What stands out as near in meaning, for retrieval; may be empty. Answers from what is embedded so far."""
+        self._index.freshen()
+        return self._ask(lambda semantic: semantic.near(query))
 
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
         """The entities whose cards are nearest to `query`."""

@@ -7,6 +7,7 @@ from armarius.codex import build_codex
 from armarius.project.documents import make_document
 from armarius.retrieval.library import Library
 from armarius.retrieval.retriever import Retriever
+from armarius.vectors.near import Near
 
 from .conftest import SMALL, retriever_of, write
 
@@ -98,12 +99,25 @@ def test_a_character_alone_is_no_answer(novel):
 def test_vectors_add_what_no_word_shares(tmp_path):
     root = write(tmp_path, SMALL)
     plain = retriever_of(root)
-    near = Retriever(vectors=lambda query: ["chapters/ch004.md"])
+    near = Retriever(vectors=lambda query: [Near("chapters/ch004.md", 20, 30, 0.61)])
     near.sync({path: plain.library.document(path) for path in SMALL}, plain.library.codex)
     assert plain.retrieve("unspeakable zyzzyva").outcome == "nothing found"
     answer = near.retrieve("unspeakable zyzzyva")
     assert answer[0].path == "chapters/ch004.md"
-    assert answer[0].evidence[0].kind == "vector"
+    (evidence,) = answer[0].evidence
+    assert (evidence.kind, evidence.span) == ("vector", (20, 30))
+    assert "similarity 0.610" in evidence.detail
+
+
+def test_vectors_never_move_what_words_found(tmp_path):
+    root = write(tmp_path, SMALL)
+    plain = retriever_of(root)
+    near = Retriever(vectors=lambda query: [Near(path, 20, 30, 0.9) for path in sorted(SMALL, reverse=True)])
+    near.sync({path: plain.library.document(path) for path in SMALL}, plain.library.codex)
+    for query in ("Anna and the wedding fire", "the fire in the chandlery", "what burns in chapter 3", "Anna"):
+        before = references(plain.retrieve(query, limit=50))
+        after = references(near.retrieve(query, limit=50))
+        assert after[: len(before)] == before
 
 
 def test_the_order_of_documents_changes_nothing():

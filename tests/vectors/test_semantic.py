@@ -157,3 +157,16 @@ def test_a_real_model_finds_paraphrases_through_the_whole_path(opened, open_stor
     assert semantic.embed_pending(60)
     found = [semantic.similar(query, limit=1)[0].passage.chapter for query in PARAPHRASES]
     assert found == [place + 1 for place in PARAPHRASES.values()]
+
+
+def test_only_what_stands_out_is_near(opened, open_store, minilm):
+    store = open_store()
+    store.apply([chapter(number, text) for number, text in enumerate(PARAGRAPHS, 1)])
+    semantic = opened(embedders.safetensors(minilm), store)
+    semantic.embed_pending(60)
+    (found, *_) = semantic.near("siblings fight about an inheritance")
+    assert (found.path, found.similarity > 0.4) == ("chapters/ch005.md", True)
+    text = store.document(found.path).text
+    assert text[found.start : found.end] == PARAGRAPHS[4]
+    assert semantic.near("quantum chromodynamics on a lattice") == []
+    assert semantic.near("……") == []

@@ -10,6 +10,7 @@ from armarius.retrieval.library import Library
 from armarius.retrieval.people import People
 from armarius.retrieval.query import Understanding
 from armarius.retrieval.words import is_unspaced
+from armarius.vectors.near import Near
 
 __all__ = ["Ranking", "Weights", "grounded", "is_rare", "rankings"]
 
@@ -20,12 +21,16 @@ _SENTENCE = re.compile(r"[^。；;！!？?\n.]+")
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Texts by one kind of evidence, best first, with the weight of the list in the fusion."""
+    """Texts by one kind of evidence, best first, with the weight of the list in the fusion.
+
+    `blocks` and `near` say where in a text: the blocks that matched, the paragraph that is near in meaning.
+    """
 
     kind: str
     weight: float
     keys: tuple[int, ...]
     blocks: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    near: dict[int, Near] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ _NEIGHBOUR = 0.5
 _TOLD = 0.5
 _THING = 0.6  # a place or a thing that is merely there, beside a person
 _OTHER_SECTION = 0.5
+_BACKUP = 0.95  # a text found only by meaning, below the last one found by words
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ def mix(
     people: People,
     fused: dict[int, float],
     matching: Sequence[tuple[int, float]],
+    backup: Sequence[int] = (),
 ) -> list[Mixed]:
     """Texts and sections in one order, best first; ties go to texts, then to what comes first in the book.
 
@@ -72,6 +74,7 @@ def mix(
         people: Its entities.
         fused: Texts with their fused scores.
         matching: Sections by their words, (key, score in (0, 1]), best first.
+        backup: Texts by meaning, best first; those found in no other way come after everything else.
     """
     referred = [key for number in asked.chapters for key in library.by_chapter.get(number, ()) if key in library.texts]
     order = referred + [
@@ -94,7 +97,10 @@ def mix(
         if _OTHER_SECTION * score > sections.get(key, (0.0, ""))[0] and not library.sections[key].entities:
             sections[key] = (_OTHER_SECTION * score, "fulltext")
     found += [Mixed(score, key, is_section=True, how=(how,)) for key, (score, how) in sections.items()]
-    return sorted(found, key=lambda one: (-one.score, one.is_section, library.place(one.key)))
+    found.sort(key=lambda one: (-one.score, one.is_section, library.place(one.key)))
+    lowest, known = (found[-1].score if found else _STEPS[0]), set(order)
+    behind = [key for key in backup if key not in known]
+    return found + [Mixed(lowest * _BACKUP ** (n + 1), key, is_section=False) for n, key in enumerate(behind)]
 
 
 def _sections(

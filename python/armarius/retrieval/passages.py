@@ -61,7 +61,9 @@ def passages_of(library: Library, found: Found) -> list[Passage]:
     Cost: the blocks that were found are read again.
     """
     words = sought_words(library, found.answer.understanding)
-    blocks = next((ranking.blocks for ranking in found.lists if ranking.kind == "fulltext"), {})
+    blocks: dict[int, tuple[int, ...]] = {}
+    for kind in ("vector", "fulltext"):  # words decide where to cut, meaning where there are none
+        blocks |= next((ranking.blocks for ranking in found.lists if ranking.kind == kind), {})
     passages: list[Passage] = []
     texts = [(one, hit) for one, hit in zip(found.mixed, found.answer.hits, strict=False) if not one.is_section]
     for place, (one, hit) in enumerate(texts[:_TEXTS]):

@@ -40,7 +40,7 @@ def reasons(
         "phrase": lambda: _phrases(library, asked, text),
         "fulltext": lambda: _fulltext(library, asked, text, held["fulltext"][0]),
         "outline": lambda: _outline(library, asked, text),
-        "vector": lambda: [Evidence("vector", "near in meaning", text.path)],
+        "vector": lambda: [_near(text, held["vector"][0])],
     }
     for kind, (_, rank) in held.items():
         found += [replace(evidence, detail=f"{evidence.detail} (rank {rank + 1})") for evidence in makers[kind]()]
@@ -126,6 +126,11 @@ def _fulltext(library: Library, asked: Understanding, text: Text, ranking: Ranki
     index, words = best_paragraph(document, text, blocks[0], sought_words(library, asked))
     paragraph = document.paragraphs[index]
     return [Evidence("fulltext", ", ".join(words[:_SHOWN]), text.path, (paragraph.start, paragraph.end))]
+
+
+def _near(text: Text, ranking: Ranking) -> Evidence:
+    near = ranking.near[text.key]
+    return Evidence("vector", f"near in meaning, similarity {near.similarity:.3f}", text.path, (near.start, near.end))
 
 
 def _outline(library: Library, asked: Understanding, text: Text) -> list[Evidence]:

@@ -26,14 +26,14 @@ from armarius.retrieval.reasons import reasons
 from armarius.retrieval.roles import Ties
 from armarius.retrieval.timeline import Timeline
 from armarius.scanning import scan
+from armarius.vectors.near import Near
 
 __all__ = ["Found", "Retriever", "VectorSearch"]
 
-# The question to paths, best first, or to (path, first code point) pairs; may raise.
-VectorSearch = Callable[[str], Sequence[str]]
+# The question to paragraphs that stand out as near in meaning, best first; may raise.
+VectorSearch = Callable[[str], Sequence[Near]]
 
 _WITHHELD = 10
-_VECTOR_WEIGHT = 0.8
 _SCANNED = 20
 _SECTIONS = 5
 
@@ -140,7 +140,9 @@ class Retriever:
         timeline = Timeline.of(asked, chapter)
         lists, later = timeline.split(library, lists)
         matching = _matching(library, asked)
-        mixed = mix(library, asked, people, fuse(lists), matching)[:limit]
+        backup = [key for ranking in lists if ranking.kind == "vector" for key in ranking.keys]
+        exact = [ranking for ranking in lists if ranking.kind != "vector"]
+        mixed = mix(library, asked, people, fuse(exact), matching, backup)[:limit]
         clock.lap("fuse")
         hits = [_hit(library, asked, people, lists, one) for one in mixed]
         hits += self._scanned(library, asked, hits, limit, warnings)
@@ -171,16 +173,17 @@ class Retriever:
         if self._vectors is None:
             return []
         try:
-            paths = self._vectors(query)
+            found = self._vectors(query)
         except Exception as error:  # noqa: BLE001 - no source failure may fail the call
             warnings.append(ContextWarning("EMBEDDING_UNAVAILABLE", str(error)))
             return []
-        place = {path: rank for rank, path in reversed(list(enumerate(paths)))}
-        keys = sorted(
-            (key for key, text in library.texts.items() if text.path in place),
-            key=lambda key: (place[library.texts[key].path], library.place(key)),
-        )
-        return [Ranking("vector", _VECTOR_WEIGHT, tuple(keys))] if keys else []
+        near: dict[int, Near] = {}
+        blocks: dict[int, tuple[int, ...]] = {}
+        for one in found:
+            place = _text_at(library, one)
+            if place is not None and place[0] not in near:
+                near[place[0]], blocks[place[0]] = one, (place[1],)
+        return [Ranking("vector", 0.0, tuple(near), blocks, near)] if near else []
 
     def _scanned(
         self, library: Library, asked: Understanding, hits: list[Hit], limit: int, warnings: list[ContextWarning]
@@ -215,6 +218,16 @@ class _Clock:
         now = time.perf_counter()
         self.stages[stage] = (now - self._last) * 1000
         self._last = now
+
+
+def _text_at(library: Library, near: Near) -> tuple[int, int] | None:
+    """The text and the block of it that a paragraph lies in; the first block when it lies in none, as a title does."""
+    texts = [(key, text) for key, text in sorted(library.texts.items()) if text.path == near.path]
+    for key, text in texts:
+        for number, block in enumerate(text.blocks):
+            if block.start <= near.start < block.end:
+                return key, number
+    return (texts[0][0], 0) if texts else None
 
 
 def _matching(library: Library, asked: Understanding) -> list[tuple[int, float]]:

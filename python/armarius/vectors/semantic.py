@@ -12,6 +12,8 @@ from armarius.vectors.base import Embedder, Fingerprint, Vectors, require_same
 from armarius.vectors.exact import Filter
 from armarius.vectors.index import EXACT_BELOW, IndexStatus, VectorIndex
 from armarius.vectors.lexical import LexicalEmbedder
+from armarius.vectors.near import Background, Near
+from armarius.vectors.preprocess import unit_rows
 from armarius.vectors.queue import EmbeddingQueue, Progress
 from armarius.vectors.sets import State
 from armarius.vectors.storage import SetGone, VectorStorage
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Semantic", "SemanticStatus", "SimilarEntity", "SimilarPassage"]
 
 _REMEMBERED_QUERIES = 64
+_BACKGROUND = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class Semantic:
         self._embedders = {embedder.fingerprint: embedder}
         self._queries: OrderedDict[tuple[Fingerprint, str], Vectors] = OrderedDict()
         self._lock = threading.Lock()
+        self._backgrounds: dict[int, Background] = {}
         self._index = VectorIndex(self._storage, exact_below=exact_below)
         self._queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
         self._background = background
@@ -113,6 +117,26 @@ class Semantic:
         keyed = [((places[owner].path, places[owner].paragraph), value) for owner, value in found if owner in places]
         passages = {passage.key: passage for passage in self._store.passages([key for key, _ in keyed])}
         return [SimilarPassage(passages[key], value) for key, value in keyed if key in passages]
+
+    def near(self, query: str, *, limit: int = 40) -> list[Near]:
+        """The paragraphs that stand out for this query, best first: what retrieval may add to what words find.
+
+        Unlike `similar` this may be empty: a question about something the project never mentions has no answer.
+
+        Raises:
+            DimensionMismatch: The index holds vectors of another model.
+            EmbeddingError: The embedder failed.
+        """
+        found = self._search(query, limit, Filter(kinds=("chapter", "note")))
+        if not found:
+            return []
+        serving = self._storage.sets()["serving"]
+        background = self._backgrounds.get(serving.id) or self._take_background()
+        vector = self._query_vector(self._embedders[serving.fingerprint], query)
+        least = background.threshold(vector) if background else 1.0
+        standing_out = [(owner, value) for owner, value in found if value >= least]
+        spans = self._storage.spans([owner for owner, _ in standing_out])
+        return [Near(*spans[owner], similarity=round(value, 4)) for owner, value in standing_out if owner in spans]
 
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
         """The entities whose cards are nearest; as `similar`."""
@@ -207,7 +231,17 @@ class Semantic:
                 if self._storage.pending(building.id, limit=1):
                     self._queue.start()
                 return
+        self._take_background()
         self._index.refresh()
+
+    def _take_background(self) -> Background | None:
+        serving = self._storage.sets().get("serving")
+        if serving is None:
+            return None
+        sample = unit_rows(self._storage.sample(serving, _BACKGROUND))
+        background = Background(sample, self._storage.counts(serving.id).embedded)
+        self._backgrounds = {serving.id: background}
+        return background
 
     def _search(self, query: str, limit: int, which: Filter) -> list[tuple[int, float]]:
         if limit < 1:

@@ -245,6 +245,23 @@ class VectorStorage:
         hashes = {-ref: text_hash(text) for ref, text in self._cards.items()}
         table.carry(connection, vector_set, ENTITIES, hashes)
 
+    def spans(self, owners: Sequence[int]) -> dict[int, tuple[str, int, int]]:
+        """Path, start and end (code points) of those owners that are paragraphs."""
+        query = (
+            'SELECT p.id, d.path, p.start, p."end" FROM json_each(?) j JOIN paragraphs p ON p.id = j.value '  # noqa: S608
+            f"JOIN documents d ON d.id = p.id >> {PARAGRAPH_BITS}"
+        )
+        with self._store.reading() as connection:
+            rows = all_rows(connection, query, (json.dumps(list(owners)),))
+        return {owner: (path, start, end) for owner, path, start, end in rows}
+
+    def sample(self, vector_set: VectorSet, size: int) -> Vectors:
+        """At most `size` vectors, spread evenly over the set; float32, shape (m, dimension); raises SetGone."""
+        query = "SELECT slot FROM vectors WHERE vector_set = ? AND slot IS NOT NULL ORDER BY owner"
+        with self._reading(vector_set) as connection:
+            slots = [slot for (slot,) in all_rows(connection, query, (vector_set.id,))]
+            return table.read_vectors(connection, vector_set, slots[:: max(1, -(-len(slots) // size))])
+
     def _texts(self, connection: apsw.Connection, owners: Sequence[int]) -> dict[int, str]:
         found: dict[int, str] = {}
         documents: dict[int, dict[int, str]] = {}
