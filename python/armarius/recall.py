@@ -102,7 +102,6 @@ class ProjectRecall:
 
     def near(self, query: str) -> list[Near]:
         """What stands out as near in meaning, for retrieval; may be empty. Answers from what is embedded so far."""
-        self._index.freshen()
         return self._ask(lambda semantic: semantic.near(query))
 
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
@@ -112,7 +111,7 @@ class ProjectRecall:
 
     def focus(self, *documents: str) -> None:
         """Embed these documents before others: where the writer is."""
-        self._current().changed(focus=documents)
+        self._current().focus(documents)
 
     def embed(self, *, progress: Callable[[Progress], None] | None = None) -> Progress:
         """Embed everything that is not embedded yet and wait for it.

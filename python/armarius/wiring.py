@@ -19,7 +19,7 @@ from armarius.fetchers.style import ProjectStyle
 from armarius.index import ProjectIndex
 from armarius.project.documents import Document, Skipped, read_document
 from armarius.retrieval.passages import PassageFetcher
-from armarius.retrieval.retriever import Retriever
+from armarius.retrieval.retriever import Retriever, VectorSearch
 from armarius.store.base import Store
 
 __all__ = ["Project", "View", "counter_for"]
@@ -67,6 +67,7 @@ class Project:
         config: The project's configuration.
         fetchers: Asked instead of the project's own ones, when given.
         more: Asked beside them.
+        vectors: Finds paragraphs near in meaning, when there is an embedder.
 
     Cost: `view` compares the folder with the index and reads what the index has gained since the last
     view; nothing changed on 120 files: one look at each file.
@@ -79,6 +80,7 @@ class Project:
         *,
         fetchers: Sequence[Fetcher] | None = None,
         more: Sequence[Fetcher] = (),
+        vectors: VectorSearch | None = None,
     ) -> None:
         self.index = index
         self._config = config
@@ -88,7 +90,7 @@ class Project:
         self.codex = AuthoredCodex(index.root, whole=lambda: self.view().codex)
         self.memories = Memories(index.root)
         self.constraints = Constraints(index.root)
-        self._retriever = Retriever(index.root)
+        self._retriever = Retriever(index.root, vectors=vectors)
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, Mapping[str, str]] | None = None
         self._seen: tuple[Store, int, Codex] | None = None

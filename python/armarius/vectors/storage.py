@@ -41,8 +41,8 @@ class Transactions(Protocol):
         """A connection that sees one snapshot."""
         ...
 
-    def writing(self) -> AbstractContextManager[apsw.Connection]:
-        """A transaction: all or nothing."""
+    def writing(self, *, counted: bool = True) -> AbstractContextManager[apsw.Connection]:
+        """A transaction: all or nothing; `counted` ones grow the generation of the store."""
         ...
 
 
@@ -88,7 +88,7 @@ class VectorStorage:
         Raises:
             DimensionMismatch: The index holds vectors of another model.
         """
-        with self._store.writing() as connection:
+        with self._store.writing(counted=False) as connection:
             found = sets.all_sets(connection).get("serving")
             if found is not None:
                 require_same(found.fingerprint, fingerprint)
@@ -97,7 +97,7 @@ class VectorStorage:
 
     def build(self, fingerprint: Fingerprint) -> VectorSet:
         """The set being filled beside the one that answers; one of another model is dropped, one of this resumed."""
-        with self._store.writing() as connection:
+        with self._store.writing(counted=False) as connection:
             found = sets.all_sets(connection).get("building")
             if found is not None and found.fingerprint == fingerprint:
                 return found
@@ -111,7 +111,7 @@ class VectorStorage:
         Raises:
             EmbeddingError: It is not complete.
         """
-        with self._store.writing() as connection:
+        with self._store.writing(counted=False) as connection:
             building = sets.all_sets(connection).get("building")
             if building is not None and (left := len(table.pending(connection, building.id))):
                 raise EmbeddingError(f"{building.fingerprint} cannot take over yet: {left} texts are not embedded")
@@ -119,13 +119,13 @@ class VectorStorage:
 
     def abandon(self) -> None:
         """Drop the set being filled."""
-        with self._store.writing() as connection:
+        with self._store.writing(counted=False) as connection:
             if building := sets.all_sets(connection).get("building"):
                 sets.drop(connection, building)
 
     def set_cards(self, cards: Mapping[str, str]) -> None:
         """The card of every entity (id to text); changed ones become pending, those left out lose their vector."""
-        with self._store.writing() as connection:
+        with self._store.writing(counted=False) as connection:
             refs = dict(all_rows(connection, "SELECT id, ref FROM entities"))
             self._cards = {refs[entity]: text for entity, text in cards.items() if entity in refs}
             for vector_set in sets.all_sets(connection).values():
@@ -158,7 +158,7 @@ class VectorStorage:
             EmbeddingError: NaN or infinity.
         """
         require_same(vector_set.fingerprint, fingerprint)
-        with self._store.writing() as connection:
+        with self._store.writing(counted=False) as connection:
             current = {found.id for found in sets.all_sets(connection).values()}
             return table.store(connection, vector_set, entries, vectors) if vector_set.id in current else 0
 
@@ -204,13 +204,13 @@ class VectorStorage:
             query = "SELECT 1 FROM vectors WHERE vector_set = ? AND state = 3 AND change <= ? LIMIT 1"
             found = first_row(connection, query, (vector_set.id, sequence))
         if found:
-            with self._store.writing() as connection:
+            with self._store.writing(counted=False) as connection:
                 query = "DELETE FROM vectors WHERE vector_set = ? AND state = 3 AND change <= ?"
                 connection.execute(query, (vector_set.id, sequence))
 
     def remember_ann(self, vector_set: VectorSet, saved: AnnFile | None) -> None:
         """Note which file holds the approximate index."""
-        with self._store.writing() as connection:
+        with self._store.writing(counted=False) as connection:
             sets.remember_ann(connection, vector_set.id, saved)
 
     def places(self, owners: Sequence[int]) -> dict[int, Place]:

@@ -1,0 +1,94 @@
+import threading
+
+import pytest
+from tests.vectors.stores import CountingEmbedder
+
+import armarius
+from armarius import embedders
+from armarius.errors import DimensionMismatch, EmbeddingError
+
+TEXTS = {
+    "chapters/ch001.md": "# 第一章\n\n林小雨在窗边写信给远方的哥哥。\n\n夜里下起雨来了。\n",
+    "chapters/ch002.md": "# 第二章\n\n银色的河流向东流去。\n",
+    "spec/characters.md": "# 人物\n\n## 林小雨\n\n- 描述：写信的姑娘\n",
+}
+
+
+@pytest.fixture
+def novel(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
+    for path, text in TEXTS.items():
+        (tmp_path / "novel" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "novel" / path).write_text(text, "utf-8")
+    return tmp_path / "novel"
+
+
+def test_similar_passages_of_an_open_project(novel):
+    with armarius.open(novel, embedder=embedders.lexical()) as engine:
+        engine.recall.embed()
+        (hit, *_) = engine.similar("银色的河流", limit=3)
+    assert (hit.passage.path, hit.passage.text) == ("chapters/ch002.md", "银色的河流向东流去。")
+
+
+def test_without_an_embedder_everything_else_works_and_similar_says_so(novel):
+    with armarius.open(novel) as engine:
+        assert engine.retrieve("银色的河流")
+        with pytest.raises(EmbeddingError, match=r"EMBEDDING_UNAVAILABLE.*embedders\.text2vec"):
+            engine.similar("银色的河流")
+
+
+def test_a_failing_embedder_is_a_warning_of_the_answer_not_an_error(novel):
+    failing = CountingEmbedder(error=RuntimeError("no memory"))
+    with armarius.open(novel, embedder=failing) as engine:
+        answer = engine.retrieve("银色的河流")
+        assert answer[0].path == "chapters/ch002.md"
+        assert [warning.code for warning in answer.warnings] == ["EMBEDDING_UNAVAILABLE"]
+        pack = engine.assemble(query="银色的河流", model="gpt-4o", budget=4000)
+        assert any(str(warning).startswith("EMBEDDING_UNAVAILABLE: ") for warning in pack.warnings)
+
+
+def test_reembed_migrates_while_the_old_vectors_answer(novel):
+    with armarius.open(novel, embedder=CountingEmbedder("old")) as engine:
+        engine.recall.embed()
+        new = CountingEmbedder("new", dimension=8, gate=threading.Event())
+        engine.reembed(new)
+        assert engine.similar("林小雨")
+        new.gate.set()
+        engine.recall.embed()
+        assert engine.recall.status().serving.name == "new"
+        assert engine.similar("林小雨")
+
+
+def test_an_index_of_another_model_is_refused_naming_both(novel):
+    with armarius.open(novel, embedder=CountingEmbedder("old")) as engine:
+        engine.recall.embed()
+    with armarius.open(novel, embedder=CountingEmbedder("new", dimension=8)) as engine:
+        with pytest.raises(DimensionMismatch, match=r"old.*16.*new.*8.*engine\.reembed"):
+            engine.similar("林小雨")
+        assert engine.retrieve("银色的河流")[0].path == "chapters/ch002.md"
+        engine.reembed(wait=True)
+        assert engine.similar("林小雨")
+
+
+def test_embedding_does_not_make_the_project_look_changed(novel):
+    with armarius.open(novel, embedder=embedders.lexical()) as engine:
+        before = engine.recall._index.status().generation
+        engine.recall.embed()
+        assert engine.recall._index.status().generation == before
+
+
+def test_a_passage_found_by_meaning_stands_in_the_prompt_with_its_similarity(tmp_path, monkeypatch, minilm):
+    monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
+    from tests.vectors.test_real_model import PARAGRAPHS
+
+    for number, text in enumerate(PARAGRAPHS, 1):
+        path = tmp_path / "book" / "chapters" / f"ch{number:03}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# Chapter {number}\n\n{text}\n", "utf-8")
+    with armarius.open(tmp_path / "book", embedder=embedders.safetensors(minilm)) as engine:
+        engine.recall.embed()
+        answer = engine.retrieve("siblings squabbling about inheritance")
+        hit = next(hit for hit in answer if hit.path == "chapters/ch005.md")
+        assert any(e.kind == "vector" and "similarity 0." in e.detail for e in hit.evidence)
+        pack = engine.assemble(query="siblings squabbling about inheritance", model="gpt-4o", budget=4000)
+    assert "quarrelled over their father's land" in pack.prompt
