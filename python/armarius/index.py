@@ -143,8 +143,8 @@ class ProjectIndex:
             try:
                 try:
                     outcome = self._builder.refresh(self._store, paths, progress)
-                except StoreCorrupt as error:
-                    self._recover(error)
+                except StoreCorrupt:
+                    self._recover()
                     outcome = self._builder.refresh(self._store, None, progress)
             except BaseException as error:
                 self._state = "stale"
@@ -214,18 +214,14 @@ class ProjectIndex:
         store = self._store
         try:
             return question(store)
-        except StoreError:
-            if self._closed or (self._store is store and not self._is_broken()):
-                raise
-            self.refresh()
+        except StoreError as error:
+            with self._lock:
+                if self._store is store:
+                    if self._closed or not isinstance(error, StoreCorrupt):
+                        raise
+                    self._recover()
+                    self.refresh()
             return question(self._store)
-
-    def _is_broken(self) -> bool:
-        try:
-            self._store.state()
-        except StoreCorrupt:
-            return True
-        return False
 
     def status(self) -> IndexStatus:
         """What the index is doing and what it holds."""
@@ -305,18 +301,17 @@ class ProjectIndex:
         self._background = threading.Thread(target=run, name="armarius-builder", daemon=True)
         self._background.start()
 
-    def _open_store(self) -> Store:
+    def _open_store(self) -> SqliteStore:
         try:
             return SqliteStore.open(self._place, project_id=self.project_id)
         except StoreCorrupt:
             return SqliteStore.open(self._place, project_id=self.project_id, rebuild=True)
 
-    def _recover(self, error: StoreCorrupt) -> None:
-        """The store turned out damaged, deleted or replaced: open what is there now, or an empty one."""
+    def _recover(self) -> None:
+        """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one."""
+        damaged = self._store.damaged
         self._store.close()
-        try:
-            if self._place.is_sealed() is None and self._place.is_ours():  # ours, and damaged while open
-                raise error
-            self._store = SqliteStore.open(self._place, project_id=self.project_id)
-        except StoreCorrupt:
+        if damaged:
             self._store = SqliteStore.open(self._place, project_id=self.project_id, rebuild=True)
+        else:
+            self._store = self._open_store()

@@ -26,6 +26,7 @@ class Session:
         self._identity = place.identity()
         self._sealed = place.seal.exists()
         self._closed = False
+        self.damaged = False  # a page or a row could not be read; the file must not be sealed
 
     @classmethod
     def open(cls, place: Place, *, project_id: str, rebuild: bool) -> "Session":
@@ -73,7 +74,7 @@ class Session:
     def reading(self) -> Iterator[apsw.Connection]:
         """A connection that sees one snapshot."""
         self._check()
-        with self._connections.reading() as connection:
+        with self._noticing(), self._connections.reading() as connection:
             yield connection
 
     @contextmanager
@@ -83,10 +84,18 @@ class Session:
         if self._sealed:
             self._place.break_seal()
             self._sealed = False
-        with self._connections.writing() as connection:
+        with self._noticing(), self._connections.writing() as connection:
             yield connection
             if counted:
                 connection.execute("UPDATE notes SET value = value + 1 WHERE key = 'generation'")
+
+    @contextmanager
+    def _noticing(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreCorrupt:
+            self.damaged = True
+            raise
 
     def _check(self) -> None:
         if self._closed:
@@ -116,7 +125,8 @@ class Session:
             return
         self._closed = True
         try:
-            alone = not self._sealed and self._place.identity() == self._identity and self._place.alone()
+            unchanged = self._sealed or self.damaged or self._place.identity() != self._identity
+            alone = not unchanged and self._place.alone()
             if alone:
                 with translated(self.path):
                     all_rows(self._connections.writer, "PRAGMA wal_checkpoint(TRUNCATE)")

@@ -95,6 +95,11 @@ class SqliteStore:
         return self._session.path
 
     @property
+    def damaged(self) -> bool:
+        """Something in the file could not be read: open it again with `rebuild=True`."""
+        return self._session.damaged
+
+    @property
     def vectors(self) -> VectorStorage:
         """The vectors of this index."""
         return self._vectors
