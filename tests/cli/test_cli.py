@@ -50,6 +50,14 @@ def test_inspect_shows_layer_source_tokens_and_why(capsys):
         assert words in out
 
 
+def test_inspect_folds_what_did_not_match_unless_all_is_asked_for(capsys):
+    folded = run(capsys, "inspect", NOVEL, "--query", "小雨")[1]
+    full = run(capsys, "inspect", NOVEL, "--query", "小雨", "--all")[1]
+    assert "more" in folded
+    assert "codex:detected:周远山" not in folded
+    assert "codex:detected:周远山" in full
+
+
 def test_inspect_as_json_has_layers_and_no_prompt(capsys):
     _, out, _ = run(capsys, "inspect", NOVEL, "--query", "小雨", "--json")
     wire = json.loads(out)

@@ -16,11 +16,18 @@ _COLOURS: dict[LayerName, str] = {
     "immediate": "magenta",
 }
 _BAR_CELLS = 32
+# More things without a match than this share a row.
+_UNMATCHED_APART = 5
 
 
-def overview(pack: Pack) -> RenderableType:
-    """Everything about a pack but its text: bars, items, omissions, warnings."""
-    parts: list[RenderableType] = [bars(pack), _items(pack)]
+def overview(pack: Pack, *, everything: bool = False) -> RenderableType:
+    """Everything about a pack but its text: bars, items, omissions, warnings.
+
+    Args:
+        pack: What was assembled.
+        everything: A row also for each thing that did not match; otherwise those of a layer share one row.
+    """
+    parts: list[RenderableType] = [bars(pack), _items(pack, everything)]
     if pack.warnings:
         parts.append(Text("\n".join(f"! {warning}" for warning in pack.warnings), style="red"))
     return Group(*parts)
@@ -56,7 +63,7 @@ def _bar(used: int, room: int, colour: str) -> Text:
     return bar
 
 
-def _items(pack: Pack) -> Table:
+def _items(pack: Pack, everything: bool) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("layer", no_wrap=True)
     table.add_column("source", overflow="fold", ratio=3)
@@ -68,10 +75,16 @@ def _items(pack: Pack) -> Table:
             if item.layer == layer:
                 kept = Text("kept" if item.form == "full" else item.form, style="green")
                 table.add_row(layer, Text(item.source), f"{item.tokens:,}", kept, Text(_why(item)))
+        unmatched = [gone for gone in pack.omitted if gone.layer == layer and gone.reason == "no match"]
+        fold = not everything and len(unmatched) > _UNMATCHED_APART
         for gone in pack.omitted:
-            if gone.layer == layer:
+            if gone.layer == layer and not (fold and gone.reason == "no match"):
                 cost = f"{gone.tokens:,}" if gone.tokens else ""
                 table.add_row(layer, Text(gone.source), cost, Text("omitted", style="red"), Text(_why(gone)))
+        if fold:
+            names = ", ".join(gone.source.rpartition(":")[2] for gone in unmatched[:_UNMATCHED_APART])
+            why = f"no match: {names}, …"
+            table.add_row(layer, Text(f"{len(unmatched)} more"), "", Text("omitted", style="red"), Text(why))
     return table
 
 

@@ -7,6 +7,7 @@ import armarius
 from armarius.assembly.page import page
 from armarius.assembly.report import Pack
 from armarius.assembly.resolve import RequestKeywords
+from armarius.assembly.table import overview
 from armarius.cli.terminal import add_project, note, show, show_json, words
 from armarius.engine import ContextEngine
 
@@ -29,6 +30,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         description="One row per item: layer, source, tokens, kept or omitted, why.",
     )
     _request(inspect)
+    inspect.add_argument("--all", action="store_true", help="a row also for each entity that did not match")
     inspect.add_argument("--json", action="store_true", help="the layers with their content, in wire form")
     inspect.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained report page instead")
     inspect.set_defaults(run=_inspect)
@@ -69,7 +71,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
         arguments.html.write_text(page(pack), encoding="utf-8")
         note(f"wrote {arguments.html}")
         return 0
-    show(pack)
+    show(overview(pack, everything=arguments.all))
     return 0
 
 
