@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
+from armarius.codex.load import AUTHORED_FILE, CODEX_FILE
 from armarius.config import Config
 from armarius.counting import TokenCounter
 from armarius.errors import ContextWarning, StoreBusy
@@ -17,7 +18,7 @@ from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle
 from armarius.index import ProjectIndex
-from armarius.project.documents import Document, Skipped, read_document
+from armarius.project.documents import Document, Skipped, read_document, reread_document
 from armarius.retrieval.passages import PassageFetcher
 from armarius.retrieval.retriever import Retriever, VectorSearch
 from armarius.store.base import Store
@@ -50,13 +51,15 @@ class View:
     retriever: Retriever
 
     def document(self, document_id: str, /) -> Document:
-        """One document.
+        """One document, as its file is at this moment: the index may be a keystroke behind.
 
         Raises:
             UnknownDocument: There is none of that path; `DocumentSkipped` when there is a file that is none.
         """
         known = self.documents.get(document_id)
-        return known if known is not None else read_document(self.root, document_id, config=self.config)
+        if known is None:
+            return read_document(self.root, document_id, config=self.config)
+        return reread_document(self.root, known, config=self.config)
 
 
 class Project:
@@ -112,7 +115,8 @@ class Project:
             if found is None or self.index.ask(lambda store: store.state().generation) != generation:
                 continue
             documents, stamps = found
-            stamps[_GRAPH] = world.graph
+            # What cards are read from beside documents changes when the codex says something else.
+            stamps |= dict.fromkeys((_GRAPH, CODEX_FILE, AUTHORED_FILE), world.graph)
             self._view = self._build(world.codex, documents, stamps)
             self._seen = (store, generation, world.codex)
             break

@@ -119,6 +119,24 @@ def test_engine_that_does_not_watch_still_sees_every_change_at_the_next_request(
         assert engine.assemble(query="y").layers.rules.source == ()
 
 
+def test_text_just_saved_is_the_text_of_the_next_request_whatever_the_index_has_seen(engine, folder):
+    for n in range(20):
+        text = CHAPTER + "新写的一句话。" * n
+        (folder / "chapters" / "ch001.md").write_text(text, encoding="utf-8")
+        pack = engine.assemble(document="chapters/ch001.md", cursor=len(text), budget=8000)
+        assert pack.prompt.count("新写的一句话。") == n
+
+
+def test_card_nobody_names_any_more_stays_until_its_codex_changes(engine, folder):
+    asked = engine.assemble(query="小雨是谁？", budget=4000)
+    typed = engine.assemble(query="继续", budget=4000, previous=asked)
+    assert "codex:detected:e1" in typed.layers.retrieved.source
+    text = (folder / "codex.json").read_text(encoding="utf-8")
+    (folder / "codex.json").write_text(text.replace("林默的妹妹", "林默的姐姐"), encoding="utf-8")
+    after = engine.assemble(query="继续", budget=4000, previous=typed)
+    assert "codex:detected:e1" not in after.layers.retrieved.source
+
+
 @pytest.mark.parametrize("document", ["chapters/ch009.md", "../secret.md", "/etc/passwd"])
 def test_unknown_document_is_an_error_that_names_it(engine, document):
     with pytest.raises(UnknownDocument, match=document.replace(".", r"\.")):

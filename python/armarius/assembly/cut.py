@@ -1,9 +1,14 @@
-"""Shortening one content to a number of tokens, at a boundary a reader would choose."""
+"""Shortening one content to a number of tokens, at a boundary a reader would choose.
+
+The core does it for the package's own counters; a host's counter is asked a few times instead.
+"""
 
 import re
 from typing import Literal
 
 from armarius.assembly.counting import Counter
+from armarius.counting import TokenCounter
+from armarius.truncation import truncate
 
 __all__ = ["cut", "reach"]
 
@@ -18,11 +23,14 @@ def cut(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: C
         text: Any text.
         max_tokens: Not exceeded by the piece on its own.
         keep: Which end stays.
-        counter: Asked O(log n) times.
+        counter: A host's is asked O(log n) times.
 
     Returns:
         (start, end) in code points; equal when nothing fits.
     """
+    if isinstance(counter, TokenCounter):
+        piece = truncate(text, max(max_tokens, 0), keep=keep, counter=counter)
+        return piece.start, piece.end
     at = reach(text, max_tokens, keep=keep, counter=counter)
     if keep == "head":
         if at == len(text):
@@ -37,6 +45,9 @@ def cut(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: C
 
 def reach(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: Counter) -> int:
     """How far `max_tokens` reach into `text` from the kept end, as an offset; never inside a grapheme."""
+    if isinstance(counter, TokenCounter):
+        piece = truncate(text, max(max_tokens, 0), keep=keep, boundary="character", counter=counter)
+        return piece.end if keep == "head" else piece.start
     size = len(text)
     low, high = 0, size
     if max_tokens <= 0:

@@ -31,6 +31,7 @@ __all__ = [
     "list_documents",
     "make_document",
     "read_document",
+    "reread_document",
     "walk_files",
 ]
 
@@ -165,6 +166,24 @@ def read_document(root: Path, relative_path: str, *, config: Config | None = Non
         return make_document(relative_path, data, config=config)
     except Undecodable as error:
         raise DocumentSkipped(relative_path, str(error)) from None
+
+
+def reread_document(root: Path, known: Document, *, config: Config | None = None) -> Document:
+    """`known` as its file is now: the same object when the file has not changed.
+
+    Raises:
+        UnknownDocument: The file is gone, or no document any more.
+
+    Cost: reads and hashes the file; parses it only when it differs.
+    """
+    config = config or Config()
+    data = _read(root, known.path, config.max_bytes)
+    if hashlib.blake2b(data, digest_size=16).hexdigest() == known.content_hash:
+        return known
+    try:
+        return make_document(known.path, data, config=config)
+    except Undecodable as error:
+        raise DocumentSkipped(known.path, str(error)) from None
 
 
 def make_document(
