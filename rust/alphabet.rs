@@ -35,17 +35,23 @@ impl Alphabet {
         Self { bits }
     }
 
-    /// Whether the character at `at` forces folding; ASCII never does, the automaton ignores its case.
+    /// Whether the first character of `text` forces folding; ASCII never does, the automaton ignores its case.
+    pub fn must_fold(&self, text: &str) -> bool {
+        text.chars()
+            .next()
+            .is_some_and(|character| match self.bits.get(character as usize / 64) {
+                Some(word) => word >> (character as usize % 64) & 1 == 1,
+                None => normalize::changes(character),
+            })
+    }
+
+    /// The same for a character of three bytes, the first of the little-endian `word`.
     #[inline]
-    pub fn must_fold(&self, text: &str, at: usize) -> bool {
-        let Some(character) = text[at..].chars().next() else {
-            return false;
-        };
-        let code = character as usize;
-        match self.bits.get(code / 64) {
-            Some(word) => word >> (code % 64) & 1 == 1,
-            None => normalize::changes(character),
-        }
+    pub fn must_fold_three(&self, word: u64) -> bool {
+        let code = ((word & 0xF) << 12 | (word >> 8 & 0x3F) << 6 | word >> 16 & 0x3F) as usize;
+        self.bits
+            .get(code / 64)
+            .is_some_and(|word| word >> (code % 64) & 1 == 1)
     }
 }
 

@@ -37,10 +37,13 @@ impl Reason {
 /// What is wrong with the left edge of a piece that begins at `start`.
 #[inline]
 pub fn left(text: &str, start: usize) -> Option<Reason> {
-    let previous = text[..start].chars().next_back()?;
-    if is_han(previous) {
+    let bytes = text.as_bytes();
+    let (previous, first) = (*bytes.get(start.checked_sub(1)?)?, *bytes.get(start)?);
+    // A Han character after anything but the joiner, which ends in this byte: the commonest case.
+    if is_han_lead(first) && previous != 0x8D {
         return None;
     }
+    let previous = text[..start].chars().next_back()?;
     if previous == JOINER {
         return Some(Reason::SplitsCharacter);
     }
@@ -51,11 +54,11 @@ pub fn left(text: &str, start: usize) -> Option<Reason> {
 /// What is wrong with the right edge of a piece that ends at `end`.
 #[inline]
 pub fn right(text: &str, end: usize) -> Option<Reason> {
-    let rest = &text[end..];
-    let next = rest.chars().next()?;
-    if is_han(next) {
+    if is_han_lead(*text.as_bytes().get(end)?) {
         return None;
     }
+    let rest = &text[end..];
+    let next = rest.chars().next()?;
     let last = text[..end].chars().next_back()?;
     if next.is_ascii() {
         return (in_word(next) && in_word(last)).then_some(Reason::InsideWord);
@@ -88,6 +91,11 @@ pub fn in_word(character: char) -> bool {
 /// The CJK unified ideographs of the basic plane: the common case, tested first.
 fn is_han(character: char) -> bool {
     (0x3400..0xA000).contains(&(character as u32))
+}
+
+/// The leads of U+4000 to U+9FFF: letters of no spaced script, marks of no character.
+fn is_han_lead(lead: u8) -> bool {
+    (0xE4..=0xE9).contains(&lead)
 }
 
 fn is_hangul(character: char) -> bool {

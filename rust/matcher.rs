@@ -10,8 +10,9 @@ use crate::boundary::Reason;
 use crate::normalize;
 use crate::offsets::CodePoints;
 use crate::prefilter::Prefilter;
-use aho_corasick::MatchKind;
+use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::contiguous::NFA;
+use aho_corasick::{Anchored, MatchKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Why a matcher cannot be built.
@@ -64,7 +65,14 @@ struct Alias {
 pub struct Matcher {
     ids: Vec<String>,
     aliases: Vec<Alias>,
-    pub(crate) automaton: Option<NFA>,
+    /// None without aliases.
+    pub(crate) engine: Option<Engine>,
+}
+
+/// What a search runs on.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) automaton: NFA,
     pub(crate) prefilter: Prefilter,
     pub(crate) alphabet: Alphabet,
 }
@@ -120,12 +128,15 @@ impl Matcher {
                 .entities
                 .sort_unstable_by(|a, b| ids[*a as usize].cmp(&ids[*b as usize]));
         }
+        let engine = if aliases.is_empty() {
+            None
+        } else {
+            Some(Engine::new(&folded_aliases)?)
+        };
         Ok(Self {
             ids,
             aliases,
-            automaton: automaton(&folded_aliases)?,
-            prefilter: Prefilter::new(folded_aliases.iter().map(String::as_str)),
-            alphabet: Alphabet::new(&folded_aliases),
+            engine,
         })
     }
 
@@ -178,16 +189,28 @@ impl Matcher {
     }
 }
 
-fn automaton(aliases: &[String]) -> Result<Option<NFA>, MatcherError> {
-    if aliases.is_empty() {
-        return Ok(None);
+impl Engine {
+    fn new(aliases: &[String]) -> Result<Self, MatcherError> {
+        let letters = aliases
+            .iter()
+            .any(|alias| alias.bytes().any(|byte| byte.is_ascii_alphabetic()));
+        let automaton = NFA::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .ascii_case_insensitive(letters)
+            .dense_depth(DENSE_DEPTH)
+            .prefilter(false)
+            .build(aliases)
+            .map_err(|error| MatcherError::TooLarge(error.to_string()))?;
+        let root = automaton
+            .start_state(Anchored::Yes)
+            .map_err(|error| MatcherError::TooLarge(error.to_string()))?;
+        Ok(Self {
+            prefilter: Prefilter::new(aliases, &automaton, root),
+            alphabet: Alphabet::new(aliases),
+            automaton,
+        })
     }
-    let built = NFA::builder()
-        .match_kind(MatchKind::LeftmostLongest)
-        .ascii_case_insensitive(true)
-        .prefilter(false)
-        .build(aliases);
-    built
-        .map(Some)
-        .map_err(|error| MatcherError::TooLarge(error.to_string()))
 }
+
+/// States up to here are rows of a table: the bytes of one Han character branch too widely for lists.
+const DENSE_DEPTH: usize = 3;

@@ -8,118 +8,57 @@
 //!
 //! Source: Unicode 16, sections 3.13 (default caseless matching) and UAX #15.
 
-use std::borrow::Cow;
+use crate::folded::{Folded, Folding};
 use std::sync::LazyLock;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
-
-/// A stretch of folded text and where it came from, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Run {
-    folded: usize,
-    original: usize,
-    folded_len: usize,
-    original_len: usize,
-    /// One unit that cannot be cut: both ends map, nothing between them does.
-    atomic: bool,
-}
-
-/// Folded text with its map back to the original.
-#[derive(Debug, Clone)]
-pub struct Folded<'t> {
-    /// The folded text.
-    pub text: Cow<'t, str>,
-    /// Ascending in both offsets; empty when the folded text has the original's byte offsets.
-    runs: Vec<Run>,
-}
-
-impl<'t> Folded<'t> {
-    /// `text` itself, for text that folding would not change.
-    pub fn unchanged(text: &'t str) -> Self {
-        Self {
-            text: Cow::Borrowed(text),
-            runs: Vec::new(),
-        }
-    }
-
-    /// Byte offset in the original of a piece that begins at `folded`; None inside a unit.
-    pub fn start_in_original(&self, folded: usize) -> Option<usize> {
-        if self.runs.is_empty() {
-            return Some(folded);
-        }
-        let after = self.runs.partition_point(|run| run.folded <= folded);
-        let run = self.runs.get(after.checked_sub(1)?)?;
-        match folded - run.folded {
-            0 => Some(run.original),
-            inside if !run.atomic && inside < run.folded_len => Some(run.original + inside),
-            _ => None,
-        }
-    }
-
-    /// Byte offset in the original of a piece that ends at `folded`; None inside a unit.
-    pub fn end_in_original(&self, folded: usize) -> Option<usize> {
-        if self.runs.is_empty() {
-            return Some(folded);
-        }
-        let after = self.runs.partition_point(|run| run.folded < folded);
-        let run = self.runs.get(after.checked_sub(1)?)?;
-        let inside = folded - run.folded;
-        if inside == run.folded_len {
-            Some(run.original + run.original_len)
-        } else if !run.atomic && inside < run.folded_len {
-            Some(run.original + inside)
-        } else {
-            None
-        }
-    }
-}
 
 /// Folds `text` and keeps the map back.
 ///
 /// Cost: O(len(text)); memory for the map only where lengths change.
 pub fn fold(text: &str) -> Folded<'_> {
-    let mut out = String::with_capacity(text.len());
-    let mut runs: Vec<Run> = Vec::new();
-    let mut moved = false;
+    let mut folding = Folding::with_capacity(text.len());
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
+        let plain = plain_prefix(&text.as_bytes()[at..]);
+        if plain > 0 {
+            let from = folding.out.len();
+            folding.out.push_str(&text[at..at + plain]);
+            folding.out[from..].make_ascii_lowercase();
+            folding.note(from, at, plain, false);
+            at += plain;
+            continue;
+        }
         let end = unit_end(text, at, first);
-        let (unit, folded) = (&text[at..end], out.len());
+        let (unit, from) = (&text[at..end], folding.out.len());
         let single = end - at == first.len_utf8();
-        if first.is_ascii() && single {
-            out.push(first.to_ascii_lowercase());
-        } else if single && !changes(first) {
-            out.push(first);
+        if single && !changes(first) {
+            folding.out.push(first);
         } else {
-            fold_unit(unit, &mut out);
+            fold_unit(unit, &mut folding.out);
         }
-        let folded_len = out.len() - folded;
-        let atomic =
-            !(single && folded_len == unit.len() && out[folded..].chars().nth(1).is_none());
-        moved |= atomic;
-        match runs.last_mut() {
-            Some(last) if !atomic && !last.atomic && last.original + last.original_len == at => {
-                last.folded_len += folded_len;
-                last.original_len += folded_len;
-            }
-            _ if folded_len == 0 => {}
-            _ => runs.push(Run {
-                folded,
-                original: at,
-                folded_len,
-                original_len: unit.len(),
-                atomic,
-            }),
-        }
+        let folded = &folding.out[from..];
+        let atomic = !(single && folded.len() == unit.len() && folded.chars().nth(1).is_none());
+        folding.note(from, at, unit.len(), atomic);
         at = end;
     }
-    if !moved {
-        runs.clear();
+    folding.finish()
+}
+
+/// How many bytes from the start are characters of their own that fold to as many bytes: ASCII and the
+/// Han characters with leads E4 to E9, but for the last before anything else, which may combine with it.
+fn plain_prefix(bytes: &[u8]) -> usize {
+    let (mut at, mut last) = (0, 0);
+    while let Some(lead) = bytes.get(at) {
+        let length = match lead {
+            0..0x80 => 1,
+            0xE4..=0xE9 => 3,
+            _ => return last,
+        };
+        last = at;
+        at += length;
     }
-    Folded {
-        text: Cow::Owned(out),
-        runs,
-    }
+    at
 }
 
 /// Whether folding would alter `character` standing alone, or it may merge with what precedes it.
@@ -145,8 +84,14 @@ static CHANGING: LazyLock<Vec<u64>> = LazyLock::new(|| {
 });
 
 fn changes_slowly(character: char) -> bool {
-    if merges(character) {
+    if merges(character) || is_variation_selector(character) || is_invisible(character) {
         return true;
+    }
+    let ordinary = !matches!(character as u32, 0x3000 | 0xFF01..=0xFFEE);
+    let caseless =
+        character.to_lowercase().eq([character]) && character.to_uppercase().eq([character]);
+    if ordinary && caseless && is_nfc_quick(std::iter::once(character)) == IsNormalized::Yes {
+        return false;
     }
     let mut buffer = [0; 4];
     let alone: &str = character.encode_utf8(&mut buffer);

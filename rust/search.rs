@@ -9,24 +9,29 @@
 //! Cost: O(len(text) + positions passed × longest alias).
 
 use crate::boundary::{self, Reason};
-use crate::matcher::{Hit, Matcher, Rejected};
-use crate::normalize::{self, Folded};
+use crate::folded::Folded;
+use crate::matcher::{Engine, Hit, Matcher, Rejected};
+use crate::normalize;
+use crate::prefilter::{Entry, word_at};
 use aho_corasick::Anchored;
 use aho_corasick::automaton::Automaton;
+use aho_corasick::nfa::contiguous::NFA;
 
 impl Matcher {
     /// Mentions that do not overlap, ascending: leftmost, then longest of what the policy allows.
     pub fn find_all(&self, text: &str) -> Vec<Hit> {
-        self.search::<true>(text, |folded, at, hits| {
-            if boundary::left(&folded.text, at).is_some() || folded.start_in_original(at).is_none()
-            {
+        let Some(engine) = &self.engine else {
+            return Vec::new();
+        };
+        self.search::<true>(text, |place, hits| {
+            if place.left().is_some() {
                 return None;
             }
             let mut longest = None;
-            self.walk(folded, at, |end, alias| {
-                if right_of(folded, end).is_none() {
+            place.walk(&engine.automaton, |end, alias| {
+                if place.right(end).is_none() {
                     longest = Some(Hit {
-                        start: at,
+                        start: place.at,
                         end,
                         alias,
                     });
@@ -39,14 +44,16 @@ impl Matcher {
 
     /// Every mention that the policy allows, nested and overlapping ones too, by start, longest first.
     pub fn find_overlapping(&self, text: &str) -> Vec<Hit> {
-        self.search::<true>(text, |folded, at, hits| {
-            if boundary::left(&folded.text, at).is_none() && folded.start_in_original(at).is_some()
-            {
+        let Some(engine) = &self.engine else {
+            return Vec::new();
+        };
+        self.search::<true>(text, |place, hits| {
+            if place.left().is_none() {
                 let first = hits.len();
-                self.walk(folded, at, |end, alias| {
-                    if right_of(folded, end).is_none() {
+                place.walk(&engine.automaton, |end, alias| {
+                    if place.right(end).is_none() {
                         hits.push(Hit {
-                            start: at,
+                            start: place.at,
                             end,
                             alias,
                         });
@@ -95,19 +102,25 @@ impl Matcher {
 
     /// Every place where an alias stands, by start, longest first, with what the policy has against it.
     fn occurrences(&self, text: &str) -> Vec<(Hit, Option<Reason>)> {
+        let Some(engine) = &self.engine else {
+            return Vec::new();
+        };
         let mut reasons = Vec::new();
-        let hits = self.search::<false>(text, |folded, at, hits| {
-            let left = boundary::left(&folded.text, at);
-            let first = hits.len();
+        let hits = self.search::<false>(text, |place, hits| {
+            let (left, first) = (place.left(), hits.len());
             reasons.truncate(first);
-            self.walk(folded, at, |end, alias| {
-                if folded.start_in_original(at).is_some() && folded.end_in_original(end).is_some() {
+            place.walk(&engine.automaton, |end, alias| {
+                let whole = place
+                    .folded
+                    .start_in_original(place.at)
+                    .and(place.folded.end_in_original(end));
+                if whole.is_some() {
                     hits.push(Hit {
-                        start: at,
+                        start: place.at,
                         end,
                         alias,
                     });
-                    reasons.push(left.or_else(|| right_of(folded, end)));
+                    reasons.push(left.or_else(|| place.right(end)));
                 }
             });
             hits[first..].reverse();
@@ -124,18 +137,18 @@ impl Matcher {
     fn search<const POLICY: bool>(
         &self,
         text: &str,
-        mut visit: impl FnMut(&Folded<'_>, usize, &mut Vec<Hit>) -> Option<usize>,
+        mut visit: impl FnMut(Place<'_>, &mut Vec<Hit>) -> Option<usize>,
     ) -> Vec<Hit> {
         let mut hits = Vec::new();
-        if self.automaton.is_none() {
+        let Some(engine) = &self.engine else {
             return hits;
-        }
-        if self.scan::<POLICY, true>(&Folded::unchanged(text), &mut hits, &mut visit) {
+        };
+        if Self::scan::<POLICY, true>(engine, &Folded::unchanged(text), &mut hits, &mut visit) {
             return hits;
         }
         hits.clear();
         let folded = normalize::fold(text);
-        self.scan::<POLICY, false>(&folded, &mut hits, &mut visit);
+        Self::scan::<POLICY, false>(engine, &folded, &mut hits, &mut visit);
         for hit in &mut hits {
             hit.start = folded.start_in_original(hit.start).unwrap_or(hit.start);
             hit.end = folded.end_in_original(hit.end).unwrap_or(hit.end);
@@ -146,78 +159,111 @@ impl Matcher {
     /// One pass; false when `CHECK`ed text turns out to need folding.
     #[inline]
     fn scan<const POLICY: bool, const CHECK: bool>(
-        &self,
+        engine: &Engine,
         folded: &Folded<'_>,
         hits: &mut Vec<Hit>,
-        visit: &mut impl FnMut(&Folded<'_>, usize, &mut Vec<Hit>) -> Option<usize>,
+        visit: &mut impl FnMut(Place<'_>, &mut Vec<Hit>) -> Option<usize>,
     ) -> bool {
         let bytes = folded.text.as_bytes();
+        let (prefilter, alphabet) = (&engine.prefilter, &engine.alphabet);
+        let single = prefilter.has_single_han();
         let mut at = 0;
-        let mut previous = b' ';
-        while let Some(lead) = bytes.get(at).copied() {
-            if CHECK
-                && lead >= 0x80
-                && !(0xE4..=0xE9).contains(&lead)
-                && self.alphabet.must_fold(&folded.text, at)
+        // Whether the character before is an ASCII letter or digit.
+        let mut in_word = false;
+        while at < bytes.len() {
+            at = match bytes[at] {
+                0..0x80 => prefilter.skip_ascii::<POLICY>(bytes, at, &mut in_word),
+                0xE4..=0xE9 if !single => prefilter.skip_han(bytes, at),
+                _ => at,
+            };
+            let word = word_at(bytes, at);
+            let lead = word as u8;
+            let (entry, length) = match lead {
+                _ if at >= bytes.len() => break,
+                0..0x80 => (prefilter.ascii(word), 1),
+                0xE0..0xF0 => {
+                    if CHECK && !(0xE4..=0xE9).contains(&lead) && alphabet.must_fold_three(word) {
+                        return false;
+                    }
+                    (prefilter.three(word), 3)
+                }
+                _ => {
+                    if CHECK && alphabet.must_fold(&folded.text[at..]) {
+                        return false;
+                    }
+                    (prefilter.other(word), if lead < 0xE0 { 2 } else { 4 })
+                }
+            };
+            in_word = lead.is_ascii_alphanumeric();
+            at += length;
+            if let Some(entry) = entry
+                && let Some(next) = visit(
+                    Place {
+                        folded,
+                        at: at - length,
+                        entry,
+                    },
+                    hits,
+                )
             {
-                return false;
-            }
-            // A letter after a letter begins no word: the commonest case of the policy, decided early.
-            let inside = POLICY && lead.is_ascii_alphanumeric() && previous.is_ascii_alphanumeric();
-            previous = lead;
-            let worth_it =
-                !inside && self.prefilter.begins_with(lead) && self.prefilter.may_begin(bytes, at);
-            if worth_it && let Some(next) = visit(folded, at, hits) {
                 at = next;
-                previous = bytes[at - 1];
-                continue;
+                in_word = bytes[at - 1].is_ascii_alphanumeric();
             }
-            at += length(lead);
         }
         true
     }
+}
 
-    /// Calls `each(end, alias)` for every alias that stands at `at`, shortest first.
+/// A position at which some alias may begin.
+struct Place<'t> {
+    folded: &'t Folded<'t>,
+    at: usize,
+    entry: Entry,
+}
+
+impl Place<'_> {
+    /// What is wrong with a mention that begins here.
     #[inline]
-    fn walk(&self, folded: &Folded<'_>, at: usize, mut each: impl FnMut(usize, u32)) {
-        let Some(automaton) = &self.automaton else {
-            return;
-        };
-        let Ok(mut state) = automaton.start_state(Anchored::Yes) else {
-            return;
-        };
-        for (depth, byte) in folded.text.as_bytes()[at..].iter().enumerate() {
-            state = automaton.next_state(Anchored::Yes, state, *byte);
+    fn left(&self) -> Option<Reason> {
+        match self.folded.start_in_original(self.at) {
+            None => Some(Reason::SplitsCharacter),
+            Some(_) => boundary::left(&self.folded.text, self.at),
+        }
+    }
+
+    /// What is wrong with a mention that ends at `end`.
+    #[inline]
+    fn right(&self, end: usize) -> Option<Reason> {
+        match self.folded.end_in_original(end) {
+            None => Some(Reason::SplitsCharacter),
+            Some(_) => boundary::right(&self.folded.text, end),
+        }
+    }
+
+    /// Calls `each(end, alias)` for every alias that stands here, shortest first.
+    #[inline]
+    fn walk(&self, automaton: &NFA, mut each: impl FnMut(usize, u32)) {
+        let Entry {
+            mut state,
+            mut depth,
+        } = self.entry;
+        let mut rest = self.folded.text.as_bytes()[self.at + depth..].iter();
+        loop {
             if automaton.is_special(state) {
                 if automaton.is_dead(state) {
                     return;
                 }
                 if automaton.is_match(state) {
                     let alias = automaton.match_pattern(state, 0);
-                    // A state also lists aliases that end here and began later; the walk is about those that begin at `at`.
-                    if automaton.pattern_len(alias) == depth + 1 {
-                        each(at + depth + 1, alias.as_u32());
+                    // A state also lists aliases that end here and began later; these are not asked for.
+                    if automaton.pattern_len(alias) == depth {
+                        each(self.at + depth, alias.as_u32());
                     }
                 }
             }
+            let Some(byte) = rest.next() else { return };
+            state = automaton.next_state(Anchored::Yes, state, *byte);
+            depth += 1;
         }
-    }
-}
-
-fn right_of(folded: &Folded<'_>, end: usize) -> Option<Reason> {
-    match folded.end_in_original(end) {
-        None => Some(Reason::SplitsCharacter),
-        Some(_) => boundary::right(&folded.text, end),
-    }
-}
-
-/// The length of the character that begins with `lead`.
-#[inline]
-fn length(lead: u8) -> usize {
-    match lead {
-        0..0x80 => 1,
-        0x80..0xE0 => 2,
-        0xE0..0xF0 => 3,
-        0xF0.. => 4,
     }
 }
