@@ -72,7 +72,7 @@ release-develop: $(VENV)/.installed
 	rm -f $(VENV)/.developed
 
 bench: release-develop
-	$(PY) -m pytest benches -m "" --benchmark-only
+	$(PY) -m pytest benches/bench_*.py -m "" -s
 
 demo: develop
 	$(PY) -W ignore::RuntimeWarning -m armarius inspect examples/novel --query "检查第3章的角色一致性" \
