@@ -21,6 +21,7 @@ pub mod prefilter;
 #[cfg(feature = "python")]
 mod py;
 pub mod rank;
+pub mod reading;
 mod ruler;
 pub mod scan;
 pub mod search;

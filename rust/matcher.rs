@@ -10,6 +10,7 @@ use crate::boundary::Reason;
 use crate::normalize;
 use crate::offsets::CodePoints;
 use crate::prefilter::Prefilter;
+use crate::reading::{self, Doubt, Kind};
 use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};
@@ -56,8 +57,20 @@ pub struct Rejected {
 #[derive(Debug, Clone)]
 struct Alias {
     shown: String,
-    /// Indices into the entity ids, in the order of the ids.
+    /// Indices into the entity ids, in the order of the ids; none for a longer name that is nobody's.
     entities: Vec<u32>,
+    /// What all its entities are, `Other` when they differ.
+    kind: Kind,
+    doubt: Option<Doubt>,
+}
+
+/// What was learnt from a project's documents about the names in it.
+#[derive(Debug, Clone, Default)]
+pub struct Habits<'a> {
+    /// Longer names and words, nobody's, that contain an alias and cover it.
+    pub longer: Vec<&'a str>,
+    /// Aliases that are not always the entity's name.
+    pub doubts: Vec<(&'a str, Doubt)>,
 }
 
 /// An immutable set of aliases and the automaton that finds them.
@@ -85,59 +98,69 @@ impl Matcher {
     where
         N: IntoIterator<Item = &'a str>,
     {
+        let entities = entities.into_iter();
+        let of_no_kind = entities.map(|(id, names)| (id, Kind::Other, names));
+        Self::with_habits(of_no_kind, &Habits::default())
+    }
+
+    /// As `new`, with what each entity is and what the project's documents taught.
+    pub fn with_habits<'a, N>(
+        entities: impl IntoIterator<Item = (&'a str, Kind, N)>,
+        habits: &Habits<'_>,
+    ) -> Result<Self, MatcherError>
+    where
+        N: IntoIterator<Item = &'a str>,
+    {
         let mut ids: Vec<String> = Vec::new();
         let mut index_of: FxHashMap<&str, u32> = FxHashMap::default();
-        let mut alias_of: FxHashMap<String, u32> = FxHashMap::default();
-        let (mut aliases, mut folded_aliases): (Vec<Alias>, Vec<String>) = (Vec::new(), Vec::new());
-        for (id, names) in entities {
+        let mut names_of = Names::default();
+        for (id, kind, names) in entities {
             let entity = *index_of.entry(id).or_insert_with(|| {
                 ids.push(id.to_owned());
                 ids.len() as u32 - 1
             });
             for (place, name) in names.into_iter().enumerate() {
-                let shown = name.trim();
-                let folded = normalize::fold(shown).text.into_owned();
-                if folded.trim().is_empty() {
-                    let which = if place == 0 {
-                        "its name".to_owned()
-                    } else {
-                        format!("alias {place}")
+                if !names_of.add(name, Some(entity), kind) {
+                    let which = match place {
+                        0 => "its name".to_owned(),
+                        _ => format!("alias {place}"),
                     };
-                    return Err(MatcherError::Blank {
-                        id: id.to_owned(),
-                        which,
-                    });
-                }
-                if let Some(alias) = alias_of.get(&folded) {
-                    let sharing = &mut aliases[*alias as usize].entities;
-                    if !sharing.contains(&entity) {
-                        sharing.push(entity);
-                    }
-                } else {
-                    alias_of.insert(folded.clone(), aliases.len() as u32);
-                    aliases.push(Alias {
-                        shown: shown.to_owned(),
-                        entities: vec![entity],
-                    });
-                    folded_aliases.push(folded);
+                    let id = id.to_owned();
+                    return Err(MatcherError::Blank { id, which });
                 }
             }
         }
+        for longer in &habits.longer {
+            names_of.add(longer, None, Kind::Other);
+        }
+        for (alias, doubt) in &habits.doubts {
+            names_of.doubt(alias, doubt);
+        }
+        let Names {
+            mut aliases,
+            folded,
+            ..
+        } = names_of;
         for alias in &mut aliases {
             alias
                 .entities
                 .sort_unstable_by(|a, b| ids[*a as usize].cmp(&ids[*b as usize]));
         }
-        let engine = if aliases.is_empty() {
-            None
-        } else {
-            Some(Engine::new(&folded_aliases)?)
+        let engine = match folded.as_slice() {
+            [] => None,
+            some => Some(Engine::new(some)?),
         };
         Ok(Self {
             ids,
             aliases,
             engine,
         })
+    }
+
+    /// What the surroundings of a hit have against it (`reading`).
+    pub(crate) fn against(&self, text: &str, hit: &Hit) -> Option<Reason> {
+        let alias = &self.aliases[hit.alias as usize];
+        reading::against(text, hit.start, hit.end, alias.kind, alias.doubt.as_ref())
     }
 
     /// The entity ids, in the order in which they were first given.
@@ -186,6 +209,55 @@ impl Matcher {
             }
         }
         packed
+    }
+}
+
+/// The aliases of a matcher under construction.
+#[derive(Default)]
+struct Names {
+    aliases: Vec<Alias>,
+    folded: Vec<String>,
+    index_of: FxHashMap<String, u32>,
+}
+
+impl Names {
+    /// Adds a name of `entity`, or one that is nobody's unless it is known; false if nothing of it is visible.
+    fn add(&mut self, name: &str, entity: Option<u32>, kind: Kind) -> bool {
+        let shown = name.trim();
+        let folded = normalize::fold(shown).text.into_owned();
+        if folded.trim().is_empty() {
+            return false;
+        }
+        if let Some(known) = self.index_of.get(&folded) {
+            let alias = &mut self.aliases[*known as usize];
+            if let Some(entity) = entity.filter(|entity| !alias.entities.contains(entity)) {
+                alias.entities.push(entity);
+                alias.kind = if alias.kind == kind {
+                    kind
+                } else {
+                    Kind::Other
+                };
+            }
+            return true;
+        }
+        self.index_of
+            .insert(folded.clone(), self.aliases.len() as u32);
+        self.folded.push(folded);
+        self.aliases.push(Alias {
+            shown: shown.to_owned(),
+            entities: entity.into_iter().collect(),
+            kind,
+            doubt: None,
+        });
+        true
+    }
+
+    /// Doubts a known alias; of an unknown one there is nothing to doubt.
+    fn doubt(&mut self, name: &str, doubt: &Doubt) {
+        let folded = normalize::fold(name.trim()).text;
+        if let Some(known) = self.index_of.get(folded.as_ref()) {
+            self.aliases[*known as usize].doubt = Some(doubt.clone());
+        }
     }
 }
 

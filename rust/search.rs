@@ -20,6 +20,13 @@ use aho_corasick::nfa::contiguous::NFA;
 impl Matcher {
     /// Mentions that do not overlap, ascending: leftmost, then longest of what the policy allows.
     pub fn find_all(&self, text: &str) -> Vec<Hit> {
+        let mut hits = self.candidates(text);
+        hits.retain(|hit| self.against(text, hit).is_none());
+        hits
+    }
+
+    /// `find_all` before its surroundings are read; what is no mention after that still covers what is inside it.
+    fn candidates(&self, text: &str) -> Vec<Hit> {
         let Some(engine) = &self.engine else {
             return Vec::new();
         };
@@ -47,7 +54,7 @@ impl Matcher {
         let Some(engine) = &self.engine else {
             return Vec::new();
         };
-        self.search::<true>(text, |place, hits| {
+        let mut hits = self.search::<true>(text, |place, hits| {
             if place.left().is_none() {
                 let first = hits.len();
                 place.walk(&engine.automaton, |end, alias| {
@@ -62,12 +69,14 @@ impl Matcher {
                 hits[first..].reverse();
             }
             None
-        })
+        });
+        hits.retain(|hit| self.against(text, hit).is_none());
+        hits
     }
 
     /// Every alias that stands in the text and is not a mention, with the reason, by start, longest first.
     pub fn explain(&self, text: &str) -> Vec<Rejected> {
-        let mut kept = self.find_all(text).into_iter().peekable();
+        let mut kept = self.candidates(text).into_iter().peekable();
         let mut current: Option<Hit> = None;
         let mut rejected = Vec::new();
         for (hit, reason) in self.occurrences(text) {
@@ -76,6 +85,12 @@ impl Matcher {
             }
             let before = current.filter(|kept| hit.start < kept.end);
             if before == Some(hit) {
+                let reason = self.against(text, &hit);
+                rejected.extend(reason.map(|reason| Rejected {
+                    hit,
+                    reason,
+                    by: None,
+                }));
                 continue;
             }
             let by = before.or_else(|| kept.peek().copied().filter(|next| next.start < hit.end));

@@ -8,6 +8,7 @@ from armarius.assembly.report import Pack
 from armarius.contract import AssembleRequest, AssembleResult, InspectRequest, InspectResult
 from armarius.counting import TokenCounter
 from armarius.engine import ContextEngine, open  # noqa: A004 - armarius.open reads like gzip.open
+from armarius.habits import Habits, learn_habits
 from armarius.matching import EntityMatcher, Match, Mention, Rejection
 from armarius.scanning import ScanHit, ScanHits, scan
 from armarius.truncation import Truncated, truncate
@@ -18,6 +19,7 @@ __all__ = [
     "BudgetProfile",
     "ContextEngine",
     "EntityMatcher",
+    "Habits",
     "InspectRequest",
     "InspectResult",
     "LayerBudget",
@@ -30,6 +32,7 @@ __all__ = [
     "TokenCounter",
     "Truncated",
     "__version__",
+    "learn_habits",
     "open",
     "scan",
     "truncate",

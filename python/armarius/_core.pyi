@@ -32,7 +32,9 @@ optimised: bool
 
 @final
 class EntityMatcher:
-    def __new__(cls, entities: list[tuple[str, list[str]]], /) -> EntityMatcher: ...
+    def __new__(
+        cls, entities: list[tuple[str, str, list[str]]], longer: list[str], doubts: list[tuple[str, str | None]], /
+    ) -> EntityMatcher: ...
     @property
     def entity_ids(self) -> tuple[str, ...]: ...
     @property

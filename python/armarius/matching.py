@@ -9,14 +9,19 @@ Values that come back, all frozen, compared by their fields, hashable:
 - `Mention(entity_id, term, start, end)`: one occurrence; `text[start:end] == term`, code points, half-open.
 - `Match(entity_id, matched_term, position)`: the first mention of an entity.
 - `Rejection(entity_id, term, start, end, reason, by)`: an alias that stands in the text and is not a
-  mention; `reason` is `shadowed` (`by` is the longer name), `inside a word` or `splits a character`.
+  mention; `reason` is `shadowed` (`by` is the longer name), `inside a word`, `splits a character`, or one of
+  the readings: `a longer kin term`, `counted as a thing`, `splits a word`, `a title of another house`,
+  `in verse`, `also a word here`.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from armarius import _core
 from armarius._core import Match, Mention, Rejection
+
+if TYPE_CHECKING:
+    from armarius.habits import Habits
 
 __all__ = ["EntityMatcher", "Match", "Mention", "Rejection"]
 
@@ -31,8 +36,10 @@ class EntityMatcher:
 
     Args:
         entities: Any number (0 to 100,000 tested) of objects or mappings with `id`, `name` and,
-            optionally, `aliases`. Entries with the same id are one entity. Other fields are ignored:
-            the context level is the business of whoever uses the mentions.
+            optionally, `aliases` and `type`. Entries with the same id are one entity. Where the type is
+            `character` or `item`, Chinese surroundings that turn the name into a plain word are read as
+            such (二姐 in 二姐姐, 宝玉 in 一块宝玉). The context level is the business of whoever uses the mentions.
+        habits: What `armarius.habits.learn_habits` learnt from the project's documents; None for nothing.
 
     Raises:
         ValueError: A name or alias is empty, blank or invisible; the message names the entity.
@@ -44,8 +51,14 @@ class EntityMatcher:
 
     __slots__ = ("_core",)
 
-    def __init__(self, entities: Iterable[object] = ()) -> None:
-        self._core: Final = _core.EntityMatcher([_named(entity) for entity in entities])
+    def __init__(self, entities: Iterable[object] = (), *, habits: "Habits | None" = None) -> None:
+        named: list[tuple[str, str, list[str]]] = []
+        for entity in entities:
+            entity_id, names = names_of(entity)
+            named.append((entity_id, kind_of(entity), names))
+        longer = [one.text for one in habits.longer] if habits else []
+        doubts = [(one.alias, one.usual) for one in habits.doubtful] if habits else []
+        self._core: Final = _core.EntityMatcher(named, longer, doubts)
 
     @property
     def entity_ids(self) -> tuple[str, ...]:
@@ -125,12 +138,13 @@ class EntityMatcher:
         return self._core.explain(text)
 
 
-def _named(entity: object) -> tuple[str, list[str]]:
-    if isinstance(entity, Mapping):
-        fields: Mapping[str, Any] = entity
-        entity_id, name, aliases = fields.get("id"), fields.get("name"), fields.get("aliases")
-    else:
-        entity_id, name, aliases = (getattr(entity, field, None) for field in ("id", "name", "aliases"))
+def names_of(entity: object) -> tuple[str, list[str]]:
+    """The id of an entity and its names, the proper name first.
+
+    Raises:
+        TypeError: No `id` or `name`, or a field of the wrong type; the message has the value.
+    """
+    entity_id, name, aliases = (_field(entity, field) for field in ("id", "name", "aliases"))
     if not isinstance(entity_id, str) or not isinstance(name, str):
         raise TypeError(f"an entity needs a str id and a str name, got id={entity_id!r}, name={name!r}")
     if isinstance(aliases, str):
@@ -140,3 +154,17 @@ def _named(entity: object) -> tuple[str, list[str]]:
         if not isinstance(alias, str):
             raise TypeError(f"entity {entity_id!r}: an alias must be a str, got {alias!r}")
     return entity_id, names
+
+
+def kind_of(entity: object) -> Literal["person", "thing", ""]:
+    """What the rules of reading (rust/reading.rs) may assume about an entity, by its `type`; "" is nothing."""
+    return _KINDS.get(_field(entity, "type"), "")
+
+
+_KINDS: Final[dict[object, Literal["person", "thing", ""]]] = {"character": "person", "item": "thing"}
+
+
+def _field(entity: object, name: str) -> Any:  # noqa: ANN401 - whatever the entity holds; the callers check it
+    if isinstance(entity, Mapping):
+        return entity.get(name)
+    return getattr(entity, name, None)

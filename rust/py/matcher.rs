@@ -1,8 +1,9 @@
 //! `EntityMatcher` for Python: conversions and nothing else.
 
-use crate::matcher::{Hit, Matcher, MatcherError};
+use crate::matcher::{Habits, Hit, Matcher, MatcherError};
 use crate::offsets::CodePoints;
 use crate::py::mention::{Match, Mention, Rejection};
+use crate::reading::{Doubt, Kind};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -31,12 +32,24 @@ pub struct EntityMatcher {
 #[pymethods]
 impl EntityMatcher {
     #[new]
-    #[pyo3(signature = (entities, /))]
-    fn new(py: Python<'_>, entities: Vec<(PyBackedStr, Vec<PyBackedStr>)>) -> PyResult<Self> {
+    #[pyo3(signature = (entities, longer, doubts, /))]
+    fn new(
+        py: Python<'_>,
+        entities: Vec<(PyBackedStr, PyBackedStr, Vec<PyBackedStr>)>,
+        longer: Vec<PyBackedStr>,
+        doubts: Vec<(PyBackedStr, Option<String>)>,
+    ) -> PyResult<Self> {
         let named = entities
             .iter()
-            .map(|(id, names)| (&**id, names.iter().map(|name| &**name)));
-        let matcher = Matcher::new(named)?;
+            .map(|(id, kind, names)| (&**id, kind_of(kind), names.iter().map(|name| &**name)));
+        let habits = Habits {
+            longer: longer.iter().map(|name| &**name).collect(),
+            doubts: doubts
+                .iter()
+                .map(|(alias, usual)| (&**alias, doubt_of(usual.clone())))
+                .collect(),
+        };
+        let matcher = Matcher::with_habits(named, &habits)?;
         let ids = matcher
             .ids()
             .iter()
@@ -193,6 +206,18 @@ impl EntityMatcher {
             PyString::new(py, written).unbind()
         }
     }
+}
+
+fn kind_of(kind: &str) -> Kind {
+    match kind {
+        "person" => Kind::Person,
+        "thing" => Kind::Thing,
+        _ => Kind::Other,
+    }
+}
+
+fn doubt_of(usual: Option<String>) -> Doubt {
+    usual.map_or(Doubt::Word, Doubt::Beside)
 }
 
 fn check_length(text: &str) -> PyResult<()> {

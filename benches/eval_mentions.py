@@ -1,0 +1,97 @@
+"""How well mentions are found in a corpus whose truth is known: python benches/eval_mentions.py CORPUS_FOLDER
+
+The folder holds codex.json, chapters/*.md and truth/mentions.jsonl (one paragraph per line: text, entities, mentions
+with code-point spans, false_candidates, ambiguous). Only codex.json and chapters/ are given to the matcher. Three
+rows: names alone, names with the rules of reading, and with the habits learnt from the chapters as well. Written to
+benches/results/mentions-FOLDER.json.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from benches.record import record
+
+from armarius import EntityMatcher, Mention
+from armarius.habits import learn_habits
+
+Row = dict[str, Any]
+
+
+def figures(right: int, wrong: int, missed: int) -> dict[str, float]:
+    """Precision, recall, F1 of counts."""
+    return {
+        "precision": round(right / (right + wrong), 4) if right + wrong else 0.0,
+        "recall": round(right / (right + missed), 4) if right + missed else 0.0,
+        "f1": round(2 * right / (2 * right + wrong + missed), 4) if right else 0.0,
+    }
+
+
+def score(truth: list[Row], found: list[list[Mention]]) -> Row:
+    """Entities per paragraph and exact mentions, micro-averaged; what the truth calls ambiguous is ignored."""
+    entity, mention, rejected, traps = [0, 0, 0], [0, 0, 0], 0, 0
+    for row, mentions in zip(truth, found, strict=True):
+        gold = set(row["entities"])
+        unclear = {candidate for one in row["ambiguous"] for candidate in one["candidates"]} - gold
+        got = {one.entity_id for one in mentions} - unclear
+        gold_spans = {(one["entity"], one["start"], one["end"]) for one in row["mentions"]}
+        unclear_spans = {(one["start"], one["end"]) for one in row["ambiguous"]}
+        spans = {(m.entity_id, m.start, m.end) for m in mentions if (m.start, m.end) not in unclear_spans}
+        for total, want, have in ((entity, gold, got), (mention, gold_spans, spans)):
+            total[0] += len(want & have)
+            total[1] += len(have - want)
+            total[2] += len(want - have)
+        for trap in row["false_candidates"]:
+            traps += 1
+            rejected += (trap["wrong_entity"], trap["start"], trap["end"]) not in spans
+    return {"entity": figures(*entity), "mention": figures(*mention), "traps rejected": f"{rejected}/{traps}"}
+
+
+def differences(truth: list[Row], found: list[list[Mention]]) -> list[str]:
+    """Every span that differs from the truth, with its surroundings."""
+    lines = []
+    for row, mentions in zip(truth, found, strict=True):
+        text, unclear = row["text"], {(one["start"], one["end"]) for one in row["ambiguous"]}
+        gold = {(one["entity"], one["start"], one["end"]) for one in row["mentions"]}
+        got = {(m.entity_id, m.start, m.end) for m in mentions if (m.start, m.end) not in unclear}
+        for sign, spans in (("+", got - gold), ("-", gold - got)):
+            for who, start, end in sorted(spans):
+                shown = f"{text[max(0, start - 8) : start]}[{text[start:end]}]{text[end : end + 8]}"
+                lines.append(f"{sign} {row['id']} {who} {shown!r}")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--differences", action="store_true", help="list every span that differs from the truth")
+    arguments = parser.parse_args()
+    folder: Path = arguments.corpus
+    entities = json.loads((folder / "codex.json").read_text(encoding="utf8"))["entities"]
+    lines = (folder / "truth" / "mentions.jsonl").read_text(encoding="utf8").splitlines()
+    truth = [json.loads(line) for line in lines if line.strip()]
+    chapters = [path.read_text(encoding="utf8") for path in sorted((folder / "chapters").glob("*.md"))]
+    habits = learn_habits(entities, chapters)
+    untyped = [{**entity, "type": None} for entity in entities]
+    matchers = {
+        "names alone": EntityMatcher(untyped),
+        "with readings": EntityMatcher(entities),
+        "with readings and habits": EntityMatcher(entities, habits=habits),
+    }
+    texts = [row["text"] for row in truth]
+    table = {}
+    for name, matcher in matchers.items():
+        found = matcher.find_batch(texts)
+        table[name] = score(truth, found)
+        print(f"{name:26} {table[name]}")
+    if arguments.differences:
+        print(*differences(truth, found), sep="\n")
+    for one in (*habits.longer, *habits.doubtful):
+        print(f"learnt: {one}")
+    learnt = {"longer": [one.text for one in habits.longer], "doubtful": [one.alias for one in habits.doubtful]}
+    record(f"mentions-{folder.name}", {"paragraphs": len(truth), "table": table, "learnt": learnt})
+
+
+if __name__ == "__main__":
+    main()
