@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from armarius.codex import build_codex
 from armarius.codex.codex_json import parse_codex_json
 
 GOOD = {
@@ -74,6 +75,14 @@ def test_fault_is_named_with_entry_and_field_and_the_rest_is_read(entry, message
     result = parse(entities=[{"name": "甲"}, entry, {"name": "乙"}])
     assert [str(error) for error in result.errors] == [message]
     assert [draft.name for draft in result.drafts if draft.id is None] == ["甲", "乙"]
+
+
+def test_id_that_stands_twice_is_named_and_nothing_is_lost():
+    result = parse(entities=[{"id": "e1", "name": "甲", "aliases": ["一"]}, {"id": "e1", "name": "乙"}])
+    message = "codex.json: entities[1] ('e1'): id: the same as of entities[0]; both are read as one entity"
+    assert [str(error) for error in result.errors] == [message]
+    (entity,) = build_codex([], result).entities
+    assert (entity.name, entity.aliases) == ("甲", ("一", "乙"))
 
 
 def test_wrong_field_costs_only_that_field():

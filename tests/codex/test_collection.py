@@ -225,6 +225,32 @@ def test_writer_in_another_process_is_waited_for_and_then_reported(tmp_path):
         pass
 
 
+WRITER = """
+import sys
+from pathlib import Path
+from armarius.codex import Memories
+memories = Memories(Path(sys.argv[1]))
+for number in range(100_000):
+    memories.create(f"记忆 {number}", id=f"m{number}")
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3, 5, 8, 13, 21, 34])
+def test_killed_writer_leaves_whole_records_and_loses_none_it_acknowledged(tmp_path, lines):
+    command = [sys.executable, "-W", "ignore", "-c", WRITER, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        acknowledged = [int(child.stdout.readline()) for _ in range(lines)]
+        child.kill()
+        acknowledged += [int(line) for line in child.stdout.read().split()]
+    memories = Memories(tmp_path)
+    kept = [item.id for item in memories.list()]
+    assert memories.problems() == ()
+    assert kept[: len(acknowledged)] == [f"m{number}" for number in acknowledged]
+    assert len(kept) <= len(acknowledged) + 1
+    memories.create("danach")
+
+
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60).filter(str.strip)
 LINES = (
     st.lists(

@@ -131,6 +131,15 @@ def test_entity_without_a_mention_is_reported():
     assert [(item.source, item.reason) for item in fetched.omitted] == [("codex:detected:e5", "no match")]
 
 
+def test_very_many_entities_without_a_mention_share_one_line():
+    many = [Entity(f"x{number}", f"人物{number:05d}号") for number in range(3000)]
+    fetched = codex_fetcher(XIAOYU, *many).fetch(request(query="小雨与人物00007号"))
+    assert [item.source for item in fetched.candidates] == ["codex:detected:e1", "codex:detected:x7"]
+    assert [(item.id, item.reason, item.detail) for item in fetched.omitted] == [
+        ("entity:*", "no match", "2999 entities")
+    ]
+
+
 def test_evidence_says_where_the_name_stands():
     text = "一" * 3000 + "灯下的小雨点" + "二" * 3000
     fetched = codex_fetcher(XIAOYU, CAT).fetch(

@@ -62,6 +62,7 @@ class EntryReader:
 
     def __init__(self, path: str, result: CodexFile) -> None:
         self.path, self.result = path, result
+        self._seen: dict[str, str] = {}
 
     def read(self, data: object) -> None:
         """Read a whole `codex.json`."""
@@ -100,6 +101,8 @@ class EntryReader:
             return
         draft = Draft(name, Origin(self.path, where.split(" ")[0], line))
         draft.id = id_.strip() or None
+        if draft.id is not None and self._seen.setdefault(draft.id, where) != where:
+            self._error(where, f"id: the same as of {self._seen[draft.id].split(' ')[0]}; both are read as one entity")
         draft.type = self._text(entry, "type", where).strip() or None
         draft.description = self._text(entry, "description", where)
         draft.add_aliases(self._aliases(entry, where))

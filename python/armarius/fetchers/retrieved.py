@@ -34,6 +34,17 @@ class _Text:
     base: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """A matcher and what was listed when it was built; `absent` is empty when there are too many to list apart."""
+
+    groups: tuple[tuple[Entity, ...], ...]
+    matcher: Any
+    by_id: dict[str, Entity]
+    absent: dict[str, Omission]
+    detectable: int
+
+
 class RetrievedFetcher:
     """Entities with the level `when_detected` that are mentioned, as `codex:detected:<id>`.
 
@@ -64,7 +75,7 @@ class RetrievedFetcher:
         self._build = matcher
         self._levels = CONTEXT_LEVELS if report_levels else ("when_detected",)
         self._around = around
-        self._built: tuple[tuple[tuple[Entity, ...], ...], Any] | None = None
+        self._built: _Built | None = None
         self._lock = threading.Lock()
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
@@ -72,7 +83,7 @@ class RetrievedFetcher:
 
         A failing list is `KG_UNAVAILABLE`, a failing matcher `ENTITY_MATCH_FAILED`; both without candidates.
 
-        Cost: one search per text; the matcher is rebuilt only when the entities change.
+        Cost: one search per text, then linear in what was found; the matcher is rebuilt only when the entities change.
         """
         texts, omitted = self._texts(request)
         if not texts:
@@ -86,13 +97,13 @@ class RetrievedFetcher:
             omitted.append(Omission(fault, "retrieved", "codex:detected", "source failed", fault))
         groups = tuple(part.entities for part in listed)
         try:
-            matcher = self._matcher(groups)
-            found = [(text, matcher.find_all(text.text)) for text in texts]
-            shadowed = _shadowed(matcher, texts)
+            built = self._matcher(groups)
+            found = [(text, built.matcher.find_all(text.text)) for text in texts]
+            shadowed = _shadowed(built.matcher, texts)
         except Exception as error:  # noqa: BLE001
             omitted.append(Omission("matcher", "retrieved", "codex:detected", "source failed", str(error)))
             return Fetched(omitted=tuple(omitted), warnings=(ENTITY_MATCH_FAILED,))
-        return self._answer(request, groups, found, shadowed, omitted)
+        return self._answer(request, built, found, shadowed, omitted)
 
     def _texts(self, request: FetchRequest) -> tuple[list[_Text], list[Omission]]:
         start = max(0, request.cursor - self._around)
@@ -112,20 +123,24 @@ class RetrievedFetcher:
             texts.append(_Text(piece.origin, _encodable(piece.text[:MAX_SEARCHED]), piece.base))
         return texts, omitted
 
-    def _matcher(self, groups: tuple[tuple[Entity, ...], ...]) -> Any:  # noqa: ANN401 - whatever `matcher` makes
+    def _matcher(self, groups: tuple[tuple[Entity, ...], ...]) -> _Built:
         with self._lock:
             built = self._built
-        if built is not None and (all(map(_same, built[0], groups)) or built[0] == groups):
-            return built[1]
-        matcher = self._build([entity for group in groups for entity in group])
+        if built is not None and (all(map(_same, built.groups, groups)) or built.groups == groups):
+            return built
+        entities = [entity for group in groups for entity in group]
+        by_id = {entity.id: entity for entity in reversed(entities)}
+        detectable = [entity for entity in by_id.values() if entity.level == "when_detected"]
+        absent = {entity.id: _absent(entity) for entity in detectable} if len(detectable) <= _LISTED_APART else {}
+        built = _Built(groups, self._build(entities), by_id, absent, len(detectable))
         with self._lock:
-            self._built = (groups, matcher)
-        return matcher
+            self._built = built
+        return built
 
     def _answer(
         self,
         request: FetchRequest,
-        groups: tuple[tuple[Entity, ...], ...],
+        built: _Built,
         found: list[tuple[_Text, Any]],
         shadowed: dict[str, str],
         omitted: list[Omission],
@@ -143,21 +158,23 @@ class RetrievedFetcher:
                 score = _SCORES[text.origin] + _PER_MENTION * min(count, _MOST_MENTIONS)
                 scores[id_] = max(score, scores.get(id_, 0.0))
         candidates: list[Candidate] = []
-        absent: list[Entity] = []
-        for entity in (entity for group in groups for entity in group):
+        named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())
+        for entity in (built.by_id[id_] for id_ in named):
             source = f"codex:detected:{entity.id}"
             if entity.id not in scores:
-                if by := shadowed.get(entity.id):
-                    omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "shadowed", by))
-                elif entity.level == "when_detected":
-                    absent.append(entity)
+                by = shadowed[entity.id]
+                omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "shadowed", by))
             elif entity.level != "when_detected":
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "level", entity.level))
             else:
                 candidates.append(_candidate(entity, source, scores[entity.id], evidence[entity.id], request))
                 omitted += withheld_facts(entity, source, "retrieved", request.chapter)
+        omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]
+        if not built.absent and built.detectable:
+            detail = f"{built.detectable - len(candidates)} entities"
+            omitted.append(Omission("entity:*", "retrieved", "codex:detected", "no match", detail))
         candidates.sort(key=lambda item: (-item.score, item.source, item.id))
-        return Fetched(tuple(candidates), (*omitted, *_absent(absent)))
+        return Fetched(tuple(candidates), tuple(omitted))
 
 
 def _candidate(entity: Entity, source: str, score: float, evidence: list[Evidence], request: FetchRequest) -> Candidate:
@@ -181,12 +198,8 @@ def _evidence(text: _Text, mention: Any, request: FetchRequest) -> Evidence:  # 
     return Evidence("mention", f"{text.origin}: {mention.term}", path, span)
 
 
-def _absent(entities: list[Entity]) -> list[Omission]:
-    if len(entities) > _LISTED_APART:
-        return [Omission("entity:*", "retrieved", "codex:detected", "no match", f"{len(entities)} entities")]
-    return [
-        Omission(f"entity:{entity.id}", "retrieved", f"codex:detected:{entity.id}", "no match") for entity in entities
-    ]
+def _absent(entity: Entity) -> Omission:
+    return Omission(f"entity:{entity.id}", "retrieved", f"codex:detected:{entity.id}", "no match")
 
 
 def _shadowed(matcher: Any, texts: list[_Text]) -> dict[str, str]:  # noqa: ANN401
