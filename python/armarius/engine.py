@@ -37,7 +37,7 @@ from armarius.retrieval.conflicts import Statement, statements
 from armarius.retrieval.excerpt import excerpt
 from armarius.retrieval.hits import Hit, Retrieval
 from armarius.vectors.base import Embedder
-from armarius.vectors.semantic import SimilarPassage
+from armarius.vectors.hits import SimilarPassage
 from armarius.wiring import Project, counter_for
 
 __all__ = ["ContextEngine", "open"]
@@ -291,7 +291,7 @@ class ContextEngine:
             EmbeddingError: No embedder, or it failed.
             DimensionMismatch: The index holds vectors of another model; `reembed` replaces them.
 
-        Cost: one forward pass for a new query, then about 1 ms, or 3 ms per 1,000 vectors below 4,000.
+        Cost: one forward pass for a new query, then about 1 ms, or 3 ms per 1,000 vectors below 1,500.
         """
         return self.recall.similar(query, limit=limit, kinds=kinds, chapters=chapters)
 

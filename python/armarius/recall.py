@@ -17,9 +17,10 @@ from armarius.index import ProjectIndex
 from armarius.project.kinds import Kind
 from armarius.store.sqlite import SqliteStore
 from armarius.vectors.base import Embedder
+from armarius.vectors.hits import SemanticStatus, SimilarEntity, SimilarPassage
 from armarius.vectors.near import Near
 from armarius.vectors.queue import Progress
-from armarius.vectors.semantic import Semantic, SemanticStatus, SimilarEntity, SimilarPassage
+from armarius.vectors.semantic import Semantic
 
 __all__ = ["ProjectRecall"]
 

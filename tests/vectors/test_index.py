@@ -4,7 +4,7 @@ from tests.vectors.stores import CountingEmbedder, chapter, embed_all, removal, 
 
 from armarius.vectors.exact import Filter
 from armarius.vectors.index import VectorIndex
-from armarius.vectors.storage import SetGone
+from armarius.vectors.reader import SetGone
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from tests.vectors.stores import CountingEmbedder, chapter, embed_all, entity, r
 from armarius.errors import DimensionMismatch, EmbeddingError
 from armarius.store.base import Put, Remove
 from armarius.vectors.exact import Filter
-from armarius.vectors.storage import Place
+from armarius.vectors.reader import Place
 from armarius.vectors.texts import embedded_texts, text_hash
 
 

@@ -21,8 +21,8 @@ from armarius.vectors.storage import VectorStorage
 
 __all__ = ["EXACT_BELOW", "IndexStatus", "VectorIndex"]
 
-EXACT_BELOW = 4000
-"""Vectors up to which exact search is fast enough: 2 to 3 ms per 1,000 of 768 dimensions (docs/decisions/0083)."""
+EXACT_BELOW = 1500
+"""Vectors up to which exact search stays below 5 ms: 2 to 3 ms per 1,000 of 768 dimensions (docs/decisions/0083)."""
 
 _AT_ONCE = 64
 _SAMPLES = 16

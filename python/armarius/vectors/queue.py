@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from armarius.errors import EmbeddingError
 from armarius.vectors.base import Embedder
+from armarius.vectors.reader import SetGone
 from armarius.vectors.sets import State
-from armarius.vectors.storage import SetGone, VectorStorage
+from armarius.vectors.storage import VectorStorage
 
 __all__ = ["EmbeddingQueue", "Progress"]
 

@@ -1,60 +1,30 @@
 """Recall by meaning for one project: an embedder, the vectors in the index, the search, the background work."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from armarius.errors import EmbeddingError
 from armarius.project.kinds import Kind
-from armarius.vectors.base import Embedder, Fingerprint, Vectors, require_same
+from armarius.vectors.base import Embedder, require_same
 from armarius.vectors.exact import Filter
-from armarius.vectors.index import EXACT_BELOW, IndexStatus, VectorIndex
+from armarius.vectors.hits import SemanticStatus, SimilarEntity, SimilarPassage
+from armarius.vectors.index import EXACT_BELOW, VectorIndex
 from armarius.vectors.lexical import LexicalEmbedder
 from armarius.vectors.near import Background, Near
 from armarius.vectors.preprocess import unit_rows
-from armarius.vectors.queue import EmbeddingQueue, Progress
+from armarius.vectors.queries import QueryVectors
+from armarius.vectors.queue import EmbeddingQueue
+from armarius.vectors.reader import SetGone
 from armarius.vectors.sets import State
-from armarius.vectors.storage import SetGone, VectorStorage
+from armarius.vectors.storage import VectorStorage
 
 if TYPE_CHECKING:
-    from armarius.store.base import Passage
     from armarius.store.sqlite import SqliteStore
 
-__all__ = ["Semantic", "SemanticStatus", "SimilarEntity", "SimilarPassage"]
+__all__ = ["Semantic"]
 
-_REMEMBERED_QUERIES = 64
 _BACKGROUND = 256
-
-
-@dataclass(frozen=True, slots=True)
-class SimilarPassage:
-    """A paragraph and the cosine similarity of its vector to the query's, in [-1, 1]."""
-
-    passage: "Passage"
-    similarity: float
-
-    def __str__(self) -> str:
-        return f"{self.similarity:.3f} {self.passage.path}#{self.passage.paragraph} {self.passage.text[:60]!r}"
-
-
-@dataclass(frozen=True, slots=True)
-class SimilarEntity:
-    """An entity and the cosine similarity of its card to the query, in [-1, 1]."""
-
-    entity: str
-    similarity: float
-
-
-@dataclass(frozen=True, slots=True)
-class SemanticStatus:
-    """For `armarius doctor`: which model answers, how far embedding is, what the index is like."""
-
-    serving: Fingerprint | None
-    building: Fingerprint | None
-    progress: Progress
-    index: IndexStatus
 
 
 class Semantic:
@@ -77,7 +47,7 @@ class Semantic:
         self._storage: VectorStorage = store.vectors
         self._embedder = embedder
         self._embedders = {embedder.fingerprint: embedder}
-        self._queries: OrderedDict[tuple[Fingerprint, str], Vectors] = OrderedDict()
+        self._queries = QueryVectors()
         self._lock = threading.Lock()
         self._backgrounds: dict[int, Background] = {}
         self._index = VectorIndex(self._storage, exact_below=exact_below)
@@ -132,7 +102,7 @@ class Semantic:
             return []
         serving = self._storage.sets()["serving"]
         background = self._backgrounds.get(serving.id) or self._take_background()
-        vector = self._query_vector(self._embedders[serving.fingerprint], query)
+        vector = self._queries.vector(self._embedders[serving.fingerprint], query)
         least = background.threshold(vector) if background else 1.0
         standing_out = [(owner, value) for owner, value in found if value >= least]
         spans = self._storage.spans([owner for owner, _ in standing_out])
@@ -255,23 +225,10 @@ class Semantic:
                 embedder = self._embedders.get(serving.fingerprint)
             if embedder is None:
                 require_same(serving.fingerprint, self._embedder.fingerprint)
-            vector = self._query_vector(embedder or self._embedder, query)
+            vector = self._queries.vector(embedder or self._embedder, query)
             if not vector.any():
                 return []
             try:
                 return self._index.search(serving, vector, limit, which)
             except SetGone:  # a new set took over between the two reads
                 continue
-
-    def _query_vector(self, embedder: Embedder, query: str) -> Vectors:
-        key = (embedder.fingerprint, query)
-        with self._lock:
-            if key in self._queries:
-                self._queries.move_to_end(key)
-                return self._queries[key]
-        vector: Vectors = embedder.embed([query])[0]
-        with self._lock:
-            self._queries[key] = vector
-            while len(self._queries) > _REMEMBERED_QUERIES:
-                self._queries.popitem(last=False)
-        return vector
