@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
+use rustc_hash::FxHashSet;
 
 /// A regular file with what tells whether it changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +33,8 @@ pub struct Refused {
 ///
 /// Hidden files are left out. Ignore files above `root` and the user's global ones are not read: the
 /// same folder gives the same answer on every machine. With `only` not empty, entries that are
-/// neither above nor below one of those relative paths are left out without being looked at.
+/// neither above nor below one of those relative paths are left out without being looked at, whose number
+/// does not matter: an entry costs a look-up per folder it lies in.
 ///
 /// # Errors
 /// A pattern of `exclude` that is not a gitignore pattern.
@@ -45,7 +47,11 @@ pub fn walk(
     for pattern in exclude {
         overrides.add(&format!("!{pattern}"))?;
     }
-    let only: Vec<PathBuf> = only.iter().map(|path| root.join(path)).collect();
+    let wanted: FxHashSet<PathBuf> = only.iter().map(|path| root.join(path)).collect();
+    let above: FxHashSet<PathBuf> = only
+        .iter()
+        .flat_map(|path| path.ancestors().map(|part| root.join(part)))
+        .collect();
     let walker = WalkBuilder::new(root)
         .overrides(overrides.build()?)
         .parents(false)
@@ -54,10 +60,9 @@ pub fn walk(
         .require_git(false)
         .follow_links(false)
         .filter_entry(move |entry| {
-            only.is_empty()
-                || only
-                    .iter()
-                    .any(|path| path.starts_with(entry.path()) || entry.path().starts_with(path))
+            wanted.is_empty()
+                || above.contains(entry.path())
+                || entry.path().ancestors().any(|part| wanted.contains(part))
         })
         .build();
     let (mut found, mut refused) = (Vec::new(), Vec::new());

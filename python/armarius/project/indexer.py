@@ -68,7 +68,8 @@ def compare(
     """
     stamps, skipped = walk_files(root, config, only=only)
     here = {stamp.path for stamp in stamps}
-    gone = [path for path in known if path not in here and (not only or _covered(path, only))]
+    wanted = set(only)
+    gone = [path for path in known if path not in here and (not wanted or _covered(path, wanted))]
     if gone:  # a second look, at these alone: a file may be between its removal and its replacement
         again, _ = walk_files(root, config, only=gone)
         stamps = sorted({*stamps, *(stamp for stamp in again if stamp.path in known)}, key=lambda stamp: stamp.path)
@@ -110,5 +111,6 @@ def read_changes(
     yield found
 
 
-def _covered(path: str, only: Collection[str]) -> bool:
-    return any(path == part or path.startswith(f"{part}/") for part in only)
+def _covered(path: str, wanted: set[str]) -> bool:
+    """The path or a folder it lies in is wanted."""
+    return path in wanted or any(path[:at] in wanted for at, c in enumerate(path) if c == "/")
