@@ -1,5 +1,6 @@
 """Open the built wheel and import it in a clean environment that has its runtime dependencies only."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -10,8 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = ("armarius/py.typed", "armarius/_core.pyi", "armarius/__init__.py")
 SESSION = """
-import sys, warnings
-warnings.simplefilter("ignore", RuntimeWarning)
+import sys
 import armarius
 engine = armarius.open(sys.argv[1], watch=False)
 pack = engine.assemble(
@@ -41,8 +41,13 @@ def main(folder: str) -> None:
         python = scripts / "python"
         subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
         novel = ROOT / "examples" / "novel"
-        subprocess.run([python, "-c", SESSION, novel], check=True, cwd=place)
-        subprocess.run([scripts / "armarius", "detect", novel, "--text", "小雨推开门走了进来"], check=True, cwd=place)
+        # The test wheel is a development build, which says so at import; the index stays in the folder.
+        environment = {**os.environ, "PYTHONWARNINGS": "ignore::RuntimeWarning", "ARMARIUS_CACHE": place}
+        for command in (
+            [python, "-c", SESSION, novel],
+            [scripts / "armarius", "detect", novel, "--text", "小雨推开门走了进来"],
+        ):
+            subprocess.run(command, check=True, cwd=place, env=environment)
     print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, complete, imports and assembles")
 
 
