@@ -207,7 +207,11 @@ class EntryReader:
 
 def _encodable(text: str) -> bool:
     """Whether `text` has no lone surrogate, which no file and no matcher can hold."""
-    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _kind(value: object) -> str:
