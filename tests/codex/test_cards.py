@@ -6,7 +6,15 @@ from armarius.codex import Entity, Fact, entity_card, short_card
 
 def test_card_has_the_form_of_the_specification():
     entity = Entity("e1", "林小雨", "character", description="林默的妹妹", attributes={"年龄": "16", "住处": "江城"})
-    assert entity_card(entity) == "## 角色：林小雨\n- 类型：character\n- 描述：林默的妹妹\n- 属性：住处=江城, 年龄=16"
+    assert entity_card(entity) == "## 角色：林小雨\n- 类型：character\n- 描述：林默的妹妹\n- 属性：年龄=16, 住处=江城"
+
+
+def test_attributes_stand_in_the_order_of_a_chinese_dictionary_latin_first():
+    keys = ["住处", "Weapon", "年龄", "Age", "特征", "𠮷", "\ud800"]
+    card = entity_card(Entity("e1", "林默", attributes=dict.fromkeys(keys, "x")))
+    shown = [pair.split("=")[0] for pair in card.splitlines()[-1].removeprefix("- 属性：").split(", ")]
+    assert [key for key in shown if key in keys[:5]] == ["Age", "Weapon", "年龄", "特征", "住处"]
+    assert sorted(shown) == sorted(keys)
 
 
 def test_attributes_line_stands_only_when_there_are_attributes():

@@ -53,7 +53,7 @@ def test_mentioned_entity_is_a_card_with_its_source():
     (item,) = fetched.candidates
     assert item.source == "codex:detected:e1"
     assert item.group == "[知识图谱 — 引用检测]"
-    assert item.content == "## 角色：林小雨\n- 类型：character\n- 描述：林默的妹妹\n- 属性：住处=江城, 年龄=16"
+    assert item.content == "## 角色：林小雨\n- 类型：character\n- 描述：林默的妹妹\n- 属性：年龄=16, 住处=江城"
     assert item.layer == "retrieved"
     assert item.documents == ("人物.md",)
     assert fetched.warnings == ()

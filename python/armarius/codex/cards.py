@@ -41,7 +41,9 @@ def entity_card(entity: Entity, *, chapter: int | None = None) -> str:
     if description := one_line(entity.description):
         lines.append(f"- 描述：{description}")
     if entity.attributes:
-        pairs = (f"{one_line(key)}={one_line(entity.attributes[key])}" for key in sorted(entity.attributes))
+        pairs = (
+            f"{one_line(key)}={one_line(entity.attributes[key])}" for key in sorted(entity.attributes, key=_collated)
+        )
         lines.append(f"- 属性：{', '.join(pairs)}")
     lines += [fact_line(fact) for fact in entity.facts if holds(fact, chapter)]
     return "\n".join(lines)
@@ -78,6 +80,14 @@ def holds(fact: Fact, chapter: int | None) -> bool:
 def one_line(text: str) -> str:
     """`text` on one line: every run of white space, line separators included, as one space."""
     return " ".join(text.split())
+
+
+def _collated(key: str) -> tuple[bytes, str]:
+    """Where a reader of Chinese looks for `key`: Latin first, then the common characters by pronunciation.
+
+    Source: GB 2312, whose first level (kept in GB 18030) is in pinyin order; 年龄 stands before 住处.
+    """
+    return key.encode("gb18030", "replace"), key
 
 
 def _head(entity: Entity) -> list[str]:
