@@ -35,6 +35,7 @@ __all__ = [
     "walk_files",
 ]
 
+_SUFFIXES = PROSE_SUFFIXES | CODE_SUFFIXES
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _LINK_ERRORS = frozenset({errno.ELOOP, errno.EMLINK, errno.ENOTDIR})
 _BY_DESCRIPTOR = os.open in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
@@ -233,7 +234,9 @@ def _title(path: str, front_matter: FrontMatter, paragraphs: Iterable[Paragraph]
 
 
 def _is_document_name(path: str) -> bool:
-    return PurePosixPath(path).suffix.lower() in PROSE_SUFFIXES | CODE_SUFFIXES
+    # Asked of every file at every look at the folder: `PurePosixPath.suffix` took half of that look.
+    stem, _, suffix = path.rpartition("/")[2].rpartition(".")
+    return bool(stem) and f".{suffix.lower()}" in _SUFFIXES
 
 
 def _refusal(path: str, size: int, config: Config) -> str:

@@ -1,0 +1,91 @@
+"""How long a question takes, by stage, on a long novel and on ten of it in one project.
+
+    ARMARIUS_CORPUS=FOLDER python benches/bench_retrieval.py [NOVEL]
+
+NOVEL is a folder below ARMARIUS_CORPUS with `truth/queries.jsonl`, the first one when not given. The answers are
+checked before they are timed. Figures: milliseconds, p50 and p95 over every question asked ROUNDS times; `stages` is
+the mean share of each stage of `retrieve`; `view` is what the engine does before (looking for changed files).
+"""
+
+import collections
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import armarius
+import record
+from eval_retrieval import copy_of, evaluate
+
+ROUNDS = 5
+BUDGET = 8_000
+MODEL = "deepseek-chat"
+
+
+def enlarged(project, times):
+    """The chapters again and again under higher numbers."""
+    chapters = sorted((project / "chapters").glob("*.md"))
+    for volume in range(1, times):
+        for place, chapter in enumerate(chapters, 1):
+            number = volume * len(chapters) + place
+            text = re.sub(r"\A#\s*(?:第\S+?[章回]|Chapter \d+)", f"# 第{number}回", chapter.read_text("utf-8"))
+            (project / "chapters" / f"ch{number:04}.md").write_text(text, encoding="utf-8")
+    return project
+
+
+def timed(run, queries):
+    samples = []
+    for _ in range(ROUNDS):
+        for query in queries:
+            start = time.perf_counter()
+            run(query)
+            samples.append(1000 * (time.perf_counter() - start))
+    return {name: round(value, 3) for name, value in record.summary(samples).items()}
+
+
+def measure(project, queries):
+    with armarius.open(project, watch=False) as engine:
+        start = time.perf_counter()
+        engine.retrieve("warm up")
+        engine.assemble(query="warm up", budget=BUDGET, model=MODEL)
+        first = time.perf_counter() - start
+        figures = {"first_question_s": round(first, 3), "retrieve": timed(engine.retrieve, queries)}
+        stages = collections.Counter()
+        for query in queries:
+            stages.update(engine.retrieve(query).stages)
+        total = sum(stages.values())
+        figures["stages"] = {name: round(value / total, 3) for name, value in stages.items()}
+        figures["view"] = timed(lambda _: engine.retrieve("", limit=0), queries[:10])
+        figures["assemble"] = timed(lambda q: engine.assemble(query=q, budget=BUDGET, model=MODEL), queries)
+    return figures
+
+
+def main():
+    root = os.environ.get("ARMARIUS_CORPUS")
+    if not root:
+        sys.exit("ARMARIUS_CORPUS names no folder of corpora")
+    names = sys.argv[1:] or sorted(p.name for p in Path(root).iterdir() if (p / "truth/queries.jsonl").exists())[:1]
+    folder = Path(root) / names[0]
+    table, _ = evaluate(folder, codex=True)
+    assert table["all"]["recall2"] >= 0.85, table["all"]
+    queries = [json.loads(line)["query"] for line in (folder / "truth/queries.jsonl").read_text("utf-8").splitlines()]
+    figures = {"questions": len(queries), "recall2": table["all"]["recall2"]}
+    with tempfile.TemporaryDirectory() as scratch:
+        for times in (1, 10):
+            project = enlarged(copy_of(folder, Path(scratch) / f"x{times}", codex=True), times)
+            figures[f"x{times}"] = measure(project, queries)
+            print(f"x{times}", json.dumps(figures[f"x{times}"], indent=1))
+    for what in ("retrieve", "assemble"):
+        ratio = figures["x10"][what]["p50"] / figures["x1"][what]["p50"]
+        figures[f"{what}_x10_over_x1"] = round(ratio, 2)
+        print(f"{what}: ten times the corpus takes {ratio:.2f} times as long")
+    print(record.record("retrieval-latency", figures))
+
+
+if __name__ == "__main__":
+    main()
