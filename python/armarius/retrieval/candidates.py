@@ -120,7 +120,11 @@ def _claims(library: Library, asked: Understanding) -> list[Group]:
 
 
 def _ordered(library: Library, scores: Mapping[int, float]) -> tuple[int, ...]:
-    return tuple(sorted(scores, key=lambda key: (-scores[key], library.place(key))))
+    keys: Iterable[int] = scores
+    if len(scores) > _LIMIT:
+        least = sorted(scores.values(), reverse=True)[_LIMIT - 1]
+        keys = [key for key, score in scores.items() if score >= least]
+    return tuple(sorted(keys, key=lambda key: (-scores[key], library.place(key)))[:_LIMIT])
 
 
 def _densest(library: Library, entity_ids: Iterable[str]) -> tuple[int, ...]:
@@ -131,7 +135,7 @@ def _densest(library: Library, entity_ids: Iterable[str]) -> tuple[int, ...]:
         most = max(counts.values(), default=0)
         for key, count in counts.items():
             scores[key] = scores.get(key, 0.0) + count / (count + 0.5 * most)
-    return _ordered(library, scores)[:_LIMIT]
+    return _ordered(library, scores)
 
 
 def _users(library: Library, asked: Understanding) -> tuple[int, ...]:
@@ -145,7 +149,7 @@ def _users(library: Library, asked: Understanding) -> tuple[int, ...]:
             most = max(counts.values())
             for key, count in counts.items():
                 scores[key] = scores.get(key, 0.0) + count / (count + 0.5 * most)
-    return _ordered(library, scores)[:_LIMIT]
+    return _ordered(library, scores)
 
 
 def is_rare(library: Library, term: str, entity_id: str) -> bool:

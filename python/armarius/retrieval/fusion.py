@@ -33,6 +33,7 @@ _TOLD = 0.5
 _THING = 0.6  # a place or a thing that is merely there, beside a person
 _OTHER_SECTION = 0.5
 _BACKUP = 0.95  # a text found only by meaning, below the last one found by words
+_LONGEST = 50  # texts beyond those that the question names
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ def mix(
     order = referred + [
         key for key in sorted(fused, key=lambda key: (-fused[key], library.place(key))) if key not in set(referred)
     ]
+    order = order[: len(referred) + _LONGEST]
     found: list[Mixed] = []
     for place, key in enumerate(order):
         step = _STEPS[min(place - len(referred), len(_STEPS) - 1)]

@@ -280,6 +280,11 @@ class Library:
         return self._by_chapter
 
     @property
+    def chapter_numbers(self) -> tuple[int, ...]:
+        """The chapter numbers of the project, ascending."""
+        return tuple(self.by_chapter)
+
+    @property
     def described(self) -> dict[str, list[int]]:
         """Entity id to the keys of the sections that describe it."""
         if self._described is None:

@@ -64,6 +64,7 @@ class Retriever:
         self._lock = threading.RLock()
         self._library: Library | None = None
         self._taken: dict[str, Document] = {}
+        self._latest: Mapping[str, Document] | None = None
         self._ties: dict[int | None, Ties] = {}
 
     @property
@@ -72,11 +73,14 @@ class Retriever:
         return self._library
 
     def sync(self, documents: Mapping[str, Document], codex: Codex) -> None:
-        """Bring what is known up to these documents and this codex.
+        """Bring what is known up to these documents and this codex; neither may be changed afterwards.
 
         Cost: one look at each document; those that changed are read again, all of them when the codex changed.
         """
         with self._lock:
+            if self._library is not None and self._library.codex is codex and self._latest is documents:
+                return
+            self._latest = documents
             if self._library is None or self._library.codex is not codex:
                 self._library = Library.of(documents.values(), codex)
                 self._ties.clear()
@@ -127,7 +131,7 @@ class Retriever:
             asked = Understanding(query)
             answer = Retrieval((), asked, "index not ready", stages=clock.stages)
             return Found(answer, People((), {}, {}), [], [])
-        asked = understand(query, matcher=library.matcher, chapters=sorted(library.by_chapter), current=chapter)
+        asked = understand(query, matcher=library.matcher, chapters=library.chapter_numbers, current=chapter)
         asked = grounded(library, asked)
         clock.lap("understand")
         people = people_of(library, self._ties_at(chapter), asked)
