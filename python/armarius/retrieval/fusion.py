@@ -78,10 +78,8 @@ def mix(
         backup: Texts by meaning, best first; those found in no other way come after everything else.
     """
     referred = [key for number in asked.chapters for key in library.by_chapter.get(number, ()) if key in library.texts]
-    order = referred + [
-        key for key in sorted(fused, key=lambda key: (-fused[key], library.place(key))) if key not in set(referred)
-    ]
-    order = order[: len(referred) + _LONGEST]
+    others = sorted(fused.keys() - set(referred), key=lambda key: (-fused[key], library.place(key)))
+    order = referred + others[:_LONGEST]
     found: list[Mixed] = []
     for place, key in enumerate(order):
         step = _STEPS[min(place - len(referred), len(_STEPS) - 1)]
