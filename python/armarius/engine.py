@@ -19,6 +19,10 @@ from armarius.assembly.inspection import inspection
 from armarius.assembly.report import Pack
 from armarius.assembly.resolve import CounterFor, RequestKeywords, Resolver, read_request
 from armarius.assembly.settings import read_settings
+from armarius.code.fetcher import SubgraphFetcher
+from armarius.code.index import CodeIndex
+from armarius.code.options import read_options
+from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches
 from armarius.codex import AuthoredCodex, Constraints, Entity, Memories
 from armarius.config import load_config
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult
@@ -100,7 +104,9 @@ class ContextEngine:
             self._index.close()
             raise
         near = self._recall.near if self._recall is not None else None
-        self._project = Project(self._index, self.config, fetchers=fetchers, more=more_fetchers, vectors=near)
+        self._code = CodeIndex(self.root, options=read_options(self.config, self.root))
+        more = (*more_fetchers, SubgraphFetcher(self._code))
+        self._project = Project(self._index, self.config, fetchers=fetchers, more=more, vectors=near)
         self._profiles = ProfileStore(self.root / ".armarius" / "budget.json", settings.profile)
         self._resolver = Resolver(self.root.resolve().name, settings, counters, fallback, self._profiles, project_id)
         self._assembler = Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s)
@@ -373,6 +379,45 @@ class ContextEngine:
         """Follow changes inside a `with` block, for an engine opened with `watch=False`."""
         with self._index.watch():
             yield self
+
+    def subgraph(
+        self,
+        symbol: str,
+        *,
+        depth: int | None = None,
+        direction: Direction = "both",
+        kinds: Sequence[str] = KINDS,
+        max_nodes: int | None = None,
+        max_edges: int | None = None,
+        external: bool = False,
+    ) -> Subgraph | TextMatches:
+        """What calls, references, inherits, imports and overrides what around a symbol of a code project.
+
+        Args:
+            symbol: A name, qualified as far as needed: `invoke`, `Context.invoke`, `click.core.Context.invoke`.
+            depth: Steps; None is the configured maximum (5), more than that is the maximum.
+            direction: `callers`, `callees` or `both`.
+            kinds: Edges to follow.
+            max_nodes: Budget; within a depth, what is used most stays. None is the configured one.
+            max_edges: Budget. None is the configured one.
+            external: Show symbols outside of the project as leaves.
+
+        Returns:
+            A Subgraph; without SCIP index and CKB a TextMatches, whose warnings say why.
+
+        Raises:
+            UnknownSymbol: Carries near matches.
+            AmbiguousSymbol: Carries the candidates.
+        """
+        return self._code.subgraph(
+            symbol,
+            depth=depth,
+            direction=direction,
+            kinds=kinds,
+            max_nodes=max_nodes,
+            max_edges=max_edges,
+            external=external,
+        )
 
     def refresh(self) -> None:
         """Make the index equal to the folder now; every request does so by itself."""

@@ -11,6 +11,8 @@ use std::ops::Range;
 pub struct Braces {
     /// `(open, close)` offsets of every brace pair, by opening offset; close is past the brace.
     pairs: Vec<(usize, usize)>,
+    /// Ends of brace pairs, ascending.
+    closes: Vec<usize>,
     /// Offsets of `;` and of line ends outside round and square brackets.
     stops: Vec<usize>,
     /// Import statements.
@@ -93,6 +95,7 @@ pub fn braces(text: &str) -> Braces {
             b'}' => {
                 if let Some(i) = open.pop() {
                     out.pairs[i].1 = at + 1;
+                    out.closes.push(at + 1);
                 }
             }
             b'(' | b'[' => round += 1,
@@ -161,6 +164,34 @@ fn importing(s: &[u8], at: usize) -> Option<usize> {
 }
 
 impl Braces {
+    /// `(open, close)` of every pair of braces, by opening; close is past the brace.
+    pub fn pairs(&self) -> &[(usize, usize)] {
+        &self.pairs
+    }
+
+    /// Where the statement begins whose body opens at `open`: after the last `;`, `}` or blank line, or
+    /// the line end after which no bracket was open.
+    pub fn statement_start(&self, text: &str, open: usize) -> usize {
+        let before = self.closes.partition_point(|&c| c <= open);
+        let closed = before.checked_sub(1).map_or(0, |i| self.closes[i]);
+        let stops = self.stops[..self.stops.partition_point(|&o| o < open)]
+            .iter()
+            .rev();
+        let mut start = closed;
+        for &stop in stops {
+            // a line end before `{`, extends … belongs to the header
+            let continues = text.as_bytes()[stop] == b'\n'
+                && ["{", "extends", "implements", "where"]
+                    .iter()
+                    .any(|w| text[stop..].trim_start().starts_with(w));
+            if !continues {
+                start = start.max(stop + 1);
+                break;
+            }
+        }
+        start.min(open)
+    }
+
     /// Extent of the definition whose name ends at `name_end`: from there to the end of its body, or
     /// to the end of the statement when it has none.
     pub fn body_end(&self, text: &str, name_end: usize) -> usize {
@@ -171,8 +202,7 @@ impl Braces {
             .first()
             .copied();
         for stop in stop {
-            if let Some((open, close)) = opening.filter(|p| p.0 < stop) {
-                let _ = open;
+            if let Some((_, close)) = opening.filter(|p| p.0 < stop) {
                 return close;
             }
             let hard = text.as_bytes().get(stop) == Some(&b';');

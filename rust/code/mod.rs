@@ -9,6 +9,7 @@
 //! `wire` reads protobuf, `ident` symbol ids, `position` line tables. Positions are
 //! `(line, column)`, 0-based, columns in the unit of the index; nothing here knows of Python the host.
 
+pub mod blocks;
 pub mod braces;
 pub mod build;
 pub mod classify;

@@ -303,3 +303,17 @@ pub fn python_outline(text: &str) -> Vec<(&'static str, String, usize, usize, us
 pub fn is_symbol(symbol: &str) -> bool {
     crate::code::ident::parse(symbol).is_some()
 }
+
+/// Definitions with bodies in braces: (is a class, name, first line, last line), outermost first.
+#[pyfunction]
+pub fn brace_outline(text: &str) -> Vec<(bool, String, usize, usize)> {
+    let newlines: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
+    let line = |offset: usize| newlines.partition_point(|&n| n < offset) + 1;
+    crate::code::blocks::blocks(text)
+        .into_iter()
+        .map(|b| {
+            let name = text[b.name].to_string();
+            (b.container, name, line(b.extent.start), line(b.extent.end))
+        })
+        .collect()
+}

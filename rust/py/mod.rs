@@ -22,7 +22,7 @@ mod _core {
     #[pymodule_export]
     use super::budget::allocate;
     #[pymodule_export]
-    use super::code::{CodeGraph, Occurrences, is_symbol, python_outline};
+    use super::code::{CodeGraph, Occurrences, brace_outline, is_symbol, python_outline};
     #[pymodule_export]
     use super::grams::{find_terms, index_tokens, term_phrase, text_grams};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 """The code graph: who calls, references, inherits, imports and overrides whom, and the neighbourhood of a symbol."""
 
-from armarius.code.index import CodeIndex, CodeOptions
+from armarius.code.index import CodeIndex
+from armarius.code.options import CodeOptions
 from armarius.code.source import CodeSource, Reference, SourceUnavailable, build_graph
 from armarius.code.subgraph import CodeEdge, CodeNode, Subgraph, TextMatch, TextMatches
 

@@ -4,14 +4,17 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from armarius.code.index import CodeIndex, CodeOptions, default_cache
+from armarius.code.index import CodeIndex, default_cache
 from armarius.code.indexers import build_index
+from armarius.code.options import read_options
 from armarius.code.render import matches, tree
 from armarius.code.subgraph import Subgraph
-from armarius.errors import AmbiguousSymbol, CodeGraphError, UnknownSymbol
+from armarius.config import load_config
+from armarius.errors import AmbiguousSymbol, CodeGraphError, ConfigError, UnknownSymbol
 
 __all__ = ["add_commands", "code_index", "subgraph"]
 
@@ -29,7 +32,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     graph.add_argument("--depth", type=int, help="steps from the symbol (default and most: 5)")
     graph.add_argument("--direction", choices=("callers", "callees", "both"), default="both")
     graph.add_argument("--kinds", help="edges to follow, by commas: calls,refs,inherits,imports,overrides")
-    graph.add_argument("--source", choices=("auto", "scip", "ckb"), default="auto")
+    graph.add_argument("--source", choices=("auto", "scip", "ckb"))
     graph.add_argument("--cache", type=Path)
     graph.add_argument("--json", action="store_true")
     graph.set_defaults(
@@ -53,7 +56,7 @@ def _guarded(action: Callable[[], int], err: TextIO | None = None) -> int:
         print("\n".join(["several symbols have this name:", *(f"  {name}" for name in error.candidates)]), file=err)
     except UnknownSymbol as error:
         print(f"armarius: {error}", file=err)
-    except (CodeGraphError, NotADirectoryError, ValueError) as error:
+    except (CodeGraphError, ConfigError, NotADirectoryError, ValueError) as error:
         print(f"armarius: {error}", file=err)
     return 1
 
@@ -95,14 +98,18 @@ def subgraph(
     depth: int | None = None,
     direction: str = "both",
     kinds: str | None = None,
-    source: str = "auto",
+    source: str | None = None,
     cache: Path | None = None,
     as_json: bool = False,
 ) -> int:
     """Print the subgraph around a symbol, as a tree or as JSON; 0 also when a text search stood in."""
 
     def run() -> int:
-        options = CodeOptions(source=source)  # type: ignore[arg-type]  # argparse has checked it
+        if not repo.is_dir():
+            raise NotADirectoryError(f"{repo} is not a folder")
+        options = read_options(load_config(repo), repo)
+        if source is not None:
+            options = replace(options, source=source)  # type: ignore[arg-type]  # argparse has checked it
         wanted = {} if kinds is None else {"kinds": tuple(kind.strip() for kind in kinds.split(","))}
         index = CodeIndex(repo, cache_dir=cache, options=options)
         found = index.subgraph(symbol, depth=depth, direction=direction, **wanted)  # type: ignore[arg-type]

@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
 import platformdirs
 
@@ -16,6 +15,7 @@ from armarius.code import freshness
 from armarius.code.ckb import CkbSource
 from armarius.code.fallback import text_search
 from armarius.code.lock import LockBusy, locked
+from armarius.code.options import CodeOptions
 from armarius.code.scip import ScipSource
 from armarius.code.source import SourceUnavailable, build_graph
 from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches, walk
@@ -24,31 +24,7 @@ from armarius.errors import ContextWarning, MissingExtra, UnknownSymbol
 from armarius.project.documents import walk_files
 from armarius.project.kinds import CODE_SUFFIXES
 
-__all__ = ["CodeIndex", "CodeOptions", "default_cache"]
-
-
-@dataclass(frozen=True, slots=True)
-class CodeOptions:
-    """How a code graph is made and walked.
-
-    Attributes:
-        source: `scip` reads an index file, `ckb` asks the server, `auto` the first that can serve, in this order:
-            both give the same edges, the file a hundred times faster.
-        index: The index file; None looks for `index.scip` in the cache folder, then in the repository.
-        ckb: The CKB program; None looks at `CKB_BIN`, then the PATH.
-        timeout: Seconds that CKB may take for one answer, and for another process to free the repository.
-        max_depth: Steps that no walk exceeds.
-        max_nodes: Node budget of a walk.
-        max_edges: Edge budget of a walk.
-    """
-
-    source: Literal["auto", "scip", "ckb"] = "auto"
-    index: str | None = None
-    ckb: str | None = None
-    timeout: float = 20.0
-    max_depth: int = 5
-    max_nodes: int = 200
-    max_edges: int = 600
+__all__ = ["CodeIndex", "default_cache"]
 
 
 def default_cache(root: Path) -> Path:

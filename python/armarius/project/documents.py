@@ -17,9 +17,10 @@ from armarius import _core
 from armarius.config import Config, load_config
 from armarius.errors import UnknownDocument
 from armarius.project.decode import Undecodable, decode
+from armarius.project.definitions import SPLITTERS
 from armarius.project.front_matter import FrontMatter, parse_front_matter
 from armarius.project.kinds import CODE_SUFFIXES, PROSE_SUFFIXES, Kind, classify, number_of
-from armarius.project.segments import SPLITTERS, Paragraph, Splitter, split_code, split_prose
+from armarius.project.segments import Paragraph, Splitter, split_code, split_prose
 
 __all__ = [
     "Document",

@@ -5,13 +5,13 @@ into the text exactly as the file holds it: line ends are never translated, beca
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from armarius.project.numerals import chapter_number, volume_number
 
-__all__ = ["PARAGRAPH_LIMIT", "SPLITTERS", "Paragraph", "Role", "Splitter", "split_code", "split_prose"]
+__all__ = ["PARAGRAPH_LIMIT", "Paragraph", "Role", "Splitter", "split_code", "split_prose"]
 
 Role = Literal["body", "heading", "front_matter"]
 
@@ -84,10 +84,6 @@ def split_code(text: str, body_start: int = 0) -> list[Paragraph]:
     for match in re.finditer(r"\S(?:.|\n(?!\s*\n[^\s})\]])|\r)*", text[body_start:]):
         pieces.extend(_cut(text, body_start + match.start(), body_start + match.end()))
     return [Paragraph(i, start, end) for i, (start, end) in enumerate(pieces)]
-
-
-# Splitters by file suffix; anything else of kind "code" uses `split_code`.
-SPLITTERS: Mapping[str, Splitter] = {}
 
 
 class _Prose:
