@@ -64,7 +64,7 @@ class McpProcess:
         self._thread.start()
         try:
             self._session = self._ready.result(timeout * 2)
-        except TimeoutError:
+        except (TimeoutError, TimedOut):
             self.close()
             raise TimedOut(f"no handshake within {timeout:g} s") from None
         except Disconnected as error:
