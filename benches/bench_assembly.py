@@ -40,16 +40,22 @@ def test_request_on_a_120_chapter_novel(corpus):
     with armarius.open(corpus) as engine:
         engine.assemble(document=chapters[0], cursor=0, query="warm", model=MODEL)
         for budget in (4000, 8000, 32_000):
-            seconds, used = [], []
+            seconds, cpu, used = [], [], []
             for _ in range(150):
                 document, cursor = chooser.choice(chapters), chooser.randint(0, 2500)
                 query = chooser.choice(questions)
-                start = time.perf_counter()
+                start, busy = time.perf_counter(), time.process_time()
                 pack = engine.assemble(document=document, cursor=cursor, query=query, model=MODEL, budget=budget)
                 seconds.append(time.perf_counter() - start)
+                cpu.append(time.process_time() - busy)
                 assert pack.token_count == counter.count(pack.prompt) <= budget
                 used.append(pack.token_count / budget)
-            figures[f"budget {budget}"] = {"seconds": summary(seconds), "mean use": round(sum(used) / len(used), 3)}
+            figures[f"budget {budget}"] = {
+                "seconds": summary(seconds),
+                "cpu seconds": summary(cpu),
+                "mean use": round(sum(used) / len(used), 3),
+            }
+    figures["load of the machine meanwhile"] = round(os.getloadavg()[0], 1)
     record("assembly_novel", {"chapters": len(chapters), "requests": 150, **figures})
 
 
@@ -75,11 +81,12 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
     assert first.token_count == counter.fresh(first.prompt) <= 34_000 * 95 // 100
     assert first.token_count > 32_000
     assert len(first.items) + len(first.omitted) == 8000
-    warm = []
+    warm, busy = [], []
     for _ in range(20):
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         assembler.assemble(task)
         warm.append(time.perf_counter() - start)
+        busy.append(time.process_time() - cpu)
     rows = [
         (2, tokens, None, False, False, None, None, c.score, c.source, c.id)
         for c, tokens in zip(candidates, counter.counts([text + "\n\n" for text in contents]), strict=True)
@@ -98,6 +105,8 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
             "candidates": 8000,
             "allocation, boundary included": summary(allocation),
             "whole assembly, counts known": summary(warm),
+            "whole assembly, counts known, cpu": summary(busy),
             "whole assembly, every text new": cold,
+            "load of the machine meanwhile": round(os.getloadavg()[0], 1),
         },
     )
