@@ -1,11 +1,17 @@
 //! One encoding at work: scan a piece, look it up, merge what is no token.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::classes::Classes;
+use super::classes::{Classes, decode};
 use super::glyphs::Glyphs;
+use super::memo::{self, Key, LONGEST, Memo};
 use super::pretokenize::{Grammar, Scan};
 use super::vocab::{Damaged, NONE, Vocab, read_file};
+
+/// How many encodings were loaded so far.
+static LOADED: AtomicUsize = AtomicUsize::new(0);
 
 /// A loaded encoding. Immutable; shared by every counter that names it.
 pub(crate) struct Bpe {
@@ -15,6 +21,8 @@ pub(crate) struct Bpe {
     grammar: Grammar,
     scan: Scan,
     composes: bool,
+    /// Which of a thread's memos is this encoding's.
+    number: usize,
 }
 
 impl Bpe {
@@ -32,6 +40,7 @@ impl Bpe {
             grammar,
             scan: grammar.scan(),
             composes,
+            number: LOADED.fetch_add(1, Ordering::Relaxed),
         })
     }
 
@@ -51,13 +60,15 @@ impl Bpe {
 
     /// Number of tokens of `text[from..]`, whose normalization is settled.
     pub(crate) fn count_from(&self, text: &[u8], from: usize) -> usize {
-        let (mut at, mut total) = (from, 0);
-        while at < text.len() {
-            let end = self.piece_end(text, at);
-            total += self.count_piece(text, at, end);
-            at = end;
-        }
-        total
+        memo::with(self.number, |memo| {
+            let (mut at, mut total) = (from, 0);
+            while at < text.len() {
+                let end = self.piece_end(text, at);
+                total += self.count_with(memo, text, at, end);
+                at = end;
+            }
+            total
+        })
     }
 
     /// End of the piece that starts at `at`, a boundary.
@@ -67,17 +78,43 @@ impl Bpe {
     }
 
     /// Number of tokens of the piece `text[from..to]`.
-    #[inline]
     pub(crate) fn count_piece(&self, text: &[u8], from: usize, to: usize) -> usize {
-        if to - from == 1 || self.vocab.rank(text, from, to) != NONE {
+        memo::with(self.number, |memo| self.count_with(memo, text, from, to))
+    }
+
+    #[inline]
+    fn count_with(&self, memo: &mut Memo, text: &[u8], from: usize, to: usize) -> usize {
+        let length = to - from;
+        if length == 1 {
             return 1;
         }
-        self.glyphs.count(&self.vocab, text, from, to)
+        if self.glyphs.starts_at(text, from) {
+            return self
+                .glyphs
+                .count(&self.vocab, Some(memo), text, (from, to, true), |_, _| ());
+        }
+        if length <= LONGEST {
+            return memo.get_or(Key::of(text, from, length), || {
+                self.count_fresh(text, from, to)
+            });
+        }
+        self.count_fresh(text, from, to)
+    }
+
+    fn count_fresh(&self, text: &[u8], from: usize, to: usize) -> usize {
+        if self.vocab.rank(text, from, to) != NONE {
+            return 1;
+        }
+        self.glyphs
+            .count(&self.vocab, None, text, (from, to, false), |_, _| ())
     }
 
     /// Number of tokens of `text[from..to]`, a part of a piece on whose edges no token can span.
     pub(crate) fn count_part(&self, text: &[u8], from: usize, to: usize) -> usize {
-        self.glyphs.count(&self.vocab, text, from, to)
+        memo::with(self.number, |memo| {
+            self.glyphs
+                .count(&self.vocab, Some(memo), text, (from, to, false), |_, _| ())
+        })
     }
 
     /// Report the places inside the piece that no token can span, with the tokens before each.
@@ -88,7 +125,8 @@ impl Bpe {
         to: usize,
         report: impl FnMut(usize, usize),
     ) {
-        self.glyphs.cuts(&self.vocab, text, from, to, report);
+        self.glyphs
+            .count(&self.vocab, None, text, (from, to, true), report);
     }
 
     /// Whether the boundary before `text` stays where it is when `…\n\n` is put in front.
@@ -100,27 +138,39 @@ impl Bpe {
     }
 }
 
+/// Characters above U+0300 of which NFC makes nothing else, whatever stands before them.
+fn is_plain(c: u32) -> bool {
+    matches!(c, 0x2010..=0x2027 | 0x3000..=0x3029 | 0x3041..=0x3094 | 0x30A1..=0x30FA | 0xAC00..=0xD7A3
+        | 0xFF01..=0xFF9D)
+}
+
 /// Whether `text` is in NFC. Han, ASCII and the common punctuation are known without a table.
 fn is_composed(text: &str) -> bool {
-    if text.is_ascii() {
-        return true;
+    let bytes = text.as_bytes();
+    let (mut at, mut before) = (0, 0);
+    while at < bytes.len() {
+        let width = match bytes[at] {
+            0..0x80 => 1,
+            0x80..0xCC => 2,
+            0xE4..=0xE9 => 3,
+            _ => match decode(bytes, at) {
+                (c, width) if is_plain(c) => width,
+                _ => break,
+            },
+        };
+        before = at;
+        at += width;
     }
-    let doubtful = |c: char| {
-        !matches!(u32::from(c), 0..0x300 | 0x2010..=0x2027 | 0x3000..=0x3029 | 0x3041..=0x3094 | 0x30A1..=0x30FA
-            | 0x4E00..=0x9FFF | 0xAC00..=0xD7A3 | 0xFF01..=0xFF9D)
+    // A character that composes with the one before is itself doubtful: what was passed is settled.
+    let rest = if at < bytes.len() {
+        &text[before..]
+    } else {
+        ""
     };
-    // A character that composes with the one before is itself doubtful, so whole stretches may be skipped.
-    match text.char_indices().find(|(_, c)| doubtful(*c)) {
-        None => true,
-        Some((at, _)) => {
-            let from = text[..at].char_indices().next_back().map_or(0, |(i, _)| i);
-            let rest = &text[from..];
-            match is_nfc_quick(rest.chars()) {
-                IsNormalized::Yes => true,
-                IsNormalized::No => false,
-                IsNormalized::Maybe => unicode_normalization::is_nfc(rest),
-            }
-        }
+    match is_nfc_quick(rest.chars()) {
+        IsNormalized::Yes => true,
+        IsNormalized::No => false,
+        IsNormalized::Maybe => unicode_normalization::is_nfc(rest),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where text of Han, kana and Hangul falls apart before any merging.
+//! Where text of Han, kana, Hangul and their punctuation falls apart before any merging.
 //!
 //! Two neighbouring characters that no token of the vocabulary contains side by side can never end up
 //! in one token, whatever stands around them: the text may be cut there and the parts counted alone.
@@ -8,6 +8,7 @@
 //! which such a token can stand is marked, and no cut is made there. Where nothing is marked, every
 //! merge across a boundary joins whole characters, so merging may start from characters, not bytes.
 
+use super::memo::{Key, LONGEST, Memo};
 use super::merge::{count_bytes, count_units};
 use super::vocab::{NONE, Vocab};
 
@@ -19,9 +20,11 @@ const OPEN_LEFT: u8 = 0b0100;
 const OPEN_RIGHT: u8 = 0b1000;
 const PAIR_BITS: u32 = 20;
 
-/// The characters that cuts are made between: three bytes long, spaceless or syllabic scripts.
+/// The characters that cuts are made between: three bytes long, of spaceless or syllabic scripts, and the
+/// punctuation that stands among them (most patterns take one mark into the piece of the word behind it).
 fn is_glyph(c: u32) -> bool {
-    matches!(c, 0x3041..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7A3)
+    matches!(c, 0x2010..=0x2027 | 0x3001..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7A3
+        | 0xFF01..=0xFF9F)
 }
 
 /// Which neighbours may share a token.
@@ -54,26 +57,34 @@ impl Glyphs {
             info: vec![0; 1 << 16].into_boxed_slice(),
             pairs: vec![0; 1 << (PAIR_BITS - 6)].into_boxed_slice(),
         };
+        let mut formed = vec![NONE; 1 << 16];
         let mut buffer = [0; 4];
-        for c in (0x3041..=0xD7A3)
-            .filter(|c| is_glyph(*c))
-            .filter_map(char::from_u32)
-        {
-            let bytes = c.encode_utf8(&mut buffer).as_bytes();
-            let alone = count_bytes(vocab, bytes, 0, bytes.len());
-            // A token that merging its bytes does not reach would break the argument above.
-            let sound = alone == 1 || vocab.rank(bytes, 0, bytes.len()) == NONE;
-            glyphs.info[c as usize] = if sound { alone as u8 } else { 0 };
+        for c in 0x2010..=0xFF9F {
+            let Some(glyph) = char::from_u32(c).filter(|_| is_glyph(c)) else {
+                continue;
+            };
+            let bytes = glyph.encode_utf8(&mut buffer).as_bytes();
+            let first = vocab
+                .pair(bytes[0], bytes[1])
+                .min(vocab.pair(bytes[1], bytes[2]));
+            formed[c as usize] = vocab.rank(bytes, 0, 3);
+            glyphs.info[c as usize] = match (formed[c as usize] != NONE, first != NONE) {
+                (true, true) => 1,
+                // A token that merging its bytes does not reach would break the argument above.
+                (true, false) => 0,
+                (false, true) => 2,
+                (false, false) => 3,
+            };
         }
         for (rank, token) in tokens.iter().enumerate() {
-            if token.len() > 1 && token.iter().any(|b| *b >= 0x80) {
-                glyphs.learn(vocab, token, rank as u32);
+            if token.len() > 1 && !token.is_ascii() {
+                glyphs.learn(&formed, token, rank as u32);
             }
         }
         glyphs
     }
 
-    fn learn(&mut self, vocab: &Vocab, token: &[u8], rank: u32) {
+    fn learn(&mut self, formed: &[u32], token: &[u8], rank: u32) {
         let mut at = token
             .iter()
             .position(|b| !matches!(b, 0x80..=0xBF))
@@ -110,7 +121,7 @@ impl Glyphs {
                     self.pairs[word] |= bit;
                 }
                 // Merging from characters needs each of them to be formed before the token.
-                let formed = vocab.rank(token, at, at + 3);
+                let formed = formed[c as usize];
                 if whole && (formed == NONE || formed > rank) {
                     self.info[c as usize] = 0;
                 }
@@ -123,53 +134,51 @@ impl Glyphs {
 
     /// A token lies wholly in parts of two characters, the second of which begins with `start`.
     fn open_all_beginning(&mut self, start: &[u8]) {
-        let mut buffer = [0; 4];
-        for c in (0x3041..=0xD7A3)
-            .filter(|c| is_glyph(*c))
-            .filter_map(char::from_u32)
-        {
-            if c.encode_utf8(&mut buffer).as_bytes().starts_with(start) {
-                self.info[c as usize] |= OPEN_LEFT;
+        let low = usize::from(start[0] & 0x0F) << 12;
+        let range = match *start {
+            [0xE2..=0xEF] => low..low + 0x1000,
+            [0xE2..=0xEF, second] => {
+                let low = low | usize::from(second & 0x3F) << 6;
+                low..low + 0x40
             }
+            _ => return,
+        };
+        for info in &mut self.info[range] {
+            *info |= OPEN_LEFT;
         }
     }
 
-    /// Number of tokens of the piece `text[from..to]`, which is UTF-8 and no token as a whole.
+    /// Whether the character at `at` is one that cuts are made between.
     #[inline]
-    pub(crate) fn count(&self, vocab: &Vocab, text: &[u8], from: usize, to: usize) -> usize {
-        self.cuts(vocab, text, from, to, |_, _| ())
+    pub(crate) fn starts_at(&self, text: &[u8], at: usize) -> bool {
+        matches!(text[at], 0xE2..=0xEF) && self.info[three(text, at) as usize] & TOKENS != 0
     }
 
-    /// As `count`, and reports every place inside that no token can span, with the tokens before it.
+    /// Number of tokens of `text[from..to]`, all of a piece or (not `whole`) a part cut off where no token spans.
+    ///
+    /// The memo may be given only when a glyph stands at `from`: other atoms share their bytes with whole pieces.
+    /// Reports every place inside that no token can span, with the tokens before it.
     #[inline]
-    pub(crate) fn cuts(
+    pub(crate) fn count(
         &self,
         vocab: &Vocab,
+        mut memo: Option<&mut Memo>,
         text: &[u8],
-        from: usize,
-        to: usize,
+        (from, to, whole): (usize, usize, bool),
         mut report: impl FnMut(usize, usize),
     ) -> usize {
         let mut total = 0;
-        let mut atom = Atom {
-            from,
-            characters: 0,
-            simple: true,
-        };
+        let mut atom = Atom::new(from);
         let (mut at, mut left, mut left_info) = (from, 0, 0);
         while at < to {
-            let (c, info, width) = if text[at] & 0xF0 == 0xE0 {
-                let c = three(text, at);
-                (c, self.info[c as usize], 3)
-            } else {
-                let width = if text[at] < 0x80 {
-                    1
-                } else if text[at] < 0xE0 {
-                    2
-                } else {
-                    4
-                };
-                (0, 0, width)
+            let (c, info, width) = match text[at] {
+                0..0x80 => (0, 0, 1),
+                0x80..0xE0 => (0, 0, 2),
+                0xE0..0xF0 => {
+                    let c = three(text, at);
+                    (c, self.info[c as usize], 3)
+                }
+                _ => (0, 0, 4),
             };
             if at > from {
                 let closed = left_info & TOKENS != 0
@@ -178,13 +187,9 @@ impl Glyphs {
                     && info & OPEN_LEFT == 0;
                 let (word, bit) = pair_bit(left, c);
                 if closed && self.pairs[word] & bit == 0 {
-                    total += atom.count(vocab, text, at, left_info);
+                    total += atom.count(vocab, memo.as_deref_mut(), text, at, left_info);
                     report(at, total);
-                    atom = Atom {
-                        from: at,
-                        characters: 0,
-                        simple: true,
-                    };
+                    atom = Atom::new(at);
                 } else {
                     atom.simple &= closed;
                 }
@@ -194,7 +199,11 @@ impl Glyphs {
             (left, left_info) = (c, info);
             at += width;
         }
-        total + atom.count(vocab, text, to, left_info)
+        // Some tokenizers take a whole piece from the vocabulary even where no merge leads to it.
+        if whole && atom.from == from && vocab.rank(text, from, to) != NONE {
+            return 1;
+        }
+        total + atom.count(vocab, memo, text, to, left_info)
     }
 }
 
@@ -207,15 +216,44 @@ struct Atom {
 }
 
 impl Atom {
+    fn new(from: usize) -> Self {
+        Self {
+            from,
+            characters: 0,
+            simple: true,
+        }
+    }
+
     /// Tokens of the atom that ends at `to`; `info` describes its last character.
     #[inline]
-    fn count(&self, vocab: &Vocab, text: &[u8], to: usize, info: u8) -> usize {
+    fn count(
+        &self,
+        vocab: &Vocab,
+        memo: Option<&mut Memo>,
+        text: &[u8],
+        to: usize,
+        info: u8,
+    ) -> usize {
+        if self.characters == 1 && info & TOKENS != 0 {
+            return usize::from(info & TOKENS);
+        }
+        let length = to - self.from;
+        match memo {
+            Some(memo) if (1..=LONGEST).contains(&length) => memo
+                .get_or(Key::of(text, self.from, length), || {
+                    self.merge(vocab, text, to)
+                }),
+            _ => self.merge(vocab, text, to),
+        }
+    }
+
+    fn merge(&self, vocab: &Vocab, text: &[u8], to: usize) -> usize {
         match self.characters {
             0 => 0,
-            1 if info & TOKENS != 0 => usize::from(info & TOKENS),
             2 if self.simple => 2 - usize::from(vocab.rank(text, self.from, to) != NONE),
             n if self.simple => {
-                count_units(vocab, text, n, (0..=n).map(|i| (self.from + 3 * i) as u32))
+                let bounds = (0..=n).map(|i| (self.from + 3 * i) as u32);
+                count_units(vocab, text, n, bounds)
             }
             _ => count_bytes(vocab, text, self.from, to),
         }

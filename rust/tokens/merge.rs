@@ -12,7 +12,9 @@ use rustc_hash::FxHashMap;
 
 use super::vocab::{NONE, Vocab};
 
-/// Pieces of more units than this go through the buckets.
+/// Pieces of fewer units than this need the least of the stack.
+const TINY: usize = 16;
+/// Pieces of this many units or more go through the buckets.
 const SMALL: usize = 96;
 
 /// Number of tokens that merging the bytes of `text[from..to]` leaves.
@@ -27,12 +29,10 @@ pub(crate) fn count_units(
     units: usize,
     bounds: impl Iterator<Item = u32>,
 ) -> usize {
-    if units <= SMALL {
-        let mut edges = [0; SMALL + 1];
-        for (edge, bound) in edges.iter_mut().zip(bounds) {
-            *edge = bound;
-        }
-        count_small(vocab, text, &mut edges, units)
+    if units < TINY {
+        count_small::<TINY>(vocab, text, units, bounds)
+    } else if units < SMALL {
+        count_small::<SMALL>(vocab, text, units, bounds)
     } else {
         count_large(vocab, text, &bounds.collect::<Vec<_>>())
     }
@@ -43,13 +43,16 @@ fn rank(vocab: &Vocab, text: &[u8], from: u32, to: u32) -> u32 {
     vocab.rank(text, from as usize, to as usize)
 }
 
-fn count_small(
+fn count_small<const N: usize>(
     vocab: &Vocab,
     text: &[u8],
-    edges: &mut [u32; SMALL + 1],
     mut units: usize,
+    bounds: impl Iterator<Item = u32>,
 ) -> usize {
-    let mut ranks = [NONE; SMALL + 1];
+    let (mut edges, mut ranks) = ([0; N], [NONE; N]);
+    for (edge, bound) in edges.iter_mut().zip(bounds) {
+        *edge = bound;
+    }
     for i in 0..units.saturating_sub(1) {
         ranks[i] = rank(vocab, text, edges[i], edges[i + 2]);
     }

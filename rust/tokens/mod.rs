@@ -1,7 +1,7 @@
 //! Counters: text in, number of tokens out.
 //!
 //! Rooms: [`vocab`] tokens and ranks; [`merge`] byte pair merging; [`glyphs`] the shortcut for Han, kana
-//! and Hangul; [`classes`] Unicode classes; [`pretokenize`] and [`deepseek`] the scanners; [`bpe`] these put
+//! and Hangul; [`memo`] recent pieces; [`classes`] Unicode classes; [`pretokenize`] and [`deepseek`] the scanners; [`bpe`] these put
 //! together; [`encodings`] what ships; [`models`] which model uses what; [`hf`] tokenizer files;
 //! [`estimate`] where there is no tokenizer.
 
@@ -12,6 +12,7 @@ mod encodings;
 mod estimate;
 mod glyphs;
 mod hf;
+mod memo;
 mod merge;
 mod models;
 mod pretokenize;

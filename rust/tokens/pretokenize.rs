@@ -158,6 +158,32 @@ pub(crate) fn white_space(
     }
 }
 
+/// Where the letters of a piece of ASCII begin: at `at`, or behind one other character, which is no digit.
+#[inline]
+fn ascii_letters_from(text: &[u8], at: usize) -> Option<usize> {
+    let first = text[at];
+    if first.is_ascii_alphabetic() {
+        return Some(at);
+    }
+    let prefix = first < 0x80 && !is_line_end(first) && !first.is_ascii_digit();
+    (prefix && text.get(at + 1).is_some_and(u8::is_ascii_alphabetic)).then_some(at + 1)
+}
+
+/// End of the run from `at` on of bytes that `belongs` accepts.
+#[inline]
+fn ascii_run(text: &[u8], mut at: usize, belongs: impl Fn(&u8) -> bool) -> usize {
+    while text.get(at).is_some_and(&belongs) {
+        at += 1;
+    }
+    at
+}
+
+/// Whether an ASCII run that ends at `at` cannot go on with another letter.
+#[inline]
+fn ascii_ends(text: &[u8], at: usize) -> bool {
+    text.get(at).is_none_or(|b| *b < 0x80)
+}
+
 /// cl100k and its kin: contraction, letters with one character before, numbers, punctuation, white space.
 fn words<const DIGITS: usize, const MARKS: bool, const WHOLE_TAIL: bool>(
     c: &Classes,
@@ -165,7 +191,6 @@ fn words<const DIGITS: usize, const MARKS: bool, const WHOLE_TAIL: bool>(
     at: usize,
 ) -> usize {
     let letters = if MARKS { LETTER | MARK } else { LETTER };
-    let (bits, width) = c.at(text, at);
     let first = text[at];
     if first == b'\'' {
         let end = contraction(text, at);
@@ -173,6 +198,13 @@ fn words<const DIGITS: usize, const MARKS: bool, const WHOLE_TAIL: bool>(
             return end;
         }
     }
+    if let Some(from) = ascii_letters_from(text, at) {
+        let end = ascii_run(text, from, u8::is_ascii_alphabetic);
+        if ascii_ends(text, end) {
+            return end;
+        }
+    }
+    let (bits, width) = c.at(text, at);
     let next = at + width;
     if bits & letters != 0 {
         return run(c, text, next, letters, 0);
@@ -223,6 +255,17 @@ fn cased<
     text: &[u8],
     at: usize,
 ) -> usize {
+    if let Some(from) = ascii_letters_from(text, at) {
+        let capitals = ascii_run(text, from, u8::is_ascii_uppercase);
+        let end = ascii_run(text, capitals, u8::is_ascii_lowercase);
+        if ascii_ends(text, end) {
+            return if CONTRACTIONS {
+                contraction(text, end)
+            } else {
+                end
+            };
+        }
+    }
     let not = if HAN_APART { HAN } else { 0 };
     let (bits, width) = c.at(text, at);
     if HAN_APART && bits & HAN != 0 {

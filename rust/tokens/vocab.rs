@@ -10,27 +10,21 @@ const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 /// "No such token": greater than every rank, so that it loses every comparison.
 pub(crate) const NONE: u32 = u32::MAX;
 
-#[derive(Clone, Copy, Default)]
-struct Short {
-    key: u64,
-    rank: u32,
-}
-
+/// A token of more than seven bytes: part of its hash, where its bytes are, rank and length.
 #[derive(Clone, Copy, Default)]
 struct Long {
-    hash: u64,
+    tag: u32,
     offset: u32,
-    length: u32,
     rank: u32,
+    length: u16,
 }
 
 /// An immutable set of tokens with their ranks (the lower, the earlier it merges).
 pub(crate) struct Vocab {
     pairs: Box<[u32]>,
-    short: Box<[Short]>,
-    short_shift: u32,
+    keys: Box<[u64]>,
+    ranks: Box<[u32]>,
     long: Box<[Long]>,
-    long_shift: u32,
     bytes: Vec<u8>,
     longest: usize,
 }
@@ -62,7 +56,7 @@ fn pack_at(text: &[u8], at: usize, length: usize) -> u64 {
     }
 }
 
-/// Hash of a long token; never zero, which marks an empty slot.
+/// Hash of a long token.
 #[inline]
 fn hash(token: &[u8]) -> u64 {
     let mut state = token.len() as u64;
@@ -80,11 +74,23 @@ fn hash(token: &[u8]) -> u64 {
             .wrapping_mul(MULTIPLIER)
             .rotate_left(29);
     }
-    state.wrapping_mul(MULTIPLIER) | 1
+    (state ^ state >> 32).wrapping_mul(MULTIPLIER)
 }
 
-fn table_bits(tokens: usize) -> u32 {
-    (tokens * 2).next_power_of_two().trailing_zeros().max(4)
+/// Slots for so many tokens: two thirds full, and never full.
+fn slots(tokens: usize) -> usize {
+    tokens * 3 / 2 + 8
+}
+
+/// The first slot to look at, in a table of any size (Lemire 2018).
+#[inline]
+fn first_slot(hash: u64, slots: usize) -> usize {
+    ((u128::from(hash) * slots as u128) >> 64) as usize
+}
+
+#[inline]
+fn next_slot(slot: usize, slots: usize) -> usize {
+    if slot + 1 == slots { 0 } else { slot + 1 }
 }
 
 impl Vocab {
@@ -92,14 +98,12 @@ impl Vocab {
     pub(crate) fn new(tokens: &[&[u8]]) -> Self {
         let long_tokens = tokens.iter().filter(|t| t.len() > SHORT);
         let (count, size) = long_tokens.fold((0, 0), |(n, b), t| (n + 1, b + t.len()));
-        let short_bits = table_bits(tokens.len() - count);
-        let long_bits = table_bits(count);
+        let short = slots(tokens.len() - count);
         let mut vocab = Self {
             pairs: vec![NONE; 1 << 16].into_boxed_slice(),
-            short: vec![Short::default(); 1 << short_bits].into_boxed_slice(),
-            short_shift: 64 - short_bits,
-            long: vec![Long::default(); 1 << long_bits].into_boxed_slice(),
-            long_shift: 64 - long_bits,
+            keys: vec![0; short].into_boxed_slice(),
+            ranks: vec![NONE; short].into_boxed_slice(),
+            long: vec![Long::default(); slots(count)].into_boxed_slice(),
             bytes: Vec::with_capacity(size),
             longest: tokens.iter().map(|t| t.len()).max().unwrap_or(0),
         };
@@ -115,23 +119,23 @@ impl Vocab {
         }
         if token.len() <= SHORT {
             let key = pack(token);
-            let mut slot = (key.wrapping_mul(MULTIPLIER) >> self.short_shift) as usize;
-            while self.short[slot].key != 0 {
-                slot = (slot + 1) & (self.short.len() - 1);
+            let mut slot = first_slot(key.wrapping_mul(MULTIPLIER), self.keys.len());
+            while self.keys[slot] != 0 {
+                slot = next_slot(slot, self.keys.len());
             }
-            self.short[slot] = Short { key, rank };
+            (self.keys[slot], self.ranks[slot]) = (key, rank);
         } else {
             let hash = hash(token);
-            let mut slot = (hash >> self.long_shift) as usize;
-            while self.long[slot].hash != 0 {
-                slot = (slot + 1) & (self.long.len() - 1);
+            let mut slot = first_slot(hash, self.long.len());
+            while self.long[slot].length != 0 {
+                slot = next_slot(slot, self.long.len());
             }
-            let (offset, length) = (self.bytes.len() as u32, token.len() as u32);
+            let (offset, length) = (self.bytes.len() as u32, token.len() as u16);
             self.long[slot] = Long {
-                hash,
+                tag: hash as u32,
                 offset,
-                length,
                 rank,
+                length,
             };
             self.bytes.extend_from_slice(token);
         }
@@ -161,34 +165,31 @@ impl Vocab {
 
     #[inline]
     fn short_rank(&self, key: u64) -> u32 {
-        let mut slot = (key.wrapping_mul(MULTIPLIER) >> self.short_shift) as usize;
+        let mut slot = first_slot(key.wrapping_mul(MULTIPLIER), self.keys.len());
         loop {
-            let entry = self.short[slot];
-            if entry.key == key {
-                return entry.rank;
+            match self.keys[slot] {
+                found if found == key => return self.ranks[slot],
+                0 => return NONE,
+                _ => slot = next_slot(slot, self.keys.len()),
             }
-            if entry.key == 0 {
-                return NONE;
-            }
-            slot = (slot + 1) & (self.short.len() - 1);
         }
     }
 
     fn long_rank(&self, token: &[u8]) -> u32 {
         let hash = hash(token);
-        let mut slot = (hash >> self.long_shift) as usize;
+        let mut slot = first_slot(hash, self.long.len());
         loop {
             let entry = &self.long[slot];
-            if entry.hash == hash && entry.length as usize == token.len() {
+            if entry.tag == hash as u32 && usize::from(entry.length) == token.len() {
                 let from = entry.offset as usize;
                 if &self.bytes[from..from + token.len()] == token {
                     return entry.rank;
                 }
             }
-            if entry.hash == 0 {
+            if entry.length == 0 {
                 return NONE;
             }
-            slot = (slot + 1) & (self.long.len() - 1);
+            slot = next_slot(slot, self.long.len());
         }
     }
 }

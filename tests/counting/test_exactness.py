@@ -15,13 +15,12 @@ ENCODINGS = TokenCounter.encodings()
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_counts_equal_the_reference_on_ten_thousand_strings(name):
     count, expected = TokenCounter.for_encoding(name).count, reference(name)
-    texts = samples(10_000, seed=len(name))
-    wrong = [(text, expected(text), count(text)) for text in texts if expected(text) != count(text)]
-    assert not wrong[:5]
+    pairs = [(text, expected(text), count(text)) for text in samples(10_000, seed=len(name))]
+    assert [pair for pair in pairs if pair[1] != pair[2]][:5] == []
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=st.one_of(st.text(max_size=60), st.text(st.sampled_from("".join(AWKWARD)), max_size=60)))
 def test_counts_equal_the_reference_on_any_string(name, text):
     assert TokenCounter.for_encoding(name).count(text) == reference(name)(text)
@@ -39,4 +38,4 @@ def test_openai_vocabularies_hash_to_the_published_files(name, monkeypatch):
 def test_long_runs_are_counted_like_short_ones(name):
     count, expected = TokenCounter.for_encoding(name).count, reference(name)
     for unit in ("a", "=", " ", "\n", "的", "字言", "😀", "👨‍👩‍👧", "ab", "1", "é", "가", "-=", " a"):
-        assert count(unit * 2_000) == expected(unit * 2_000), unit
+        assert count(unit * 1_000) == expected(unit * 1_000), unit

@@ -1,0 +1,117 @@
+//! What short pieces counted to, per thread: prose repeats its words.
+//!
+//! A direct-mapped table of whole keys (up to fifteen bytes and their number), so an entry is either the very
+//! piece or nothing; a newer piece displaces an older one. About 400 kB per encoding and thread, small
+//! enough to stay in a core's cache, which the vocabulary is not.
+
+use std::cell::RefCell;
+
+/// Longest piece that is kept.
+pub(crate) const LONGEST: usize = 15;
+const BITS: u32 = 14;
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    low: u64,
+    high: u64,
+    tokens: u32,
+}
+
+/// Counts of recent pieces of one encoding.
+pub(crate) struct Memo {
+    slots: Box<[Slot]>,
+}
+
+/// A piece as two integers, its length in the highest byte; never zero.
+#[derive(Clone, Copy)]
+pub(crate) struct Key {
+    low: u64,
+    high: u64,
+}
+
+impl Key {
+    /// The key of `text[from..from + length]`, `length` from 1 to 15.
+    #[inline]
+    pub(crate) fn of(text: &[u8], from: usize, length: usize) -> Self {
+        let mut bytes = [0; 16];
+        let mut word = if let Some(sixteen) = text.get(from..from + 16) {
+            bytes.copy_from_slice(sixteen);
+            u128::from_le_bytes(bytes) & ((1 << (8 * length)) - 1)
+        } else {
+            bytes[..length].copy_from_slice(&text[from..from + length]);
+            u128::from_le_bytes(bytes)
+        };
+        word |= (length as u128) << 120;
+        Self {
+            low: word as u64,
+            high: (word >> 64) as u64,
+        }
+    }
+
+    #[inline]
+    fn slot(self) -> usize {
+        let mixed = (self.low ^ self.high.rotate_left(23)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> (64 - BITS)) as usize
+    }
+}
+
+impl Memo {
+    fn new() -> Self {
+        Self {
+            slots: vec![Slot::default(); 1 << BITS].into_boxed_slice(),
+        }
+    }
+
+    /// The count of a piece, from memory or by counting it now.
+    #[inline]
+    pub(crate) fn get_or(&mut self, key: Key, count: impl FnOnce() -> usize) -> usize {
+        let slot = &mut self.slots[key.slot()];
+        if slot.low != key.low || slot.high != key.high {
+            *slot = Slot {
+                low: key.low,
+                high: key.high,
+                tokens: count() as u32,
+            };
+        }
+        slot.tokens as usize
+    }
+}
+
+thread_local! {
+    static MEMOS: RefCell<Vec<Option<Memo>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Run `work` with this thread's memo of encoding number `encoding`.
+#[inline]
+pub(crate) fn with<T>(encoding: usize, work: impl FnOnce(&mut Memo) -> T) -> T {
+    MEMOS.with_borrow_mut(|memos| {
+        if memos.len() <= encoding {
+            memos.resize_with(encoding + 1, || None);
+        }
+        work(memos[encoding].get_or_insert_with(Memo::new))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_is_counted_once_and_never_taken_for_another() {
+        let mut memo = Memo::new();
+        let text = b"a\0\0abcdefghijklmnopqrstuvwxyz";
+        for length in 1..=LONGEST {
+            for from in 0..text.len() - length {
+                let piece = &text[from..from + length];
+                let tokens = memo.get_or(Key::of(text, from, length), || {
+                    usize::from(piece[0]) + length
+                });
+                assert_eq!(tokens, usize::from(piece[0]) + length);
+                let alone = memo.get_or(Key::of(piece, 0, length), || {
+                    unreachable!("{piece:?} was counted")
+                });
+                assert_eq!(alone, tokens);
+            }
+        }
+    }
+}
