@@ -125,12 +125,20 @@ class Project:
         skipped = self.index.skipped
         warnings = (
             *troubles,
+            *self._emptiness(troubles),
             *self.index.world.warnings,
             *(ContextWarning("DOCUMENT_SKIPPED", f"{item.path}: {item.reason}") for item in skipped),
         )
         if warnings != self._view.warnings or skipped != self._view.skipped:
             self._view = replace(self._view, warnings=warnings, skipped=skipped)
         return self._view
+
+    def _emptiness(self, troubles: tuple[ContextWarning, ...]) -> tuple[ContextWarning, ...]:
+        """A folder without a document is probably not the one that was meant; a host's own fetchers may need none."""
+        if troubles or self._given is not None or self._view is None or self._view.documents:
+            return ()
+        message = f"{self.index.root.resolve().name}: no document to read; is this the project folder?"
+        return (ContextWarning("PROJECT_EMPTY", message),)
 
     def _read(self, store: Store) -> tuple[dict[str, Document], dict[str, str]] | None:
         before = self._view.documents if self._view is not None else {}

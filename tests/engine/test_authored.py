@@ -69,6 +69,15 @@ def test_broken_file_is_a_warning_with_its_line_and_the_rest_is_in_the_prompt(no
     assert "memory:semantic:short" in pack.layers.settings.source
 
 
+def test_folder_without_a_document_is_a_warning_that_names_it(tmp_path):
+    (tmp_path / "empty").mkdir()
+    engine = armarius.open(tmp_path / "empty")
+    message = "PROJECT_EMPTY: empty: no document to read; is this the project folder?"
+    assert engine.assemble(query="小雨").warnings == (message,)
+    (tmp_path / "empty" / "人物.md").write_text("## 林默\n- 年龄：26\n", encoding="utf-8")
+    assert engine.assemble(query="小雨").warnings == ()
+
+
 def test_mention_of_an_always_entity_is_accounted_for(novel):
     engine = armarius.open(novel)
     engine.codex.update("林默", level="always")
