@@ -44,6 +44,30 @@ def timed(call):
     return time.perf_counter() - start, answer
 
 
+class Clock:
+    """Wall and processor time of repeated calls: on a busy machine only the latter says something about the code."""
+
+    def __init__(self):
+        self.wall, self.processor = [], []
+
+    def __call__(self, call):
+        wall, processor = time.perf_counter(), time.process_time()
+        answer = call()
+        self.processor.append(time.process_time() - processor)
+        self.wall.append(time.perf_counter() - wall)
+        return answer
+
+    def figures(self):
+        return {"wall": summary(self.wall), "processor": summary(self.processor)}
+
+
+def clocked(calls):
+    clock = Clock()
+    for call in calls:
+        clock(call)
+    return clock.figures()
+
+
 def names(texts, length, count):
     """Different random Han substrings, the same in every run."""
     chooser = random.Random(length)
@@ -65,23 +89,17 @@ def test_index_of_a_long_novel(novel):
     passages = {(d.path, p.index): d.text[p.start : p.end] for d in documents for p in d.paragraphs}
     size = sum(len(d.text.encode()) for d in documents)
 
-    builds, processor = [], []
+    builds, reopened, saved = Clock(), Clock(), Clock()
     for _ in range(5):
         shutil.rmtree(os.environ["ARMARIUS_CACHE"], ignore_errors=True)
-        before = time.process_time()
-        seconds, index = timed(lambda: ProjectIndex.open(novel))
-        processor.append(time.process_time() - before)
-        builds.append(seconds)
+        index = builds(lambda: ProjectIndex.open(novel))
         assert [index.store.document(d.path) for d in documents] == list(documents)
         mentions = index.status().mentions
         index.close()
     index_bytes = sum(file.stat().st_size for file in Path(os.environ["ARMARIUS_CACHE"]).rglob("index.sqlite*"))
 
-    reopened = []
     for _ in range(10):
-        seconds, index = timed(lambda: ProjectIndex.open(novel))
-        reopened.append(seconds)
-        index.close()
+        reopened(lambda: ProjectIndex.open(novel)).close()
 
     with ProjectIndex.open(novel) as index:
         texts = list(passages.values())
@@ -96,30 +114,26 @@ def test_index_of_a_long_novel(novel):
                 "precision": right / sum(map(len, found.values())),
             }
             assert quality[f"{length} characters"] == {"recall": 1.0, "precision": 1.0}
-            queries[f"store.search, {length} characters, top 10"] = summary(
-                [timed(lambda t=t: index.store.search(TextQuery((t,))))[0] for t in terms * 3]
+            queries[f"store.search, {length} characters, top 10"] = clocked(
+                [lambda t=t: index.store.search(TextQuery((t,))) for t in terms * 3]
             )
-            queries[f"engine search with passages, {length} characters, top 10"] = summary(
-                [timed(lambda t=t: index.search(t))[0] for t in terms]
+            queries[f"engine search with passages, {length} characters, top 10"] = clocked(
+                [lambda t=t: index.search(t) for t in terms]
             )
         sentences = names(texts, 12, 100)
-        queries["store.search, any of 12 characters, top 12"] = summary(
-            [timed(lambda t=t: index.store.search(TextQuery((t,), match="any", limit=12)))[0] for t in sentences * 3]
+        queries["store.search, any of 12 characters, top 12"] = clocked(
+            [lambda t=t: index.store.search(TextQuery((t,), match="any", limit=12)) for t in sentences * 3]
         )
-        queries["substring search over all texts (peer)"] = summary(
-            [timed(lambda t=t: truth(passages, t))[0] for t in names(texts, 2, 30)]
+        queries["substring search over all texts (peer)"] = clocked(
+            [lambda t=t: truth(passages, t) for t in names(texts, 2, 30)]
         )
 
-        saved = []
         for i in range(20):
             path = novel / documents[i].path
             path.write_text(documents[i].text + f"\n\n独角兽{i}号来了。\n", "utf-8")
-            seconds, hits = timed(
-                lambda p=documents[i].path, i=i: (index.refresh([p]), index.search(f"独角兽{i}号"))[1]
-            )
+            hits = saved(lambda p=documents[i].path, i=i: (index.refresh([p]), index.search(f"独角兽{i}号"))[1])
             assert [hit.path for hit in hits] == [documents[i].path]
-            saved.append(seconds)
-        checks = [timed(index.freshen)[0] for _ in range(50)]
+        checks = clocked([index.freshen] * 50)
         assert index.store.verify() == []
 
     watched = []
@@ -139,11 +153,10 @@ def test_index_of_a_long_novel(novel):
         {
             "corpus": {"documents": len(documents), "paragraphs": len(passages), "bytes": size, "mentions": mentions},
             "load average": os.getloadavg()[0],  # above the number of cores, wall times measure the neighbours too
-            "first index, seconds": summary(builds),
-            "first index, processor seconds": summary(processor),
-            "reopen unchanged, seconds": summary(reopened),
-            "one saved chapter, refresh to found, seconds": summary(saved),
-            "is anything changed, seconds": summary(checks),
+            "first index, seconds": builds.figures(),
+            "reopen unchanged, seconds": reopened.figures(),
+            "one saved chapter, refresh to found, seconds": saved.figures(),
+            "is anything changed, seconds": checks,
             "save to searchable while watching (debounce 0.1 s included), seconds": summary(watched),
             "index bytes": index_bytes,
             "index bytes / text bytes": round(index_bytes / size, 2),
