@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 
 from armarius.integrations.mcp import build_server
 
-TOOLS = {"assemble_context", "inspect_context", "search", "retrieve", "detect_entities"}
+TOOLS = {"assemble_context", "inspect_context", "search", "retrieve", "detect_entities", "subgraph"}
 
 
 class Server:
@@ -120,3 +120,9 @@ async def test_server_speaks_over_stdio_in_both_protocol_eras(novel, mode):
     async with Client(command, mode=mode) as client:
         answer = await client.call_tool("detect_entities", {"text": "小雨推开门走了进来"})
         assert answer.structured_content["entities"][0]["matchedTerm"] == "小雨"
+
+
+async def test_subgraph_without_a_code_index_is_a_text_search_that_says_so(client):
+    answer = await client.call_tool("subgraph", {"symbol": "白鹭洲"})
+    assert answer.structured_content["degraded"] is True
+    assert {result["file"] for result in answer.structured_content["results"]} >= {"chapters/ch004.md"}

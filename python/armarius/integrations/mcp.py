@@ -7,7 +7,7 @@ names no path outside the project.
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
 
 from pydantic import Field
 
@@ -91,6 +91,16 @@ def build_server(engine: "ContextEngine") -> MCPServer:
     def detect_entities(text: Annotated[str, Field(max_length=200_000)]) -> dict[str, Any]:
         """Say which known people, places and things a text names."""
         return {"entities": [match_wire(match) for match in engine.detect(text)]}
+
+    @server.tool()
+    @_told(root)
+    def subgraph(
+        symbol: Annotated[str, Field(description="Name or qualified name of a function, method or class.")],
+        depth: Annotated[int, Field(ge=1, le=10)] = 3,
+        direction: Literal["callers", "callees", "both"] = "both",
+    ) -> dict[str, Any]:
+        """Walk the code graph around a symbol: calls, references, inheritance, imports, overrides."""
+        return engine.subgraph(symbol, depth=depth, direction=direction).to_wire()
 
     @server.resource("armarius://entities", mime_type="application/json")
     def entities() -> list[dict[str, Any]]:
