@@ -8,6 +8,7 @@ from tests.vectors.stores import CountingEmbedder, chapter, embed_all, entity, r
 
 from armarius.errors import DimensionMismatch, EmbeddingError
 from armarius.store.base import Put, Remove
+from armarius.vectors import exact
 from armarius.vectors.exact import Filter
 from armarius.vectors.reader import Place
 from armarius.vectors.texts import embedded_texts, text_hash
@@ -270,3 +271,27 @@ def test_any_history_of_edits_leaves_exactly_the_vectors_of_the_text(tmp_path_fa
     assert_equal(stored_vectors(store.vectors), expected(store, embedder))
     assert store.verify() == []
     store.close()
+
+
+def test_filtering_costs_by_the_candidates_not_by_the_vectors(open_store, embedder):
+    store = open_store()
+    vector_set = store.vectors.adopt(embedder.fingerprint)
+
+    def steps(count):
+        store.apply([chapter(1, *(f"第{i}个段落的文字" for i in range(count)))])
+        embed_all(store.vectors, embedder, batch=500)
+        owners = [change.owner for change in store.vectors.changes(vector_set, 0)[1]][:20]
+        taken = 0
+        with store._session.reading() as connection:
+
+            def step():
+                nonlocal taken
+                taken += 1
+                return False
+
+            connection.set_progress_handler(step, 50)
+            assert len(exact.admitted(connection, vector_set, owners, Filter(kinds=("chapter",)))) == 20
+            connection.set_progress_handler(None)
+        return taken
+
+    assert steps(2000) <= 2 * steps(100)

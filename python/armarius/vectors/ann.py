@@ -115,7 +115,8 @@ class AnnIndex:
         with self._lock:
             if limit < 1 or not len(self._index):
                 return Neighbours(np.empty(0, np.int64), np.empty(0, np.float32))
-            found = self._index.search(unit_rows(vector[None])[0], min(limit, len(self._index)))
+            # one thread: USearch would start one per core for a search that takes less time than that
+            found = self._index.search(unit_rows(vector[None])[0], min(limit, len(self._index)), threads=1)
         keys, similarities = found.keys.astype(np.int64), 1.0 - found.distances.astype(np.float32)
         order = np.lexsort((keys, -similarities))
         return Neighbours(keys[order], similarities[order])

@@ -52,8 +52,9 @@ class Filter:
 def admitted(connection: apsw.Connection, vector_set: VectorSet, owners: Sequence[int], which: Filter) -> set[int]:
     """Those of `owners` that have a vector and pass the filter."""
     clause, values = which._where
+    # CROSS JOIN: one look-up per owner; left to itself SQLite scans all vectors and parses the list for each
     query = (
-        "SELECT v.owner FROM json_each(?) j JOIN vectors v ON v.vector_set = ? AND v.owner = j.value "  # noqa: S608
+        "SELECT v.owner FROM json_each(?) j CROSS JOIN vectors v ON v.vector_set = ? AND v.owner = j.value "  # noqa: S608
         f"WHERE v.slot IS NOT NULL AND {clause}"
     )
     rows = all_rows(connection, query, (json.dumps([int(owner) for owner in owners]), vector_set.id, *values))

@@ -134,7 +134,7 @@ class VectorReader:
     def spans(self, owners: Sequence[int]) -> dict[int, tuple[str, int, int]]:
         """Path, start and end (code points) of those owners that are paragraphs."""
         query = (
-            'SELECT p.id, d.path, p.start, p."end" FROM json_each(?) j JOIN paragraphs p ON p.id = j.value '  # noqa: S608
+            'SELECT p.id, d.path, p.start, p."end" FROM json_each(?) j CROSS JOIN paragraphs p ON p.id = j.value '  # noqa: S608
             f"JOIN documents d ON d.id = p.id >> {PARAGRAPH_BITS}"
         )
         with self._store.reading() as connection:
