@@ -31,7 +31,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_thirty_two_threads_assemble_while_files_change(folder):
+@pytest.mark.parametrize("turns", [6, pytest.param(200, marks=pytest.mark.slow)])
+def test_thirty_two_threads_assemble_while_files_change(folder, turns):
     engine = ContextEngine(folder, counters=lambda model, version: FixedCounter())
     stop = threading.Event()
 
@@ -45,7 +46,7 @@ def test_thirty_two_threads_assemble_while_files_change(folder):
     editor.start()
 
     def work(thread):
-        for turn in range(12):
+        for turn in range(turns):
             pack = engine.assemble(query=f"{thread} {turn}", document="ch001.md", cursor=3, budget=1000)
             assert pack.token_count == len(pack.prompt) <= 1000
             assert pack.layers.immediate.source

@@ -1,0 +1,80 @@
+import json
+from importlib import resources
+
+import pytest
+
+from armarius.assembly.budget import BudgetProfile, LayerBudget, ProfileStore
+from armarius.assembly.providers import cache_rule
+from armarius.errors import BudgetConflict, BudgetError, ConfigError
+from armarius.fetchers.base import LAYERS
+
+NONE = dict.fromkeys(LAYERS, 0)
+
+
+def test_defaults_are_those_of_the_contract():
+    rows = BudgetProfile().rows(100_000, NONE)
+    assert [(ratio, least) for ratio, least, *_ in rows] == [(1500, 500), (1000, 200), (2500, 0), (5000, 2000)]
+
+
+def test_shares_are_of_what_is_available_beside_the_reserve():
+    profile = BudgetProfile().with_layers({"retrieved": LayerBudget(min="10%", max="40%")})
+    _, least, most, *_ = profile.rows(14_000, NONE)[2]
+    assert (least, most) == (1400, 5600)
+
+
+def test_minima_of_a_small_prompt_are_scaled_to_three_quarters_of_it():
+    rows = BudgetProfile().rows(1000, NONE)
+    assert sum(least for _, least, *_ in rows) <= 750
+    assert rows[3][1] > rows[0][1] > rows[1][1] > 0
+
+
+@pytest.mark.parametrize("wrong", ["lots", "120%", "-1%", -1, 1.5, True, "40"])
+def test_wrong_minimum_is_an_error_that_shows_it(wrong):
+    with pytest.raises(BudgetError, match=repr(wrong)):
+        LayerBudget(min=wrong)
+
+
+def test_unknown_layer_and_empty_budget_are_errors():
+    with pytest.raises(BudgetError, match="memory"):
+        BudgetProfile(layers={"memory": LayerBudget()})
+    with pytest.raises(BudgetError, match="0"):
+        BudgetProfile(budget=0)
+
+
+def test_profile_survives_its_file_and_a_stale_update_is_refused(tmp_path):
+    store = ProfileStore(tmp_path / ".armarius" / "budget.json", BudgetProfile())
+    changed = store.update(BudgetProfile(budget=5000), version=1)
+    assert store.read() == changed
+    assert changed.version == 2
+    with pytest.raises(BudgetConflict, match="CONTEXT_BUDGET_CONFLICT: the profile is at version 2"):
+        store.update(BudgetProfile(), version=1)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"tokens": 1}', '{"layers": {"rules": {"least": 1}}}'])
+def test_broken_profile_file_is_an_error_that_names_it(tmp_path, content):
+    path = tmp_path / "budget.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"budget\.json"):
+        ProfileStore(path, BudgetProfile()).read()
+
+
+@pytest.mark.parametrize(
+    ("model", "provider", "minimum"),
+    [
+        ("claude-opus-4-5-20251101", None, 4096),
+        ("anthropic/claude-sonnet-4-6", None, 2048),
+        ("gpt-4o", None, 1024),
+        ("deepseek-chat", None, 64),
+        ("my-own-model", "openai", None),
+    ],
+)
+def test_longest_prefix_of_the_model_name_decides_the_cache_rule(model, provider, minimum):
+    rule = cache_rule(model, provider)
+    assert rule.minimum_tokens == minimum
+
+
+def test_every_cache_rule_is_dated_and_has_a_source():
+    data = json.loads(resources.files("armarius.assembly").joinpath("providers.json").read_text(encoding="utf-8"))
+    assert data["as_of"]
+    assert all(provider["source"].startswith("https://") for provider in data["providers"].values())
+    assert cache_rule("nobody-knows") is None

@@ -1,0 +1,59 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from armarius import TokenCounter
+from armarius.assembly.counting import Measured
+from armarius.assembly.cut import cut
+from armarius.assembly.prefix import common_prefix, window
+from armarius.testing import FixedCounter
+
+TEXT = st.text(st.sampled_from("雨停了。她推开门，走了进来！\nA b.👨\u200d👩é "), max_size=600)
+COUNTERS = [FixedCounter(), TokenCounter.for_encoding("o200k_base")]
+
+
+@pytest.mark.parametrize("counter", COUNTERS, ids=["fixed", "o200k"])
+@given(text=TEXT, data=st.data())
+def test_window_fits_and_holds_the_cursor(counter, text, data):
+    anchor = data.draw(st.integers(0, len(text)))
+    limit = data.draw(st.integers(8, 300))
+    before = data.draw(st.none() | st.integers(0, len(text)))
+    start, end = window(text, anchor, limit, Measured(counter), before)
+    assert 0 <= start <= end <= len(text)
+    assert start <= anchor <= end
+    assert counter.count(text[start:end]) <= limit
+
+
+@pytest.mark.parametrize("counter", COUNTERS, ids=["fixed", "o200k"])
+@given(text=TEXT, limit=st.integers(0, 200), keep=st.sampled_from(["head", "tail"]))
+def test_cut_keeps_the_asked_end_and_fits(counter, text, limit, keep):
+    start, end = cut(text, limit, keep=keep, counter=counter)
+    assert counter.count(text[start:end]) <= limit
+    if counter.count(text) <= limit:
+        assert (start, end) == (0, len(text))
+
+
+def test_typing_moves_the_start_once_in_about_a_quarter_of_the_window():
+    text = "雨下了一夜，天亮时才停。" * 600
+    starts, before = [], None
+    for cursor in range(3000, 6000, 20):
+        before, _ = window(text[:cursor], cursor, 1000, Measured(FixedCounter()), before)
+        starts.append(before)
+    moves = sum(a != b for a, b in pairwise(starts))
+    assert starts == sorted(starts)
+    assert moves <= 3000 / (1000 / 8)
+
+
+def test_whole_text_is_kept_when_it_fits_wherever_the_cursor_is():
+    text = "短短一章。" * 20
+    for cursor in (0, 40, 100):
+        assert window(text, cursor, 200, Measured(FixedCounter())) == (0, 100)
+
+
+@given(TEXT, TEXT)
+def test_common_prefix_is_the_longest(a, b):
+    length = common_prefix(a, b)
+    assert a[:length] == b[:length]
+    assert a[length : length + 1] != b[length : length + 1] or length == min(len(a), len(b))
