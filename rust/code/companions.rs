@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustc_hash::FxHashSet;
 
-use super::build::{module_of, text_of};
+use super::digest::{module_of, text_of};
 use super::ident::{Ident, Suffix, parse};
 use super::occurrences::{Occurrences, Row};
 use super::python::{ScopeKind, outline};

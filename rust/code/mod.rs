@@ -14,6 +14,8 @@ pub mod braces;
 pub mod build;
 pub mod classify;
 pub mod companions;
+mod definitions;
+mod digest;
 pub mod graph;
 pub mod ident;
 pub mod names;

@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::build::Found;
+use super::digest::Found;
 use super::graph::{Node, NodeKind};
 use super::ident::{Ident, Suffix};
 use super::occurrences::{Occurrences, Row};

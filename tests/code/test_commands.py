@@ -62,7 +62,7 @@ def test_kinds_can_be_chosen(project, cache, capsys):
     [("minutes", "lantern.lights.Lantern.minutes"), ("burning_tim", "near: burning_time"), ("", "no symbol")],
 )
 def test_names_that_mean_nothing_or_too_much_fail_with_advice(project, cache, capsys, symbol, words):
-    assert run("subgraph", project, symbol, "--cache", cache) == 1
+    assert run("subgraph", project, symbol, "--cache", cache) == 2
     assert words in capsys.readouterr().err
 
 

@@ -18,6 +18,8 @@ from armarius.errors import AmbiguousSymbol, CodeGraphError, ConfigError, Unknow
 
 __all__ = ["add_commands", "code_index", "subgraph"]
 
+BAD_INPUT = 2
+
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add both commands; each sets `run`, a function of the parsed arguments that returns the exit status."""
@@ -58,7 +60,7 @@ def _guarded(action: Callable[[], int], err: TextIO | None = None) -> int:
         print(f"armarius: {error}", file=err)
     except (CodeGraphError, ConfigError, NotADirectoryError, ValueError) as error:
         print(f"armarius: {error}", file=err)
-    return 1
+    return BAD_INPUT
 
 
 def code_index(repo: Path, *, cache: Path | None = None, as_json: bool = False) -> int:
