@@ -13,13 +13,13 @@ from armarius.errors import ContextWarning, StoreBusy
 from armarius.fetchers.base import Fetcher
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.immediate import ImmediateFetcher
+from armarius.fetchers.passages import PassageFetcher
 from armarius.fetchers.retrieved import RetrievedFetcher
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle
 from armarius.index import ProjectIndex
 from armarius.project.documents import Document, Skipped, read_document, reread_document
-from armarius.retrieval.passages import PassageFetcher
 from armarius.retrieval.retriever import Retriever, VectorSearch
 from armarius.store.base import Store
 

@@ -2,8 +2,9 @@ import pytest
 
 from armarius.errors import ContractError
 from armarius.fetchers.base import FetchRequest
+from armarius.fetchers.passages import PassageFetcher
 from armarius.retrieval.conflicts import statements
-from armarius.retrieval.passages import PassageFetcher, passages_of
+from armarius.retrieval.passages import passages_of
 from armarius.retrieval.retriever import Retriever
 
 from .conftest import EXAMPLE, retriever_of, write

@@ -115,6 +115,11 @@ def test_no_concept_is_empty():
     assert all(len(words) > 1 for words in concept_words().values())
 
 
+def test_a_pasted_page_is_read_up_to_a_limit():
+    page = "".join(chr(0x4E00 + i * 7 % 5000) for i in range(20_000))
+    assert len(ask(page).terms) <= 200
+
+
 @given(st.text(max_size=80))
 def test_any_question_can_be_read(query):
     asked = ask(query, chapters=[1, 2, 3], current=2)

@@ -18,6 +18,8 @@ __all__ = ["Intent", "RelationWord", "Understanding", "understand"]
 
 Intent = Literal["consistency", "origin", "ending", "thread", "scene", "whereabouts", "outline"]
 
+# A pasted page is no question: what comes after so many different terms adds time and no direction.
+_MOST_TERMS = 200
 _QUOTED = re.compile(r"[“\"「『《‘]([^”\"」』》’\n]{2,60})[”\"」』》’]")
 
 
@@ -114,8 +116,8 @@ def understand(
         phrases=tuple(dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(query))),
         intents=wanted,  # type: ignore[arg-type]
         content=content,
-        terms=tuple(dict.fromkeys(_core.terms(content))),
-        singles=tuple(dict.fromkeys(char for char in content if is_unspaced(char))),
+        terms=tuple(dict.fromkeys(_core.terms(content)))[:_MOST_TERMS],
+        singles=tuple(dict.fromkeys(char for char in content if is_unspaced(char)))[:_MOST_TERMS],
         concepts=tuple(dict.fromkeys(named)),
     )
 

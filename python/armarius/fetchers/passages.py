@@ -1,0 +1,173 @@
+"""What the project says about a question: passages, cards of related entities, both sides of a dispute."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from armarius import _core
+from armarius.codex import Codex, entity_card
+from armarius.codex.cards import short_card
+from armarius.errors import ContextWarning
+from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.project.documents import Document
+from armarius.retrieval.conflicts import Statement, statements
+from armarius.retrieval.hits import Retrieval
+from armarius.retrieval.library import Library
+from armarius.retrieval.passages import BEST_SCORE, Passage, passages_of
+from armarius.retrieval.retriever import Found, Retriever
+
+__all__ = ["PASSAGE_GROUP", "PassageFetcher"]
+
+PASSAGE_GROUP = "[检索 — 相关段落]"
+
+_DISPUTED = 3  # texts looked into for sentences that say different things
+_HITS = 8
+_NEAR = 1_000  # code points from the cursor that the immediate layer shows anyway
+_SAME = 0.8
+_RELATED_SCORE = 0.9
+_QUERY_LIMIT = 400
+
+
+class PassageFetcher:
+    """What the project says about a question: `rag:passage:<path>#<n>` and, for relation words, `kg:related:<id>`.
+
+    Args:
+        retriever: Shared by the views of a project; brought up to the documents of this one before each question.
+        documents: Of the view that the request sees.
+        codex: Of the same view.
+    """
+
+    name = "passages"
+    layer: LayerName = "retrieved"
+
+    def __init__(self, retriever: Retriever, documents: Mapping[str, Document], codex: Codex) -> None:
+        self._retriever = retriever
+        self._documents = documents
+        self._codex = codex
+
+    def fetch(self, request: FetchRequest, /) -> Fetched:
+        """Passages and cards for the query, or for the selection when there is no query.
+
+        Cost: one retrieval and the passages of at most five texts.
+        """
+        query = (request.query.strip() or request.additional_input.strip())[:_QUERY_LIMIT]
+        if not query:
+            return Fetched()
+        with self._retriever.at(self._documents, self._codex) as retriever:
+            found = retriever.find(query, limit=_HITS, chapter=request.chapter)
+            library = retriever.library
+            assert library is not None
+            rivals = _disputed(library, found, request.chapter)
+            passages = passages_of(library, found)
+            cards = list(_cards(library, found, request))
+        candidates, omitted = _distinct(passages, rivals, request)
+        return Fetched((*cards, *candidates), (*found.answer.omitted, *omitted), _warnings(found.answer))
+
+
+def _warnings(answer: Retrieval) -> tuple[ContextWarning, ...]:
+    if answer.outcome == "index not ready":
+        return (ContextWarning("RAG_UNAVAILABLE", "the index is not ready"),)
+    return answer.warnings
+
+
+def _disputed(library: Library, found: Found, chapter: int | None) -> list[Statement]:
+    """For a question of consistency: sentences that say different things about what is asked."""
+    asked = found.answer.understanding
+    if "consistency" not in asked.intents or not asked.content:
+        return []
+    said = [
+        one
+        for entity_id in asked.entities[:2]
+        for one in statements(library, entity_id, asked.content, chapter=chapter, texts=_DISPUTED)
+    ]
+    return [one for one in said if one.competes_with]
+
+
+def _cards(library: Library, found: Found, request: FetchRequest) -> Iterator[Candidate]:
+    """Cards of entities that a relation word of the question leads to."""
+    for entity_id, (factor, tie, word) in sorted(found.people.related.items()):
+        entity = library.entities[entity_id]
+        if entity.level != "when_detected":
+            continue
+        yield Candidate(
+            id=f"entity:{entity_id}",
+            layer="retrieved",
+            source=f"kg:related:{entity_id}",
+            content=entity_card(entity, chapter=request.chapter),
+            short=short_card(entity),
+            score=_RELATED_SCORE * factor,
+            evidence=(Evidence("relation", f"{word}: {tie.role.name}, {tie.said}", tie.path),),
+            group=PASSAGE_GROUP,
+            documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
+            project_id=request.project_id,
+        )
+
+
+def _distinct(
+    passages: Sequence[Passage], rivals: Sequence[Statement], request: FetchRequest
+) -> tuple[list[Candidate], list[Omission]]:
+    """Candidates of passages that say something new; the others as omissions."""
+    kept: list[tuple[Passage, frozenset[str]]] = []
+    candidates: list[Candidate] = []
+    omitted: list[Omission] = []
+    for passage in passages:
+        terms = frozenset(_core.terms(passage.text))
+        twin = next((other for other, theirs in kept if _overlap(passage, other) or _alike(terms, theirs)), None)
+        if twin is not None:
+            omitted.append(Omission(passage.source, "retrieved", passage.source, "duplicate", f"of {twin.source}"))
+        elif passage.path == request.document_id and abs(passage.start - request.cursor) < _NEAR:
+            detail = "stands around the cursor"
+            omitted.append(Omission(passage.source, "retrieved", passage.source, "duplicate", detail))
+        else:
+            kept.append((passage, terms))
+            candidates.append(_candidate(passage, rivals, request))
+    for statement in rivals:
+        inside = any(p.path == statement.path and p.start <= statement.span[0] < p.end for p, _ in kept)
+        if not inside and not statement.section:
+            candidates.append(_statement(statement, request))
+    return candidates, omitted
+
+
+def _overlap(one: Passage, other: Passage) -> bool:
+    return one.path == other.path and one.start < other.end and other.start < one.end
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return bool(one and other) and len(one & other) > _SAME * min(len(one), len(other))
+
+
+def _candidate(passage: Passage, rivals: Sequence[Statement], request: FetchRequest) -> Candidate:
+    head = f"## 段落：{passage.title}（{passage.path}#{passage.paragraph}）\n"
+    evidence = list(passage.evidence)
+    for one in rivals:
+        if one.path == passage.path and passage.start <= one.span[0] < passage.end:
+            detail = f"competes with {', '.join(one.competes_with)}: {one.text}"
+            evidence.append(Evidence("fulltext", detail, one.path, one.span))
+    return Candidate(
+        id=passage.source,
+        layer="retrieved",
+        source=passage.source,
+        content=head + passage.text,
+        score=passage.score,
+        evidence=tuple(evidence),
+        group=PASSAGE_GROUP,
+        keep="around",
+        anchor=len(head) + passage.anchor,
+        documents=(passage.path,),
+        project_id=request.project_id,
+    )
+
+
+def _statement(one: Statement, request: FetchRequest) -> Candidate:
+    """A sentence that competes with another source, on its own, so that both sides stay in the pack."""
+    source = f"rag:passage:{one.path}#{one.paragraph}"
+    head = f"## 说法不一：{one.path}#{one.paragraph}，另见 {'、'.join(one.competes_with)}\n"
+    return Candidate(
+        id=f"{source}@{one.span[0]}",
+        layer="retrieved",
+        source=source,
+        content=head + one.text,
+        score=BEST_SCORE,
+        evidence=(Evidence("fulltext", f"competes with {', '.join(one.competes_with)}", one.path, one.span),),
+        group=PASSAGE_GROUP,
+        documents=(one.path,),
+        project_id=request.project_id,
+    )
