@@ -71,6 +71,11 @@ def measure(project, queries):
     return figures
 
 
+def load():
+    """Processes waiting for a core during the last minute, where the system tells: above the cores, wall times lie."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+
+
 def main():
     root = os.environ.get("ARMARIUS_CORPUS")
     if not root:
@@ -80,7 +85,7 @@ def main():
     table, _ = evaluate(folder, codex=True)
     assert table["all"]["recall2"] >= 0.85, table["all"]
     queries = [json.loads(line)["query"] for line in (folder / "truth/queries.jsonl").read_text("utf-8").splitlines()]
-    figures = {"questions": len(queries), "recall2": table["all"]["recall2"]}
+    figures = {"questions": len(queries), "recall2": table["all"]["recall2"], "load_average": load()}
     with tempfile.TemporaryDirectory() as scratch:
         for times in (1, 10):
             project = enlarged(copy_of(folder, Path(scratch) / f"x{times}", codex=True), times)
