@@ -13,7 +13,7 @@ from typing import Literal
 from armarius.codex.words import fold, meanings, words
 from armarius.project.numerals import chapter_number
 
-PageKind = Literal["setting", "chapter", "other", "unknown"]
+PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
 
 _UNNUMBERED = re.compile(
     r"^(?:prologue|epilogue|interlude|序章|序言|楔子|引子|尾声|尾聲|番外)\b|^第\s*\S{1,9}\s*[卷部]", re.IGNORECASE
@@ -38,6 +38,7 @@ def _either(choices: Iterable[str]) -> str:
 _TYPE_OF = meanings("types")
 _TYPES = frozenset(_TYPE_OF.values())
 _CONTAINERS, _OTHER, _CHAPTERS, _GENERIC = words("containers"), words("other"), words("chapters"), words("generic")
+_MANUALS = words("manuals")
 _ANY = _either({*_TYPE_OF, *_CONTAINERS, *words("fillers")})
 _SEP = r"[\s_\-/&+,，、·.:：]"
 # A Latin word must end where its letters end; Han words follow each other directly.
@@ -128,6 +129,8 @@ def page_kind(path: str, title: str = "") -> tuple[PageKind, str | None]:
             kind = "setting"
         elif kind == "unknown" and bare in _OTHER:
             return "other", None
+        elif name is names[0] and bare.replace(" ", "-").replace("_", "-") in _MANUALS:
+            return "manual", None
         elif kind == "unknown" and (bare in _CHAPTERS or is_chapter(name)):
             return "chapter", None
     return kind, None

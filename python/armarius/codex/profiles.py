@@ -42,7 +42,7 @@ def parse_profiles(path: str, text: str, *, setting: bool = False) -> Profiles:
     Cost: one pass over the text; a chapter is left after its title.
     """
     first = _TITLE.search(text, 0, 4096)
-    if page_kind(path, first[1] if first else "")[0] == "chapter":
+    if page_kind(path, first[1] if first else "")[0] in ("chapter", "manual"):
         return Profiles()
     page = parse_page(text, is_known)
     top = [child for child in page.root.children if child.level == 1]

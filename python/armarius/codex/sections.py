@@ -14,6 +14,7 @@ _PLAIN_HEADING = re.compile(
     r"[ \t　]*([^\s，。：:]{1,24}))[ \t　]*$"
 )
 _BOLD_LINE = re.compile(r"^ {0,3}(\*\*|__)([^*_]{1,60}?[^*_:：])\1[ \t]*$")
+_INDENTED = re.compile(r"^(?: {4}|\t)")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _BULLET = re.compile(
     r"^(?P<indent>[ \t　]*)(?:[-+*•◦·][ \t　]+|[-•◦](?=[^\W\d_a-zA-Z]|\*\*)|\d{1,3}[.)、][ \t]*)(?P<body>\S.*)$"
@@ -53,6 +54,9 @@ class SectionReader:
         if here.level == _BELOW_ALL and self._leads(line):
             self.stack.pop()
             here = self.stack[-1]
+        if not self.plain and self.last is None and _INDENTED.match(line) and not self._follows_text():
+            self.at += 1
+            return
         if fence := _FENCE.match(line):
             self._skip_fence(fence[1])
         elif (atx := _ATX.match(line)) and clean(atx[2]):
@@ -71,6 +75,11 @@ class SectionReader:
             self._table(here, number)
         else:
             self._paragraph(here, number)
+
+    def _follows_text(self) -> bool:
+        """Whether the line above is a paragraph, which an indented line would belong to; below a blank it is code."""
+        above = self.lines[self.at - 1] if self.at else ""
+        return bool(above.strip()) and not _INDENTED.match(above)
 
     def _leads(self, line: str) -> bool:
         """Whether a line in bold letters after a blank one says that the section under a bold line is over."""
