@@ -1,4 +1,4 @@
-//! How a Chinese reader tells that the characters of a name are not the name here.
+//! How a reader tells that the characters of a name are not the name here, mostly in Chinese.
 //!
 //! Rules about the characters around an occurrence, for entities whose kind is known. Each is a closed
 //! class of the language, none is a list of words of one book:
@@ -31,6 +31,8 @@ pub enum Kind {
 pub enum Doubt {
     /// The alias is also an ordinary word: a mention only where someone is being named.
     Word,
+    /// The alias is capitalised and its lower-case form is an ordinary word (Will, will): a mention only with a capital.
+    Capital,
     /// Rare beside the usual name, whose presence in the same paragraph makes a narrator's use of the alias another thing.
     Beside(String),
 }
@@ -43,10 +45,14 @@ pub fn against(
     kind: Kind,
     doubt: Option<&Doubt>,
 ) -> Option<Reason> {
+    let alias = &text[start..end];
+    if doubt == Some(&Doubt::Capital) {
+        let small = alias.chars().next().is_some_and(char::is_lowercase);
+        return small.then_some(Reason::Doubtful);
+    }
     if kind == Kind::Other {
         return None;
     }
-    let alias = &text[start..end];
     let (before, after) = (&text[..start], &text[end..]);
     if kind == Kind::Person {
         if longer_kin_term(alias, after) {
@@ -151,7 +157,7 @@ fn doubtful(doubt: &Doubt, text: &str, start: usize) -> bool {
         return false;
     }
     match doubt {
-        Doubt::Word => true,
+        Doubt::Word | Doubt::Capital => true,
         Doubt::Beside(usual) => {
             let open = before.matches(['“', '「']).count() > before.matches(['”', '」']).count();
             let end = text[start..].find('\n').map_or(text.len(), |at| start + at);
@@ -210,6 +216,14 @@ mod tests {
         ] {
             assert_eq!(judged(text, alias, None), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_capitalised_name_that_is_also_a_word_needs_its_capital() {
+        let judged = |text: &str| against(text, 0, 4, Kind::Other, Some(&Doubt::Capital));
+        assert_eq!(judged("will he come"), Some(Reason::Doubtful));
+        assert_eq!(judged("Will came"), None);
+        assert_eq!(judged("WILL!"), None);
     }
 
     #[test]

@@ -34,7 +34,7 @@ optimised: bool
 @final
 class EntityMatcher:
     def __new__(
-        cls, entities: list[tuple[str, str, list[str]]], longer: list[str], doubts: list[tuple[str, str | None]], /
+        cls, entities: list[tuple[str, str, list[str]]], longer: list[str], doubts: list[tuple[str, str, str]], /
     ) -> EntityMatcher: ...
     @property
     def entity_ids(self) -> tuple[str, ...]: ...

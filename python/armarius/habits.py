@@ -14,10 +14,10 @@ may get wrong.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, Literal
 
 from armarius.matching import EntityMatcher, Mention, kind_of, names_of
 
@@ -36,6 +36,8 @@ _BOUND_TO_TITLE: Final = 0.10
 _BOUND_TO_THING: Final = 0.05
 # An alias this rare among an entity's mentions, without a character of its usual name, is seldom the entity.
 _RARE: Final = 0.05
+# A capitalised name written small this often is also a word; fewer may be slips.
+_SMALL: Final = 3
 # Fewer mentions of an entity say nothing about what is usual.
 _ENOUGH: Final = 40
 
@@ -54,13 +56,15 @@ class DoubtfulAlias:
     """An alias that is not always its entity's name.
 
     Attributes:
-        usual: The entity's usual name. Where it stands in the same paragraph a narrator's use of the alias means
-            something else. None: the alias is also a plain word and a mention only where someone is being named.
+        rule: `beside`: where `usual`, the entity's usual name, stands in the same paragraph, a narrator's use of the
+            alias means something else. `word`: also a plain word, a mention only where someone is being named.
+            `capital`: its lower-case form is a plain word (Will, will), a mention only with a capital.
     """
 
     alias: str
     entity_id: str
-    usual: str | None
+    rule: Literal["beside", "capital", "word"]
+    usual: str
     because: str
 
 
@@ -75,7 +79,7 @@ class Habits:
 def learn_habits(entities: Iterable[object], texts: Iterable[str]) -> Habits:
     """Learn from documents which aliases are parts of longer names and which are plain words.
 
-    Only entities whose `type` says that they are persons or things are learnt about.
+    Chinese habits are learnt only about entities whose `type` says that they are persons or things.
 
     Args:
         entities: As for `EntityMatcher`.
@@ -158,7 +162,7 @@ def _doubtful(
         for mention in mentions:
             times[mention.entity_id][mention.term] += 1
             owners[mention.term].add(mention.entity_id)
-    doubtful = {}
+    doubtful = {one.alias: one for one in _words_in_lower_case(known, times)}
     for entity in known:
         entity_id, names = names_of(entity)
         uses = times[entity_id]
@@ -172,8 +176,20 @@ def _doubtful(
                 share = f"{uses[alias]} of {total} mentions, usually {usual}".replace("%", " %")
                 word = counted[alias] >= 2
                 because = f"{share}; counted as a thing {counted[alias]} times" if word else share
-                doubtful[alias] = DoubtfulAlias(alias, entity_id, None if word else usual, because)
+                doubtful[alias] = DoubtfulAlias(alias, entity_id, "word" if word else "beside", usual, because)
     return tuple(doubtful[alias] for alias in sorted(doubtful))
+
+
+def _words_in_lower_case(known: Sequence[object], times: Mapping[str, Counter[str]]) -> list[DoubtfulAlias]:
+    """Will, Hope, Rose: in edited prose a capitalised name is not written small; what is, is another word."""
+    doubtful = {}
+    for entity_id, names in map(names_of, known):
+        for alias in names:
+            small = times[entity_id][alias.lower()] if alias[:1].isupper() else 0
+            if small >= _SMALL:
+                because = f"{alias.lower()} occurs {small} times, {alias} {times[entity_id][alias]} times"
+                doubtful[alias] = DoubtfulAlias(alias, entity_id, "capital", alias, because)
+    return list(doubtful.values())
 
 
 def _is_another_word(alias: str, name: str, usual: str) -> bool:

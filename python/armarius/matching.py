@@ -57,7 +57,9 @@ class EntityMatcher:
             entity_id, names = names_of(entity)
             named.append((entity_id, kind_of(entity), names))
         longer = [one.text for one in habits.longer] if habits else []
-        doubts = [(one.alias, one.usual) for one in habits.doubtful] if habits else []
+        doubts: list[tuple[str, str, str]] = (
+            [(one.alias, one.rule, one.usual) for one in habits.doubtful] if habits else []
+        )
         self._core: Final = _core.EntityMatcher(named, longer, doubts)
 
     @property

@@ -37,7 +37,7 @@ impl EntityMatcher {
         py: Python<'_>,
         entities: Vec<(PyBackedStr, PyBackedStr, Vec<PyBackedStr>)>,
         longer: Vec<PyBackedStr>,
-        doubts: Vec<(PyBackedStr, Option<String>)>,
+        doubts: Vec<(PyBackedStr, PyBackedStr, PyBackedStr)>,
     ) -> PyResult<Self> {
         let named = entities
             .iter()
@@ -46,7 +46,7 @@ impl EntityMatcher {
             longer: longer.iter().map(|name| &**name).collect(),
             doubts: doubts
                 .iter()
-                .map(|(alias, usual)| (&**alias, doubt_of(usual.clone())))
+                .map(|(alias, rule, usual)| (&**alias, doubt_of(rule, usual)))
                 .collect(),
         };
         let matcher = Matcher::with_habits(named, &habits)?;
@@ -216,8 +216,12 @@ fn kind_of(kind: &str) -> Kind {
     }
 }
 
-fn doubt_of(usual: Option<String>) -> Doubt {
-    usual.map_or(Doubt::Word, Doubt::Beside)
+fn doubt_of(rule: &str, usual: &str) -> Doubt {
+    match rule {
+        "beside" => Doubt::Beside(usual.to_owned()),
+        "capital" => Doubt::Capital,
+        _ => Doubt::Word,
+    }
 }
 
 fn check_length(text: &str) -> PyResult<()> {

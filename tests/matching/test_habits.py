@@ -16,7 +16,7 @@ def found(habits, entities, text):
 
 def test_rare_name_beside_the_usual_one_is_another_thing_in_narration_only():
     habits = learn_habits([MAID], [*USUAL, "廊上的鹦哥见紫鹃来了，叫了一声。"])
-    assert habits.doubtful == (DoubtfulAlias("鹦哥", "maid", "紫鹃", "1 of 62 mentions, usually 紫鹃"),)
+    assert habits.doubtful == (DoubtfulAlias("鹦哥", "maid", "beside", "紫鹃", "1 of 62 mentions, usually 紫鹃"),)
     assert found(habits, [MAID], "架上的鹦哥看着紫鹃") == [("maid", "紫鹃")]
     assert found(habits, [MAID], "紫鹃，本名鹦哥。") == [("maid", "紫鹃"), ("maid", "鹦哥")]
     assert found(habits, [MAID], "鹦哥来了") == [("maid", "鹦哥")]
@@ -28,7 +28,7 @@ def test_diminutive_of_the_usual_name_is_never_doubted():
 
 def test_name_that_is_counted_as_a_thing_is_also_a_word():
     habits = learn_habits([NURSE], [*USUAL, "四颗珍珠，一颗珍珠。", "珍珠来了"])
-    assert [(one.alias, one.usual) for one in habits.doubtful] == [("珍珠", None)]
+    assert [(one.alias, one.rule) for one in habits.doubtful] == [("珍珠", "word")]
     assert found(habits, [NURSE], "她买了珍珠") == []
     assert found(habits, [NURSE], "她名唤珍珠") == [("nurse", "珍珠")]
 
@@ -47,6 +47,15 @@ def test_thing_named_after_a_person_is_not_the_person():
     matcher = EntityMatcher([DUCK], habits=habits)
     assert found(habits, [DUCK], "鸳鸯剑在鸳鸯手里") == [("duck", "鸳鸯")]
     assert [(r.term, r.reason, r.by) for r in matcher.explain("鸳鸯剑")] == [("鸳鸯", "shadowed", "鸳鸯剑")]
+
+
+def test_capitalised_name_that_the_documents_write_small_needs_its_capital():
+    will = {"id": "w", "name": "Will"}
+    habits = learn_habits([will], ["Will said he will come. It will rain, and Will will stay."])
+    assert [one.because for one in habits.doubtful] == ["will occurs 3 times, Will 2 times"]
+    assert found(habits, [will], "Will will go, WILL!") == [("w", "Will"), ("w", "WILL")]
+    assert found(None, [will], "what did will do") == [("w", "will")]
+    assert learn_habits([will], ["Will came. What did will do?"]) == Habits()
 
 
 def test_order_of_documents_changes_nothing():
