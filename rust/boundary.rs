@@ -61,10 +61,10 @@ pub fn left(text: &str, start: usize) -> Option<Reason> {
     if is_han_lead(first) && previous != 0x8D {
         return None;
     }
-    let previous = text[..start].chars().next_back()?;
-    if previous == JOINER {
+    if text[..start].ends_with(JOINER) {
         return Some(Reason::SplitsCharacter);
     }
+    let previous = last_base(&text[..start])?;
     let first = text[start..].chars().next()?;
     (in_word(first) && in_word(previous)).then_some(Reason::InsideWord)
 }
@@ -77,7 +77,7 @@ pub fn right(text: &str, end: usize) -> Option<Reason> {
     }
     let rest = &text[end..];
     let next = rest.chars().next()?;
-    let last = text[..end].chars().next_back()?;
+    let last = last_base(&text[..end])?;
     if next.is_ascii() {
         return (in_word(next) && in_word(last)).then_some(Reason::InsideWord);
     }
@@ -135,6 +135,12 @@ fn is_unspaced(character: char) -> bool {
         | 0xF900..=0xFAFF | 0xFF66..=0xFF9F
         | 0x1_B000..=0x1_B16F
         | 0x2_0000..=0x3_FFFF)
+}
+
+/// The last character that is not a mark on the one before it: İ folds to i with a dot above, and is a letter.
+fn last_base(text: &str) -> Option<char> {
+    let mark = |c: &char| !c.is_ascii() && unicode_normalization::char::is_combining_mark(*c);
+    text.chars().rev().find(|c| !mark(c))
 }
 
 /// Marks that belong to the character before them.

@@ -88,6 +88,8 @@ pub(crate) struct Engine {
     pub(crate) automaton: NFA,
     pub(crate) prefilter: Prefilter,
     pub(crate) alphabet: Alphabet,
+    /// Whether some alias spans lines.
+    multiline: bool,
 }
 
 impl Matcher {
@@ -279,8 +281,19 @@ impl Engine {
         Ok(Self {
             prefilter: Prefilter::new(aliases, &automaton, root),
             alphabet: Alphabet::new(aliases),
+            multiline: aliases.iter().any(|alias| alias.contains('\n')),
             automaton,
         })
+    }
+
+    /// The line that `at` lies in, without its end; the whole text when an alias spans lines.
+    pub(crate) fn line_around(&self, text: &str, at: usize) -> (usize, usize) {
+        if self.multiline {
+            return (0, text.len());
+        }
+        let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
+        let end = text[at..].find('\n').map_or(text.len(), |after| at + after);
+        (start, end)
     }
 }
 

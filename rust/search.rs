@@ -147,8 +147,8 @@ impl Matcher {
 
     /// Runs `visit` at every position where an alias may begin; it adds hits and says where to go on.
     ///
-    /// The text is searched as it stands; at the first character that folding could turn into a letter of
-    /// some alias the search starts over on the folded text, and its hits are mapped back.
+    /// The text is searched as it stands; a line with a character that folding could turn into a letter of
+    /// some alias is folded, searched again, and its hits are mapped back.
     fn search<const POLICY: bool>(
         &self,
         text: &str,
@@ -158,27 +158,38 @@ impl Matcher {
         let Some(engine) = &self.engine else {
             return hits;
         };
-        if Self::scan::<POLICY, true>(engine, &Folded::unchanged(text), &mut hits, &mut visit) {
-            return hits;
-        }
-        hits.clear();
-        let folded = normalize::fold(text);
-        Self::scan::<POLICY, false>(engine, &folded, &mut hits, &mut visit);
-        for hit in &mut hits {
-            hit.start = folded.start_in_original(hit.start).unwrap_or(hit.start);
-            hit.end = folded.end_in_original(hit.end).unwrap_or(hit.end);
+        let mut from = 0;
+        while from < text.len() {
+            let (rest, first) = (&text[from..], hits.len());
+            let plain = Folded::unchanged(rest);
+            let stopped = Self::scan::<POLICY, true>(engine, &plain, &mut hits, &mut visit);
+            let line = stopped.map(|at| engine.line_around(rest, at));
+            let kept = hits[first..]
+                .partition_point(|hit| line.is_none_or(|(start, _)| hit.start < start));
+            hits.truncate(first + kept);
+            for hit in &mut hits[first..] {
+                (hit.start, hit.end) = (hit.start + from, hit.end + from);
+            }
+            let Some((start, end)) = line else { break };
+            let (folded, first) = (normalize::fold(&rest[start..end]), hits.len());
+            Self::scan::<POLICY, false>(engine, &folded, &mut hits, &mut visit);
+            for hit in &mut hits[first..] {
+                hit.start = from + start + folded.start_in_original(hit.start).unwrap_or(hit.start);
+                hit.end = from + start + folded.end_in_original(hit.end).unwrap_or(hit.end);
+            }
+            from += end;
         }
         hits
     }
 
-    /// One pass; false when `CHECK`ed text turns out to need folding.
+    /// One pass; the position at which `CHECK`ed text turns out to need folding.
     #[inline]
     fn scan<const POLICY: bool, const CHECK: bool>(
         engine: &Engine,
         folded: &Folded<'_>,
         hits: &mut Vec<Hit>,
         visit: &mut impl FnMut(Place<'_>, &mut Vec<Hit>) -> Option<usize>,
-    ) -> bool {
+    ) -> Option<usize> {
         let bytes = folded.text.as_bytes();
         let (prefilter, alphabet) = (&engine.prefilter, &engine.alphabet);
         let single = prefilter.has_single_han();
@@ -198,13 +209,13 @@ impl Matcher {
                 0..0x80 => (prefilter.ascii(word), 1),
                 0xE0..0xF0 => {
                     if CHECK && !(0xE4..=0xE9).contains(&lead) && alphabet.must_fold_three(word) {
-                        return false;
+                        return Some(at);
                     }
                     (prefilter.three(word), 3)
                 }
                 _ => {
                     if CHECK && alphabet.must_fold(&folded.text[at..]) {
-                        return false;
+                        return Some(at);
                     }
                     (prefilter.other(word), if lead < 0xE0 { 2 } else { 4 })
                 }
@@ -225,7 +236,7 @@ impl Matcher {
                 in_word = bytes[at - 1].is_ascii_alphanumeric();
             }
         }
-        true
+        None
     }
 }
 

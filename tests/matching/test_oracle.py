@@ -39,8 +39,9 @@ def is_mention(text, start, end):
         base = start - 1
         while base > 0 and joins(text[base]):
             base -= 1
-        outside_in_word = unicodedata.normalize("NFC", text[base:start])[-1].isalnum() and spaced(text[base])
-    first, last = folded(text[start:end])[0], folded(text[start:end])[-1]
+        outside_in_word = not joins(text[base]) and spaced(text[base])
+    letters = [c for c in folded(text[start:end]) if not joins(c)]
+    first, last = letters[0], letters[-1]
     if spaced(first) and outside_in_word:
         return False
     return not (after and spaced(last) and spaced(after))
