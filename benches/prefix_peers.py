@@ -2,6 +2,8 @@
 
 Every contestant gets one step's material and the limit in tokens, and returns the prompt it would
 send. `plain` is what is written without a library: the best items, then as much text as fits.
+Peers that are not installed are left out. `prompt-poet` brings a cloud provider's client library and is
+therefore no development dependency: `pip install prompt-poet cendor-contextkit` by hand to compare.
 """
 
 import importlib.util
