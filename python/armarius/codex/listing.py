@@ -66,7 +66,11 @@ def records(path: str, section: Section, type_: str | None) -> Iterator[Draft]:
 
 
 def _is_name(text: str) -> bool:
-    return is_plausible(text) and not is_known(text) and parse_span(text) is None and not _LISTED.search(_bare(text))
+    """Whether a line of a list begins with a name; in a script with capitals a name has one."""
+    bare = _bare(text)
+    if bare == bare.lower() != bare.upper():
+        return False
+    return is_plausible(text) and not is_known(text) and parse_span(text) is None and not _LISTED.search(bare)
 
 
 def _bare(text: str) -> str:
