@@ -107,16 +107,16 @@ class AnnIndex:
         """The nearest vectors, at most `limit`.
 
         Args:
-            vector: float32, shape (dimension,), any scale, not zero.
+            vector: float32, shape (dimension,), any scale; zeros find nothing.
             limit: At most so many; below 1 finds nothing.
         """
         if vector.shape != (self._dimension,):
             raise DimensionMismatch(f"a query of shape {vector.shape} for an index of {self._dimension} dimensions")
+        norm = np.sqrt(vector @ vector)
         with self._lock:
-            if limit < 1 or not len(self._index):
+            if limit < 1 or not norm or not len(self._index):
                 return Neighbours(np.empty(0, np.int64), np.empty(0, np.float32))
-            # one thread: USearch would start one per core for a search that takes less time than that
-            found = self._index.search(unit_rows(vector[None])[0], min(limit, len(self._index)), threads=1)
+            found = self._index.search(vector / norm, min(limit, len(self._index)), threads=1)
         keys, similarities = found.keys.astype(np.int64), 1.0 - found.distances.astype(np.float32)
         order = np.lexsort((keys, -similarities))
         return Neighbours(keys[order], similarities[order])
