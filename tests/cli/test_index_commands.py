@@ -66,7 +66,10 @@ def test_folder_that_is_none_is_one_line_and_status_two(capsys, novel, command):
 
 def test_watch_follows_a_save_until_interrupted(novel):
     words = ["watch", str(novel), "--index-dir", str(novel.parent / "index")]
-    command = [sys.executable, "-W", "ignore", "-m", "armarius", *words]
+    # A shell that starts the tests in the background has its children ignore the interrupt.
+    start = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    start += "from armarius.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-W", "ignore", "-c", start, *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as child:
         patience = threading.Timer(60, child.kill)
         patience.start()
