@@ -31,7 +31,7 @@ from armarius.errors import ContractError, EmbeddingError, ProjectError
 from armarius.fetchers.base import Fetcher, LayerName
 from armarius.index import ProjectIndex
 from armarius.indexstate import IndexStatus, Progress
-from armarius.matching import Match
+from armarius.matching import Match, Mention
 from armarius.progressbar import progress_bar
 from armarius.project.documents import Document
 from armarius.project.kinds import Kind
@@ -353,6 +353,11 @@ class ContextEngine:
         """Which known entities `text` names: one match each, the earliest, by position; see `EntityMatcher.detect`."""
         self._index.freshen()
         return self._index.world.matcher.detect(text)
+
+    def mentions(self, text: str) -> list[Mention]:
+        """Every mention of a known entity in `text`; see `EntityMatcher.find_all`."""
+        self._index.freshen()
+        return self._index.world.matcher.find_all(text)
 
     def documents(self) -> tuple[Document, ...]:
         """Every document of the project, by path."""

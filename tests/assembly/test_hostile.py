@@ -16,7 +16,7 @@ FENCE = re.compile(r"<[\s/]*layer[-_‐‒–—−]")
 TEMPLATE = re.compile(
     r"<\|[^<>\n|]{1,60}\|>|\[/?(inst|sys|system_prompt)\]|<</?sys>>|</?s>|<(start|end)_of_turn>|</?tool_call>"
 )
-HEADING = re.compile(r"^\s*\[知识图谱", re.MULTILINE)
+HEADING = re.compile(r"^\s*\[(?:知识图谱|约束\])", re.MULTILINE)
 
 
 def gullible(text):

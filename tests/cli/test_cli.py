@@ -61,7 +61,7 @@ def test_inspect_folds_what_did_not_match_unless_all_is_asked_for(capsys):
 def test_inspect_as_json_has_layers_and_no_prompt(capsys):
     _, out, _ = run(capsys, "inspect", NOVEL, "--query", "小雨", "--json")
     wire = json.loads(out)
-    assert wire.keys() == {"layersDetail", "totals", "inspectMeta"}
+    assert wire.keys() == {"layersDetail", "totals", "inspectMeta", "account"}
     assert wire["inspectMeta"]["requestedBy"] == "cli"
 
 
@@ -123,7 +123,7 @@ def test_bad_input_is_one_line_and_status_two(capsys, argv, message):
 
 
 def test_unexpected_error_is_a_line_and_not_a_traceback(capsys, monkeypatch):
-    monkeypatch.setattr(armarius, "open", lambda path: 1 / 0)
+    monkeypatch.setattr(armarius, "open", lambda path, **_: 1 / 0)
     status, out, err = run(capsys, "assemble", NOVEL)
     assert (status, out) == (1, "")
     assert err.startswith("armarius: this should not happen: ZeroDivisionError: division by zero (set ARMARIUS_DEBUG=1")
@@ -154,3 +154,34 @@ def test_bytes_on_standard_input_that_are_not_utf8_are_one_line():
     done = subprocess.run(command, input=b"\xff\xfe", capture_output=True, check=False)
     assert done.returncode == 2
     assert done.stderr == b"armarius: standard input for --text is not UTF-8 at byte 0\n"
+
+
+def test_json_of_assemble_and_inspect_carries_every_reason(capsys):
+    for command in ("assemble", "inspect"):
+        assert (
+            main([command, "examples/novel", "--query", "小雨点是谁", "--document", "chapters/ch003.md", "--json"]) == 0
+        )
+        account = json.loads(capsys.readouterr().out)["account"]
+        assert account["counter"]
+        assert {"id", "layer", "source", "tokens", "evidence"} <= account["items"][0].keys()
+        assert all(gone["reason"] for gone in account["omitted"])
+
+
+def test_html_report_marks_mentions_and_is_written_beside_json(capsys, tmp_path):
+    report = tmp_path / "report.html"
+    words = ["inspect", "examples/novel", "--query", "小雨点是谁", "--html", str(report)]
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["totals"]["tokenCount"] > 0
+    assert '<mark title="小雨点">小雨点</mark>' in report.read_text(encoding="utf-8")
+
+
+def test_doctor_says_what_assemble_would_refuse(capsys, tmp_path):
+    (tmp_path / "a.md").write_text("# 第一章\n\n话说。\n", encoding="utf-8")
+    (tmp_path / "armarius.toml").write_text("[project]\nfoo = 1\n", encoding="utf-8")
+    assert main(["doctor", str(tmp_path)]) == 1
+    assert "project.foo" in capsys.readouterr().out
+
+
+def test_doctor_of_an_empty_folder_asks_whether_it_is_the_right_one(capsys, tmp_path):
+    assert main(["doctor", str(tmp_path)]) == 1
+    assert "is this the project folder?" in capsys.readouterr().out

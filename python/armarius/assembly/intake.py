@@ -8,9 +8,15 @@ from armarius.assembly.fence import neutralise, single_line
 from armarius.assembly.gather import Answer
 from armarius.errors import ContextWarning
 from armarius.fetchers.base import LAYERS, Candidate, LayerName, Omission, OmitReason
+from armarius.fetchers.immediate import SELECTION_GROUP, WINDOW_GROUP
+from armarius.fetchers.passages import PASSAGE_GROUP
+from armarius.fetchers.rules import CONSTRAINT_GROUP
+from armarius.fetchers.settings import MEMORY_GROUP, STYLE_GROUP
 
 __all__ = ["Intake", "canonical", "take_in"]
 
+# No text may pose as one of these, whether or not this prompt has the group.
+_HEADINGS = frozenset({CONSTRAINT_GROUP, MEMORY_GROUP, PASSAGE_GROUP, SELECTION_GROUP, STYLE_GROUP, WINDOW_GROUP})
 _LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
 
 
@@ -50,7 +56,7 @@ def take_in(answers: Iterable[Answer], project_id: str) -> Intake:
                 warnings.add((candidate.layer, ContextWarning("CONTEXT_SCOPE_VIOLATION", message)))
             else:
                 offered.append(candidate)
-    headings = sorted({single_line(candidate.group) for candidate in offered if candidate.group})
+    headings = sorted(_HEADINGS | {single_line(candidate.group) for candidate in offered if candidate.group})
     kept: list[Candidate] = []
     seen: dict[tuple[LayerName | None, str], Candidate] = {}
     for candidate in sorted((_clean(candidate, headings) for candidate in offered), key=canonical):

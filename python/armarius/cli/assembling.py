@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 
 import armarius
-from armarius.assembly.page import page
+from armarius.assembly.page import Highlight, page
 from armarius.assembly.report import Pack
 from armarius.assembly.resolve import RequestKeywords
 from armarius.assembly.table import overview
-from armarius.cli.terminal import add_project, note, show, show_json, words
+from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.engine import ContextEngine
 
 __all__ = ["add_commands"]
@@ -51,9 +51,10 @@ def _request(parser: argparse.ArgumentParser) -> None:
 
 
 def _assemble(arguments: argparse.Namespace) -> int:
-    pack = _open(arguments).assemble(**_keywords(arguments))
+    with _open(arguments) as engine:
+        pack = engine.assemble(**_keywords(arguments))
     if arguments.json:
-        show_json(pack.to_wire())
+        show_json({**pack.to_wire(), "account": _account(pack)})
         return 0
     print(pack.prompt)
     _summary(pack)
@@ -61,22 +62,35 @@ def _assemble(arguments: argparse.Namespace) -> int:
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
-    engine = _open(arguments)
-    keywords = _keywords(arguments)
-    if arguments.json:
-        show_json(engine.inspect(requested_by="cli", **keywords).to_wire())
-        return 0
-    pack = engine.assemble(**keywords)
-    if arguments.html is not None:
-        arguments.html.write_text(page(pack), encoding="utf-8")
-        note(f"wrote {arguments.html}")
-        return 0
-    show(overview(pack, everything=arguments.all))
+    with _open(arguments) as engine:
+        pack = engine.assemble(**_keywords(arguments))
+        if arguments.html is not None:
+            names = {entity.id: entity.name for entity in engine.entities()}
+            found = engine.mentions(pack.prompt)
+            highlights = [Highlight(one.start, one.end, names.get(one.entity_id, one.entity_id)) for one in found]
+            arguments.html.write_text(page(pack, highlights=highlights), encoding="utf-8")
+            note(f"wrote {arguments.html}")
+        if arguments.json:
+            inspected = engine.inspect(requested_by="cli", **_keywords(arguments))
+            show_json({**inspected.to_wire(), "account": _account(pack)})
+            return 0
+    if arguments.html is None:
+        show(overview(pack, everything=arguments.all))
     return 0
 
 
+def _account(pack: Pack) -> dict[str, object]:
+    """What the wire form leaves out: counter, every item and every omission with its reason."""
+    return {
+        "counter": pack.counter,
+        "counterExact": pack.counter_exact,
+        "items": [plain(item) for item in pack.items],
+        "omitted": [plain(gone) for gone in pack.omitted],
+    }
+
+
 def _open(arguments: argparse.Namespace) -> ContextEngine:
-    return armarius.open(arguments.path)
+    return armarius.open(arguments.path, watch=False)
 
 
 def _keywords(arguments: argparse.Namespace) -> RequestKeywords:

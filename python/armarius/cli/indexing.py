@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from rich.table import Table
 from rich.text import Text
 
+from armarius.assembly.settings import read_settings
 from armarius.cli.embedding import doctor_lines
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
-from armarius.errors import ContractError
+from armarius.config import load_config
+from armarius.errors import ConfigError, ContractError
 from armarius.index import ProjectIndex
 from armarius.indexstate import IndexStatus
 from armarius.progressbar import progress_bar
@@ -110,6 +112,13 @@ def _doctor(arguments: argparse.Namespace) -> int:
         wrong = index.ask(lambda store: store.verify())
         vectors = index.ask(doctor_lines)
         status = index.status()
+        config = load_config(index.root)
+    try:
+        read_settings(config)
+    except ConfigError as error:
+        wrong.append(str(error))
+    if not status.documents:
+        wrong.append("there is no document in it: is this the project folder?")
     if arguments.json:
         show_json({**plain(status), "wrong": wrong, "vectors": vectors})
     else:
@@ -117,7 +126,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
         print(f"index: {status.path}")
         print(*vectors, sep="\n")
         for sentence in wrong:
-            print(f"! index: {sentence}")
+            print(f"! {sentence}")
         _troubles(status, print)
     healthy = not wrong and not status.warnings
     if healthy and not arguments.json:

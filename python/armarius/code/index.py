@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-import platformdirs
-
 from armarius import _core
 from armarius.code import freshness
 from armarius.code.ckb import CkbSource
@@ -23,6 +21,7 @@ from armarius.config import load_config
 from armarius.errors import ContextWarning, MissingExtra, UnknownSymbol
 from armarius.project.documents import walk_files
 from armarius.project.kinds import CODE_SUFFIXES
+from armarius.store.place import cache_root
 
 __all__ = ["CodeIndex", "default_cache"]
 
@@ -30,7 +29,7 @@ __all__ = ["CodeIndex", "default_cache"]
 def default_cache(root: Path) -> Path:
     """Folder for what belongs to `root`, in the user's cache directory."""
     key = hashlib.blake2b(str(root.resolve()).encode(), digest_size=6).hexdigest()
-    return Path(platformdirs.user_cache_dir("armarius", appauthor=False)) / "code" / f"{root.resolve().name}-{key}"
+    return cache_root() / "code" / f"{root.resolve().name}-{key}"
 
 
 @dataclass(slots=True)
