@@ -3,6 +3,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.assembly.support import assemble, candidate
 
 from armarius import TokenCounter
 from armarius.assembly.counting import Measured
@@ -57,3 +58,14 @@ def test_common_prefix_is_the_longest(a, b):
     length = common_prefix(a, b)
     assert a[:length] == b[:length]
     assert a[length : length + 1] != b[length : length + 1] or length == min(len(a), len(b))
+
+
+@pytest.mark.parametrize("budget", range(1500, 6000, 500))
+def test_what_a_cut_window_leaves_goes_to_what_was_left_out_and_displaces_nothing(budget):
+    sentences = "".join("写" * 700 + "。" for _ in range(12))
+    written = candidate("w", "immediate", content=sentences, keep="around", anchor=len(sentences) - 1)
+    big = [candidate(f"big{n}", size=300 + n, score=2 - n / 10) for n in range(4)]
+    small = [candidate(f"small{n}", size=40, score=1 - n / 100) for n in range(30)]
+    pack = assemble([written, *big, *small], budget=budget)
+    spare = budget * 95 // 100 - pack.token_count
+    assert all(gone.tokens > spare for gone in pack.omitted if gone.reason == "budget")

@@ -267,21 +267,25 @@ class Plan:
         self, placed: list[Placed], decisions: list[int], target: int, available: int, sizes: list[_Measure]
     ) -> tuple[list[Placed], list[int]]:
         """Cutting at a boundary leaves slack; let what was left out have it, everything placed staying."""
-        cuts = {id(item.candidate): item for item in placed if item.form == "truncated"}
-        if not cuts or all(decision != _OMITTED for decision in decisions):
+        texts = {id(item.candidate): item.text for item in placed}
+        if all(item.form != "truncated" for item in placed) or all(decision != _OMITTED for decision in decisions):
             return placed, decisions
         fixed, slack = {}, 0
-        for index, candidate in enumerate(self.candidates):
-            if (item := cuts.get(id(candidate))) is not None:
-                fixed[index] = self.measured.fresh(item.text + SEPARATOR)
-                slack += decisions[index] - fixed[index]
+        for index, (candidate, decision) in enumerate(zip(self.candidates, decisions, strict=True)):
+            if decision >= 0 and id(candidate) in texts:
+                fixed[index] = self.measured.fresh(texts[id(candidate)] + SEPARATOR)
+                slack += decision - fixed[index]
+            elif decision == _FULL:
+                fixed[index] = sizes[index].tokens
+            elif decision == _SHORT:
+                fixed[index] = sizes[index].short or 0
         if slack < _REFILL_TOKENS:
             return placed, decisions
         again, _ = self._allocate(target, available, sizes, fixed)
-        if any(new == _OMITTED and old != _OMITTED for new, old in zip(again, decisions, strict=True)):
+        if any(again[index] == _OMITTED for index in fixed):
             return placed, decisions
         more, _ = self._place([_OMITTED if i in fixed else d for i, d in enumerate(again)], sizes)
-        return [*cuts.values(), *more], again
+        return [*placed, *more], [decisions[i] if i in fixed else d for i, d in enumerate(again)]
 
 
 def _binding(candidate: Candidate, held: set[str]) -> Candidate:
