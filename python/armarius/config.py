@@ -68,6 +68,8 @@ def load_config(root: Path) -> Config:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise ConfigError(f"{CONFIG_NAME}: {error}") from None
     documents, kinds = _table(raw, "documents"), _table(raw, "kinds")
+    if stray := sorted(name for name, value in raw.items() if not isinstance(value, dict | list)):
+        raise ConfigError(f"{CONFIG_NAME}: unknown key {stray[0]}; settings stand in tables such as [documents]")
     if unknown := sorted(documents.keys() - {"exclude", "max_bytes", "index_dir"}):
         raise ConfigError(f"{CONFIG_NAME}: unknown key documents.{unknown[0]}")
     if unknown := sorted(kinds.keys() - set(_KINDS)):

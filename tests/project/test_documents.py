@@ -161,6 +161,7 @@ def test_configuration_is_read_from_armarius_toml(tmp_path):
     ("text", "message"),
     [
         ("[documents]\nexlude = []", "unknown key documents.exlude"),
+        ("budgett = 5", "unknown key budgett"),
         ("[kinds]\nscene = []", "unknown kind kinds.scene"),
         ("[documents]\nexclude = 'x'", "documents.exclude must be a list"),
         ("[documents]\nmax_bytes = true", "max_bytes must be a number >= 1, got True"),
