@@ -36,7 +36,7 @@ def wait_until_dead(pids, seconds=8.0):
 
 def ckb_index(project, program, **options):
     (project / "index.scip").unlink(missing_ok=True)
-    options = CodeOptions(source="ckb", ckb=program, **{"timeout": 10.0, **options})
+    options = CodeOptions(source="ckb", ckb=program, **{"timeout": 60.0, **options})
     return CodeIndex(project, cache_dir=project.parent / "cache", options=options)
 
 
@@ -78,7 +78,7 @@ FAULTS = {
 def test_every_fault_falls_back_to_text_with_its_reason(project, tmp_path, mode):
     reason, words = FAULTS[mode]
     program, log = fake_ckb(tmp_path, mode)
-    found = ckb_index(project, program, timeout=2.0 if mode == "slow" else 10.0).subgraph("handleToolCall")
+    found = ckb_index(project, program, timeout=2.0 if mode == "slow" else 60.0).subgraph("handleToolCall")
     wire = found.to_wire()
     assert wire["degraded"] is True
     assert wire["reason"] == "CKB MCP unavailable"
