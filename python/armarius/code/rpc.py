@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,8 @@ class McpProcess:
     def close(self) -> None:
         """Stop the server: end of input, then termination, then kill, each bounded by the SDK. Idempotent."""
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stop.set)
+            with suppress(RuntimeError):  # the loop has ended by itself: the server closed the connection
+                self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(15)
 
     async def _call_many(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
