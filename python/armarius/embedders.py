@@ -15,7 +15,7 @@ from armarius.vectors.folder import ModelFolder
 from armarius.vectors.lexical import LexicalEmbedder
 from armarius.vectors.onnx import load_onnx
 from armarius.vectors.preprocess import Pooling, pooling_of
-from armarius.vectors.static import load_static
+from armarius.vectors.static import is_static, load_static
 
 __all__ = ["Embedder", "Fingerprint", "lexical", "load", "onnx", "safetensors", "static", "text2vec"]
 
@@ -89,8 +89,12 @@ def onnx(
     return load_onnx(folder, file=file, max_length=length, pooling=pooled, normalise=unit, threads=threads)
 
 
-def static(path: str | Path, *, max_length: int = _DEFAULT_MAX_LENGTH) -> Embedder:
+def static(path: str | Path, *, max_length: int | None = None) -> Embedder:
     """A static table (model2vec type): thousands of paragraphs a second, weaker than a transformer.
+
+    Args:
+        path: The model's folder, as model2vec or sentence-transformers saves it.
+        max_length: Tokens kept of each text, 0 is all; else `config.json`, else 512.
 
     Raises:
         EmbeddingError: Absent, incomplete, truncated, or not a static table.
@@ -117,7 +121,7 @@ def load(path: str | Path, *, threads: int | None = None) -> Embedder:
         EmbeddingError: As the constructor it chooses.
     """
     folder = ModelFolder.open(path)
-    if folder.json("config.json").get("model_type") == "model2vec":
+    if is_static(folder):
         return static(path)
     if "text2vec" in folder.path.resolve().name or folder.first("modules.json", "sentence_bert_config.json") is None:
         return text2vec(path, threads=threads)

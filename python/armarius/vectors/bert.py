@@ -5,24 +5,21 @@ layer normalisation with residual), which onnxruntime runs as written. Same vect
 sentence-transformers to 2e-7, and no slower (docs/decisions/0081).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarius.errors import MissingExtra
 from armarius.vectors.base import Fingerprint, Vectors
 from armarius.vectors.folder import ModelFolder, sha256_of
 from armarius.vectors.onnx_graph import FLOAT, INT32, Graph, Value
 from armarius.vectors.preprocess import Pooling, Tokens
 from armarius.vectors.runtime import open_session
 from armarius.vectors.transformer import Forward, TransformerEmbedder
+from armarius.vectors.weights import Weights, read_safetensors
 
-__all__ = ["BertShape", "load_bert", "read_safetensors"]
-
-Weights = dict[str, NDArray[np.float32]]
+__all__ = ["BertShape", "load_bert"]
 
 _NUMBERS = (
     "hidden_size",
@@ -98,27 +95,6 @@ def load_bert(
         normalise=normalise,
     )
     return TransformerEmbedder(fingerprint, tokens, _forward(folder, shape, weights, threads))
-
-
-def read_safetensors(folder: ModelFolder, path: Path) -> Weights:
-    """All floating-point tensors of a file as float32.
-
-    Raises:
-        EmbeddingError: Truncated, or not a safetensors file (a renamed pickle, say).
-    """
-    try:
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-    except ImportError as error:
-        raise MissingExtra("an embedding model", "semantic") from error
-    try:
-        tensors: Mapping[str, NDArray[np.generic]] = load_file(path)
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
-        raise folder.broken(path, f"is truncated or not a safetensors file ({error})") from error
-    kinds = {"float32", "float16", "bfloat16", "float64"}
-    return {
-        name: np.ascontiguousarray(array, np.float32) for name, array in tensors.items() if array.dtype.name in kinds
-    }
 
 
 def _forward(folder: ModelFolder, shape: BertShape, weights: Weights, threads: int | None) -> Forward:

@@ -5,6 +5,7 @@ tokens included), pooled over the attention mask. Padding differs (batches are c
 and cannot change a result, because padded places are masked.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,8 +42,8 @@ class Batch:
 class Tokens:
     """A tokenizer with its own truncation, whatever `tokenizer.json` says about it."""
 
-    def __init__(self, folder: ModelFolder, max_length: int) -> None:
-        self._path, self._tokenizer = _load(folder)
+    def __init__(self, folder: ModelFolder, max_length: int, *, inside: Path | None = None) -> None:
+        self._path, self._tokenizer = _load(folder, inside)
         self._max_length = max_length
         self._tokenizer.no_padding()
         if max_length:
@@ -60,10 +61,20 @@ class Tokens:
         """One more than the largest token id."""
         return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
-    def id_of(self, token: str) -> int | None:
-        """The id of one token, None when the vocabulary lacks it."""
-        found: int | None = self._tokenizer.token_to_id(token)
+    @property
+    def unknown(self) -> int | None:
+        """The id that stands for what the vocabulary lacks, as the tokenizer's own model names it."""
+        model = json.loads(self._tokenizer.to_str())["model"]
+        if model.get("unk_id") is not None:
+            return int(model["unk_id"])
+        token = model.get("unk_token")
+        found: int | None = None if token is None else self._tokenizer.token_to_id(token)
         return found
+
+    @property
+    def median_length(self) -> int:
+        """The median number of characters of a token."""
+        return int(np.median([len(token) for token in self._tokenizer.get_vocab(with_added_tokens=True)] or [0]))
 
     def encode(self, texts: Sequence[str], *, special: bool = True) -> list[list[int]]:
         """Token ids of each text; lone surrogates become U+FFFD.
@@ -158,12 +169,13 @@ def _clean(text: str) -> str:
     return text
 
 
-def _load(folder: ModelFolder) -> tuple[Path, Any]:
+def _load(folder: ModelFolder, inside: Path | None) -> tuple[Path, Any]:
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise MissingExtra("an embedding model", "semantic") from error
-    path = folder.require("tokenizer.json", "onnx/tokenizer.json", "vocab.txt")
+    beside = [] if inside is None else [str((inside / "tokenizer.json").relative_to(folder.path))]
+    path = folder.require(*beside, "tokenizer.json", "onnx/tokenizer.json", "vocab.txt")
     try:
         if path.name == "tokenizer.json":
             return path, Tokenizer.from_file(str(path))
