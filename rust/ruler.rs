@@ -40,6 +40,8 @@ pub(crate) struct Ruler<'t> {
     /// `None`: every count starts afresh (tokenizer files, the estimate, text that is rewritten first).
     bpe: Option<&'static Bpe>,
     marks: Vec<Mark>,
+    /// Stretches of more than `LONG` bytes with no mark inside: counting there costs their length each time.
+    blanks: Vec<(usize, usize)>,
     /// No cut beyond this place fits the budget.
     pub(crate) limit: usize,
     /// Whether the whole text fits.
@@ -63,6 +65,7 @@ impl<'t> Ruler<'t> {
             side,
             bpe,
             marks: Vec::new(),
+            blanks: Vec::new(),
             limit: 0,
             fits: false,
             settled: false,
@@ -153,6 +156,8 @@ impl<'t> Ruler<'t> {
                 mark.tokens = tokens - mark.tokens;
             }
         }
+        let places = self.marks.windows(2).map(|pair| (pair[0].at, pair[1].at));
+        self.blanks = places.filter(|(from, to)| to - from > LONG).collect();
         tokens
     }
 
@@ -187,6 +192,12 @@ impl<'t> Ruler<'t> {
             }
         }
         Ok(self.edge(self.window((fits + LONG / 4).min(length)).len()))
+    }
+
+    /// The stretch without marks inside which `at` lies.
+    pub(crate) fn blank(&self, at: usize) -> Option<(usize, usize)> {
+        let index = self.blanks.partition_point(|blank| blank.1 <= at);
+        self.blanks.get(index).copied().filter(|blank| blank.0 < at)
     }
 
     /// The exact number of tokens of what stays when the text is cut at `at`.

@@ -70,6 +70,9 @@ impl Boundary {
 /// the budget and what that leaves goes to the text behind; when that reaches the end, the
 /// start moves back as far as the budget allows.
 ///
+/// In a stretch of more than 256 bytes that shows nowhere where tokens end (blanks, one sign repeated) the cut is a place
+/// behind which one more no longer fits, not always the last such place: trying each would cost the square.
+///
 /// Cost: linear in the budget, whatever the length of the text.
 pub fn truncate(
     counter: &Counter,
@@ -135,6 +138,18 @@ fn head(
     while let Some(boundary) = step {
         let mut at = ruler.limit;
         while at > 0 && at >= least {
+            if let Some((from, _)) = ruler.blank(at) {
+                let places: Vec<usize> = (least.max(from + 1)..=at)
+                    .filter(|&at| {
+                        text.is_char_boundary(at) && boundary.allows(Side::Head, text, at)
+                    })
+                    .collect();
+                if let Some((end, tokens)) = last_fit(&ruler, &places, budget)? {
+                    return Ok(cut(end, tokens));
+                }
+                at = from;
+                continue;
+            }
             if boundary.allows(Side::Head, text, at) {
                 let tokens = ruler.tokens(at)?;
                 if tokens <= budget {
@@ -172,6 +187,19 @@ fn tail(
     while let Some(boundary) = step {
         let mut at = ruler.limit;
         while at < end && at <= most {
+            if let Some((_, to)) = ruler.blank(at) {
+                let places: Vec<usize> = (at..to.min(most + 1))
+                    .rev()
+                    .filter(|&at| {
+                        text.is_char_boundary(at) && boundary.allows(Side::Tail, text, at)
+                    })
+                    .collect();
+                if let Some((start, tokens)) = last_fit(&ruler, &places, budget)? {
+                    return Ok(cut(start, tokens));
+                }
+                at = to;
+                continue;
+            }
             if boundary.allows(Side::Tail, text, at) {
                 let tokens = ruler.tokens(at)?;
                 if tokens <= budget {
@@ -183,4 +211,37 @@ fn tail(
         step = boundary.finer();
     }
     Ok(cut(end, 0))
+}
+
+/// The place, of some that keep more and more, where the next no longer fits, with its count.
+///
+/// Halving in fixed steps: the way there depends on what fits, not on how many places lie beyond.
+fn last_fit(
+    ruler: &Ruler<'_>,
+    places: &[usize],
+    budget: usize,
+) -> Result<Option<(usize, usize)>, TokensError> {
+    let fit = |count: usize| -> Result<Option<(usize, usize)>, TokensError> {
+        let Some(&at) = places.get(count - 1) else {
+            return Ok(None);
+        };
+        let tokens = ruler.tokens(at)?;
+        Ok((tokens <= budget).then_some((at, tokens)))
+    };
+    let (mut count, mut step, mut best) = (0, 1, None);
+    while let Some(found) = fit(step)? {
+        (count, best) = (step, Some(found));
+        step *= 2;
+    }
+    while step > 1 {
+        step /= 2;
+        if step >= count {
+            continue;
+        }
+        if let Some(found) = fit(count + step)? {
+            count += step;
+            best = Some(found);
+        }
+    }
+    Ok(best)
 }

@@ -54,6 +54,15 @@ def test_a_window_gives_the_same_as_the_whole_text(keep, boundary, unit):
     assert cut == Truncated(text[start:end], start, end, tokens, True)
 
 
+@pytest.mark.parametrize("unit", [" ", "=", "\n", " \t", "\u3000"])
+def test_in_a_run_of_one_sign_one_more_no_longer_fits(unit):
+    text = unit * 40_000
+    cut = truncate(text, 300, keep="head", boundary="character")
+    assert cut.tokens <= 300 < COUNTER.count(text[: cut.end + 1])
+    cut = truncate(text, 300, keep="tail", boundary="character")
+    assert cut.tokens <= 300 < COUNTER.count(text[cut.start - 1 :])
+
+
 def test_a_tokenizer_file_truncates_too(tmp_path):
     from tests.counting.reference import deepseek
 
