@@ -123,3 +123,15 @@ def test_truncating_a_megabyte(budget, monkeypatch):
     timed = interleaved(contestants, rounds=20)
     FIGURES[f"1 MB zh to {budget} tokens, ms"] = {k: round(v["p50"] * 1e3, 3) for k, v in timed.items()}
     record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe"])
+
+
+@pytest.mark.parametrize("what, unit", [("blanks", " "), ("=", "="), ("line ends", "\n"), ("letters", "a")])
+def test_truncating_a_run_of_one_sign(what, unit):
+    """No place inside shows where tokens end: the worst case of a cut, to 50 tokens and to 500."""
+    counter = TokenCounter.for_encoding("o200k_base")
+    contestants = {budget: lambda b=budget: truncate(unit * 200_000, b, counter=counter) for budget in (50, 500)}
+    for budget, run in contestants.items():
+        assert run().tokens <= budget
+    timed = interleaved(contestants, rounds=5)
+    FIGURES[f"200,000 x {what} to 50 / 500 tokens, ms"] = [round(v["p50"] * 1e3, 2) for v in timed.values()]
+    record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe"])
