@@ -125,7 +125,7 @@ def test_truncating_a_megabyte(budget, monkeypatch):
     record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe"])
 
 
-@pytest.mark.parametrize("what, unit", [("blanks", " "), ("=", "="), ("line ends", "\n"), ("letters", "a")])
+@pytest.mark.parametrize(("what", "unit"), [("blanks", " "), ("=", "="), ("line ends", "\n"), ("letters", "a")])
 def test_truncating_a_run_of_one_sign(what, unit):
     """No place inside shows where tokens end: the worst case of a cut, to 50 tokens and to 500."""
     counter = TokenCounter.for_encoding("o200k_base")
