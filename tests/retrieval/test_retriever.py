@@ -16,11 +16,20 @@ def references(answer):
     return [hit.reference for hit in answer]
 
 
-def test_a_chapter_check_brings_the_chapter_its_people_and_the_chapter_before(novel):
-    found = references(novel.retrieve("检查第3章的角色一致性", limit=6))
+def test_a_chapter_check_brings_the_chapter_its_people_and_the_chapters_before(novel):
+    found = references(novel.retrieve("检查第3章的角色一致性", limit=8))
     assert found[0] == "chapters/ch003.md"
-    assert "chapters/ch002.md" in found
-    assert {"spec/characters.md#林小雨", "spec/characters.md#林默"} <= set(found)
+    assert found.index("chapters/ch002.md") < found.index("chapters/ch001.md")
+    assert {"spec/characters.md#林小雨", "spec/characters.md#林默"} <= set(found[:3])
+
+
+@pytest.mark.parametrize("query", ["Check chapter 4 for consistency", "第4章有没有矛盾"])
+def test_a_check_looks_further_back_than_a_mere_question(small, query):
+    before = [path for path in references(small.retrieve(query, limit=20)) if path < "chapters/ch004"]
+    assert before == ["chapters/ch003.md", "chapters/ch002.md", "chapters/ch001.md"]
+    asked = references(small.retrieve("What is in chapter 4?", limit=20))
+    assert "chapters/ch003.md" in asked
+    assert "chapters/ch001.md" not in asked
 
 
 def test_a_relation_word_brings_whom_it_means_first(novel):

@@ -19,7 +19,7 @@ __all__ = ["PASSAGE_GROUP", "PassageFetcher"]
 PASSAGE_GROUP = "[检索 — 相关段落]"
 
 _DISPUTED = 3  # texts looked into for sentences that say different things
-_HITS = 8
+_HITS = 16  # passages come from the texts among them, at most five
 _NEAR = 1_000  # code points from the cursor that the immediate layer shows anyway
 _SAME = 0.8
 _RELATED_SCORE = 0.9

@@ -15,6 +15,7 @@ from armarius.vectors.near import Near
 __all__ = ["Ranking", "Weights", "grounded", "is_rare", "rankings"]
 
 _LIMIT = 100
+_CHECKED = 4  # chapters before the one whose consistency is asked about
 _W = {"alias": 0.5, "first": 1.0, "ending": 1.0, "origin": 1.5}
 _SENTENCE = re.compile(r"[^。；;！!？?\n.]+")
 
@@ -199,11 +200,12 @@ def _endings(library: Library, entity_ids: Iterable[str]) -> tuple[int, ...]:
 
 
 def _neighbours(library: Library, asked: Understanding) -> tuple[int, ...]:
-    """The texts before and after the chapters named, the one before first: what a check has to look at."""
+    """The texts before and after the chapters named, nearest first; a check looks further back."""
     numbers = sorted(library.by_chapter)
     found: list[int] = []
+    back = _CHECKED if "consistency" in asked.intents else 1
     for chapter in asked.chapters:
-        before = [number for number in numbers if number < chapter][-1:]
+        before = [number for number in reversed(numbers) if number < chapter][:back]
         after = [number for number in numbers if number > chapter][:1]
         found += [key for number in (*before, *after) for key in library.by_chapter[number]]
     return tuple(dict.fromkeys(found))
