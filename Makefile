@@ -9,7 +9,7 @@ endif
 PY     := $(BIN)/python
 RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 
-.PHONY: all code-tools demo test test-rust test-python test-docs test-wheel test-slow lint bench wheel develop release-develop clean
+.PHONY: all code-tools demo test test-rust test-python test-docs test-wheel test-slow lint bench bench-smoke wheel develop release-develop clean
 
 all: test
 
@@ -70,6 +70,12 @@ wheel: $(VENV)/.installed
 release-develop: $(VENV)/.installed
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release
 	rm -f $(VENV)/.developed
+
+# The hot paths on the shipped novel: half a minute, and what CI prints. Its build has no fat LTO.
+bench-smoke: $(VENV)/.installed
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --profile quick
+	rm -f $(VENV)/.developed
+	$(PY) -m pytest benches/bench_hot_paths.py -m "" --benchmark-columns=median,iqr,ops,rounds --benchmark-sort=name
 
 bench: release-develop
 	$(PY) -m pytest benches/bench_*.py -m "" -s
