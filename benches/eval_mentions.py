@@ -1,20 +1,26 @@
 """How well mentions are found in a corpus whose truth is known: python benches/eval_mentions.py CORPUS_FOLDER
 
-The folder holds codex.json, chapters/*.md and truth/mentions.jsonl (one paragraph per line: text, entities, mentions
-with code-point spans, false_candidates, ambiguous). Only codex.json and chapters/ are given to the matcher. Three
-rows: names alone, names with the rules of reading, and with the habits learnt from the chapters as well. Written to
-benches/results/mentions-FOLDER.json.
+The folder holds codex.json, chapters/*.md and truth/mentions.jsonl (one paragraph per line: path, text, entities,
+mentions with code-point spans, false_candidates, ambiguous). The folder is opened without truth/, as a user would, and
+four answers are scored: what the index holds, `engine.mentions` of each paragraph, and for comparison the matcher on
+its own, with the rules of reading and with the names alone. Written to benches/results/mentions-FOLDER.json.
 """
 
 import argparse
 import json
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
-from benches.record import record
+sys.path.insert(0, str(Path(__file__).parent))
 
+from eval_retrieval import copy_of
+from record import record
+
+import armarius
 from armarius import EntityMatcher, Mention
-from armarius.habits import learn_habits
+from armarius.engine import ContextEngine
 
 Row = dict[str, Any]
 
@@ -62,35 +68,50 @@ def differences(truth: list[Row], found: list[list[Mention]]) -> list[str]:
     return lines
 
 
+def of_index(engine: ContextEngine, row: Row) -> list[Mention]:
+    """What the store holds of the paragraph of a row, by the paragraph's own offsets."""
+    text = engine.document(row["path"]).text
+    start = text.index(row["text"])
+    end = start + len(row["text"])
+    rows = engine._index.store.mentions(row["path"])
+    return [
+        Mention(one.entity, text[one.start : one.end], one.start - start, one.end - start)
+        for one in rows
+        if start <= one.start and one.end <= end
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--differences", action="store_true", help="list every span that differs from the truth")
     arguments = parser.parse_args()
     folder: Path = arguments.corpus
-    entities = json.loads((folder / "codex.json").read_text(encoding="utf8"))["entities"]
     lines = (folder / "truth" / "mentions.jsonl").read_text(encoding="utf8").splitlines()
     truth = [json.loads(line) for line in lines if line.strip()]
-    chapters = [path.read_text(encoding="utf8") for path in sorted((folder / "chapters").glob("*.md"))]
-    habits = learn_habits(entities, chapters)
-    untyped = [{**entity, "type": None} for entity in entities]
-    matchers = {
-        "names alone": EntityMatcher(untyped),
-        "with readings": EntityMatcher(entities),
-        "with readings and habits": EntityMatcher(entities, habits=habits),
-    }
     texts = [row["text"] for row in truth]
+    with tempfile.TemporaryDirectory() as scratch:
+        project = copy_of(folder, Path(scratch) / folder.name, codex=True)
+        with armarius.open(project, watch=False) as engine:
+            entities = engine.entities()
+            habits = engine._index.world.habits
+            untyped = [{"id": one.id, "name": one.name, "aliases": one.aliases} for one in entities]
+            answers = {
+                "names alone": EntityMatcher(untyped).find_batch(texts),
+                "with readings": EntityMatcher(entities).find_batch(texts),
+                "engine.mentions": [engine.mentions(text) for text in texts],
+                "the index": [of_index(engine, row) for row in truth],
+            }
     table = {}
-    for name, matcher in matchers.items():
-        found = matcher.find_batch(texts)
+    for name, found in answers.items():
         table[name] = score(truth, found)
-        print(f"{name:26} {table[name]}")
+        print(f"{name:16} {table[name]}")
     if arguments.differences:
-        print(*differences(truth, found), sep="\n")
+        print(*differences(truth, answers["the index"]), sep="\n")
     for one in (*habits.longer, *habits.doubtful):
         print(f"learnt: {one}")
     learnt = {"longer": [one.text for one in habits.longer], "doubtful": [one.alias for one in habits.doubtful]}
-    record(f"mentions-{folder.name}", {"paragraphs": len(truth), "table": table, "learnt": learnt})
+    print(record(f"mentions-{folder.name}", {"paragraphs": len(truth), "table": table, "learnt": learnt}))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from armarius.errors import ConfigError, ContextWarning
 from armarius.indexstate import Outcome, Progress
 from armarius.project.documents import Document, Skipped
 from armarius.project.indexer import Found, compare, read_changes
+from armarius.schooling import Schooling, remembered
 from armarius.store.base import Change, MentionRow, Put, Remove, Restamp, Store
 from armarius.world import World, authored_stamp, config_stamp, read_records, read_world
 
@@ -45,6 +46,7 @@ class Builder:
         self.compare_seconds = 0.0
         self._sources: dict[str, Document] = {}
         self._authored = self._configured = ""
+        self._schooling = Schooling()
 
     def refresh(
         self, store: Store, paths: Collection[str] | None, report: Callable[[Progress], None] | None = None
@@ -65,32 +67,47 @@ class Builder:
         outcome = Outcome()
         self.progress = Progress(0, len(difference.to_read) + len(difference.removed), "")
         scanned: set[str] = set()
-        for found in read_changes(self.root, self.config, difference, known, force=force):
-            if self._take_in(found) or self._is_authored_anew() or store.note("graph") is None:
-                self._renew_world(store, scanned)
-            if not self._write(store, found, scanned, outcome, report):
-                outcome.cancelled = True
-                break
-        else:
-            self._settle_mentions(store, scanned)
-            if force:
-                store.set_note("reader", reader)
+        assert self.world is not None
+        world = self.world
+        with self._schooling.course(store) as course:
+            for found in read_changes(self.root, self.config, difference, known, force=force):
+                if self._take_in(found) or self._is_authored_anew() or store.note("graph") is None:
+                    self._renew_world(store, scanned)
+                world = course.teach(self.world, found.changes)
+                self._adopt(store, world, scanned)
+                if not self._write(store, found, scanned, outcome, report):
+                    outcome.cancelled = True
+                    break
+            else:
+                self._settle_mentions(store, scanned)
+                course.finish(world)
+                if force:
+                    store.set_note("reader", reader)
         outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))
         outcome.seconds = time.monotonic() - started
         return outcome
+
+    def close(self, store: Store) -> None:
+        """Leave in the store what the next process would have to count again."""
+        self._schooling.keep(store)
 
     def load_world(self, store: Store) -> World:
         """Codex and matcher from what the store holds."""
         rows = store.documents(kinds=("setting", "outline", "note"))
         self._sources = {row.path: d for row in rows if (d := store.document(row.path)) is not None}
         self._authored = authored_stamp(self.root)
-        self.world = read_world(self.root, self._in_order())
+        world = read_world(self.root, self._in_order())
+        self.world = world.with_habits(remembered(store, world))
         self.loaded.set()
         return self.world
 
     def _is_outdated(self, store: Store) -> bool:
         """No world yet, or another process has built another one since."""
-        return self.world is None or store.note("graph") not in (None, self.world.graph)
+        return (
+            self.world is None
+            or store.note("graph") not in (None, self.world.graph)
+            or store.note("names") not in (None, "", self.world.names)
+        )
 
     def _reload_config(self) -> None:
         self._configured = config_stamp(self.root)
@@ -133,19 +150,25 @@ class Builder:
 
     def _renew_world(self, store: Store, scanned: set[str]) -> None:
         """Build the codex again from the documents that describe it; tell the store when it says something else."""
-        before = self.world
         self._authored = authored_stamp(self.root)
         for collection, records in read_records(self.root).items():
             if store.records(collection) != records:
                 store.replace_records(collection, records)
-        world = self.world = read_world(self.root, self._in_order())
-        if before is None or before.names != world.names:
-            scanned.clear()
+        world = read_world(self.root, self._in_order())
+        if self.world is not None and self.world.cast == world.cast:
+            world = world.with_habits(self.world.habits)
+        self._adopt(store, world, scanned)
         if store.note("graph") != world.graph:
-            if store.note("names") != world.names:
-                store.set_note("names", "")  # until every mention was found with these names
             store.replace_graph(*world.rows())
             store.set_note("graph", world.graph)
+
+    def _adopt(self, store: Store, world: World, scanned: set[str]) -> None:
+        """Go on with this world; what was found with other names is out of date."""
+        if self.world is None or self.world.names != world.names:
+            scanned.clear()
+            if store.note("names") != world.names:
+                store.set_note("names", "")  # until every mention was found with these names
+        self.world = world
 
     def _in_order(self) -> list[Document]:
         return [self._sources[path] for path in sorted(self._sources)]

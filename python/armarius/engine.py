@@ -31,7 +31,7 @@ from armarius.errors import ContractError, EmbeddingError, ProjectError
 from armarius.fetchers.base import Fetcher, LayerName
 from armarius.index import ProjectIndex
 from armarius.indexstate import IndexStatus, Progress
-from armarius.matching import Match, Mention
+from armarius.matching import Match, Mention, Rejection
 from armarius.progressbar import progress_bar
 from armarius.project.documents import Document
 from armarius.project.kinds import Kind
@@ -251,7 +251,7 @@ class ContextEngine:
         """
         view = self._project.view()
         current = view.document(document).chapter if document else chapter
-        with view.retriever.at(view.documents, view.codex) as retriever:
+        with view.retriever.at(view.documents, view.codex, view.matcher) as retriever:
             return retriever.retrieve(query, limit=limit, chapter=current)
 
     def excerpt(self, hit: Hit) -> str:
@@ -333,7 +333,7 @@ class ContextEngine:
         )
         if entity is None:
             raise ContractError(f"no entity is called {name!r}")
-        with view.retriever.at(view.documents, view.codex) as retriever:
+        with view.retriever.at(view.documents, view.codex, view.matcher) as retriever:
             assert retriever.library is not None
             return statements(retriever.library, entity.id, attribute, chapter=chapter)
 
@@ -358,6 +358,11 @@ class ContextEngine:
         """Every mention of a known entity in `text`; see `EntityMatcher.find_all`."""
         self._index.freshen()
         return self._index.world.matcher.find_all(text)
+
+    def rejections(self, text: str) -> list[Rejection]:
+        """Names that stand in `text` and are no mentions, each with the reason; see `EntityMatcher.explain`."""
+        self._index.freshen()
+        return self._index.world.matcher.explain(text)
 
     def documents(self) -> tuple[Document, ...]:
         """Every document of the project, by path."""

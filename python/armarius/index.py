@@ -284,6 +284,9 @@ class ProjectIndex:
         self.stop_watching()
         self.wait()
         with self._lock:
+            if not self._closed:
+                with suppress(StoreError):  # the next process counts again
+                    self._builder.close(self._store)
             self._closed = True
             self._store.close()
 

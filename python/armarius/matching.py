@@ -62,6 +62,25 @@ class EntityMatcher:
         )
         self._core: Final = _core.EntityMatcher(named, longer, doubts)
 
+    @classmethod
+    def of_usable(
+        cls, entities: Iterable[object] = (), *, habits: "Habits | None" = None
+    ) -> "tuple[EntityMatcher, list[str]]":
+        """A matcher of those entities whose names can be matched, and what is wrong with the others."""
+        known = list(entities)
+        try:
+            return cls(known, habits=habits), []
+        except ValueError:
+            usable, faults = [], []
+        for entity in known:
+            try:
+                cls([entity])
+            except ValueError as error:
+                faults.append(str(error))
+            else:
+                usable.append(entity)
+        return cls(usable, habits=habits), faults
+
     @property
     def entity_ids(self) -> tuple[str, ...]:
         """The entity ids in the order first given; `find_packed` counts in it."""
@@ -86,6 +105,18 @@ class EntityMatcher:
         Cost: one pass, O(len(text) + k); releases the GIL for texts over 64 KiB.
         """
         return self._core.find_all(text)
+
+    def find_asked(self, text: str) -> list[Mention]:
+        """`find_all` of a question: a name that is doubted in prose (珍珠, also a word) is meant when nobody else is named.
+
+        Returns:
+            As `find_all`. A name whose capital is missing stays a word.
+        """
+        found = self.find_all(text)
+        if found:
+            return found
+        doubted = [one for one in self.explain(text) if one.reason == "also a word here" and not one.term[0].islower()]
+        return [Mention(one.entity_id, one.term, one.start, one.end) for one in doubted]
 
     def find_overlapping(self, text: str) -> list[Mention]:
         """Find every alias that stands in the text as a word, inside longer names too.

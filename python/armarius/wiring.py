@@ -7,6 +7,7 @@ from pathlib import Path
 
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
 from armarius.codex.load import AUTHORED_FILE, CODEX_FILE
+from armarius.codex.model import Entity
 from armarius.config import Config
 from armarius.counting import TokenCounter
 from armarius.errors import ContextWarning, StoreBusy
@@ -19,9 +20,11 @@ from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle
 from armarius.index import ProjectIndex
+from armarius.matching import EntityMatcher
 from armarius.project.documents import Document, Skipped, read_document, reread_document
 from armarius.retrieval.retriever import Retriever, VectorSearch
 from armarius.store.base import Store
+from armarius.world import World
 
 __all__ = ["Project", "View", "counter_for"]
 
@@ -45,6 +48,7 @@ class View:
     documents: Mapping[str, Document]
     skipped: tuple[Skipped, ...]
     codex: Codex
+    matcher: EntityMatcher
     fetchers: tuple[Fetcher, ...]
     warnings: tuple[ContextWarning, ...]
     stamps: Mapping[str, str]
@@ -96,7 +100,7 @@ class Project:
         self._retriever = Retriever(index.root, vectors=vectors)
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, Mapping[str, str]] | None = None
-        self._seen: tuple[Store, int, Codex] | None = None
+        self._seen: tuple[Store, int, World] | None = None
         self._view: View | None = None
 
     def view(self) -> View:
@@ -108,7 +112,7 @@ class Project:
         for _ in range(_TRIES):
             world = self.index.world
             store, generation = self.index.ask(lambda store: (store, store.state().generation))
-            if self._view is not None and self._seen == (store, generation, world.codex):
+            if self._view is not None and self._seen == (store, generation, world):
                 break
             found = self.index.ask(self._read)
             # Somebody wrote while we read: what was read may be of two states.
@@ -117,8 +121,8 @@ class Project:
             documents, stamps = found
             # What cards are read from beside documents changes when the codex says something else.
             stamps |= dict.fromkeys((_GRAPH, CODEX_FILE, AUTHORED_FILE), world.graph)
-            self._view = self._build(world.codex, documents, stamps)
-            self._seen = (store, generation, world.codex)
+            self._view = self._build(world, documents, stamps)
+            self._seen = (store, generation, world)
             break
         if self._view is None:
             raise StoreBusy("the index changes faster than it can be read")
@@ -153,22 +157,27 @@ class Project:
             documents[path] = known
         return documents, stamps
 
-    def _build(self, codex: Codex, documents: dict[str, Document], stamps: dict[str, str]) -> View:
+    def _build(self, world: World, documents: dict[str, Document], stamps: dict[str, str]) -> View:
         quiet = {path for path, document in documents.items() if document.kind in ("chapter", "code")}
-        told = (codex, {path: stamp for path, stamp in stamps.items() if path not in quiet})
+        told = (world, {path: stamp for path, stamp in stamps.items() if path not in quiet})
         if told != self._told:
-            self._own_fetchers = self._own(codex, documents)
+            self._own_fetchers = self._own(world, documents)
             self._told = told
-        passages = PassageFetcher(self._retriever, documents, codex)
+        codex, matcher = world.codex, world.matcher
+        passages = PassageFetcher(self._retriever, documents, codex, matcher)
         fetchers = (*self._own_fetchers, passages, *self._more) if self._given is None else self._given
-        return View(self.index.root, self._config, documents, (), codex, fetchers, (), stamps, self._retriever)
+        return View(self.index.root, self._config, documents, (), codex, matcher, fetchers, (), stamps, self._retriever)
 
-    def _own(self, codex: Codex, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
-        source = CodexSource(codex)
+    def _own(self, world: World, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
+        source = CodexSource(world.codex)
         style = ProjectStyle(documents.values(), self._config)
+
+        def matcher(entities: Sequence[Entity]) -> EntityMatcher:
+            return EntityMatcher.of_usable(entities, habits=world.habits)[0]
+
         return (
             RulesFetcher(source, constraints=self.constraints),
             SettingsFetcher(self.memories, style=style),
-            RetrievedFetcher(source, report_levels=True),
+            RetrievedFetcher(source, matcher=matcher, report_levels=True),
             ImmediateFetcher(),
         )

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from armarius.codex.authored import AuthoredCodex
 from armarius.codex.collection import Constraints, Memories
 from armarius.codex.load import build_codex, read_codex_file
-from armarius.codex.model import Codex, Constraint, Memory
+from armarius.codex.model import Codex, Constraint, Entity, Memory
 from armarius.config import CONFIG_NAME
 from armarius.errors import ContextWarning
-from armarius.matching import EntityMatcher
+from armarius.habits import Habits
+from armarius.matching import EntityMatcher, kind_of
 from armarius.project.documents import Document
 from armarius.store.base import Collection, EntityRow, MentionRow, Record, RelationRow
 
@@ -30,17 +31,28 @@ class World:
 
     Attributes:
         codex: As built from the documents and the authored files.
-        matcher: Over every entity, whatever its context level.
-        names: Digest of ids, names and aliases: mentions found with another one are out of date.
+        matcher: Over every entity, whatever its context level, with the habits; every answer is made with it.
+        habits: What the project's prose taught about these names.
+        cast: Digest of what habits are learnt about: ids, names, aliases, kinds, and what is said of persons.
+        names: Digest of all that decides what is a mention: mentions found with another one are out of date.
         graph: Digest of the whole codex.
         warnings: Of the codex, and of entities whose names cannot be matched.
     """
 
     codex: Codex
     matcher: EntityMatcher
+    habits: Habits
+    cast: str
     names: str
     graph: str
     warnings: tuple[ContextWarning, ...] = ()
+
+    def with_habits(self, habits: Habits) -> "World":
+        """The same codex, its names found by other habits."""
+        if habits == self.habits:
+            return self
+        matcher, _ = EntityMatcher.of_usable(self.codex.entities, habits=habits)
+        return replace(self, matcher=matcher, habits=habits, names=_digest([self.cast, habits]))
 
     def mentions(self, documents: Sequence[Document]) -> list[tuple[MentionRow, ...]]:
         """The mentions of each document by (start, -end, entity), in one crossing.
@@ -78,23 +90,22 @@ class World:
 
 
 def read_world(root: Path, documents: Iterable[Document]) -> World:
-    """The world of a project from its documents (chapters and code are passed over) and its authored files."""
+    """The world of a project from its documents (chapters and code are passed over) and its authored files.
+
+    It has no habits yet; see `World.with_habits`.
+    """
     codex = build_codex(documents, read_codex_file(root), authored=AuthoredCodex(root).read())
-    warnings = list(codex.warnings)
-    try:
-        matcher = EntityMatcher(codex.entities)
-    except ValueError:
-        usable = []
-        for entity in codex.entities:
-            try:
-                EntityMatcher([entity])
-            except ValueError as error:
-                warnings.append(ContextWarning("ENTITY_MATCH_FAILED", str(error)))
-            else:
-                usable.append(entity)
-        matcher = EntityMatcher(usable)
-    names = _digest([(e.id, e.name, e.aliases) for e in codex.entities])
-    return World(codex, matcher, names, _digest([codex.entities, codex.relations]), tuple(warnings))
+    matcher, faults = EntityMatcher.of_usable(codex.entities)
+    warnings = (*codex.warnings, *(ContextWarning("ENTITY_MATCH_FAILED", fault) for fault in faults))
+    habits, cast = Habits(), _digest([_naming(entity) for entity in codex.entities])
+    names, graph = _digest([cast, habits]), _digest([codex.entities, codex.relations])
+    return World(codex, matcher, habits, cast, names, graph, warnings)
+
+
+def _naming(entity: Entity) -> tuple[object, ...]:
+    kind = kind_of(entity)
+    said = (entity.description, tuple(entity.attributes.items())) if kind == "person" else ()
+    return (entity.id, entity.name, entity.aliases, kind, said)
 
 
 def read_records(root: Path) -> dict[Collection, list[Record]]:

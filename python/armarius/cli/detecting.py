@@ -11,7 +11,7 @@ from armarius.cli.terminal import add_project, note, show, show_json, words
 from armarius.codex import Entity
 from armarius.codex.cards import entity_card
 from armarius.errors import ContractError
-from armarius.matching import EntityMatcher, Mention, Rejection
+from armarius.matching import Match, Mention, Rejection
 
 __all__ = ["add_commands"]
 
@@ -36,21 +36,20 @@ def _detect(arguments: argparse.Namespace) -> int:
         raise ContractError("--text is empty")
     with armarius.open(arguments.path) as engine:
         entities = {entity.id: entity for entity in engine.codex.list()}
-    matcher = EntityMatcher(entities.values())
-    mentions = matcher.find_all(text)
+        matches, mentions, rejected = engine.detect(text), engine.mentions(text), engine.rejections(text)
     if arguments.json:
-        show_json(_wire(matcher, text, entities, mentions))
+        show_json(_wire(entities, matches, mentions, rejected))
     elif arguments.cards:
-        print("\n\n".join(entity_card(entities[match.entity_id]) for match in matcher.detect(text)))
+        print("\n\n".join(entity_card(entities[match.entity_id]) for match in matches))
     else:
-        show(_table(matcher, text, entities, mentions))
+        show(_table(entities, matches, mentions, rejected))
     if not entities:
         note("armarius: this project describes no entities")
     return 0
 
 
 def _wire(
-    matcher: EntityMatcher, text: str, entities: dict[str, Entity], mentions: list[Mention]
+    entities: dict[str, Entity], matches: list[Match], mentions: list[Mention], rejected: list[Rejection]
 ) -> dict[str, list[dict[str, object]]]:
     return {
         "matches": [
@@ -61,20 +60,21 @@ def _wire(
                 "name": entities[match.entity_id].name,
                 "aiContextLevel": entities[match.entity_id].level,
             }
-            for match in matcher.detect(text)
+            for match in matches
         ],
         "mentions": [
             {"entityId": item.entity_id, "term": item.term, "start": item.start, "end": item.end} for item in mentions
         ],
         "rejected": [
             {"entityId": item.entity_id, "term": item.term, "start": item.start, "reason": item.reason, "by": item.by}
-            for item in matcher.explain(text)
+            for item in rejected
         ],
     }
 
 
-def _table(matcher: EntityMatcher, text: str, entities: dict[str, Entity], mentions: list[Mention]) -> RenderableType:
-    matches = matcher.detect(text)
+def _table(
+    entities: dict[str, Entity], matches: list[Match], mentions: list[Mention], rejected: list[Rejection]
+) -> RenderableType:
     if not matches:
         found: RenderableType = Text("no entity is named")
     else:
@@ -94,8 +94,7 @@ def _table(matcher: EntityMatcher, text: str, entities: dict[str, Entity], menti
                 entity.level,
             )
             found.add_row(*map(Text, row))
-    rejected = [_rejection(item, entities) for item in matcher.explain(text)]
-    return Group(found, *(Text(line, style="dim") for line in rejected))
+    return Group(found, *(Text(_rejection(item, entities), style="dim") for item in rejected))
 
 
 def _rejection(item: Rejection, entities: dict[str, Entity]) -> str:

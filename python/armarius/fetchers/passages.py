@@ -7,6 +7,7 @@ from armarius.codex import Codex, entity_card
 from armarius.codex.cards import short_card
 from armarius.errors import ContextWarning
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.matching import EntityMatcher
 from armarius.project.documents import Document
 from armarius.retrieval.conflicts import Statement, statements
 from armarius.retrieval.hits import Retrieval
@@ -33,15 +34,23 @@ class PassageFetcher:
         retriever: Shared by the views of a project; brought up to the documents of this one before each question.
         documents: Of the view that the request sees.
         codex: Of the same view.
+        matcher: Of the same view.
     """
 
     name = "passages"
     layer: LayerName = "retrieved"
 
-    def __init__(self, retriever: Retriever, documents: Mapping[str, Document], codex: Codex) -> None:
+    def __init__(
+        self,
+        retriever: Retriever,
+        documents: Mapping[str, Document],
+        codex: Codex,
+        matcher: EntityMatcher | None = None,
+    ) -> None:
         self._retriever = retriever
         self._documents = documents
         self._codex = codex
+        self._matcher = matcher
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """Passages and cards for the query, or for the selection when there is no query.
@@ -51,7 +60,7 @@ class PassageFetcher:
         query = (request.query.strip() or request.additional_input.strip())[:_QUERY_LIMIT]
         if not query:
             return Fetched()
-        with self._retriever.at(self._documents, self._codex) as retriever:
+        with self._retriever.at(self._documents, self._codex, self._matcher) as retriever:
             found = retriever.find(query, limit=_HITS, chapter=request.chapter)
             library = retriever.library
             assert library is not None

@@ -98,7 +98,7 @@ class RetrievedFetcher:
         groups = tuple(part.entities for part in listed)
         try:
             built = self._matcher(groups)
-            found = [(text, built.matcher.find_all(text.text)) for text in texts]
+            found = [(text, _find(built.matcher, text)) for text in texts]
             shadowed = _shadowed(built.matcher, texts)
         except Exception as error:  # noqa: BLE001
             omitted.append(Omission("matcher", "retrieved", "codex:detected", "source failed", str(error)))
@@ -200,6 +200,12 @@ def _evidence(text: _Text, mention: Any, request: FetchRequest) -> Evidence:  # 
 
 def _absent(entity: Entity) -> Omission:
     return Omission(f"entity:{entity.id}", "retrieved", f"codex:detected:{entity.id}", "no match")
+
+
+def _find(matcher: Any, text: _Text) -> Any:  # noqa: ANN401 - a host's matcher
+    """The mentions in a text; the user's own words are read as a question where the matcher can do that."""
+    ask = getattr(matcher, "find_asked", None) if text.origin == "query" else None
+    return (ask or matcher.find_all)(text.text)
 
 
 def _shadowed(matcher: Any, texts: list[_Text]) -> dict[str, str]:  # noqa: ANN401

@@ -155,7 +155,7 @@ class Library:
         self.codex = codex
         self.entities = {entity.id: entity for entity in codex.entities}
         self.numbers = {entity.id: number for number, entity in enumerate(codex.entities)}
-        self.matcher = _matcher(codex.entities) if matcher is None else matcher
+        self.matcher = EntityMatcher.of_usable(codex.entities)[0] if matcher is None else matcher
 
     def update(self, document: Document) -> None:
         """Take in a new or changed document."""
@@ -318,22 +318,6 @@ class Library:
             counts = Counter(self.numbers[mention.entity_id] for mention in mentions)
             self.outline_index.replace(one.key, [(summary, sorted(counts.items()))])
         self._outline_stale = False
-
-
-def _matcher(entities: Sequence[Entity]) -> EntityMatcher:
-    """A matcher of the entities whose names can be matched; a blank name is the codex's fault to report."""
-    try:
-        return EntityMatcher(entities)
-    except ValueError:
-        return EntityMatcher([entity for entity in entities if _matchable(entity)])
-
-
-def _matchable(entity: Entity) -> bool:
-    try:
-        EntityMatcher([entity])
-    except ValueError:
-        return False
-    return True
 
 
 def _moved(mention: Mention, by: int) -> Mention:

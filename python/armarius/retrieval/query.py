@@ -89,7 +89,7 @@ def understand(
     rest = query
     for reference in references:
         rest = _blank(rest, reference.start, reference.end)
-    mentions = tuple(matcher.find_all(rest))
+    mentions = tuple(matcher.find_asked(rest))
     tokens = tokens_of(rest)
     relations = tuple(
         RelationWord(rest[found.start : found.end], found.value, found.start, found.end)

@@ -14,6 +14,7 @@ from pathlib import Path
 from armarius.codex import Codex
 from armarius.errors import ContextWarning
 from armarius.fetchers.base import Evidence, Omission
+from armarius.matching import EntityMatcher
 from armarius.project.documents import Document
 from armarius.retrieval.candidates import Ranking, grounded, rankings
 from armarius.retrieval.fusion import Mixed, fuse, mix
@@ -72,34 +73,44 @@ class Retriever:
         """What is known of the project; None before the first `sync`."""
         return self._library
 
-    def sync(self, documents: Mapping[str, Document], codex: Codex) -> None:
+    def sync(self, documents: Mapping[str, Document], codex: Codex, matcher: EntityMatcher | None = None) -> None:
         """Bring what is known up to these documents and this codex; neither may be changed afterwards.
 
-        Cost: one look at each document; those that changed are read again, all of them when the codex changed.
+        Args:
+            documents: By path.
+            codex: Its entities are looked for.
+            matcher: Finds them; one of the names alone when not given.
+
+        Cost: one look at each document; those that changed are read again, all of them when codex or matcher changed.
         """
         with self._lock:
-            if self._library is not None and self._library.codex is codex and self._latest is documents:
+            library = self._library
+            if library is not None and (library.codex is not codex or matcher not in (None, library.matcher)):
+                library = self._library = None
+            if library is not None and self._latest is documents:
                 return
             self._latest = documents
-            if self._library is None or self._library.codex is not codex:
-                self._library = Library.of(documents.values(), codex)
+            if library is None:
+                self._library = Library.of(documents.values(), codex, matcher)
                 self._ties.clear()
             else:
                 for path in [path for path in self._taken if path not in documents]:
-                    self._library.remove(path)
+                    library.remove(path)
                 for path, document in documents.items():
                     known = self._taken.get(path)
                     if known is not document and (known is None or known != document):
-                        self._library.update(document)
+                        library.update(document)
                         if document.kind == "setting":
                             self._ties.clear()
             self._taken = dict(documents)
 
     @contextmanager
-    def at(self, documents: Mapping[str, Document], codex: Codex) -> Iterator["Retriever"]:
+    def at(
+        self, documents: Mapping[str, Document], codex: Codex, matcher: EntityMatcher | None = None
+    ) -> Iterator["Retriever"]:
         """This retriever, kept at these documents and this codex until the block ends; others wait."""
         with self._lock:
-            self.sync(documents, codex)
+            self.sync(documents, codex, matcher)
             yield self
 
     def retrieve(self, query: str, *, limit: int = 5, chapter: int | None = None) -> Retrieval:

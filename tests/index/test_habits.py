@@ -1,0 +1,151 @@
+"""The index learns the habits of its names, keeps them, and answers alike however it came to be."""
+
+import random
+import time
+
+import pytest
+from tests.index.conftest import put
+
+import armarius
+from armarius.habits import Tally
+from armarius.index import ProjectIndex
+
+PEOPLE = (
+    "# 人物\n\n## 苏雁\n\n- 类型：人物\n- 别名：玉簪\n- 描述：绣坊的绣娘\n\n"
+    "## 陈嫂\n\n- 类型：人物\n- 别名：大奶奶\n\n## 陈大\n\n- 类型：人物\n\n## 陈皎\n\n- 类型：人物\n"
+)
+USUAL = "苏雁笑了。" * 50
+BOUGHT = "她买了玉簪，苏雁看见了。"
+COUNTED = "桌上一颗玉簪，匣里三颗玉簪。"
+
+
+@pytest.fixture
+def village(tmp_path, cache):
+    root = tmp_path / "village"
+    put(root, "spec/people.md", PEOPLE)
+    put(root, "chapters/ch001.md", f"# 第一章 绣坊\n\n{USUAL}\n\n{BOUGHT}\n")
+    put(root, "chapters/ch002.md", f"# 第二章 集市\n\n{COUNTED}\n")
+    return root
+
+
+def found(index, path):
+    text = index.store.document(path).text
+    return [text[one.start : one.end] for one in index.store.mentions(path)]
+
+
+def test_names_that_are_words_are_no_mentions_in_the_index(village):
+    with ProjectIndex.open(village) as index:
+        assert [one.alias for one in index.world.habits.doubtful] == ["玉簪"]
+        assert set(found(index, "chapters/ch001.md")) == {"苏雁"}
+        assert found(index, "chapters/ch002.md") == []
+
+
+def test_a_saved_chapter_that_changes_a_habit_changes_the_mentions_of_the_others(village):
+    with ProjectIndex.open(village) as index:
+        put(village, "chapters/ch002.md", "# 第二章 集市\n\n集市散了。\n")
+        index.refresh()
+        assert [one.rule for one in index.world.habits.doubtful] == ["beside"]
+        put(village, "chapters/ch001.md", f"# 第一章 绣坊\n\n{USUAL}\n\n她买了玉簪。\n")
+        index.refresh()
+        assert "玉簪" in found(index, "chapters/ch001.md")
+        put(village, "chapters/ch003.md", f"# 第三章 当铺\n\n{COUNTED}\n")
+        index.refresh()
+        assert "玉簪" not in found(index, "chapters/ch001.md")
+
+
+def test_an_index_that_grew_save_by_save_equals_one_built_in_one_go(village, tmp_path, monkeypatch):
+    chooser = random.Random(4)
+    pieces = [USUAL, BOUGHT, COUNTED, "陈皎的皎大奶奶来了。", "那皎大奶奶道。", "见了大奶奶。", "一把苏雁剑。", "苏雁剑亮了。"]
+    index = ProjectIndex.open(village)
+    for step in range(25):
+        name = f"chapters/ch{chooser.randint(1, 6):03}.md"
+        if chooser.random() < 0.2 and (village / name).exists():
+            (village / name).unlink()
+        else:
+            put(village, name, "# 章\n\n" + "\n\n".join(chooser.choices(pieces, k=3)) + f"\n\n{step}\n")
+        if chooser.random() < 0.2:
+            index.close()
+            index = ProjectIndex.open(village)
+        index.refresh()
+        if step % 5 == 4:
+            monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / f"fresh{step}"))
+            with ProjectIndex.open(village) as fresh:
+                assert fresh.world.habits == index.world.habits
+                assert fresh.world.names == index.world.names
+                for path in fresh.store.files():
+                    assert fresh.store.mentions(path) == index.store.mentions(path)
+            monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
+    index.close()
+
+
+def test_reopening_reads_the_habits_and_counts_nothing(village, monkeypatch):
+    with ProjectIndex.open(village) as index:
+        learnt = index.world.habits
+    time.sleep(0.06)  # until the stamps are trusted
+    monkeypatch.setattr(Tally, "add", lambda *_: pytest.fail("counted again"))
+    with ProjectIndex.open(village) as index:
+        assert index.world.habits == learnt != armarius.Habits()
+
+
+def test_a_save_after_reopening_counts_only_what_was_saved(village, monkeypatch):
+    ProjectIndex.open(village).close()
+    counted = []
+    add = Tally.add
+    monkeypatch.setattr(Tally, "add", lambda tally, texts: (counted.extend(texts), add(tally, texts)))
+    with ProjectIndex.open(village) as index:
+        put(village, "chapters/ch003.md", "# 第三章\n\n苏雁走了。\n")
+        index.refresh(["chapters/ch003.md"])
+    assert counted == ["# 第三章\n\n苏雁走了。\n"]
+
+
+def test_habits_are_learnt_anew_when_a_profile_names_others(village):
+    with ProjectIndex.open(village) as index:
+        put(village, "spec/people.md", PEOPLE.replace("玉簪", "阿雁"))
+        index.refresh()
+        assert index.world.habits.doubtful == ()
+        put(village, "spec/people.md", PEOPLE)
+        index.refresh()
+        assert [one.alias for one in index.world.habits.doubtful] == ["玉簪"]
+
+
+def test_habits_survive_another_process_that_learnt_others(village):
+    with ProjectIndex.open(village) as one, ProjectIndex.open(village) as other:
+        put(village, "chapters/ch002.md", "# 第二章 集市\n\n集市散了。\n")
+        other.refresh()
+        one.freshen()
+        assert one.world.habits == other.world.habits
+        put(village, "chapters/ch003.md", f"# 第三章\n\n{COUNTED}\n")
+        one.refresh()
+        other.freshen()
+        assert one.world.habits == other.world.habits
+        assert [habit.rule for habit in one.world.habits.doubtful] == ["word"]
+        assert one.store.note("names") == one.world.names
+
+
+def test_damaged_notes_are_learnt_again(village):
+    with ProjectIndex.open(village) as index:
+        learnt = index.world.habits
+        for note in ("habits", "habits counted"):
+            index.store.set_note(note, '{"cast": 1')
+    with ProjectIndex.open(village) as index:
+        assert index.world.habits == learnt
+
+
+def test_detection_retrieval_and_assembly_read_names_alike(village):
+    put(village, "chapters/ch004.md", "# 第四章 灯会\n\n桥头的灯下，她买了玉簪。\n")
+    with armarius.open(village, watch=False) as engine:
+        said = "她买了玉簪，大奶奶来了"
+        assert [one.matched_term for one in engine.detect(said)] == ["大奶奶"]
+        assert [one.term for one in engine.mentions(said)] == ["大奶奶"]
+        assert [(one.term, one.reason) for one in engine.rejections(said)] == [("玉簪", "also a word here")]
+        assert "玉簪" not in engine.retrieve(said).understanding.aliases
+        pack = engine.assemble(query="灯会", document="chapters/ch004.md", cursor=20, budget=8000)
+        assert not [source for source in pack.layers.retrieved.source if source == "codex:detected:苏雁"]
+
+
+def test_a_question_by_a_doubted_name_alone_means_the_person(village):
+    with armarius.open(village, watch=False) as engine:
+        assert engine.retrieve("玉簪是谁").understanding.entities == ("苏雁",)
+        assert engine.retrieve("三颗玉簪在哪").understanding.entities == ()
+        pack = engine.assemble(query="玉簪是谁", budget=8000)
+        assert "codex:detected:苏雁" in pack.layers.retrieved.source
