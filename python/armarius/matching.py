@@ -107,7 +107,7 @@ class EntityMatcher:
         return self._core.find_all(text)
 
     def find_asked(self, text: str) -> list[Mention]:
-        """`find_all` of a question: a name that is doubted in prose (珍珠, also a word) is meant when nobody else is named.
+        """`find_all` of a question: a name doubted in prose (珍珠, also a word) is meant when nobody else is named.
 
         Returns:
             As `find_all`. A name whose capital is missing stays a word.
