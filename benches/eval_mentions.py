@@ -15,12 +15,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from eval_retrieval import copy_of
-from record import record
-
 import armarius
 from armarius import EntityMatcher, Mention
 from armarius.engine import ContextEngine
+from eval_retrieval import copy_of
+from record import record
 
 Row = dict[str, Any]
 
