@@ -29,6 +29,11 @@ def put(root, path, content=""):
         ("spec/outline.md", "# 大纲", "outline", None, "大纲"),
         ("卷二大纲.md", "", "outline", None, "卷二大纲"),
         ("story notes.md", "", "note", None, "story notes"),
+        ("設定/登場人物.md", "", "setting", None, "登場人物"),
+        ("줄거리.md", "", "outline", None, "줄거리"),
+        ("Figuren und Orte.md", "", "setting", None, "Figuren und Orte"),
+        ("главы/буря.md", "Дождь.", "chapter", None, "буря"),
+        ("x/Владимир.md", "Дождь.", "note", None, "Владимир"),
         ("README.md", "# Chapters of my life", "note", None, "Chapters of my life"),
         ("people.md", "## Ann\n- Age: 3\n- Home: hill\n", "setting", None, "Ann"),
         (

@@ -27,21 +27,26 @@ CODE_SUFFIXES = frozenset(f".{name}" for name in _CODE.split())
 
 _OUTLINE = (
     "outline outlines synopsis plot plots beats storyline treatment 大纲 大綱 细纲 細綱 提纲 提綱 纲要 綱要 梗概 情节 "
-    "情節 剧情 劇情 故事线 故事線 目录 目錄"
+    "情節 剧情 劇情 故事线 故事線 目录 目錄 プロット あらすじ 줄거리 개요 handlung "
+    "argumento enredo сюжет"
 )
 _SETTING = (
     "character characters cast people persons profile profiles location locations place places setting settings world "
     "worldbuilding lore codex bible canon faction factions item items object objects artifact artifacts organization "
     "organizations spec specs knowledge glossary magic timeline wiki 人物 角色 人设 人設 档案 檔案 地点 地點 设定 設定 "
-    "世界观 世界觀 势力 勢力 组织 組織 物品 道具 知识库 知識庫 时间线 時間線 年表"
+    "世界观 世界觀 势力 勢力 组织 組織 物品 道具 知识库 知識庫 时间线 時間線 年表 場所 設定 世界観 アイテム "
+    "인물 장소 설정 세계관 personnages personnage lieux figuren charaktere orte personajes lugares personaggi luoghi "
+    "personagens personen plaatsen персонажи герои места"
 )
 _NOTE = (
     "note notes idea ideas scratch journal research todo misc readme changelog license contributing feedback 笔记 筆記 "
-    "随笔 隨筆 灵感 靈感 想法 备忘 備忘 日志 日誌 资料 資料"
+    "随笔 隨筆 灵感 靈感 想法 备忘 備忘 日志 日誌 资料 資料 メモ 메모 notizen ideen notas appunti заметки идеи"
 )
 _CHAPTER = (
     "chapter chapters manuscript manuscripts draft drafts story stories novel book books prose scene scenes text "
-    "prologue epilogue interlude 正文 章节 章節 小说 小說 初稿 手稿 原稿 楔子 序章 序幕 引子 尾声 尾聲 番外"
+    "prologue epilogue interlude 正文 章节 章節 小说 小說 初稿 手稿 原稿 楔子 序章 序幕 引子 尾声 尾聲 番外 本編 本文 "
+    "소설 원고 chapitres chapitre manuscrit kapitel manuskript capitulos capítulos novela manuscrito capitoli romanzo "
+    "manoscritto hoofdstukken rozdziały главы рукопись пролог эпилог"
 )
 _WORDS: tuple[tuple[Kind, str], ...] = (
     ("outline", _OUTLINE),
@@ -50,7 +55,8 @@ _WORDS: tuple[tuple[Kind, str], ...] = (
     ("chapter", _CHAPTER),
 )
 _KIND_OF_WORD: dict[str, Kind] = {word: kind for kind, words in _WORDS for word in words.split()}
-_CHINESE_WORDS = sorted((word for word in _KIND_OF_WORD if not word.isascii()), key=len, reverse=True)
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_UNSPACED_WORDS = sorted((word for word in _KIND_OF_WORD if _UNSPACED.match(word)), key=len, reverse=True)
 _PROFILE_LINE = re.compile(r"^\s*[-*+]\s*\**[^:：\n*]{1,12}\**\s*[:：]", re.MULTILINE)
 
 
@@ -147,10 +153,10 @@ def _named(name: str) -> Kind | None:
     lowered = name.lower()
     if lowered in get_args(Kind):
         return _as_kind(lowered)
-    for word in reversed(re.findall(r"[a-z]+", lowered)):
+    for word in reversed(re.findall(r"[^\W\d_]+", lowered)):
         if word in _KIND_OF_WORD:
             return _KIND_OF_WORD[word]
-    ends = [(lowered.rfind(word) + len(word), len(word), word) for word in _CHINESE_WORDS if word in lowered]
+    ends = [(lowered.rfind(word) + len(word), len(word), word) for word in _UNSPACED_WORDS if word in lowered]
     return _KIND_OF_WORD[max(ends)[2]] if ends else None
 
 

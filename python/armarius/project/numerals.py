@@ -6,7 +6,7 @@ One definition for chapter names, headings and, in `retrieval`, for what a quest
 import re
 import unicodedata
 
-__all__ = ["NUMERAL", "bare_number", "chapter_number", "parse_numeral", "volume_number"]
+__all__ = ["CHAPTER_WORDS", "NUMERAL", "bare_number", "chapter_number", "parse_numeral", "volume_number"]
 
 _DIGITS = {
     c: i
@@ -45,10 +45,11 @@ NUMERAL = rf"(?:\d{{1,5}}|[{_HAN}]{{1,9}}|{_SPELLED}|[ivxlcIVXLC]{{1,9}}(?![^\W\
 _CJK_CHAPTER = re.compile(rf"第\s*({NUMERAL})\s*[章回话話集幕折]|제\s*(\d{{1,5}})\s*[장화회]")
 _CJK_SECTION = re.compile(rf"第\s*({NUMERAL})\s*[节節]")
 _CJK_VOLUME = re.compile(rf"第\s*({NUMERAL})\s*[卷部篇]|^卷\s*({NUMERAL})(?:\b|$)")
-_FULL_WORDS = "chapter|chapitre|kapitel|cap[ií]tulo|capitolo|hoofdstuk|rozdział|глава|episode"
+# "Chapter" in the languages whose chapters are numbered behind the word.
+CHAPTER_WORDS = "chapter|chapitre|kapitel|cap[ií]tulo|capitolo|hoofdstuk|rozdział|глава|главе|главу|главы|episode"
 _CHAPTER = re.compile(
-    rf"(?<![^\W\d_])(?:(?:{_FULL_WORDS})[\s._#:-]*(\d{{1,5}})(?!\d)"
-    rf"|(?:{_FULL_WORDS})[\s._#:-]+({NUMERAL})"
+    rf"(?<![^\W\d_])(?:(?:{CHAPTER_WORDS})[\s._#:-]*(\d{{1,5}})(?!\d)"
+    rf"|(?:{CHAPTER_WORDS})[\s._#:-]+({NUMERAL})"
     r"|(?:chap|ch|ep)[\s._#-]*(\d{1,5})(?!\d)"
     rf"|(?:the[\s_-]+)?({_SPELLED}|\d{{1,5}}(?:st|nd|rd|th))[\s_-]+chapter(?![^\W\d_]))",
     re.IGNORECASE,

@@ -4,18 +4,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from armarius.project.numerals import NUMERAL, parse_numeral
+from armarius.project.numerals import CHAPTER_WORDS, NUMERAL, parse_numeral
 
 __all__ = ["ChapterReference", "chapter_references"]
 
 _UNIT = "[章回话話节節卷集幕]"
-_TO = r"(?:[-–—~～]{1,2}|到|至|through|to)"
-_AND = r"(?:[、,，和与與及跟&]|以及|and)"
+_TO_WORD = r"(?<![^\W\d_])(?:through|to|bis|jusqu['’]à|à|al?|по|до)(?![^\W\d_])"
+_TO = rf"(?:[-–—~～]{{1,2}}|到|至|から|부터|{_TO_WORD})"
+_AND = r"(?:[、,，和与與及跟と와과&]|以及|(?<![^\W\d_])(?:and|und|et|y|ed?|и)(?![^\W\d_]))"
 _HAN = r"(?:\d{1,5}|[零〇一二两兩三四五六七八九十百千]{1,9})"
 _CJK = re.compile(rf"第\s*(?P<body>{_HAN}\s*{_UNIT}?(?:\s*(?:{_TO}|{_AND})\s*第?\s*{_HAN}\s*{_UNIT}?)*)", re.IGNORECASE)
+_HANGUL = re.compile(
+    rf"(?<!\d)제?\s*(?P<body>\d{{1,5}}\s*[장화회]?(?:\s*(?:{_TO}|{_AND})\s*제?\s*\d{{1,5}})*)\s*[장화회]"
+)
 _CJK_BARE = re.compile(rf"(?<![\d第几])(?P<body>\d{{1,5}}(?:\s*{_TO}\s*\d{{1,5}})?)\s*[章回话話]")
 _LATIN = re.compile(
-    rf"\bch(?:apter|apters|ap|aps|s)?\b\.?\s*(?P<body>(?:{NUMERAL})(?:\s*(?:{_TO}|{_AND}|,\s*and)\s*(?:chapters?\s+)?(?:{NUMERAL}))*)",
+    rf"\b(?:ch(?:apters|ap|aps|s)?|(?:{CHAPTER_WORDS})[snеиi]?)\b\.?\s*"
+    rf"(?P<body>(?:{NUMERAL})(?:\s*(?:{_TO}|{_AND}|,\s*and)\s*(?:(?:{CHAPTER_WORDS})s?\s+)?(?:{NUMERAL}))*)",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(
@@ -91,7 +96,7 @@ def chapter_references(
     Cost: linear in the query.
     """
     found: list[ChapterReference] = []
-    for pattern in (_CJK, _LATIN, _CJK_BARE):
+    for pattern in (_CJK, _HANGUL, _LATIN, _CJK_BARE):
         for match in pattern.finditer(query):
             body = match["body"]
             numbers = _numbers(body)
