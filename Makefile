@@ -9,7 +9,7 @@ endif
 PY     := $(BIN)/python
 RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 
-.PHONY: all code-tools demo test test-rust test-python test-docs test-wheel test-slow lint bench bench-smoke wheel develop release-develop clean
+.PHONY: all code-tools nervusdb demo test test-rust test-python test-docs test-wheel test-slow lint bench bench-smoke wheel develop release-develop clean
 
 all: test
 
@@ -31,7 +31,7 @@ test: lint test-rust test-python test-wheel
 test-rust: $(VENV)/.installed
 	cargo test --quiet
 
-test-python: develop code-tools
+test-python: develop code-tools nervusdb
 	$(PY) -m pytest
 
 # The real parts of the code graph's tests: CKB and the SCIP indexers, click to index, and the first generation of the
@@ -45,6 +45,14 @@ code-tools: $(VENV)/.installed
 		&& $(PY) -m pip download --quiet --no-deps --no-binary :all: --dest $(CODE_TOOLS) click==8.1.8 \
 		&& $(PY) -m pip install --quiet --target $(CODE_TOOLS)/mcp-1 'mcp==1.30.*' \
 		&& touch $(CODE_TOOLS)/.installed; } || echo "code-tools: not installed, the tests that need them will skip"
+
+# The real NervusDB program for the tests of its adapter. Where it cannot be installed those tests skip and say why.
+NERVUSDB ?= .cache/nervusdb
+
+nervusdb:
+	@test -x $(NERVUSDB)/bin/nervusdb-cli || { mkdir -p $(NERVUSDB) \
+		&& cargo install --quiet --locked --root $(NERVUSDB) nervusdb-cli 2> $(NERVUSDB)/reason.txt; } \
+		|| echo "nervusdb: not installed, the tests that need it will skip: $$(head -n 1 $(NERVUSDB)/reason.txt)"
 
 test-slow: develop
 	$(PY) -m pytest -m slow

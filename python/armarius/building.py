@@ -71,7 +71,7 @@ class Builder:
         world = self.world
         with self._schooling.course(store) as course:
             for found in read_changes(self.root, self.config, difference, known, force=force):
-                if self._take_in(found) or self._is_authored_anew() or store.note("graph") is None:
+                if self._take_in(found) or self.is_authored_anew() or store.note("graph") is None:
                     self._renew_world(store, scanned)
                 world = course.teach(self.world, found.changes)
                 self._adopt(store, world, scanned)
@@ -132,7 +132,8 @@ class Builder:
         self.skipped.update(skipped)
         return told
 
-    def _is_authored_anew(self) -> bool:
+    def is_authored_anew(self) -> bool:
+        """Whether an authored file has changed since it was read: one look at each, no watcher waited for."""
         return authored_stamp(self.root) != self._authored
 
     def differs(self, store: Store) -> int:
@@ -143,7 +144,7 @@ class Builder:
         others = (
             difference.doubtful
             or self._is_outdated(store)
-            or self._is_authored_anew()
+            or self.is_authored_anew()
             or config_stamp(self.root) != self._configured
         )
         return difference.certain or (-1 if others else 0)

@@ -29,6 +29,8 @@ from armarius.contract import AssembleRequest, InspectRequest, InspectResult
 from armarius.counting import TokenCounter
 from armarius.errors import ContractError, EmbeddingError, ProjectError
 from armarius.fetchers.base import Fetcher, LayerName
+from armarius.graph import GraphStore, ProjectGraph
+from armarius.graph.options import read_graph_options
 from armarius.index import ProjectIndex
 from armarius.indexstate import IndexStatus, Progress
 from armarius.matching import Match, Mention, Rejection
@@ -67,6 +69,7 @@ class ContextEngine:
         wait: Whether to return when the index equals the folder, or at once and build in the background.
         index_dir: Where the index lives; the user's cache directory when neither given nor configured.
         progress: Called after every committed batch of a build, from the thread that builds.
+        graph: Asked where relation words lead, beside what the files say; None takes it from `armarius.toml`.
 
     Raises:
         ProjectError: `root` is no folder.
@@ -88,12 +91,15 @@ class ContextEngine:
         index_dir: str | PathLike[str] | None = None,
         progress: Callable[[Progress], None] | None = None,
         embedder: Embedder | None = None,
+        graph: GraphStore | None = None,
     ) -> None:
         self.root = Path(root)
         if not self.root.is_dir():
             raise ProjectError(f"not a project folder: {self.root}")
         self.config = load_config(self.root)
         settings = read_settings(self.config)
+        graphs = read_graph_options(self.config, self.root)
+        graph = graphs.store if graph is None else graph
         fallback = TokenCounter.estimate() if fallback is None else fallback
         self._index = ProjectIndex.open(
             self.root, config=self.config, index_dir=index_dir, wait=wait, watch=watch, progress=progress
@@ -106,7 +112,10 @@ class ContextEngine:
         near = self._recall.near if self._recall is not None else None
         self._code = CodeIndex(self.root, options=read_options(self.config, self.root))
         more = (*more_fetchers, SubgraphFetcher(self._code))
-        self._project = Project(self._index, self.config, fetchers=fetchers, more=more, vectors=near)
+        # The project's own graph says what the files say, which retrieval has at hand.
+        asked = None if graph is None or isinstance(graph, ProjectGraph) else graphs.guard(graph)
+        self._project = Project(self._index, self.config, fetchers=fetchers, more=more, vectors=near, graph=asked)
+        self._graph = ProjectGraph(self._index, self._project.codex) if graph is None else graph
         self._profiles = ProfileStore(self.root / ".armarius" / "budget.json", settings.profile)
         self._resolver = Resolver(self.root.resolve().name, settings, counters, fallback, self._profiles, project_id)
         self._assembler = Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s)
@@ -121,6 +130,14 @@ class ContextEngine:
     def codex(self) -> AuthoredCodex:
         """Entities and relations: list all, create, update, delete; kept in `.armarius/codex.toml`."""
         return self._project.codex
+
+    @property
+    def graph(self) -> GraphStore:
+        """The graph that was given or configured; else the project's own: entities and relations of its files.
+
+        `armarius.open(other).graph.snapshot().load_into(engine.graph)` copies a project into it.
+        """
+        return self._graph
 
     @property
     def memories(self) -> Memories:
@@ -467,6 +484,7 @@ def open(  # noqa: A001 - armarius.open
     index_dir: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     embedder: Embedder | None = None,
+    graph: GraphStore | None = None,
 ) -> ContextEngine:
     """Open the project at `path`; needs no configuration. Builds or repairs its index.
 
@@ -480,6 +498,8 @@ def open(  # noqa: A001 - armarius.open
         progress: Called after every committed batch of a build, from the thread that builds; when not given
             and `wait`, a bar is drawn where standard error is a terminal.
         embedder: Makes vectors for recall by meaning, in the background; see `armarius.embedders`.
+        graph: A graph of the user's own, asked where relation words lead, beside what the files say. One that fails
+            or is slow leaves the files' answer, with `KG_UNAVAILABLE`. See `armarius.graph`.
 
     Raises:
         ProjectError: `path` is no folder.
@@ -495,6 +515,7 @@ def open(  # noqa: A001 - armarius.open
             index_dir=index_dir,
             progress=report,
             embedder=embedder,
+            graph=graph,
         )
 
 

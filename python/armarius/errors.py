@@ -20,6 +20,7 @@
     ├── CodeGraphError                  no answer from the code graph
     │   ├── UnknownSymbol               carries near matches
     │   └── AmbiguousSymbol             carries the candidates
+    ├── GraphError                      a graph store cannot answer           KG_UNAVAILABLE
     ├── BudgetConflict                  a stale budget profile version        CONTEXT_BUDGET_CONFLICT
     ├── Backpressure                    too many assemblies at once           CONTEXT_BACKPRESSURE
     └── MissingExtra (ImportError)      names the extra: pip install armarius[...]
@@ -44,6 +45,7 @@ __all__ = [
     "CursorOutOfRange",
     "DimensionMismatch",
     "EmbeddingError",
+    "GraphError",
     "MissingExtra",
     "ProjectError",
     "SchemaTooNew",
@@ -143,6 +145,10 @@ class AmbiguousSymbol(CodeGraphError):
     def __init__(self, message: str, candidates: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.candidates = candidates
+
+
+class GraphError(ArmariusError):
+    """A graph store cannot answer (KG_UNAVAILABLE); the message names no path and no query."""
 
 
 class BudgetConflict(ArmariusError):

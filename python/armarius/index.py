@@ -178,7 +178,7 @@ class ProjectIndex:
     def _is_fresh(self) -> bool:
         if self._watcher is None or self._state != "ready" or self._builder.compare_seconds < _QUICK_SECONDS:
             return False
-        return not self._watcher.blind and not self._watcher.pending
+        return not (self._watcher.blind or self._watcher.pending or self._builder.is_authored_anew())
 
     def _catch_up(self) -> bool:
         """Compare and refresh; False when somebody else is at it for too long."""

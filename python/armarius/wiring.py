@@ -19,6 +19,7 @@ from armarius.fetchers.retrieved import RetrievedFetcher
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle
+from armarius.graph.guard import GraphGuard
 from armarius.index import ProjectIndex
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document, Skipped, read_document, reread_document
@@ -75,6 +76,7 @@ class Project:
         fetchers: Asked instead of the project's own ones, when given.
         more: Asked beside them.
         vectors: Finds paragraphs near in meaning, when there is an embedder.
+        graph: Asked where relation words lead, beside the files.
 
     Cost: `view` compares the folder with the index and reads what the index has gained since the last
     view; nothing changed on 120 files: one look at each file.
@@ -88,6 +90,7 @@ class Project:
         fetchers: Sequence[Fetcher] | None = None,
         more: Sequence[Fetcher] = (),
         vectors: VectorSearch | None = None,
+        graph: GraphGuard | None = None,
     ) -> None:
         self.index = index
         self._config = config
@@ -97,7 +100,7 @@ class Project:
         self.codex = AuthoredCodex(index.root, whole=lambda: self.view().codex)
         self.memories = Memories(index.root)
         self.constraints = Constraints(index.root)
-        self._retriever = Retriever(index.root, vectors=vectors)
+        self._retriever = Retriever(index.root, vectors=vectors, graph=graph)
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, Mapping[str, str]] | None = None
         self._seen: tuple[Store, int, World] | None = None

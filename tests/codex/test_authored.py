@@ -19,6 +19,27 @@ def test_created_entity_is_read_back(tmp_path):
     assert AuthoredCodex(tmp_path).list() == (entity,)
 
 
+def test_names_and_keys_of_several_lines_are_read_back(tmp_path):
+    codex = AuthoredCodex(tmp_path)
+    entity = codex.create("两\n行", id="a\n[[entity]]\nb", attributes={"钥\n匙": "值\n#x", "b\"'": "\\"})
+    codex.relate(entity.id, entity.id, "自\n言")
+    again = AuthoredCodex(tmp_path)
+    assert (again.list(), again.problems()) == ((entity,), ())
+    assert (entity.id, entity.attributes) == ("a\n[[entity]]\nb", {"钥\n匙": "值\n#x", "b\"'": "\\"})
+    assert [relation.type for relation in again.relations()] == ["自\n言"]
+
+
+def test_deleting_with_relations_takes_those_along_that_touch_it(tmp_path):
+    codex = AuthoredCodex(tmp_path)
+    for name in ("甲", "乙", "丙"):
+        codex.create(name)
+    for ends in (("甲", "乙"), ("丙", "甲"), ("乙", "丙")):
+        codex.relate(*ends, "友")
+    codex.delete("甲", relations=True)
+    assert [(one.source, one.target) for one in codex.relations()] == [("乙", "丙")]
+    assert codex.problems() == ()
+
+
 def test_authored_entity_overrides_the_profile_field_by_field(tmp_path):
     codex = AuthoredCodex(tmp_path)
     codex.create("林小雨", level="always", attributes={"年龄": "17"})

@@ -262,6 +262,16 @@ class StoreConformance:
         assert store.entities() == PEOPLE
         assert store.relations() == sorted(relations, key=lambda r: (r.source, r.target, r.type))
 
+    def test_relations_and_entities_are_picked_by_id(self, store):
+        relations = [RelationRow("a", "b", "友", None, 3), RelationRow("a", "b", "友", 2), RelationRow("c", "a", "友")]
+        store.replace_graph(PEOPLE, [*relations, RelationRow("x", "y", "友")])
+        assert store.relations(touching=["a", "c", "none"]) == relations
+        assert store.relations(touching=["b"]) == relations[:2]
+        assert store.relations(touching=[]) == store.entities([]) == store.entities(["none"]) == []
+        many = [f"n{i}" for i in range(2_000)]
+        assert store.relations(touching=["y", *many]) == [RelationRow("x", "y", "友")]
+        assert store.entities([*many, *(entity.id for entity in PEOPLE)]) == store.entities()
+
     def test_neighbours_come_level_by_level_in_both_directions(self, store):
         edges = [("a", "b"), ("c", "a"), ("b", "d"), ("c", "d"), ("d", "e"), ("x", "y"), ("a", "a")]
         store.replace_graph(PEOPLE, [RelationRow(s, t, "友") for s, t in edges])

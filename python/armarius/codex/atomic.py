@@ -49,8 +49,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def folder_lock(folder: Path, *, timeout: float = 5.0) -> Iterator[None]:
-    """Hold the writers' lock of `folder`; the system releases it when the process ends, however it ends.
+def folder_lock(folder: Path, *, name: str = LOCK_NAME, timeout: float = 5.0) -> Iterator[None]:
+    """Hold a lock of `folder`, by default that of its writers; the system releases it when the process ends.
 
     Raises:
         StoreBusy: Another process holds it for longer than `timeout` seconds.
@@ -58,7 +58,7 @@ def folder_lock(folder: Path, *, timeout: float = 5.0) -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / LOCK_NAME).open("ab")
+        file = (folder / name).open("ab")
     except OSError as error:
         raise StoreFull(f"{folder.name}: cannot be written: {error.strerror or error}") from error
     with file:

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from armarius.codex.codex_json import CodexFile, EntryReader
-from armarius.codex.merge import merge
+from armarius.codex.merge import NameIndex, merge
 from armarius.codex.model import Codex, Entity, Relation
 from armarius.codex.record_file import RecordFile
 from armarius.codex.toml_blocks import Block
@@ -113,13 +113,23 @@ class AuthoredCodex:
         self._file.replace("entity", data)
         return self.get(id_)
 
-    def delete(self, id_: str, /) -> None:
+    def delete(self, id_: str, /, *, relations: bool = False) -> None:
         """Remove an authored entity; what profiles and `codex.json` say of it stays.
+
+        Args:
+            id_: Of the entity.
+            relations: Remove the authored relations that begin or end at it first.
 
         Raises:
             KeyError: There is none.
             CodexError: Only files of the user's describe it; the message names them.
         """
+        if relations:
+            names = NameIndex(self.list())
+            for block in self._file.records():
+                ends = {names.find(str((block.data or {}).get(key, ""))) for key in ("source", "target")}
+                if block.table == "relation" and id_ in ends:
+                    self._file.remove("relation", block.id)
         try:
             self._file.remove("entity", id_)
         except KeyError:
@@ -138,8 +148,7 @@ class AuthoredCodex:
         until: int | None = None,
     ) -> None:
         """Add a relation between two entities, by id, name or alias; the same one again changes its chapters."""
-        digest = hashlib.blake2b(f"{source}\n{target}\n{type}".encode("utf-8", "replace"), digest_size=4)
-        id_ = f"r-{digest.hexdigest()}"
+        id_ = self._relation_id(source, target, type)
         data = {"id": id_, "source": source, "target": target, "type": type, "since": since, "until": until}
         data = {key: value for key, value in data.items() if value is not None}
         _refuse("relation", data)
@@ -147,6 +156,18 @@ class AuthoredCodex:
             self._file.replace("relation", data)
         else:
             self._file.add("relation", data)
+
+    def _relation_id(self, source: str, target: str, type_: str) -> str:
+        """Of the record with these ends, or a new one: short, and longer where that is taken."""
+        taken: set[str] = set()
+        for block in self._file.records():
+            data = block.data or {}
+            if block.table == "relation":
+                if (data.get("source"), data.get("target"), data.get("type")) == (source, target, type_):
+                    return block.id
+                taken.add(block.id)
+        digest = hashlib.blake2b(f"{source}\n{target}\n{type_}".encode("utf-8", "replace")).hexdigest()
+        return next(id_ for size in (8, 16, 32, 128) if (id_ := f"r-{digest[:size]}") not in taken)
 
     def unrelate(self, source: str, target: str, type: str) -> None:  # noqa: A002
         """Remove a relation as it was written; KeyError when there is none."""

@@ -120,7 +120,7 @@ def write_block(table: str, data: dict[str, Any], *, before: Block | None = None
 
 
 def _key(key: str) -> str:
-    return key if _BARE_KEY.match(key) else _string(key)
+    return key if _BARE_KEY.match(key) else _string(key, lines=False)
 
 
 def _value(value: object) -> str:
@@ -139,15 +139,21 @@ def _value(value: object) -> str:
     raise ValueError(f"expected text, a number or a list, got {type(value).__name__}")
 
 
-def _string(text: str) -> str:
-    """A basic string; several lines as a multi-line one, so that a change of one line is a change of one line."""
+def _string(text: str, *, lines: bool = True) -> str:
+    """A basic string; several lines as a multi-line one, so that a change of one line is a change of one line.
+
+    Args:
+        text: Anything but a lone surrogate.
+        lines: False for a key, which TOML keeps on one line.
+    """
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(f"text holds a lone surrogate at {error.start}") from None
-    lines = text.split("\n")
-    if len(lines) > 1 and "\r" not in text and not any(line.lstrip().startswith(("#", "[[")) for line in lines):
-        body = "\n".join(_escaped(line).replace('\\"', '"') for line in lines)
+    parts = text.split("\n")
+    plain = "\r" not in text and not any(part.lstrip().startswith(("#", "[[")) for part in parts)
+    if lines and len(parts) > 1 and plain:
+        body = "\n".join(_escaped(part).replace('\\"', '"') for part in parts)
         if '"""' not in body and not body.endswith('"'):
             return f'"""\n{body}"""'
     return f'"{_escaped(text)}"'

@@ -92,8 +92,9 @@ def _disputed(library: Library, found: Found, chapter: int | None) -> list[State
 
 def _cards(library: Library, found: Found, request: FetchRequest) -> Iterator[Candidate]:
     """Cards of entities that a relation word of the question leads to."""
-    for entity_id, (factor, tie, word) in sorted(found.people.related.items()):
-        entity = library.entities[entity_id]
+    entities = {entity.id: entity for entity in found.known.entities} | library.entities
+    for entity_id, (factor, tie, word) in sorted({**found.people.related, **found.people.beyond}.items()):
+        entity = entities[entity_id]
         if entity.level != "when_detected":
             continue
         yield Candidate(

@@ -34,6 +34,7 @@ _CODES: tuple[tuple[type[BaseException], str], ...] = (
     (errors.UnknownSymbol, "UNKNOWN_SYMBOL"),
     (errors.AmbiguousSymbol, "AMBIGUOUS_SYMBOL"),
     (errors.CodeGraphError, "CODE_GRAPH_UNAVAILABLE"),
+    (errors.GraphError, "KG_UNAVAILABLE"),
     (errors.MissingExtra, "MISSING_EXTRA"),
     (errors.ContractError, "INVALID_REQUEST"),
     (errors.ArmariusError, "FAILED"),

@@ -14,6 +14,7 @@ from pathlib import Path
 from armarius.codex import Codex
 from armarius.errors import ContextWarning
 from armarius.fetchers.base import Evidence, Omission
+from armarius.graph.guard import GraphGuard, Known
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document
 from armarius.retrieval.candidates import Ranking, grounded, rankings
@@ -42,10 +43,18 @@ _SECTIONS = 5
 class Found:
     """One answer with everything that led to it, for those who go on from there (passages, explanations)."""
 
-    __slots__ = ("answer", "lists", "mixed", "people")
+    __slots__ = ("answer", "known", "lists", "mixed", "people")
 
-    def __init__(self, answer: Retrieval, people: People, lists: list[Ranking], mixed: list[Mixed]) -> None:
+    def __init__(
+        self,
+        answer: Retrieval,
+        people: People,
+        lists: list[Ranking],
+        mixed: list[Mixed],
+        known: Known = Known(),  # noqa: B008 - frozen
+    ) -> None:
         self.answer = answer
+        self.known = known
         self.people = people
         self.lists = lists
         self.mixed = mixed
@@ -57,10 +66,14 @@ class Retriever:
     Args:
         root: The project folder, for phrases that no document read so far holds; None never looks at files.
         vectors: Documents near in meaning, when there is a model.
+        graph: Asked where relation words lead, beside the files; None asks the files alone.
     """
 
-    def __init__(self, root: Path | None = None, *, vectors: VectorSearch | None = None) -> None:
+    def __init__(
+        self, root: Path | None = None, *, vectors: VectorSearch | None = None, graph: GraphGuard | None = None
+    ) -> None:
         self._root = root
+        self._graph = graph
         self._vectors = vectors
         self._lock = threading.RLock()
         self._library: Library | None = None
@@ -145,11 +158,13 @@ class Retriever:
         asked = understand(query, matcher=library.matcher, chapters=library.chapter_numbers, current=chapter)
         asked = grounded(library, asked)
         clock.lap("understand")
-        people = people_of(library, self._ties_at(chapter), asked)
+        ties = self._ties_at(chapter)
+        known = self._known(library, ties, asked)
+        people = people_of(library, ties.beside(known, chapter=chapter) if known.relations else ties, asked)
         clock.lap("people")
         lists = rankings(library, asked, people)
         clock.lap("search")
-        warnings: list[ContextWarning] = []
+        warnings = list(known.warnings)
         lists += self._near(library, query, warnings)
         clock.lap("vectors")
         timeline = Timeline.of(asked, chapter)
@@ -167,11 +182,22 @@ class Retriever:
             hits=tuple(hits),
             understanding=asked,
             outcome=outcome,
-            omitted=tuple(_withheld(library, key, chapter) for key in later[:_WITHHELD]),
+            omitted=(*_withheld(library, later[:_WITHHELD], chapter), *_unasked(known)),
             warnings=tuple(warnings),
             stages=clock.stages,
         )
-        return Found(answer, people, lists, mixed)
+        return Found(answer, people, lists, mixed, known)
+
+    def _known(self, library: Library, ties: Ties, asked: Understanding) -> Known:
+        """What the graph knows around those whose relations are asked for, as far as the words lead."""
+        if self._graph is None or not asked.entities or not asked.relations:
+            return Known()
+        # A word of several steps may take the first of them in the files.
+        starts = dict.fromkeys(asked.entities)
+        for path in {word.path[:end] for word in asked.relations for end in range(1, len(word.path))}:
+            starts |= dict.fromkeys(tie.other for id_ in asked.entities for tie, _ in ties.walk(id_, path))
+        depth = max(1, *(len(word.path) for word in asked.relations))
+        return self._graph.around(sorted(starts), depth, library.codex)
 
     def _ties_at(self, chapter: int | None) -> Ties:
         assert self._library is not None
@@ -261,7 +287,13 @@ def _hit(library: Library, asked: Understanding, people: People, lists: list[Ran
     return Hit(text.path, text.section, score, evidence)
 
 
-def _withheld(library: Library, key: int, chapter: int | None) -> Omission:
-    text = library.texts[key]
-    detail = f"chapter {text.number} is later than chapter {chapter}"
-    return Omission(f"text:{text.path}", "retrieved", text.path, "timeline", detail)
+def _withheld(library: Library, keys: Sequence[int], chapter: int | None) -> Iterator[Omission]:
+    for key in keys:
+        text = library.texts[key]
+        detail = f"chapter {text.number} is later than chapter {chapter}"
+        yield Omission(f"text:{text.path}", "retrieved", text.path, "timeline", detail)
+
+
+def _unasked(known: Known) -> Iterator[Omission]:
+    if known.failure:
+        yield Omission("graph", "retrieved", "kg:related", "source failed", known.failure)

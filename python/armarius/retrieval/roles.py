@@ -7,10 +7,12 @@ a role still says that they belong together.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from armarius.codex import Entity, Relation
+from armarius.graph.guard import Known
 from armarius.matching import Mention
 from armarius.retrieval.kinship import Role, pair_of, role_words
 from armarius.retrieval.library import Library
@@ -51,6 +53,7 @@ class Ties:
 
     def __init__(self, library: Library, *, chapter: int | None = None) -> None:
         self._library = library
+        self._entities: Mapping[str, Entity] = library.entities
         self._ties: dict[str, list[Tie]] = {}
         self._near: dict[str, Counter[str]] = {}
         self._gender = {entity.id: _gender(entity) for entity in library.entities.values()}
@@ -60,6 +63,18 @@ class Ties:
         for section in sorted(library.sections.values(), key=lambda section: (section.path, section.start)):
             for entity_id in section.entities:
                 self._prose(entity_id, section.text, section.path)
+
+    def beside(self, known: Known, *, chapter: int | None = None) -> "Ties":
+        """These ties and those that a graph adds; what is stated here stays first."""
+        ties = copy(self)
+        ties._entities = {**{entity.id: entity for entity in known.entities}, **self._entities}
+        ties._ties = {id_: list(own) for id_, own in self._ties.items()}
+        ties._near = {id_: Counter(near) for id_, near in self._near.items()}
+        ties._gender = {**{entity.id: _gender(entity) for entity in known.entities}, **self._gender}
+        for relation in known.relations:
+            if _holds(relation, chapter):
+                ties._typed(relation)
+        return ties
 
     def walk(self, entity_id: str, path: Sequence[Role]) -> list[tuple[Tie, float]]:
         """Entities at the end of `path`, and on the way, with a factor below 1 for those on the way.
@@ -116,7 +131,7 @@ class Ties:
             self._add(relation.target, Tie(relation.source, roles[0], relation.type, path))
 
     def _person(self, entity_id: str) -> bool:
-        return self._library.entities[entity_id].type in ("character", "other")
+        return self._entities[entity_id].type in ("character", "other")
 
     def _prose(self, subject: str, text: str, path: str) -> None:
         for match in _SENTENCE.finditer(text):

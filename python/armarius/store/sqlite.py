@@ -1,6 +1,5 @@
 """The embedded store: one SQLite file per project, in the user's cache directory."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
@@ -33,16 +32,14 @@ from armarius.store.base import (
 )
 from armarius.store.connection import all_rows, first_row, translated
 from armarius.store.integrity import keep_hash
+from armarius.store.passages import read_passages
 from armarius.store.place import Place
 from armarius.store.rows import (
-    PARAGRAPH_BITS,
-    ROLES,
     insert_document,
     pack_mentions,
     read_document_rows,
     remove_document,
     unpack_front_matter,
-    unpack_text,
 )
 from armarius.store.session import Session
 from armarius.vectors.storage import VectorStorage
@@ -185,40 +182,8 @@ class SqliteStore:
 
     def passages(self, keys: Sequence[PassageKey]) -> list[Passage]:
         """See `Store`."""
-        wanted: dict[str, list[int]] = {}
-        for path, index in keys:
-            wanted.setdefault(path, []).append(index)
-        found: dict[PassageKey, Passage] = {}
         with self._reading() as connection:
-            for path, indexes in wanted.items():
-                row = first_row(connection, "SELECT id, kind, title, text FROM documents WHERE path = ?", (path,))
-                if row is None:
-                    continue
-                number, kind, title, packed = row
-                text, base = unpack_text(path, packed), number << PARAGRAPH_BITS
-                for index in indexes:
-                    paragraph = first_row(
-                        connection,
-                        'SELECT p.start, p."end", p.role, p.chapter, h.path FROM paragraphs p JOIN headings h '
-                        "ON h.id = p.heading WHERE p.id = ?",
-                        (base + index,),
-                    )
-                    if paragraph is None or not 0 <= index < 1 << PARAGRAPH_BITS:
-                        continue
-                    start, end, role, chapter, titles = paragraph
-                    found[path, index] = Passage(
-                        path,
-                        index,
-                        kind,
-                        title,
-                        chapter,
-                        tuple(json.loads(titles)),
-                        ROLES[role],
-                        start,
-                        end,
-                        text[start:end],
-                    )
-        return [found[key] for key in keys if key in found]
+            return read_passages(connection, keys)
 
     def search(self, query: TextQuery) -> list[TextHit]:
         """See `Store`."""
@@ -259,17 +224,15 @@ class SqliteStore:
                 counts.drop_unknown(connection)
             keep_hash(connection, "graph")
 
-    def entities(self) -> list[EntityRow]:
+    def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:
         """See `Store`."""
         with self._reading() as connection:
-            rows = all_rows(connection, "SELECT id, name, type, level, payload FROM entities ORDER BY id")
-        return [EntityRow(*row) for row in rows]
+            return graph.entities(connection, ids)
 
-    def relations(self) -> list[RelationRow]:
+    def relations(self, *, touching: Sequence[str] | None = None) -> list[RelationRow]:
         """See `Store`."""
         with self._reading() as connection:
-            rows = all_rows(connection, "SELECT * FROM relations ORDER BY source, target, type, since, until")
-        return [RelationRow(*row) for row in rows]
+            return graph.relations(connection, touching)
 
     def neighbours(self, entities: Sequence[str], *, depth: int = 1, limit: int = 1000) -> list[list[Step]]:
         """See `Store`."""

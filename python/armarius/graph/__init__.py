@@ -1,0 +1,18 @@
+"""Graphs of entities and relations: the project's own, NervusDB's, or one that a user brings."""
+
+from armarius.graph.base import Graph, GraphStore
+from armarius.graph.nervusdb import NervusDBGraph
+from armarius.graph.project import ProjectGraph
+from armarius.graph.walk import MAX_DEPTH, walk
+from armarius.graph.wire import from_bytes, to_bytes
+
+__all__ = [
+    "MAX_DEPTH",
+    "Graph",
+    "GraphStore",
+    "NervusDBGraph",
+    "ProjectGraph",
+    "from_bytes",
+    "to_bytes",
+    "walk",
+]

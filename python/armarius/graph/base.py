@@ -1,0 +1,186 @@
+"""The graph of a project: entities, and typed, directed relations between them, whatever keeps them.
+
+`GraphStore` is all that a store must do; `armarius.testing.GraphStoreConformance` is the executable form of this page.
+
+- An entity is known by its id. A relation is known by its source, its target and its type; it may lead back to where
+  it begins, and two entities may have any number of relations of different types, in either direction.
+- Ids, names and types are any text without white space at either end and without lone surrogates: quotes, line breaks,
+  emoji and query language are text.
+- Writing is idempotent: the same call again changes nothing, an entity or relation that is there is replaced.
+- Answers are in one order, whatever the order of writing: entities by id, relations by (source, target, type).
+- `Entity.origins` and `Relation.origin` say where a file states something; no store keeps them.
+
+Every method may raise `GraphError` when the store cannot answer; the engine turns that into `KG_UNAVAILABLE`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Relation
+from armarius.errors import ContextWarning
+
+__all__ = ["Graph", "GraphStore", "checked_entity", "checked_relation", "relation_key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Some entities and the relations between them. Make one with `Graph.of`.
+
+    Attributes:
+        entities: By id, each once.
+        relations: By (source, target, type), each once; both ends are among `entities`.
+        truncated: More would have been reached; what is nearest to the start is here.
+        warnings: Why something may be missing.
+    """
+
+    entities: tuple[Entity, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    truncated: bool = False
+    warnings: tuple[ContextWarning, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        entities: Iterable[Entity],
+        relations: Iterable[Relation] = (),
+        *,
+        truncated: bool = False,
+        warnings: Iterable[ContextWarning] = (),
+    ) -> "Graph":
+        """In order, without origins; of two with one id or key the later counts, relations to nowhere are left out."""
+        by_id = {entity.id: replace(entity, origins=()) for entity in entities}
+        by_key = {
+            relation_key(relation): replace(relation, origin=None)
+            for relation in relations
+            if relation.source in by_id and relation.target in by_id
+        }
+        return cls(
+            tuple(by_id[id_] for id_ in sorted(by_id)),
+            tuple(by_key[key] for key in sorted(by_key)),
+            truncated,
+            tuple(warnings),
+        )
+
+    def load_into(self, store: "GraphStore") -> None:
+        """Write everything here into `store`; what it has beside stays."""
+        for entity in self.entities:
+            store.upsert_entity(entity)
+        for relation in self.relations:
+            store.upsert_relation(relation)
+
+
+@runtime_checkable
+class GraphStore(Protocol):
+    """Where a graph is kept. Threads may share a store."""
+
+    def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
+        """The first `limit` relations that begin or end at an entity, in order; () for one that is not known.
+
+        Raises:
+            ValueError: `limit` is below 1.
+        """
+        ...
+
+    def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
+        """What is reached from some entities in at most `depth` steps in either direction, breadth first.
+
+        Unknown ids are passed over. `armarius.graph.walk` is this method for a store that can list the relations of
+        an entity.
+
+        Args:
+            entity_ids: Where the walk starts; they count as reached.
+            depth: Steps, >= 1. More than `armarius.graph.MAX_DEPTH` is that, with a warning when more would follow.
+            limit: At most so many entities, the nearest ones, by id within one step; then `truncated` is True.
+
+        Raises:
+            ValueError: `depth` or `limit` is below 1.
+        """
+        ...
+
+    def upsert_entity(self, entity: Entity, /) -> None:
+        """Write an entity; one with this id is replaced and keeps its relations.
+
+        Raises:
+            ValueError: A field that no store can hold; nothing is written.
+        """
+        ...
+
+    def upsert_relation(self, relation: Relation, /) -> None:
+        """Write a relation; one with this source, target and type gets these chapters.
+
+        Raises:
+            KeyError: An end that is no entity; nothing is written.
+            ValueError: As for `upsert_entity`.
+        """
+        ...
+
+    def delete_entity(self, entity_id: str, /) -> None:
+        """Remove an entity and every relation that begins or ends at it; one that is not there is no error."""
+        ...
+
+    def snapshot(self) -> Graph:
+        """Everything. `armarius.graph.to_bytes` writes it down, `Graph.load_into` copies it to another store."""
+        ...
+
+
+def relation_key(relation: Relation) -> tuple[str, str, str]:
+    """What a relation is known by."""
+    return relation.source, relation.target, relation.type
+
+
+def checked_entity(entity: Entity) -> Entity:
+    """`entity` without origins.
+
+    Raises:
+        ValueError: A field that no store can hold, named.
+    """
+    for field in ("id", "name", "type"):
+        _text(f"entity.{field}", getattr(entity, field))
+    _encodable("entity.description", entity.description)
+    for alias in entity.aliases:
+        _text("entity.aliases", alias)
+    for key, value in entity.attributes.items():
+        _encodable("entity.attributes", key)
+        _encodable("entity.attributes", value)
+    for fact in entity.facts:
+        if not isinstance(fact, Fact):
+            raise ValueError(f"entity.facts: expected Fact, got {type(fact).__name__}")
+        _encodable("entity.facts", fact.text)
+        _chapters("entity.facts", fact.since, fact.until)
+    if entity.level not in CONTEXT_LEVELS:
+        raise ValueError(f"entity.level: expected one of {', '.join(CONTEXT_LEVELS)}, got {entity.level!r}")
+    return replace(entity, origins=())
+
+
+def checked_relation(relation: Relation) -> Relation:
+    """`relation` without its origin.
+
+    Raises:
+        ValueError: A field that no store can hold, named.
+    """
+    for field in ("source", "target", "type"):
+        _text(f"relation.{field}", getattr(relation, field))
+    _chapters("relation", relation.since, relation.until)
+    return replace(relation, origin=None)
+
+
+def _text(field: str, value: object) -> None:
+    _encodable(field, value)
+    if not isinstance(value, str) or not value or value != value.strip():
+        raise ValueError(f"{field}: expected text without white space at its ends, got {value!r}"[:200])
+
+
+def _encodable(field: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise ValueError(f"{field}: expected text, got {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{field}: holds a lone surrogate") from None
+
+
+def _chapters(field: str, *chapters: object) -> None:
+    for chapter in chapters:
+        if chapter is not None and (type(chapter) is not int or chapter < 0):
+            raise ValueError(f"{field}: expected a chapter number or None, got {chapter!r}")

@@ -1,0 +1,234 @@
+"""A graph kept by NervusDB, through its command-line program: `v2 write` and `v2 query`, one process per statement.
+
+NervusDB is under the AGPL: it is never linked, never required, and only its documented command line is spoken. Its
+Mini-Cypher has no MERGE, no ORDER BY, no variable length and no parallel edges (docs/decisions/0090):
+
+    (:Entity {id, name, type, description, more})      more: aliases, attributes, level and facts as JSON
+    (:Relation {key, source, target, type, since, until})
+
+with an edge SOURCE_OF from the source to the relation and an edge TO from it to the target. Relations are nodes, so
+that any number of them stand between two entities; every question is one equality on one property.
+"""
+
+import json
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+from armarius.codex.atomic import folder_lock
+from armarius.codex.model import Entity, Relation
+from armarius.errors import GraphError, StoreBusy, StoreFull
+from armarius.graph.base import Graph, checked_entity, checked_relation, relation_key
+from armarius.graph.cypher import create, decode, delete, encode, match, update
+from armarius.graph.process import run
+from armarius.graph.walk import walk
+from armarius.graph.wire import entity_wire, read_entity
+
+__all__ = ["NervusDBGraph"]
+
+logger = logging.getLogger("armarius")
+
+PROGRAM = "nervusdb-cli"
+_ENTITY = ("id", "name", "type", "description", "more")
+_RELATION = ("source", "target", "type", "since", "until")
+_MAX_BYTES = 64 << 20
+_LONGEST_ARGUMENT = 8_000  # bytes of a statement; a longer one goes through a file, as Windows allows 32 KB for all
+_ONE_BY_ONE = 4  # asking for more ids than this costs more processes than reading all of a label
+
+Row = dict[str, str]
+
+
+class NervusDBGraph:
+    """`GraphStore` over a NervusDB database. Calls of all processes take turns: the database admits one at a time.
+
+    Args:
+        path: The database folder; made by the program when it is not there.
+        program: The program; None looks at `NERVUSDB_BIN`, then for `nervusdb-cli` on the PATH, at the first call.
+        timeout_s: Seconds for each run of it, and for others to finish with the database.
+
+    Raises:
+        GraphError: From every method: no program, no answer in time, a refusal, or output that is none. The message
+            names neither path nor statement; what the program said is logged at debug level.
+
+    Cost: a process per statement: two for `neighbors`, two or three for a write, four per level of a walk at most.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], *, program: str | PathLike[str] | None = None, timeout_s: float = 10.0
+    ) -> None:
+        self.path = Path(os.path.abspath(path))  # noqa: PTH100 - not resolved: a database may be a link
+        self._program = None if program is None else os.fspath(program)
+        self._timeout = timeout_s
+
+    def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
+        """See `GraphStore`."""
+        if limit < 1:
+            raise ValueError(f"limit must be >= 1, got {limit}")
+        with self._alone():
+            found = {relation_key(relation): relation for relation in self._touching([entity_id])}
+        return tuple(found[key] for key in sorted(found))[:limit]
+
+    def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
+        """See `GraphStore`."""
+        with self._alone():
+            return walk(entity_ids, depth=depth, limit=limit, entities=self._entities, touching=self._touching)
+
+    def snapshot(self) -> Graph:
+        """See `GraphStore`; two processes."""
+        with self._alone():
+            return Graph.of(self._all_entities(), self._all_relations())
+
+    def upsert_entity(self, entity: Entity, /) -> None:
+        """See `GraphStore`; read first, as there is no MERGE."""
+        entity = checked_entity(entity)
+        wanted = _entity_row(entity)
+        with self._alone():
+            known = self._rows("Entity", _ENTITY, ("id", entity.id))
+            if not known:
+                self._write(f"CREATE {create('n', 'Entity', wanted)}")
+            elif any(row != wanted for row in known):
+                self._write(f"{match('n', 'Entity', 'id', entity.id)} {update('n', wanted)}")
+
+    def upsert_relation(self, relation: Relation, /) -> None:
+        """See `GraphStore`; relation and edges are made by one statement."""
+        relation = checked_relation(relation)
+        wanted = _relation_row(relation)
+        key = "|".join(encode(part).replace("|", "%7C") for part in relation_key(relation))
+        with self._alone():
+            known = self._rows("Relation", _RELATION, ("key", key))
+            if known:
+                if any(row != wanted for row in known):
+                    self._write(f"{match('r', 'Relation', 'key', key)} {update('r', wanted)}")
+                return
+            for end in (relation.source, relation.target):
+                if not self._rows("Entity", ("id",), ("id", end)):
+                    raise KeyError(end)
+            self._write(
+                f"{match('a', 'Entity', 'id', relation.source)} {match('b', 'Entity', 'id', relation.target)} "
+                f"CREATE (a)-[:SOURCE_OF]->{create('r', 'Relation', {'key': key, **wanted})}-[:TO]->(b)"
+            )
+
+    def delete_entity(self, entity_id: str, /) -> None:
+        """See `GraphStore`; relations first, so that none is ever left without its end."""
+        with self._alone():
+            for key in ("source", "target"):
+                self._write(f"{match('r', 'Relation', key, entity_id)} {delete('r')}")
+            self._write(f"{match('n', 'Entity', 'id', entity_id)} {delete('n')}")
+
+    def _entities(self, ids: Sequence[str]) -> list[Entity]:
+        if len(ids) > _ONE_BY_ONE:
+            wanted = set(ids)
+            return [entity for entity in self._all_entities() if entity.id in wanted]
+        return [_entity(row) for id_ in ids for row in self._rows("Entity", _ENTITY, ("id", id_))]
+
+    def _touching(self, ids: Sequence[str]) -> list[Relation]:
+        if len(ids) > _ONE_BY_ONE:
+            wanted = set(ids)
+            return [one for one in self._all_relations() if one.source in wanted or one.target in wanted]
+        ends = [(key, id_) for id_ in ids for key in ("source", "target")]
+        return [_relation(row) for end in ends for row in self._rows("Relation", _RELATION, end)]
+
+    def _all_entities(self) -> list[Entity]:
+        return [_entity(row) for row in self._rows("Entity", _ENTITY)]
+
+    def _all_relations(self) -> list[Relation]:
+        return [_relation(row) for row in self._rows("Relation", _RELATION)]
+
+    def _rows(self, label: str, columns: Sequence[str], where: tuple[str, str] | None = None) -> list[Row]:
+        """The nodes with this label as plain text, sorted; a property that is not there is ""."""
+        start = f"MATCH (n:{label})" if where is None else match("n", label, *where)
+        output = self._run("query", f"{start} RETURN {', '.join(f'n.{column}' for column in columns)}")
+        rows = []
+        for line in output.splitlines():
+            if line.strip():
+                row = _object(line)
+                rows.append({column: _plain(row.get(f"n.{column}")) for column in columns})
+        return sorted(rows, key=lambda row: tuple(row.values()))
+
+    def _write(self, statement: str) -> None:
+        if not isinstance(_object(self._run("write", statement)).get("count"), int):
+            raise GraphError("the graph program did not say how much it wrote")
+
+    def _run(self, verb: Literal["query", "write"], statement: str) -> bytes:
+        command = [self._find(), "v2", verb, "--db", str(self.path)]
+        if len(statement.encode()) <= _LONGEST_ARGUMENT:
+            return self._answer([*command, "--cypher", statement])
+        with tempfile.TemporaryDirectory(prefix="armarius-") as folder:
+            file = Path(folder) / "statement.cypher"
+            file.write_text(statement, encoding="utf-8")
+            return self._answer([*command, "--file", str(file)])
+
+    def _answer(self, command: Sequence[str]) -> bytes:
+        finished = run(command, timeout_s=self._timeout, max_bytes=_MAX_BYTES)
+        if finished.status != 0:
+            logger.debug("%s failed with status %d: %s", PROGRAM, finished.status, finished.errors)
+            raise GraphError(f"the graph program failed with status {finished.status}")
+        return finished.output
+
+    def _find(self) -> str:
+        named = self._program or os.environ.get("NERVUSDB_BIN")
+        found = shutil.which(named or PROGRAM)
+        if found is None:
+            where = "the given program" if self._program else "NERVUSDB_BIN" if named else f"{PROGRAM} on the PATH"
+            raise GraphError(f"no graph program: {where} cannot be run")
+        return found
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Read and write as one, beside other threads and processes."""
+        try:
+            with folder_lock(self.path.parent, name=f".{self.path.name}.lock", timeout=self._timeout):
+                yield
+        except (StoreBusy, StoreFull) as error:
+            raise GraphError(f"the graph database cannot be used: {type(error).__name__}") from None
+
+
+def _plain(value: object) -> str:
+    """A property as text; one written by hand may be a number."""
+    return decode(value) if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        row = None
+    if not isinstance(row, dict):
+        raise GraphError("the graph program answered with something that is no JSON object")
+    return row
+
+
+def _entity_row(entity: Entity) -> Row:
+    wire = entity_wire(entity)
+    row = {column: wire.pop(column, "") for column in _ENTITY[:-1]}
+    return {**row, "more": json.dumps(wire, ensure_ascii=False)}
+
+
+def _entity(row: Mapping[str, str]) -> Entity:
+    """An entity as written here, or by hand with as little as an id."""
+    try:
+        more = json.loads(row["more"] or "{}")
+        stated = {column: row[column] for column in _ENTITY[:-1] if row[column]}
+        return read_entity({"name": stated.get("id", ""), **more, **stated})
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise GraphError("the graph database holds an Entity that is none") from None
+
+
+def _relation_row(relation: Relation) -> Row:
+    chapters = {"since": relation.since, "until": relation.until}
+    stated = {key: "" if value is None else str(value) for key, value in chapters.items()}
+    return {"source": relation.source, "target": relation.target, "type": relation.type, **stated}
+
+
+def _relation(row: Mapping[str, str]) -> Relation:
+    try:
+        since, until = (int(row[key]) if row[key] else None for key in ("since", "until"))
+        return checked_relation(Relation(row["source"], row["target"], row["type"], since, until))
+    except ValueError:
+        raise GraphError("the graph database holds a Relation that is none") from None

@@ -1,0 +1,68 @@
+"""What `armarius.toml` may say about the graph.
+
+[graph]
+store = "nervusdb"               # "project" (the default): what the files say, and nothing else
+path = ".armarius/nervusdb"      # the database, inside the project
+timeout_s = 2.0                  # that a request waits; then KG_UNAVAILABLE and the answer from the files
+max_entities = 200               # of one answer; then KG_TRUNCATED
+
+Which program is run is never the project's to say: `NERVUSDB_BIN` or the PATH names it.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from armarius.config import CONFIG_NAME, Config
+from armarius.errors import ConfigError
+from armarius.graph.base import GraphStore
+from armarius.graph.guard import GraphGuard
+from armarius.graph.nervusdb import NervusDBGraph
+
+__all__ = ["GraphOptions", "read_graph_options"]
+
+_KEYS: dict[str, tuple[type, ...]] = {
+    "store": (str,),
+    "path": (str,),
+    "timeout_s": (int, float),
+    "max_entities": (int,),
+}
+_PATH = ".armarius/nervusdb"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOptions:
+    """The table `graph`, checked; `store` is None for the project's own graph."""
+
+    store: GraphStore | None = None
+    timeout_s: float = 2.0
+    max_entities: int = 200
+
+    def guard(self, store: GraphStore) -> GraphGuard:
+        """`store` with these limits."""
+        return GraphGuard(store, timeout_s=self.timeout_s, max_entities=self.max_entities)
+
+
+def read_graph_options(config: Config, root: Path) -> GraphOptions:
+    """The table `graph` of a project's configuration; no program is looked for.
+
+    Raises:
+        ConfigError: An unknown key, a value of the wrong kind, or a path outside of the project; names file and key.
+    """
+    table = config.table("graph")
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in _KEYS:
+            raise ConfigError(f"{CONFIG_NAME}: unknown key graph.{key}; known: {', '.join(_KEYS)}")
+        if not isinstance(value, _KEYS[key]) or isinstance(value, bool):
+            names = " or ".join(kind.__name__ for kind in _KEYS[key])
+            raise ConfigError(f"{CONFIG_NAME}: graph.{key} must be {names}, got {value!r}")
+        if isinstance(value, int | float) and not 0 < value < float("inf"):
+            raise ConfigError(f"{CONFIG_NAME}: graph.{key} must be > 0, got {value!r}")
+        found[key] = value
+    name, path = found.pop("store", "project"), found.pop("path", _PATH)
+    if name not in ("project", "nervusdb"):
+        raise ConfigError(f"{CONFIG_NAME}: graph.store must be project or nervusdb, got {name!r}")
+    if not (root / path).resolve().is_relative_to(root.resolve()) or not path.strip("./\\"):
+        raise ConfigError(f"{CONFIG_NAME}: graph.path must lie inside the project, got {path!r}")
+    return GraphOptions(NervusDBGraph(root / path) if name == "nervusdb" else None, **found)

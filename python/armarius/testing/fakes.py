@@ -1,0 +1,154 @@
+"""A fetcher that answers as told, a counter with fixed prices, a graph in memory that fails when told to."""
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from armarius.codex.model import Entity, Relation
+from armarius.errors import ContextWarning
+from armarius.fetchers.base import Candidate, Fetched, FetchRequest, LayerName, Omission
+from armarius.graph import Graph, walk
+from armarius.graph.base import checked_entity, checked_relation, relation_key
+
+__all__ = ["FakeFetcher", "FakeGraph", "FixedCounter"]
+
+
+@dataclass(slots=True)
+class FakeFetcher:
+    """A fetcher that answers what it was given, fails when told to, and keeps the requests it saw.
+
+    Args:
+        candidates: Returned as they are; their layer decides where they go.
+        layer: The layer it claims to fill.
+        error: Raised instead of an answer.
+        delay: Seconds to sleep before answering.
+    """
+
+    candidates: Sequence[Candidate] = ()
+    layer: LayerName = "retrieved"
+    name: str = "fake"
+    omitted: Sequence[Omission] = ()
+    warnings: Sequence[ContextWarning] = ()
+    error: Exception | None = None
+    delay: float = 0.0
+    requests: list[FetchRequest] = field(default_factory=list)
+
+    def fetch(self, request: FetchRequest, /) -> Fetched:
+        """Answer as told."""
+        self.requests.append(request)
+        if self.delay:
+            time.sleep(self.delay)
+        if self.error is not None:
+            raise self.error
+        return Fetched(self.candidates, self.omitted, self.warnings)
+
+
+@dataclass(slots=True)
+class FixedCounter:
+    """A counter that can be checked by hand: one token per character, or per word.
+
+    Args:
+        per: `character` is additive over any join; `word` is additive over joins by white space.
+        error: Raised instead of a count.
+        texts: Every text it was asked about, in order.
+    """
+
+    per: Literal["character", "word"] = "character"
+    name: str = "fixed"
+    exact: bool = True
+    error: Exception | None = None
+    texts: list[str] = field(default_factory=list)
+
+    def count(self, text: str, /) -> int:
+        """Tokens of one text."""
+        self.texts.append(text)
+        if self.error is not None:
+            raise self.error
+        return len(text) if self.per == "character" else len(text.split())
+
+    def count_batch(self, texts: Sequence[str], /) -> list[int]:
+        """Tokens of each text."""
+        return [self.count(text) for text in texts]
+
+
+class FakeGraph:
+    """A `GraphStore` in memory, that fails or dawdles when told to and keeps the questions it was asked.
+
+    Args:
+        error: Raised by every method.
+        delay: Seconds to sleep before every answer.
+
+    Attributes:
+        asked: Method and first argument of every call, in order.
+    """
+
+    def __init__(self, *, error: Exception | None = None, delay: float = 0.0) -> None:
+        self.error = error
+        self.delay = delay
+        self.asked: list[tuple[str, object]] = []
+        self._lock = threading.RLock()
+        self._entities: dict[str, Entity] = {}
+        self._relations: dict[tuple[str, str, str], Relation] = {}
+
+    def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
+        """See `GraphStore`."""
+        if limit < 1:
+            raise ValueError(f"limit must be >= 1, got {limit}")
+        self._called("neighbors", entity_id)
+        with self._lock:
+            found = {relation_key(relation): relation for relation in self._touching([entity_id])}
+        return tuple(found[key] for key in sorted(found))[:limit]
+
+    def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
+        """See `GraphStore`."""
+        self._called("subgraph", list(entity_ids))
+        with self._lock:
+            return walk(
+                entity_ids,
+                depth=depth,
+                limit=limit,
+                entities=lambda ids: [self._entities[id_] for id_ in ids if id_ in self._entities],
+                touching=self._touching,
+            )
+
+    def upsert_entity(self, entity: Entity, /) -> None:
+        """See `GraphStore`."""
+        self._called("upsert_entity", entity)
+        with self._lock:
+            self._entities[entity.id] = checked_entity(entity)
+
+    def upsert_relation(self, relation: Relation, /) -> None:
+        """See `GraphStore`."""
+        self._called("upsert_relation", relation)
+        relation = checked_relation(relation)
+        with self._lock:
+            for end in (relation.source, relation.target):
+                if end not in self._entities:
+                    raise KeyError(end)
+            self._relations[relation_key(relation)] = relation
+
+    def delete_entity(self, entity_id: str, /) -> None:
+        """See `GraphStore`."""
+        self._called("delete_entity", entity_id)
+        with self._lock:
+            for relation in self._touching([entity_id]):
+                self._relations.pop(relation_key(relation), None)
+            self._entities.pop(entity_id, None)
+
+    def snapshot(self) -> Graph:
+        """See `GraphStore`."""
+        self._called("snapshot", None)
+        with self._lock:
+            return Graph.of(self._entities.values(), self._relations.values())
+
+    def _touching(self, ids: Sequence[str]) -> list[Relation]:
+        return [one for one in self._relations.values() if one.source in ids or one.target in ids]
+
+    def _called(self, method: str, argument: object) -> None:
+        self.asked.append((method, argument))
+        if self.delay:
+            time.sleep(self.delay)
+        if self.error is not None:
+            raise self.error
