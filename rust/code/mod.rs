@@ -23,6 +23,7 @@ pub mod occurrences;
 pub mod overrides;
 pub mod position;
 pub mod python;
+mod python_lines;
 pub mod resolve;
 pub mod scip;
 pub mod scopes;

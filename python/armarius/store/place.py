@@ -98,13 +98,7 @@ class Place:
             raise StoreFull(f"{self.folder}: cannot be made: {error.strerror}") from error
         with translated(self.folder / "index.lock"):
             self._lock = apsw.Connection(str(self.folder / "index.lock"))
-            try:
-                self._lock.execute("BEGIN EXCLUSIVE")
-                return True
-            except (apsw.BusyError, apsw.LockedError):
-                self._lock.set_busy_timeout(10_000)
-                self._share()
-                return False
+            return self._take()
 
     def settle(self) -> None:
         """The index is checked: let others in."""
@@ -120,19 +114,24 @@ class Place:
             if self._lock.in_transaction:
                 self._lock.execute("COMMIT")
             self._lock.set_busy_timeout(0)
-            try:
-                self._lock.execute("BEGIN EXCLUSIVE")
-                return True
-            except (apsw.BusyError, apsw.LockedError):
-                self._lock.set_busy_timeout(10_000)
-                self._share()
-                return False
+            return self._take()
 
     def leave(self) -> None:
         """Give up the lock."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+    def _take(self) -> bool:
+        """The lock for oneself at once, or shared with whoever holds it."""
+        assert self._lock is not None
+        try:
+            self._lock.execute("BEGIN EXCLUSIVE")
+            return True
+        except (apsw.BusyError, apsw.LockedError):
+            self._lock.set_busy_timeout(10_000)
+            self._share()
+            return False
 
     def _share(self) -> None:
         assert self._lock is not None
