@@ -15,7 +15,7 @@ Other tables belong to the rooms that read them (`Config.table`).
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from armarius.errors import ConfigError
@@ -32,7 +32,8 @@ class Config:
 
     Attributes:
         kinds: `(kind, glob)` pairs in file order; the first that matches a path decides.
-        exclude: Gitignore patterns of files that are not documents.
+        exclude: Gitignore patterns of files that are not documents; the folder of a configured embedding model is
+            among them, for its `vocab.txt` is nobody's prose.
         max_bytes: Files larger than this are skipped with a reason.
         index_dir: Folder of the index, or None for the user's cache directory.
         tables: The remaining top-level tables, unread.
@@ -82,7 +83,7 @@ def load_config(root: Path) -> Config:
         raise ConfigError(f"{CONFIG_NAME}: documents.index_dir must be a string, got {index_dir!r}")
     return Config(
         kinds=tuple((kind, glob) for kind in kinds for glob in _strings(kinds, kind, "kinds")),
-        exclude=tuple(_strings(documents, "exclude", "documents")),
+        exclude=(*_strings(documents, "exclude", "documents"), *_model_folder(_table(raw, "embedding"))),
         max_bytes=max_bytes,
         index_dir=index_dir,
         tables={name: value for name, value in raw.items() if name not in ("documents", "kinds")},
@@ -91,6 +92,16 @@ def load_config(root: Path) -> Config:
 
 def _table(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return Config(tables=raw).table(name)
+
+
+def _model_folder(embedding: Mapping[str, Any]) -> list[str]:
+    model = embedding.get("model")
+    if not isinstance(model, str) or model == "lexical":
+        return []
+    path = PurePosixPath(model.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        return []
+    return ["/" + "".join(f"\\{char}" if char in "*?[]!#\\" else char for char in str(path)) + "/"]
 
 
 def _strings(table: Mapping[str, Any], key: str, section: str) -> list[str]:

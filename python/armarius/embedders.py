@@ -9,6 +9,8 @@ that says what to download; nothing falls back to another model in silence. Anyt
 
 from pathlib import Path
 
+from armarius.config import CONFIG_NAME, Config
+from armarius.errors import ConfigError
 from armarius.vectors.base import Embedder, Fingerprint
 from armarius.vectors.bert import load_bert
 from armarius.vectors.folder import ModelFolder
@@ -17,7 +19,7 @@ from armarius.vectors.onnx import load_onnx
 from armarius.vectors.preprocess import Pooling, pooling_of
 from armarius.vectors.static import is_static, load_static
 
-__all__ = ["Embedder", "Fingerprint", "lexical", "load", "onnx", "safetensors", "static", "text2vec"]
+__all__ = ["Embedder", "Fingerprint", "configured", "lexical", "load", "onnx", "safetensors", "static", "text2vec"]
 
 _DEFAULT_MAX_LENGTH = 512
 
@@ -128,6 +130,31 @@ def load(path: str | Path, *, threads: int | None = None) -> Embedder:
     if folder.first("model.safetensors") and folder.json("config.json").get("model_type") == "bert":
         return safetensors(path, threads=threads)
     return onnx(path, threads=threads)
+
+
+def configured(config: Config, root: Path) -> Embedder | None:
+    """The embedder that `armarius.toml` asks for; None when it asks for none.
+
+        [embedding]
+        model = "models/text2vec-base-chinese"   # a folder, relative to the project; or "lexical": the built-in one
+        threads = 2                              # of one forward pass; one per core when absent
+
+    Raises:
+        ConfigError: An unknown key or a value of the wrong kind; names file and key.
+        EmbeddingError: The model is missing or broken.
+        MissingExtra: pip install 'armarius[semantic]'.
+    """
+    table = config.table("embedding")
+    if unknown := sorted(table.keys() - {"model", "threads"}):
+        raise ConfigError(f"{CONFIG_NAME}: unknown key embedding.{unknown[0]}; known: model, threads")
+    model, threads = table.get("model"), table.get("threads")
+    if model is not None and (not isinstance(model, str) or not model):
+        raise ConfigError(f"{CONFIG_NAME}: embedding.model must be a folder or 'lexical', got {model!r}")
+    if threads is not None and (type(threads) is not int or threads < 1):
+        raise ConfigError(f"{CONFIG_NAME}: embedding.threads must be a number >= 1, got {threads!r}")
+    if model is None:
+        return None
+    return lexical() if model == "lexical" else load(root / Path(model).expanduser(), threads=threads)
 
 
 def _settings(

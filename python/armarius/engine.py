@@ -7,6 +7,7 @@ pack = engine.assemble(query="检查第3章的角色一致性", document="chapte
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, Unpack
@@ -27,7 +28,7 @@ from armarius.codex import AuthoredCodex, Constraints, Entity, Memories
 from armarius.config import load_config
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult
 from armarius.counting import TokenCounter
-from armarius.errors import ContractError, EmbeddingError, ProjectError
+from armarius.errors import ContextWarning, ContractError, EmbeddingError, ProjectError
 from armarius.fetchers.base import Fetcher, LayerName
 from armarius.graph import GraphStore, ProjectGraph
 from armarius.graph.options import read_graph_options
@@ -38,12 +39,13 @@ from armarius.progressbar import progress_bar
 from armarius.project.documents import Document
 from armarius.project.kinds import Kind
 from armarius.project.searching import SearchHit
-from armarius.recall import ProjectRecall
+from armarius.recall import ProjectRecall, recall_of
 from armarius.retrieval.conflicts import Statement, statements
 from armarius.retrieval.excerpt import excerpt
 from armarius.retrieval.hits import Hit, Retrieval
 from armarius.vectors.base import Embedder
 from armarius.vectors.hits import SimilarPassage
+from armarius.vectors.near import Nearby
 from armarius.wiring import Project, counter_for
 
 __all__ = ["ContextEngine", "open"]
@@ -69,6 +71,8 @@ class ContextEngine:
         wait: Whether to return when the index equals the folder, or at once and build in the background.
         index_dir: Where the index lives; the user's cache directory when neither given nor configured.
         progress: Called after every committed batch of a build, from the thread that builds.
+        embedder: Makes vectors; None takes what `armarius.toml` names. A configured model that is missing or broken
+            is `EMBEDDING_UNAVAILABLE` in `status()` and in every answer that would have used it.
         graph: Asked where relation words lead, beside what the files say; None takes it from `armarius.toml`.
 
     Raises:
@@ -105,11 +109,11 @@ class ContextEngine:
             self.root, config=self.config, index_dir=index_dir, wait=wait, watch=watch, progress=progress
         )
         try:
-            self._recall = ProjectRecall(self._index, embedder) if embedder is not None else None
+            self._recall, self._no_recall = recall_of(self._index, embedder, self.config)
         except BaseException:
             self._index.close()
             raise
-        near = self._recall.near if self._recall is not None else None
+        near = self._near if self._recall is not None or self._no_recall else None
         self._code = CodeIndex(self.root, options=read_options(self.config, self.root))
         more = (*more_fetchers, SubgraphFetcher(self._code))
         # The project's own graph says what the files say, which retrieval has at hand.
@@ -285,14 +289,20 @@ class ContextEngine:
         """Recall by meaning: progress, focus, cancel, status.
 
         Raises:
-            EmbeddingError: The engine was opened without an embedder (EMBEDDING_UNAVAILABLE).
+            EmbeddingError: The engine was opened without an embedder, or the configured one is missing or broken
+                (EMBEDDING_UNAVAILABLE).
         """
         if self._recall is None:
-            raise EmbeddingError(
-                "EMBEDDING_UNAVAILABLE: opened without an embedder; give one to armarius.open(..., "
-                "embedder=armarius.embedders.text2vec(folder)), or .lexical() for one without a model"
+            reason = self._no_recall or (
+                "opened without an embedder; give one to armarius.open(..., "
+                "embedder=armarius.embedders.text2vec(folder)), or .lexical() for one without a model, "
+                "or name one in armarius.toml: [embedding] model"
             )
+            raise EmbeddingError(f"EMBEDDING_UNAVAILABLE: {reason}")
         return self._recall
+
+    def _near(self, query: str) -> Nearby:
+        return Nearby(trouble=self._no_recall) if self._recall is None else self._recall.near(query)
 
     def similar(
         self,
@@ -390,8 +400,11 @@ class ContextEngine:
         return self._project.view().document(path)
 
     def status(self) -> IndexStatus:
-        """What the index is doing and what it holds."""
-        return self._index.status()
+        """What the index is doing and what it holds; `EMBEDDING_UNAVAILABLE` when a model is asked for and fails."""
+        status = self._index.status()
+        trouble = self._no_recall if self._recall is None else self._recall.trouble
+        warnings = (ContextWarning("EMBEDDING_UNAVAILABLE", trouble),) if trouble else ()
+        return replace(status, warnings=(*status.warnings, *warnings))
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for a build in the background; False when it still runs after `timeout` seconds."""
@@ -497,7 +510,8 @@ def open(  # noqa: A001 - armarius.open
         index_dir: Where the index lives; the user's cache directory when neither given nor configured.
         progress: Called after every committed batch of a build, from the thread that builds; when not given
             and `wait`, a bar is drawn where standard error is a terminal.
-        embedder: Makes vectors for recall by meaning, in the background; see `armarius.embedders`.
+        embedder: Makes vectors for recall by meaning, in the background; see `armarius.embedders`. None takes the
+            model that `armarius.toml` names ([embedding] model), if any.
         graph: A graph of the user's own, asked where relation words lead, beside what the files say. One that fails
             or is slow leaves the files' answer, with `KG_UNAVAILABLE`. See `armarius.graph`.
 

@@ -10,21 +10,37 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Self, TypeVar
 
+from armarius import embedders
 from armarius.codex.cards import entity_card
 from armarius.config import Config
-from armarius.errors import EmbeddingError, StoreError
+from armarius.errors import EmbeddingError, MissingExtra, StoreError
 from armarius.index import ProjectIndex
 from armarius.project.kinds import Kind
 from armarius.store.sqlite import SqliteStore
 from armarius.vectors.base import Embedder
 from armarius.vectors.hits import SemanticStatus, SimilarEntity, SimilarPassage
-from armarius.vectors.near import Near
+from armarius.vectors.near import Nearby
 from armarius.vectors.queue import Progress
 from armarius.vectors.semantic import Semantic
 
-__all__ = ["ProjectRecall"]
+__all__ = ["ProjectRecall", "recall_of"]
 
 Answer = TypeVar("Answer")
+
+
+def recall_of(index: ProjectIndex, embedder: Embedder | None, config: Config) -> "tuple[ProjectRecall | None, str]":
+    """Recall by the given embedder, else by the one that `armarius.toml` names.
+
+    Returns:
+        The recall and ""; None and why, when the configured model is missing or broken; None and "" when none is asked
+        for. A project never becomes unusable because a model is.
+    """
+    if embedder is None:
+        try:
+            embedder = embedders.configured(config, index.root)
+        except (EmbeddingError, MissingExtra) as error:
+            return None, str(error)
+    return (None if embedder is None else ProjectRecall(index, embedder)), ""
 
 
 class ProjectRecall:
@@ -101,9 +117,9 @@ class ProjectRecall:
         self._index.freshen()
         return self._ask(lambda semantic: semantic.similar(query, limit=limit, kinds=kinds, chapters=chapters))
 
-    def near(self, query: str) -> list[Near]:
+    def near(self, query: str) -> Nearby:
         """What stands out as near in meaning, for retrieval; may be empty. Answers from what is embedded so far."""
-        return self._ask(lambda semantic: semantic.near(query))
+        return self._ask(lambda semantic: Nearby(tuple(semantic.near(query)), semantic.trouble))
 
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
         """The entities whose cards are nearest to `query`."""
@@ -146,6 +162,16 @@ class ProjectRecall:
     def status(self) -> SemanticStatus:
         """Model, progress, and what the vector index is like."""
         return self._current().status()
+
+    @property
+    def trouble(self) -> str:
+        """Why paragraphs are not found by meaning, or not all of them; "" when nothing is wrong."""
+        try:
+            semantic = self._current()
+            semantic.require_model()
+        except (EmbeddingError, StoreError) as error:
+            return str(error)
+        return semantic.trouble
 
     def close(self) -> None:
         """Stop the background work; closing twice is fine."""

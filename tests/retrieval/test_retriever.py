@@ -7,7 +7,7 @@ from armarius.codex import build_codex
 from armarius.project.documents import make_document
 from armarius.retrieval.library import Library
 from armarius.retrieval.retriever import Retriever
-from armarius.vectors.near import Near
+from armarius.vectors.near import Near, Nearby
 
 from .conftest import SMALL, retriever_of, write
 
@@ -108,7 +108,7 @@ def test_a_character_alone_is_no_answer(novel):
 def test_vectors_add_what_no_word_shares(tmp_path):
     root = write(tmp_path, SMALL)
     plain = retriever_of(root)
-    near = Retriever(vectors=lambda query: [Near("chapters/ch004.md", 20, 30, 0.61)])
+    near = Retriever(vectors=lambda query: Nearby((Near("chapters/ch004.md", 20, 30, 0.61),)))
     near.sync({path: plain.library.document(path) for path in SMALL}, plain.library.codex)
     assert plain.retrieve("unspeakable zyzzyva").outcome == "nothing found"
     answer = near.retrieve("unspeakable zyzzyva")
@@ -121,7 +121,9 @@ def test_vectors_add_what_no_word_shares(tmp_path):
 def test_vectors_never_move_what_words_found(tmp_path):
     root = write(tmp_path, SMALL)
     plain = retriever_of(root)
-    near = Retriever(vectors=lambda query: [Near(path, 20, 30, 0.9) for path in sorted(SMALL, reverse=True)])
+    near = Retriever(
+        vectors=lambda query: Nearby(tuple(Near(path, 20, 30, 0.9) for path in sorted(SMALL, reverse=True)))
+    )
     near.sync({path: plain.library.document(path) for path in SMALL}, plain.library.codex)
     for query in ("Anna and the wedding fire", "the fire in the chandlery", "what burns in chapter 3", "Anna"):
         before = references(plain.retrieve(query, limit=50))

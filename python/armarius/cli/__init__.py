@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from armarius._core import __version__
-from armarius.errors import ArmariusError
+from armarius.errors import ArmariusError, EmbeddingError
 
 __all__ = ["build_parser", "main"]
 
@@ -64,6 +64,8 @@ def _run(command: Callable[[argparse.Namespace], int], arguments: argparse.Names
     try:
         status = command(arguments)
         sys.stdout.flush()
+    except EmbeddingError as error:
+        return _say(f"EMBEDDING_UNAVAILABLE: {str(error).removeprefix('EMBEDDING_UNAVAILABLE: ')}", BAD_INPUT)
     except ArmariusError as error:
         return _say(error, BAD_INPUT)
     except KeyboardInterrupt:

@@ -1,6 +1,6 @@
 """`armarius embed` and what `armarius doctor` says about vectors.
 
-armarius embed novel/ --model models/text2vec-base-chinese
+armarius embed novel/ --model models/text2vec-base-chinese     # once; or name it in armarius.toml, [embedding] model
 armarius embed novel/ --model models/another --reembed
 """
 
@@ -16,17 +16,17 @@ from rich.progress import Progress as Bar
 
 from armarius import embedders
 from armarius.cli.terminal import add_project, note
-from armarius.config import load_config
-from armarius.errors import DimensionMismatch
+from armarius.config import Config, load_config
+from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
 from armarius.index import ProjectIndex
 from armarius.recall import ProjectRecall
 from armarius.store.base import Store
 from armarius.store.sqlite import SqliteStore
-from armarius.vectors.base import Embedder
+from armarius.vectors.base import Embedder, require_same
 from armarius.vectors.index import VectorIndex
 from armarius.vectors.queue import Progress
 
-__all__ = ["add_commands", "doctor_lines"]
+__all__ = ["add_commands", "doctor_lines", "embedding_problems"]
 
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -37,7 +37,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         description="Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.",
     )
     add_project(embed)
-    embed.add_argument("--model", metavar="FOLDER", type=Path, help="default: [embedding] model, else lexical vectors")
+    embed.add_argument("--model", metavar="FOLDER", type=Path, help="default: [embedding] model, else lexical")
     embed.add_argument("--reembed", action="store_true", help="replace the vectors of another model")
     embed.add_argument("--threads", type=int, metavar="N", help="of one forward pass (default: one per core)")
     embed.add_argument("--index-dir", metavar="FOLDER", help="where the index lives (default: the user's cache)")
@@ -74,11 +74,28 @@ def doctor_lines(store: Store, *, sample: bool = True) -> list[str]:
     return lines
 
 
+def embedding_problems(index: ProjectIndex, config: Config) -> list[str]:
+    """What keeps the embedder that `armarius.toml` names from answering, as sentences; loads the model."""
+    try:
+        embedder = embedders.configured(config, index.root)
+        sets = index.ask(lambda store: store.vectors.sets() if isinstance(store, SqliteStore) else {})
+        if embedder is not None and "serving" in sets:
+            require_same(sets["serving"].fingerprint, embedder.fingerprint)
+    except (EmbeddingError, MissingExtra) as error:
+        return [f"EMBEDDING_UNAVAILABLE: {error}"]
+    except ConfigError as error:
+        return [str(error)]
+    return []
+
+
 def _embedder(project: Path, model: Path | None, threads: int | None) -> Embedder:
-    if model is None:
-        configured = load_config(project).table("embedding").get("model") if project.is_dir() else None
-        model = project / str(configured) if configured else None
-    return embedders.lexical() if model is None else embedders.load(model, threads=threads)
+    try:
+        if model is not None:
+            return embedders.lexical() if str(model) == "lexical" else embedders.load(model, threads=threads)
+        config = load_config(project) if project.is_dir() else Config()
+        return embedders.configured(config, project) or embedders.lexical()
+    except MissingExtra as error:
+        raise EmbeddingError(str(error)) from error
 
 
 def _embed(arguments: argparse.Namespace) -> int:
@@ -101,6 +118,8 @@ def _embed(arguments: argparse.Namespace) -> int:
             note(f"armarius: stopped at {progress.done} of {progress.total}; the same command goes on from there")
             raise
         print(f"{done.done} texts embedded with {recall.status().serving}")
+    if arguments.model is not None and not load_config(arguments.path).table("embedding").get("model"):
+        note('armarius: name it in armarius.toml ([embedding] model = "…") and every command asks these vectors')
     return 0
 
 

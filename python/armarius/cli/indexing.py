@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from armarius.assembly.settings import read_settings
-from armarius.cli.embedding import doctor_lines
+from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.config import load_config
 from armarius.errors import ConfigError, ContractError
@@ -113,6 +113,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
         vectors = index.ask(doctor_lines)
         status = index.status()
         config = load_config(index.root)
+        wrong += embedding_problems(index, config)
     try:
         read_settings(config)
     except ConfigError as error:

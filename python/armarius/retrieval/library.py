@@ -263,6 +263,11 @@ class Library:
         file = self._files.get(path)
         return None if file is None else file.document
 
+    def texts_of(self, path: str) -> list[Text]:
+        """The texts of a document, by key."""
+        file = self._files.get(path)
+        return [] if file is None else [self.texts[key] for key in sorted(file.keys) if key in self.texts]
+
     @property
     def paths(self) -> tuple[str, ...]:
         """Every document taken in, sorted."""

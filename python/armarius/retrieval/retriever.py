@@ -7,6 +7,7 @@ Deterministic: the same project and question give the same answer in every proce
 
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,12 +29,12 @@ from armarius.retrieval.reasons import reasons
 from armarius.retrieval.roles import Ties
 from armarius.retrieval.timeline import Timeline
 from armarius.scanning import scan
-from armarius.vectors.near import Near
+from armarius.vectors.near import Near, Nearby
 
 __all__ = ["Found", "Retriever", "VectorSearch"]
 
 # The question to paragraphs that stand out as near in meaning, best first; may raise.
-VectorSearch = Callable[[str], Sequence[Near]]
+VectorSearch = Callable[[str], Nearby]
 
 _WITHHELD = 10
 _SCANNED = 20
@@ -214,13 +215,15 @@ class Retriever:
         if self._vectors is None:
             return []
         try:
-            found = self._vectors(query)
+            answer = self._vectors(query)
         except Exception as error:  # noqa: BLE001 - no source failure may fail the call
             warnings.append(ContextWarning("EMBEDDING_UNAVAILABLE", str(error)))
             return []
+        if answer.trouble:
+            warnings.append(ContextWarning("EMBEDDING_UNAVAILABLE", answer.trouble))
         near: dict[int, Near] = {}
         blocks: dict[int, tuple[int, ...]] = {}
-        for one in found:
+        for one in answer.found:
             place = _text_at(library, one)
             if place is not None and place[0] not in near:
                 near[place[0]], blocks[place[0]] = one, (place[1],)
@@ -263,12 +266,12 @@ class _Clock:
 
 def _text_at(library: Library, near: Near) -> tuple[int, int] | None:
     """The text and the block of it that a paragraph lies in; the first block when it lies in none, as a title does."""
-    texts = [(key, text) for key, text in sorted(library.texts.items()) if text.path == near.path]
-    for key, text in texts:
-        for number, block in enumerate(text.blocks):
-            if block.start <= near.start < block.end:
-                return key, number
-    return (texts[0][0], 0) if texts else None
+    texts = library.texts_of(near.path)
+    for text in texts:
+        number = bisect_right(text.blocks, near.start, key=lambda block: block.start) - 1
+        if number >= 0 and near.start < text.blocks[number].end:
+            return text.key, number
+    return (texts[0].key, 0) if texts else None
 
 
 def _matching(library: Library, asked: Understanding) -> list[tuple[int, float]]:

@@ -8,7 +8,7 @@ import numpy as np
 from armarius.vectors.base import Vectors
 from armarius.vectors.preprocess import unit_rows
 
-__all__ = ["Background", "Near"]
+__all__ = ["Background", "Near", "Nearby"]
 
 _MARGIN = 0.3
 
@@ -21,6 +21,14 @@ class Near:
     start: int
     end: int
     similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """An answer to retrieval: what stands out, best first, and why more may be missing ("" when nothing is)."""
+
+    found: tuple[Near, ...] = ()
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,11 @@ class EmbeddingQueue:
             raise EmbeddingError(self._error)
         return done
 
+    @property
+    def error(self) -> str:
+        """Why the queue stopped; "" when it did not."""
+        return f"embedding stopped: {self._error}; `recall.embed()` tries again" if self._error else ""
+
     def progress(self) -> Progress:
         """How far the embedding is."""
         done = total = 0

@@ -135,6 +135,11 @@ class Semantic:
         if not any(vector_set.fingerprint == self._embedder.fingerprint for vector_set in sets.values()):
             require_same(sets["serving"].fingerprint, self._embedder.fingerprint)
 
+    @property
+    def trouble(self) -> str:
+        """Why embedding stopped before everything was embedded; "" when it did not."""
+        return self._queue.error
+
     def embed_pending(self, timeout: float | None = None) -> bool:
         """Embed everything now and wait for it. False when the time ran out.
 
