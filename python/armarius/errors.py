@@ -68,7 +68,11 @@ class ContractError(ArmariusError, ValueError):
 
 
 class UnknownDocument(ContractError):
-    """The request names a document that the project does not have."""
+    """The request names a document that the project does not have; `near` holds the closest paths."""
+
+    def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.near = near
 
 
 class CursorOutOfRange(ContractError):

@@ -3,14 +3,15 @@
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
 
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
 from armarius.codex.load import AUTHORED_FILE, CODEX_FILE
 from armarius.codex.model import Entity
 from armarius.config import Config
 from armarius.counting import TokenCounter
-from armarius.errors import ContextWarning, StoreBusy
+from armarius.errors import ContextWarning, StoreBusy, UnknownDocument
 from armarius.fetchers.base import Fetcher
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.immediate import ImmediateFetcher
@@ -63,8 +64,19 @@ class View:
         """
         known = self.documents.get(document_id)
         if known is None:
-            return read_document(self.root, document_id, config=self.config)
+            try:
+                return read_document(self.root, document_id, config=self.config)
+            except UnknownDocument as error:
+                near = self._near(document_id)
+                raise UnknownDocument(f"{error}; near it: {', '.join(near)}" if near else str(error), near) from None
         return reread_document(self.root, known, config=self.config)
+
+    def _near(self, document_id: str) -> tuple[str, ...]:
+        """Paths like `document_id`, or that end in its file name; at most three, best first."""
+        name = PurePosixPath(document_id.replace("\\", "/")).name.lower()
+        same = [path for path in self.documents if name and PurePosixPath(path).name.lower() == name]
+        alike = get_close_matches(document_id[:300], self.documents, n=3, cutoff=0.7)
+        return tuple(dict.fromkeys((*same, *alike)))[:3]
 
 
 class Project:

@@ -143,6 +143,13 @@ def test_unknown_document_is_an_error_that_names_it(engine, document):
         engine.assemble(document=document)
 
 
+@pytest.mark.parametrize("written", ["ch001.md", "chapter/ch001.md", "chapters/CH001.md", "..\\chapters\\ch001.md"])
+def test_an_unknown_document_names_the_nearest(engine, written):
+    with pytest.raises(UnknownDocument, match=r"near it: chapters/ch001\.md") as caught:
+        engine.assemble(query="x", document=written)
+    assert caught.value.near[0] == "chapters/ch001.md"
+
+
 @pytest.mark.parametrize("cursor", [-1, 10**6])
 def test_cursor_outside_the_document_is_an_error(engine, cursor):
     with pytest.raises(CursorOutOfRange, match=str(cursor)):
