@@ -8,6 +8,7 @@ export class Armarius {
   #process;
   #waiting = new Map();
   #last = 0;
+  #gone = null;
 
   constructor(project, { command = "armarius", onNotification = () => {} } = {}) {
     this.#process = spawn(command, ["channel", project], { stdio: ["pipe", "pipe", "inherit"] });
@@ -20,13 +21,19 @@ export class Armarius {
       if (message.ok) waiting.resolve(message.result);
       else waiting.reject(Object.assign(new Error(message.error.message), { code: message.error.code }));
     });
-    this.#process.on("exit", () => {
-      for (const { reject } of this.#waiting.values()) reject(new Error("armarius has gone"));
+    const gone = (error) => {
+      this.#gone = error;
+      for (const { reject } of this.#waiting.values()) reject(error);
       this.#waiting.clear();
-    });
+    };
+    this.#process.on("error", gone); // not installed, or not on the PATH
+    this.#process.stdin.on("error", gone);
+    this.#process.on("exit", (code) => gone(new Error(`armarius has ended with status ${code}`)));
   }
 
+  // Positions are code points unless params say positionEncoding: "utf-16", as JavaScript strings count.
   call(method, params = {}) {
+    if (this.#gone) return Promise.reject(this.#gone);
     const id = ++this.#last;
     const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
     this.#process.stdin.write(JSON.stringify({ id, method, params }) + "\n");
@@ -34,6 +41,7 @@ export class Armarius {
   }
 
   close() {
+    if (this.#gone) return Promise.resolve(this.#process.exitCode);
     this.#process.stdin.end();
     return new Promise((resolve) => this.#process.on("exit", resolve));
   }

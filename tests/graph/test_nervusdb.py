@@ -149,7 +149,7 @@ MISBEHAVIOUR = {
     "deep": "print('[' * 100000)",
     "foreign": 'print(\'{"n.id": "a", "n.name": " ", "n.more": "[]"}\')',
     "signal": "import os; os.kill(os.getpid(), 9)",
-    "shouting": "import sys; sys.stderr.write('/root/secret ' * 200000); sys.exit(1)",
+    "shouting": "import sys; sys.stderr.write('/srv/secret ' * 200000); sys.exit(1)",
 }
 
 

@@ -1,7 +1,6 @@
 import json
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from armarius.store import connection, place
 from armarius.store.place import Place, is_remote, place_for
 from armarius.store.sqlite import SqliteStore
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="faults of POSIX systems")
+resource = pytest.importorskip("resource", reason="faults of POSIX systems")
 
 
 def answers(index):

@@ -95,6 +95,18 @@ def test_notifications_carry_no_id():
     pipe.close()
 
 
+def test_what_happened_before_there_was_a_listener_is_told_first_and_once():
+    channel, output = Channel({"ok": lambda p: 1}), io.BytesIO()
+    for done in (1, 2, 3):
+        channel.notify("index:progress", {"done": done, "total": 3})
+    channel.serve(io.BytesIO(b'{"id":1,"method":"ok"}\n'), output)
+    channel.notify("index:progress", {"done": 4, "total": 3})
+    assert [json.loads(line) for line in output.getvalue().splitlines()] == [
+        {"method": "index:progress", "params": {"done": 3, "total": 3}},
+        {"id": 1, "ok": True, "result": 1},
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [
@@ -151,7 +163,7 @@ def test_an_error_keeps_its_code_and_loses_the_project_path():
 
 
 def test_an_unexpected_error_says_nothing_of_itself():
-    [answer] = run({"m": fail(RuntimeError("SELECT secret FROM t at /root/x"))}, {"id": 1, "method": "m"})
+    [answer] = run({"m": fail(RuntimeError("SELECT secret FROM t at /srv/secret/x"))}, {"id": 1, "method": "m"})
     assert answer["error"]["code"] == "INTERNAL"
     assert "SELECT" not in answer["error"]["message"]
 

@@ -1,5 +1,7 @@
 """LangGraph for real: compiled graphs, sync and async, with a checkpointer and a tool loop."""
 
+from typing import TypedDict
+
 import pytest
 
 pytest.importorskip("langgraph", reason="the langgraph extra is not installed")
@@ -100,6 +102,31 @@ def test_options_reach_the_assembly(engine):
             query="检查第3章的角色一致性", document="chapters/ch003.md", cursor=30, budget=4000, model="deepseek-chat"
         ).prompt
     )
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "user", "content": "小雨点是谁"}],
+        [("human", "小雨点是谁"), ("ai", "一只猫")],
+        "小雨点是谁",
+        [HumanMessage([{"type": "text", "text": "小雨点是谁"}])],
+    ],
+)
+def test_a_state_without_a_reducer_is_read_all_the_same(engine, messages):
+    class Plain(TypedDict, total=False):
+        messages: object
+        context: str
+        context_files: list[str]
+
+    graph = StateGraph(Plain, context_schema=ArmariusContext)
+    graph.add_node("context", inject_context)
+    graph.add_edge(START, "context")
+    graph.add_edge("context", END)
+    state = graph.compile().invoke({"messages": messages}, context=ArmariusContext(engine))
+    assert "[用户请求]\n小雨点是谁" in state["context"]
+    with pytest.raises(ContractError, match="no message"):
+        graph.compile().invoke({"messages": [object()]}, context=ArmariusContext(engine))
 
 
 def test_a_forgotten_context_is_said(engine):

@@ -2,15 +2,20 @@
 
 import json
 import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("mcp.server", reason="the mcp extra is not installed")
 
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 
+import armarius
+from armarius import building
 from armarius.integrations.mcp import build_server
 
 TOOLS = {"assemble_context", "inspect_context", "search", "retrieve", "detect_entities", "subgraph"}
@@ -109,6 +114,71 @@ async def test_no_resource_outside_the_project_is_readable(client, engine, path)
 async def test_prompt_carries_the_context(client):
     prompt = await client.get_prompt("with_context", {"query": "小雨点是谁"})
     assert "林小雨的猫" in prompt.messages[0].content.text
+
+
+@pytest.mark.parametrize("document", ["no/such.md", "/etc/passwd", "../../etc/passwd"])
+async def test_a_prompt_that_fails_says_why(engine, document):
+    async with Client(build_server(engine)) as client:
+        with pytest.raises(MCPError, match="UNKNOWN_DOCUMENT") as caught:
+            await client.get_prompt("with_context", {"query": "x", "document": document})
+    assert str(engine.root.resolve()) not in str(caught.value)
+
+
+async def test_a_client_is_answered_from_the_whole_project_while_the_index_is_built(novel, monkeypatch):
+    read = building.read_changes
+
+    def slowly(*arguments, **options):
+        time.sleep(3.0)
+        yield from read(*arguments, **options)
+
+    monkeypatch.setattr(building, "read_changes", slowly)
+    started = time.monotonic()
+    with armarius.open(novel, watch=False, wait=False) as engine:
+        async with Client(build_server(engine)) as client:
+            assert len((await client.list_tools()).tools) == len(TOOLS)
+            assert time.monotonic() - started < 3.0
+            found = await client.call_tool("search", {"query": "第十八页"})
+            assert found.structured_content["results"]
+            answer = await client.call_tool("assemble_context", {"query": "小雨点是谁"})
+            assert answer.structured_content["warnings"] == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
+@pytest.mark.parametrize("how", ["end of input", "interrupt"])
+def test_the_server_ends_with_its_input_and_when_interrupted(novel, how):
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore::RuntimeWarning"}
+    process = subprocess.Popen(
+        [Path(sys.executable).parent / "armarius", "serve", novel],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+    )  # fmt: skip
+    process.stdin.write(INITIALIZE)
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    if how == "interrupt":
+        process.send_signal(signal.SIGINT)
+    else:
+        process.stdin.close()
+    assert process.wait(20) == (130 if how == "interrupt" else 0)
+    assert b"Traceback" not in process.stderr.read()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        stream.close()
+
+
+INITIALIZE = (
+    json.dumps(
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            },
+        }
+    ).encode()
+    + b"\n"
+)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -106,6 +106,8 @@ def test_channel_is_a_process_that_ends_with_its_input(novel):
     assert by_id[1]["ok"] is True
     assert by_id[2]["error"]["code"] == "UNKNOWN_METHOD"
     assert str(novel) not in done.stdout
+    told = [answer["params"] for answer in answers if answer.get("method") == "index:progress"]
+    assert told[-1]["done"] == told[-1]["total"] > 10
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no Node on this machine")
@@ -123,3 +125,14 @@ def test_javascript_client_of_the_examples_works(novel):
     assert answer["tokens"] > 0
     assert "codex:detected:小雨点" in answer["sources"]
     assert answer["refused"] == "UNKNOWN_DOCUMENT"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no Node on this machine")
+def test_javascript_client_rejects_when_there_is_no_program(novel):
+    done = subprocess.run(
+        ["node", CLIENT, novel, "小雨点是谁"],
+        capture_output=True, text=True, timeout=60, env={**environment(), "ARMARIUS": "no-such-program"}, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "ENOENT" in done.stderr
+    assert "Unhandled 'error' event" not in done.stderr

@@ -1,7 +1,14 @@
 """`armarius serve` and `armarius channel`: the engine for agents and for hosts in other languages, over stdio."""
 
 import argparse
+import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
 
 import armarius
 from armarius.cli.terminal import add_project
@@ -10,6 +17,8 @@ from armarius.integrations.channel import Channel
 from armarius.integrations.methods import methods_of
 
 __all__ = ["add_commands"]
+
+_CLOSING_S = 2.0  # for the index to be left sealed; it is found sound without
 
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -24,20 +33,37 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 def _serve(arguments: argparse.Namespace) -> int:
     from armarius.integrations.mcp import build_server
 
-    with armarius.open(arguments.path) as engine:
+    # Opened at once: a client gives up a handshake that waits for a large index.
+    with armarius.open(arguments.path, wait=False) as engine, _interruptible(engine):
         build_server(engine).run("stdio")
     return 0
 
 
 def _channel(arguments: argparse.Namespace) -> int:
-    channels: list[Channel] = []
+    channel = Channel({}, root=Path(arguments.path).resolve())
 
     def tell(progress: Progress) -> None:
-        for channel in channels:
-            channel.notify("index:progress", {"done": progress.done, "total": progress.total, "path": progress.path})
+        channel.notify("index:progress", {"done": progress.done, "total": progress.total, "path": progress.path})
 
     # Opened at once: the host hears of the build over the channel and may already ask.
     with armarius.open(arguments.path, wait=False, progress=tell) as engine:
-        channels.append(Channel(methods_of(engine), root=engine.root.resolve()))
-        channels[0].serve(sys.stdin.buffer, sys.stdout.buffer)
+        channel.add(methods_of(engine))
+        channel.serve(sys.stdin.buffer, sys.stdout.buffer)
     return 0
+
+
+@contextmanager
+def _interruptible(engine: armarius.ContextEngine) -> Iterator[None]:
+    """End on Ctrl-C, though a thread of the SDK sits in a read of standard input that nothing interrupts."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        closing = threading.Thread(target=engine.close, daemon=True)
+        closing.start()
+        closing.join(_CLOSING_S)
+        os._exit(128 + number)
+
+    before = signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -46,14 +46,27 @@ class Channel:
         self._state = threading.Lock()
         self._open: dict[str | int, Future[None] | None] = {}
         self._output: IO[bytes] | None = None
+        self._early: dict[str, bytes] | None = {}  # the last of each kind, until there is somebody to tell
+
+    def add(self, methods: Mapping[str, Method]) -> None:
+        """Answer these methods too."""
+        self._methods.update(methods)
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
-        """Send a notification; silently nothing while no stream is being served."""
-        self._send({"method": method, "params": dict(params)})
+        """Send a notification; before `serve` the last of each method is kept for then, after it nothing is sent."""
+        line = _encode({"method": method, "params": dict(params)})
+        with self._writing:
+            if self._early is not None:
+                self._early[method] = line
+                return
+        self._write(line)
 
     def serve(self, source: IO[bytes], output: IO[bytes]) -> None:
         """Answer every request of `source` on `output`; returns when `source` ends."""
-        self._output = output
+        with self._writing:
+            early, self._early, self._output = self._early or {}, None, output
+        for line in early.values():
+            self._write(line)
         try:
             with ThreadPoolExecutor(self._workers, thread_name_prefix="armarius-channel") as pool:
                 while line := source.readline(MAX_LINE_BYTES + 1):

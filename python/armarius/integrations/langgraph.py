@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from armarius.engine import ContextEngine
 
 try:
-    from langchain_core.messages import AnyMessage
+    from langchain_core.messages import AnyMessage, convert_to_messages
     from langchain_core.runnables import RunnableLambda
     from langgraph.graph.message import add_messages
     from langgraph.runtime import get_runtime
@@ -64,12 +64,24 @@ def _arguments(state: Mapping[str, Any]) -> tuple["ContextEngine", dict[str, Any
     return context.engine, {**arguments, **context.options}
 
 
-def newest_question(messages: Sequence[Any]) -> str:
-    """The text of the newest human message, or ""."""
-    for message in reversed(messages):
-        if getattr(message, "type", None) == "human":
-            return str(message.text)
-    return ""
+def newest_question(messages: object) -> str:
+    """The text of the newest human message, or "".
+
+    Args:
+        messages: As a state holds them: messages, or what LangChain takes for some (dicts, pairs, a string), for a
+            graph whose `messages` has no reducer that makes messages of them.
+
+    Raises:
+        ContractError: Something that is no message.
+    """
+    given: list[Any] = (
+        list(messages) if isinstance(messages, Sequence) and not isinstance(messages, str) else [messages]
+    )
+    try:
+        found = convert_to_messages(given)
+    except (ValueError, TypeError, NotImplementedError) as error:
+        raise ContractError(f'state["messages"] holds something that is no message: {type(error).__name__}') from None
+    return next((str(message.text) for message in reversed(found) if message.type == "human"), "")
 
 
 def _inject(state: Mapping[str, Any]) -> dict[str, Any]:

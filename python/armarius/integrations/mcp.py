@@ -1,26 +1,26 @@
 """The engine as an MCP server: tools, resources and a prompt, for agents that speak the protocol.
 
-stdout is the wire: nothing here prints. A failure is a `ToolError` whose text a model can act on; it
+stdout is the wire: nothing here prints. A failure is a text that a model can act on, a `ToolError` or its like; it
 names no path outside the project.
 """
 
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
 
 from pydantic import Field
 
 from armarius.errors import MissingExtra
-from armarius.integrations.failures import describe
+from armarius.integrations.failures import Failure, describe
 from armarius.integrations.methods import match_wire, wire
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
 
 try:
+    from mcp import MCPError
     from mcp.server import MCPServer
-    from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+    from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 except ImportError:
     raise MissingExtra("armarius.integrations.mcp", "mcp") from None
 
@@ -36,6 +36,9 @@ Budget = Annotated[int | None, Field(description="Tokens for the whole prompt; n
 Limit = Annotated[int, Field(description="At most this many results.", ge=1, le=100)]
 
 _EXCERPT = 2_000
+_INVALID_PARAMS = -32602
+# A client shakes hands at once, while the index is built; what it asks first waits so long for it.
+_PATIENCE_S = 20.0
 _INSTRUCTIONS = (
     "Context from one project folder. Call assemble_context for a ready prompt within a token budget, "
     "retrieve for the documents a question needs, search for exact words, detect_entities for who is named."
@@ -47,8 +50,29 @@ def build_server(engine: "ContextEngine") -> MCPServer:
     server = MCPServer("armarius", instructions=_INSTRUCTIONS)
     root = engine.root.resolve()
 
+    def told(failed: Callable[[Failure], Exception]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+        """Wait for an index under construction, and turn whatever is raised into what the client is told."""
+
+        def decorate(answer: Callable[_P, _R]) -> Callable[_P, _R]:
+            @wraps(answer)
+            def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+                try:
+                    engine.wait(_PATIENCE_S)
+                    return answer(*args, **kwargs)
+                except Exception as error:  # noqa: BLE001 - the client is told all that may be said
+                    raise failed(describe(error, root=root)) from None
+
+            return call
+
+        return decorate
+
+    tool = told(lambda failure: ToolError(f"{failure.code}: {failure.message}"))
+    listing = told(lambda failure: ResourceError(f"{failure.code}: {failure.message}"))
+    reading = told(lambda failure: ResourceNotFoundError(failure.message))
+    prompting = told(lambda failure: MCPError(_INVALID_PARAMS, f"{failure.code}: {failure.message}"))
+
     @server.tool()
-    @_told(root)
+    @tool
     def assemble_context(
         query: Query,
         document: DocumentPath = "",
@@ -61,7 +85,7 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         return {**pack.to_wire(), "documents": list(pack.documents)}
 
     @server.tool()
-    @_told(root)
+    @tool
     def inspect_context(
         query: Query, document: DocumentPath = "", cursor: Cursor = 0, budget: Budget = None, model: str | None = None
     ) -> dict[str, Any]:
@@ -72,13 +96,13 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         return seen.to_wire()
 
     @server.tool()
-    @_told(root)
+    @tool
     def search(query: Query, limit: Limit = 10) -> dict[str, Any]:
         """Find passages that contain the given words exactly. Any text is a valid query."""
         return {"results": [wire(hit) for hit in engine.search(query, limit=limit)]}
 
     @server.tool()
-    @_told(root)
+    @tool
     def retrieve(query: Query, limit: Limit = 5, document: DocumentPath = "") -> dict[str, Any]:
         """Find the documents and sections that a question needs, best first, with the reasons."""
         answer = engine.retrieve(query, limit=limit, document=document)
@@ -87,13 +111,13 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         return {"results": results, "outcome": answer.outcome, "warnings": warnings}
 
     @server.tool()
-    @_told(root)
+    @tool
     def detect_entities(text: Annotated[str, Field(max_length=200_000)]) -> dict[str, Any]:
         """Say which known people, places and things a text names."""
         return {"entities": [match_wire(match) for match in engine.detect(text)]}
 
     @server.tool()
-    @_told(root)
+    @tool
     def subgraph(
         symbol: Annotated[str, Field(description="Name or qualified name of a function, method or class.")],
         depth: Annotated[int, Field(ge=1, le=10)] = 3,
@@ -103,43 +127,27 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         return engine.subgraph(symbol, depth=depth, direction=direction).to_wire()
 
     @server.resource("armarius://entities", mime_type="application/json")
+    @listing
     def entities() -> list[dict[str, Any]]:
         """Every known entity: id, name, type, aliases."""
         return [wire(entity) for entity in engine.entities()]
 
     @server.resource("armarius://documents", mime_type="application/json")
+    @listing
     def documents() -> list[str]:
         """Paths of every document of the project."""
         return [document.path for document in engine.documents()]
 
     @server.resource("armarius://documents/{+path}", mime_type="text/markdown")
+    @reading
     def document(path: str) -> str:
         """The text of one document."""
-        try:
-            return engine.document(path).text
-        except Exception as error:  # noqa: BLE001 - a resource error carries a text, like a tool's
-            raise ResourceNotFoundError(describe(error, root=root).message) from None
+        return engine.document(path).text
 
     @server.prompt()
+    @prompting
     def with_context(query: Query, document: DocumentPath = "") -> str:
         """The user's question with the project's context before it."""
         return engine.assemble(query=query, document=document).prompt
 
     return server
-
-
-def _told(root: Path) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Turn whatever a tool raises into a text that a model can act on."""
-
-    def decorate(tool: Callable[_P, _R]) -> Callable[_P, _R]:
-        @wraps(tool)
-        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            try:
-                return tool(*args, **kwargs)
-            except Exception as error:  # noqa: BLE001 - only a ToolError's text reaches the model
-                failure = describe(error, root=root)
-                raise ToolError(f"{failure.code}: {failure.message}") from None
-
-        return call
-
-    return decorate
