@@ -70,6 +70,27 @@ def test_words_about_the_text_are_no_content():
     assert ask("describe the chapter where Anna appears").terms == ()
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "续写下一段",
+        "请帮我润色这一段",
+        "往下写两百字",
+        "用第一人称重写",
+        "给我三个后续情节的建议",
+        "翻译成英文",
+        "write the next paragraph",
+        "Give me more ideas for the next scene",
+    ],
+)
+def test_an_instruction_to_write_asks_for_nothing_that_stands_in_the_book(query):
+    assert ask(query).terms == ()
+
+
+def test_an_instruction_keeps_what_it_is_about():
+    assert "怀表" in ask("续写小雨找到怀表的一段").terms
+
+
 def test_a_longer_word_wins_over_a_shorter_one_inside_it():
     # 中 alone speaks about the text, 意中人 about love.
     assert "love" in ask("娶的不是意中人").concepts
