@@ -38,6 +38,13 @@ class TestLangChainConformance(RetrieversIntegrationTests):
         return QUESTION
 
 
+async def test_the_number_of_documents_may_be_given_with_each_call(engine):
+    retriever = ArmariusRetriever(engine=engine, k=2)
+    found = [retriever.invoke(QUESTION), retriever.invoke(QUESTION, k=4), await retriever.ainvoke(QUESTION, k=3)]
+    assert [len(documents) for documents in found] == [2, 4, 3]
+    assert await retriever.ainvoke(QUESTION) == found[0]
+
+
 def test_documents_carry_text_place_and_reasons(engine):
     documents = ArmariusRetriever(engine=engine).invoke(QUESTION)
     assert any("第十八页" in document.page_content for document in documents)
@@ -48,10 +55,15 @@ def test_documents_carry_text_place_and_reasons(engine):
 
 async def test_llama_index_finds_the_same_sync_and_async(engine):
     pytest.importorskip("llama_index.core", reason="the llama-index extra is not installed")
+    from llama_index.core.schema import MetadataMode
+
     from armarius.integrations.llama_index import ArmariusRetriever as LlamaRetriever
 
     retriever = LlamaRetriever(engine, similarity_top_k=3)
     found = retriever.retrieve(QUESTION)
     again = await retriever.aretrieve(QUESTION)
     assert [node.node_id for node in found] == [node.node_id for node in again]
+    content = found[0].node.get_content(MetadataMode.LLM)
+    assert found[0].node.metadata["path"] in content
+    assert "evidence" not in content
     assert [node.node_id for node in found] == [hit.reference for hit in engine.retrieve(QUESTION, limit=3)]

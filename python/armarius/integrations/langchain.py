@@ -5,6 +5,7 @@ system message, with one cache marker after them; the volatile layers stand as a
 before the newest human message. An assembly is made once per human message, not once per tool loop.
 """
 
+import asyncio
 import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
     from langchain_core.retrievers import BaseRetriever
@@ -148,5 +149,13 @@ class ArmariusRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
+        return self._found(query, k)
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        return await asyncio.to_thread(self._found, query, k)
+
+    def _found(self, query: str, k: int | None) -> list[Document]:
         hits = self.engine.retrieve(query, limit=self.k if k is None else k, **self.options)
         return [Document(self.engine.excerpt(hit), metadata=wire(hit), id=hit.reference) for hit in hits]

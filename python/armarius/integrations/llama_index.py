@@ -18,6 +18,8 @@ except ImportError:
 
 __all__ = ["ArmariusRetriever"]
 
+_REASONS = ["score", "evidence"]  # for people and programs; a model reads the text and where it stands
+
 
 class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
     """Documents and sections for a question, best first.
@@ -40,7 +42,14 @@ class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
         hits = self._engine.retrieve(query_bundle.query_str, limit=self._limit, **self._options)
         return [
             NodeWithScore(
-                node=TextNode(id_=hit.reference, text=self._engine.excerpt(hit), metadata=wire(hit)), score=hit.score
+                node=TextNode(
+                    id_=hit.reference,
+                    text=self._engine.excerpt(hit),
+                    metadata=wire(hit),
+                    excluded_llm_metadata_keys=_REASONS,
+                    excluded_embed_metadata_keys=_REASONS,
+                ),
+                score=hit.score,
             )
             for hit in hits
         ]
