@@ -8,6 +8,7 @@ pub mod alphabet;
 pub mod boundary;
 pub mod budget;
 pub mod code;
+pub mod doubt;
 pub mod folded;
 pub mod grams;
 pub mod lexical;

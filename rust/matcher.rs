@@ -7,10 +7,11 @@
 
 use crate::alphabet::Alphabet;
 use crate::boundary::Reason;
+use crate::doubt::Doubt;
 use crate::normalize;
 use crate::offsets::CodePoints;
 use crate::prefilter::Prefilter;
-use crate::reading::{self, Doubt, Kind};
+use crate::reading::{self, Kind};
 use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};

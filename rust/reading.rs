@@ -8,11 +8,12 @@
 //! - negated: 不 negates verbs; between it and a name a word ends that the name's first character begins (打报不平儿).
 //! - household: after a rank of nobility a bare title (临安伯老太太) is that house's.
 //! - verse: in lines of five or seven characters two characters of a name are more often their plain words.
-//! - doubtful: what was learnt from the project's own documents (`Doubt`).
+//! - doubtful: what was learnt from the project's own documents (`doubt`).
 //!
 //! Measured with `benches/eval_mentions.py`; the reasons are in `docs/decisions/0011-names-that-are-words.md`.
 
 use crate::boundary::Reason;
+use crate::doubt::Doubt;
 
 /// What an entity is, as far as the rules care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,17 +27,6 @@ pub enum Kind {
     Thing,
 }
 
-/// Doubt about one alias, learnt from documents.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Doubt {
-    /// The alias is also an ordinary word: a mention only where someone is being named.
-    Word,
-    /// The alias is capitalised and its lower-case form is an ordinary word (Will, will): a mention only with a capital.
-    Capital,
-    /// Rare beside the usual name, whose presence in the same paragraph makes a narrator's use of the alias another thing.
-    Beside(String),
-}
-
 /// What the surroundings of `start..end` in `text` have against its being a mention of an entity of `kind`.
 pub fn against(
     text: &str,
@@ -46,9 +36,8 @@ pub fn against(
     doubt: Option<&Doubt>,
 ) -> Option<Reason> {
     let alias = &text[start..end];
-    if doubt == Some(&Doubt::Capital) {
-        let small = alias.chars().next().is_some_and(char::is_lowercase);
-        return small.then_some(Reason::Doubtful);
+    if let Some(doubt) = doubt.filter(|doubt| doubt.is_about_case()) {
+        return doubt.holds(text, start, end).then_some(Reason::Doubtful);
     }
     if kind == Kind::Other {
         return None;
@@ -73,7 +62,7 @@ pub fn against(
         return Some(Reason::Verse);
     }
     doubt
-        .filter(|doubt| doubtful(doubt, text, start))
+        .filter(|doubt| doubt.holds(text, start, end))
         .map(|_| Reason::Doubtful)
 }
 
@@ -150,46 +139,18 @@ fn in_verse(text: &str, start: usize, end: usize) -> bool {
 const LONGEST_VERSE: usize = 2000;
 const PROSE: &str = "了的吗呢吧啊呀着你我他她它们这么说道";
 
-fn doubtful(doubt: &Doubt, text: &str, start: usize) -> bool {
-    let paragraph = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    let before = &text[paragraph..start];
-    if names(before) {
-        return false;
-    }
-    match doubt {
-        Doubt::Word | Doubt::Capital => true,
-        Doubt::Beside(usual) => {
-            let open = before.matches(['“', '「']).count() > before.matches(['”', '」']).count();
-            let end = text[start..].find('\n').map_or(text.len(), |at| start + at);
-            // With the family name in front it is a person's name all the same (李宫裁).
-            let family = usual
-                .chars()
-                .next()
-                .is_some_and(|family| before.ends_with(family));
-            !open && !family && text[paragraph..end].contains(usual.as_str())
-        }
-    }
-}
-
-/// Whether what stands before introduces a name: 名唤, 本名, 字 …
-fn names(before: &str) -> bool {
-    let before = before.trim_end_matches(['“', '‘', '「', '『', '：']);
-    let before = before.trim_end_matches(['为', '作', '做', '叫', '是', '曰']);
-    before.ends_with(['名', '唤', '字', '号', '称'])
-}
-
 fn is_han(character: char) -> bool {
     (0x3400..0xA000).contains(&(character as u32))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Doubt, Kind, against};
+    use super::{Kind, against};
     use crate::boundary::Reason;
 
-    fn judged(text: &str, alias: &str, doubt: Option<&Doubt>) -> Option<Reason> {
+    fn judged(text: &str, alias: &str) -> Option<Reason> {
         let start = text.find(alias)?;
-        against(text, start, start + alias.len(), Kind::Person, doubt)
+        against(text, start, start + alias.len(), Kind::Person, None)
     }
 
     #[test]
@@ -214,40 +175,7 @@ mod tests {
             ("你去请珍珠，我去看小红。", "珍珠", None),
             ("扶了珍珠回去", "珍珠", None),
         ] {
-            assert_eq!(judged(text, alias, None), expected, "{text}");
+            assert_eq!(judged(text, alias), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn a_capitalised_name_that_is_also_a_word_needs_its_capital() {
-        let judged = |text: &str| against(text, 0, 4, Kind::Other, Some(&Doubt::Capital));
-        assert_eq!(judged("will he come"), Some(Reason::Doubtful));
-        assert_eq!(judged("Will came"), None);
-        assert_eq!(judged("WILL!"), None);
-    }
-
-    #[test]
-    fn a_doubtful_alias_is_a_mention_where_someone_is_named() {
-        let word = Doubt::Word;
-        assert_eq!(
-            judged("她买了珍珠", "珍珠", Some(&word)),
-            Some(Reason::Doubtful)
-        );
-        assert_eq!(judged("有个丫头名唤珍珠", "珍珠", Some(&word)), None);
-        let beside = Doubt::Beside("紫鹃".to_owned());
-        assert_eq!(
-            judged("廊上的鹦哥叫，紫鹃来了", "鹦哥", Some(&beside)),
-            Some(Reason::Doubtful)
-        );
-        let courtesy = Doubt::Beside("李纨".to_owned());
-        assert_eq!(
-            judged("李宫裁笑道，李纨笑道", "宫裁", Some(&courtesy)),
-            None
-        );
-        assert_eq!(judged("鹦哥叫。\n紫鹃来了", "鹦哥", Some(&beside)), None);
-        assert_eq!(
-            judged("紫鹃听她说：“叫鹦哥来”", "鹦哥", Some(&beside)),
-            None
-        );
     }
 }

@@ -34,7 +34,7 @@ from armarius.graph import GraphStore, ProjectGraph
 from armarius.graph.options import read_graph_options
 from armarius.index import ProjectIndex
 from armarius.indexstate import IndexStatus, Progress
-from armarius.matching import Match, Mention, Rejection
+from armarius.matching import EntityMatcher, Match, Mention
 from armarius.progressbar import progress_bar
 from armarius.project.documents import Document
 from armarius.project.kinds import Kind
@@ -378,18 +378,17 @@ class ContextEngine:
 
     def detect(self, text: str) -> list[Match]:
         """Which known entities `text` names: one match each, the earliest, by position; see `EntityMatcher.detect`."""
-        self._index.freshen()
-        return self._index.world.matcher.detect(text)
+        return self.matcher.detect(text)
 
     def mentions(self, text: str) -> list[Mention]:
         """Every mention of a known entity in `text`; see `EntityMatcher.find_all`."""
-        self._index.freshen()
-        return self._index.world.matcher.find_all(text)
+        return self.matcher.find_all(text)
 
-    def rejections(self, text: str) -> list[Rejection]:
-        """Names that stand in `text` and are no mentions, each with the reason; see `EntityMatcher.explain`."""
+    @property
+    def matcher(self) -> EntityMatcher:
+        """What finds names in every answer: the codex, with what the project's prose taught about its names."""
         self._index.freshen()
-        return self._index.world.matcher.explain(text)
+        return self._index.world.matcher
 
     def documents(self) -> tuple[Document, ...]:
         """Every document of the project, by path."""

@@ -21,7 +21,7 @@ from armarius import _core
 from armarius._core import Match, Mention, Rejection
 
 if TYPE_CHECKING:
-    from armarius.habits import Habits
+    from armarius.habits import Habits, ShortName
 
 __all__ = ["EntityMatcher", "Match", "Mention", "Rejection"]
 
@@ -49,13 +49,18 @@ class EntityMatcher:
     Source: Aho & Corasick 1975; leftmost-longest as in the aho-corasick crate's MatchKind.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_core", "_derived", "_uncased")
 
     def __init__(self, entities: Iterable[object] = (), *, habits: "Habits | None" = None) -> None:
         named: list[tuple[str, str, list[str]]] = []
         for entity in entities:
             entity_id, names = names_of(entity)
             named.append((entity_id, kind_of(entity), names))
+        ids = {entity_id for entity_id, _, _ in named}
+        short = [one for one in habits.short if one.entity_id in ids] if habits else []
+        named += [(one.entity_id, "person", [one.text]) for one in short]
+        self._uncased: Final = {one.alias.lower() for one in habits.doubtful if one.rule == "case"} if habits else set()
+        self._derived: Final = {(one.entity_id, one.text.lower()): one for one in short}
         longer = [one.text for one in habits.longer] if habits else []
         doubts: list[tuple[str, str, str]] = (
             [(one.alias, one.rule, one.usual) for one in habits.doubtful] if habits else []
@@ -71,20 +76,38 @@ class EntityMatcher:
         try:
             return cls(known, habits=habits), []
         except ValueError:
-            usable, faults = [], []
+            faults: list[str] = []
+            return cls(cls.usable(known, faults), habits=habits), faults
+
+    @classmethod
+    def usable(cls, entities: Iterable[object], faults: list[str] | None = None) -> list[object]:
+        """The entities whose names can be matched; what is wrong with the others is added to `faults`."""
+        known = list(entities)
+        try:
+            cls(known)
+        except ValueError:
+            pass
+        else:
+            return known
+        kept = []
         for entity in known:
             try:
                 cls([entity])
             except ValueError as error:
-                faults.append(str(error))
+                if faults is not None:
+                    faults.append(str(error))
             else:
-                usable.append(entity)
-        return cls(usable, habits=habits), faults
+                kept.append(entity)
+        return kept
 
     @property
     def entity_ids(self) -> tuple[str, ...]:
         """The entity ids in the order first given; `find_packed` counts in it."""
         return self._core.entity_ids
+
+    def derived(self, entity_id: str, term: str) -> "ShortName | None":
+        """What a mention's term is derived from; None for a name that the entity was given."""
+        return self._derived.get((entity_id, term.lower())) if self._derived else None
 
     def __len__(self) -> int:
         return len(self._core)
@@ -110,13 +133,17 @@ class EntityMatcher:
         """`find_all` of a question: a name doubted in prose (珍珠, also a word) is meant when nobody else is named.
 
         Returns:
-            As `find_all`. A name whose capital is missing stays a word.
+            As `find_all`. A word of the project's prose that lacks the capital of a name stays a word.
         """
         found = self.find_all(text)
         if found:
             return found
-        doubted = [one for one in self.explain(text) if one.reason == "also a word here" and not one.term[0].islower()]
-        return [Mention(one.entity_id, one.term, one.start, one.end) for one in doubted]
+        doubted = [one for one in self.explain(text) if one.reason == "also a word here"]
+        return [
+            Mention(one.entity_id, one.term, one.start, one.end)
+            for one in doubted
+            if not one.term[0].islower() or one.term.lower() in self._uncased
+        ]
 
     def find_overlapping(self, text: str) -> list[Mention]:
         """Find every alias that stands in the text as a word, inside longer names too.
@@ -177,7 +204,7 @@ def names_of(entity: object) -> tuple[str, list[str]]:
     Raises:
         TypeError: No `id` or `name`, or a field of the wrong type; the message has the value.
     """
-    entity_id, name, aliases = (_field(entity, field) for field in ("id", "name", "aliases"))
+    entity_id, name, aliases = (field_of(entity, field) for field in ("id", "name", "aliases"))
     if not isinstance(entity_id, str) or not isinstance(name, str):
         raise TypeError(f"an entity needs a str id and a str name, got id={entity_id!r}, name={name!r}")
     if isinstance(aliases, str):
@@ -191,13 +218,13 @@ def names_of(entity: object) -> tuple[str, list[str]]:
 
 def kind_of(entity: object) -> Literal["person", "thing", ""]:
     """What the rules of reading (rust/reading.rs) may assume about an entity, by its `type`; "" is nothing."""
-    return _KINDS.get(_field(entity, "type"), "")
+    return _KINDS.get(field_of(entity, "type"), "")
 
 
 _KINDS: Final[dict[object, Literal["person", "thing", ""]]] = {"character": "person", "item": "thing"}
 
 
-def _field(entity: object, name: str) -> Any:  # noqa: ANN401 - whatever the entity holds; the callers check it
+def field_of(entity: object, name: str) -> Any:  # noqa: ANN401 - whatever the entity holds; the callers check it
     if isinstance(entity, Mapping):
         return entity.get(name)
     return getattr(entity, name, None)

@@ -114,7 +114,7 @@ class Project:
         self.constraints = Constraints(index.root)
         self._retriever = Retriever(index.root, vectors=vectors, graph=graph)
         self._own_fetchers: tuple[Fetcher, ...] = ()
-        self._told: tuple[object, Mapping[str, str]] | None = None
+        self._told: tuple[object, object, Mapping[str, str]] | None = None
         self._seen: tuple[Store, int, World] | None = None
         self._view: View | None = None
 
@@ -174,7 +174,7 @@ class Project:
 
     def _build(self, world: World, documents: dict[str, Document], stamps: dict[str, str]) -> View:
         quiet = {path for path, document in documents.items() if document.kind in ("chapter", "code")}
-        told = (world, {path: stamp for path, stamp in stamps.items() if path not in quiet})
+        told = (world.codex, world.matcher, {path: stamp for path, stamp in stamps.items() if path not in quiet})
         if told != self._told:
             self._own_fetchers = self._own(world, documents)
             self._told = told

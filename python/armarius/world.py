@@ -51,8 +51,10 @@ class World:
         """The same codex, its names found by other habits."""
         if habits == self.habits:
             return self
+        if habits.policy == self.habits.policy:  # other figures, the same mentions
+            return replace(self, habits=habits)
         matcher, _ = EntityMatcher.of_usable(self.codex.entities, habits=habits)
-        return replace(self, matcher=matcher, habits=habits, names=_digest([self.cast, habits]))
+        return replace(self, matcher=matcher, habits=habits, names=_digest([self.cast, habits.policy]))
 
     def mentions(self, documents: Sequence[Document]) -> list[tuple[MentionRow, ...]]:
         """The mentions of each document by (start, -end, entity), in one crossing.
@@ -98,7 +100,7 @@ def read_world(root: Path, documents: Iterable[Document]) -> World:
     matcher, faults = EntityMatcher.of_usable(codex.entities)
     warnings = (*codex.warnings, *(ContextWarning("ENTITY_MATCH_FAILED", fault) for fault in faults))
     habits, cast = Habits(), _digest([_naming(entity) for entity in codex.entities])
-    names, graph = _digest([cast, habits]), _digest([codex.entities, codex.relations])
+    names, graph = _digest([cast, habits.policy]), _digest([codex.entities, codex.relations])
     return World(codex, matcher, habits, cast, names, graph, warnings)
 
 

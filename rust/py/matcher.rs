@@ -1,9 +1,10 @@
 //! `EntityMatcher` for Python: conversions and nothing else.
 
+use crate::doubt::Doubt;
 use crate::matcher::{Habits, Hit, Matcher, MatcherError};
 use crate::offsets::CodePoints;
 use crate::py::mention::{Match, Mention, Rejection};
-use crate::reading::{Doubt, Kind};
+use crate::reading::Kind;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -219,7 +220,8 @@ fn kind_of(kind: &str) -> Kind {
 fn doubt_of(rule: &str, usual: &str) -> Doubt {
     match rule {
         "beside" => Doubt::Beside(usual.to_owned()),
-        "capital" => Doubt::Capital,
+        "capital" | "case" => Doubt::Capital,
+        "inside" => Doubt::Inside,
         _ => Doubt::Word,
     }
 }

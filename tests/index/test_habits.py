@@ -138,7 +138,7 @@ def test_detection_retrieval_and_assembly_read_names_alike(village):
         said = "她买了玉簪，大奶奶来了"
         assert [one.matched_term for one in engine.detect(said)] == ["大奶奶"]
         assert [one.term for one in engine.mentions(said)] == ["大奶奶"]
-        assert [(one.term, one.reason) for one in engine.rejections(said)] == [("玉簪", "also a word here")]
+        assert [(one.term, one.reason) for one in engine.matcher.explain(said)] == [("玉簪", "also a word here")]
         assert "玉簪" not in engine.retrieve(said).understanding.aliases
         pack = engine.assemble(query="灯会", document="chapters/ch004.md", cursor=20, budget=8000)
         assert not [source for source in pack.layers.retrieved.source if source == "codex:detected:苏雁"]
@@ -150,3 +150,14 @@ def test_a_question_by_a_doubted_name_alone_means_the_person(village):
         assert engine.retrieve("三颗玉簪在哪").understanding.entities == ()
         pack = engine.assemble(query="玉簪是谁", budget=8000)
         assert "codex:detected:苏雁" in pack.layers.retrieved.source
+
+
+def test_evidence_says_that_a_name_is_derived(village):
+    put(village, "spec/more.md", "# 人物\n\n## 顾昭宁\n\n- 类型：人物\n- 描述：医馆的学徒\n")
+    put(village, "chapters/ch004.md", "# 第四章 医馆\n\n顾昭宁进来了。昭宁说：“水开了。”\n")
+    with armarius.open(village, watch=False) as engine:
+        assert str(engine.matcher.derived("顾昭宁", "昭宁")) == "derived: given name of 顾昭宁"
+        hit = next(hit for hit in engine.retrieve("昭宁在哪里") if hit.section == "顾昭宁")
+        assert hit.evidence[0].detail == "the question names 顾昭宁: 昭宁 (derived: given name of 顾昭宁)"
+        pack = engine.assemble(query="昭宁在哪里", budget=8000)
+        assert "昭宁 (derived: given name of 顾昭宁)" in str(pack.explain("codex:detected:顾昭宁"))

@@ -11,7 +11,7 @@ from armarius.cli.terminal import add_project, note, show, show_json, words
 from armarius.codex import Entity
 from armarius.codex.cards import entity_card
 from armarius.errors import ContractError
-from armarius.matching import Match, Mention, Rejection
+from armarius.matching import EntityMatcher, Mention, Rejection
 
 __all__ = ["add_commands"]
 
@@ -36,21 +36,20 @@ def _detect(arguments: argparse.Namespace) -> int:
         raise ContractError("--text is empty")
     with armarius.open(arguments.path) as engine:
         entities = {entity.id: entity for entity in engine.codex.list()}
-        matches, mentions, rejected = engine.detect(text), engine.mentions(text), engine.rejections(text)
+        matcher = engine.matcher
+    matches = matcher.detect(text)
     if arguments.json:
-        show_json(_wire(entities, matches, mentions, rejected))
+        show_json(_wire(matcher, text, entities))
     elif arguments.cards:
         print("\n\n".join(entity_card(entities[match.entity_id]) for match in matches))
     else:
-        show(_table(entities, matches, mentions, rejected))
+        show(_table(matcher, text, entities))
     if not entities:
         note("armarius: this project describes no entities")
     return 0
 
 
-def _wire(
-    entities: dict[str, Entity], matches: list[Match], mentions: list[Mention], rejected: list[Rejection]
-) -> dict[str, list[dict[str, object]]]:
+def _wire(matcher: EntityMatcher, text: str, entities: dict[str, Entity]) -> dict[str, list[dict[str, object]]]:
     return {
         "matches": [
             {
@@ -60,21 +59,27 @@ def _wire(
                 "name": entities[match.entity_id].name,
                 "aiContextLevel": entities[match.entity_id].level,
             }
-            for match in matches
+            for match in matcher.detect(text)
         ],
         "mentions": [
-            {"entityId": item.entity_id, "term": item.term, "start": item.start, "end": item.end} for item in mentions
+            {
+                "entityId": item.entity_id,
+                "term": item.term,
+                "start": item.start,
+                "end": item.end,
+                "derived": _derived(matcher, item),
+            }
+            for item in matcher.find_all(text)
         ],
         "rejected": [
             {"entityId": item.entity_id, "term": item.term, "start": item.start, "reason": item.reason, "by": item.by}
-            for item in rejected
+            for item in matcher.explain(text)
         ],
     }
 
 
-def _table(
-    entities: dict[str, Entity], matches: list[Match], mentions: list[Mention], rejected: list[Rejection]
-) -> RenderableType:
+def _table(matcher: EntityMatcher, text: str, entities: dict[str, Entity]) -> RenderableType:
+    matches, mentions = matcher.detect(text), matcher.find_all(text)
     if not matches:
         found: RenderableType = Text("no entity is named")
     else:
@@ -94,7 +99,15 @@ def _table(
                 entity.level,
             )
             found.add_row(*map(Text, row))
-    return Group(found, *(Text(_rejection(item, entities), style="dim") for item in rejected))
+    terms = {(item.entity_id, item.term): item for item in mentions}
+    notes = [f"{item.term}: {why}" for item in terms.values() if (why := _derived(matcher, item))]
+    notes += [_rejection(item, entities) for item in matcher.explain(text)]
+    return Group(found, *(Text(line, style="dim") for line in notes))
+
+
+def _derived(matcher: EntityMatcher, item: Mention) -> str | None:
+    short = matcher.derived(item.entity_id, item.term)
+    return None if short is None else str(short)
 
 
 def _rejection(item: Rejection, entities: dict[str, Entity]) -> str:

@@ -152,7 +152,7 @@ class RetrievedFetcher:
             for mention in mentions:
                 id_ = mention.entity_id
                 if id_ not in counts:
-                    evidence.setdefault(id_, []).append(_evidence(text, mention, request))
+                    evidence.setdefault(id_, []).append(_evidence(text, mention, request, built.matcher))
                 counts[id_] = counts.get(id_, 0) + 1
             for id_, count in counts.items():
                 score = _SCORES[text.origin] + _PER_MENTION * min(count, _MOST_MENTIONS)
@@ -192,10 +192,13 @@ def _candidate(entity: Entity, source: str, score: float, evidence: list[Evidenc
     )
 
 
-def _evidence(text: _Text, mention: Any, request: FetchRequest) -> Evidence:  # noqa: ANN401 - a host's mention
+def _evidence(text: _Text, mention: Any, request: FetchRequest, matcher: Any) -> Evidence:  # noqa: ANN401 - a host's
     path = request.document_id if text.origin == "cursor" else ""
     span = (text.base + mention.start, text.base + mention.end)
-    return Evidence("mention", f"{text.origin}: {mention.term}", path, span)
+    derived = getattr(matcher, "derived", None)
+    short = None if derived is None else derived(mention.entity_id, mention.term)
+    detail = mention.term if short is None else f"{mention.term} ({short})"
+    return Evidence("mention", f"{text.origin}: {detail}", path, span)
 
 
 def _absent(entity: Entity) -> Omission:

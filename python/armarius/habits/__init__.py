@@ -1,4 +1,4 @@
-"""What a project's own documents teach about its names: longer names that are nobody's, names that are also words.
+"""What a project's own documents teach about its names: short ones that are used, longer ones that are nobody's, words.
 
 Deterministic, each finding with its figures; `EntityMatcher(entities, habits=…)` takes it into account:
 
@@ -15,7 +15,16 @@ order and number of steps in which they came (docs/decisions/0043).
 """
 
 from armarius.habits.learning import habits_of, learn_habits
-from armarius.habits.model import DoubtfulAlias, Habits, LongerName
+from armarius.habits.model import DoubtfulAlias, Habits, LongerName, RefusedName, ShortName
 from armarius.habits.tally import Tally
 
-__all__ = ["DoubtfulAlias", "Habits", "LongerName", "Tally", "habits_of", "learn_habits"]
+__all__ = [
+    "DoubtfulAlias",
+    "Habits",
+    "LongerName",
+    "RefusedName",
+    "ShortName",
+    "Tally",
+    "habits_of",
+    "learn_habits",
+]

@@ -10,6 +10,7 @@ from typing import Final
 
 from armarius.habits.model import DoubtfulAlias, Habits, LongerName
 from armarius.habits.scripts import FUNCTION, TITLE, is_han
+from armarius.habits.short import short_names
 from armarius.habits.tally import Tally
 from armarius.matching import kind_of, names_of
 
@@ -48,10 +49,14 @@ def learn_habits(entities: Iterable[object], texts: Iterable[str]) -> Habits:
 
 def habits_of(tally: Tally) -> Habits:
     """What the counts teach; a function of the counts alone."""
-    longer = [*_titles(tally), *_compounds(tally)]
+    names = short_names(tally.usage)
+    longer = {one.text: one for one in [*names.longer, *_titles(tally), *_compounds(tally)]}
+    doubtful = {one.alias: one for one in [*names.doubtful, *_doubtful(tally)]}
     return Habits(
-        longer=tuple(sorted(longer, key=lambda one: (one.text, one.alias))),
-        doubtful=_doubtful(tally),
+        longer=tuple(longer[text] for text in sorted(longer)),
+        doubtful=tuple(doubtful[alias] for alias in sorted(doubtful)),
+        short=tuple(sorted(names.short, key=lambda one: (one.text, one.entity_id))),
+        refused=tuple(sorted(names.refused, key=lambda one: one.text)),
     )
 
 
@@ -80,7 +85,7 @@ def _compounds(tally: Tally) -> list[LongerName]:
     return longer
 
 
-def _doubtful(tally: Tally) -> tuple[DoubtfulAlias, ...]:
+def _doubtful(tally: Tally) -> list[DoubtfulAlias]:
     """珍珠, 鹦哥: a rare name that has nothing of the usual one in it."""
     times: defaultdict[str, Counter[str]] = defaultdict(Counter)
     owners: defaultdict[str, set[str]] = defaultdict(set)
@@ -102,7 +107,7 @@ def _doubtful(tally: Tally) -> tuple[DoubtfulAlias, ...]:
                 word = tally.counted[alias] >= 2
                 because = f"{share}; counted as a thing {tally.counted[alias]} times" if word else share
                 doubtful[alias] = DoubtfulAlias(alias, entity_id, "word" if word else "beside", usual, because)
-    return tuple(doubtful[alias] for alias in sorted(doubtful))
+    return list(doubtful.values())
 
 
 def _words_in_lower_case(tally: Tally, times: Mapping[str, Counter[str]]) -> list[DoubtfulAlias]:

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from armarius.habits.forms import Forms
 from armarius.habits.scripts import HAN_FIRST, HAN_LAST, TITLE, is_han
+from armarius.habits.usage import Usage
 from armarius.matching import EntityMatcher, Mention, kind_of, names_of
 
 __all__ = ["Tally"]
@@ -23,7 +25,7 @@ class Tally:
         entities: As for `EntityMatcher`; those whose names cannot be matched are passed over.
 
     Attributes:
-        entities: As given.
+        entities: As given, but for those.
         characters: How often each Han character occurs.
         given: Han character to how often it stands behind a family name of the project.
         titled: (character, bare title behind it) to how often.
@@ -31,11 +33,12 @@ class Tally:
         heads: (name counted as a thing, Han character behind it) to how often.
         followed: (name of a person, Han character behind it) to how often, counted as a thing or not.
         times: (entity id, name as written) to how often.
+        usage: Of the short forms of names.
     """
 
     def __init__(self, entities: Iterable[object]) -> None:
-        self.entities: Final = list(entities)
-        self._matcher: Final = EntityMatcher.of_usable(self.entities)[0]
+        self.entities: Final = EntityMatcher.usable(entities)
+        self._matcher: Final = EntityMatcher(self.entities)
         named = [(kind_of(entity), *names_of(entity)) for entity in self.entities]
         self._persons: Final = {entity_id for kind, entity_id, _ in named if kind == "person"}
         families = {names[0][0] for _, _, names in named if len(names[0]) in (2, 3) and is_han(names[0][0])}
@@ -48,6 +51,7 @@ class Tally:
         self.heads: Final = Counter[tuple[str, str]]()
         self.followed: Final = Counter[tuple[str, str]]()
         self.times: Final = Counter[tuple[str, str]]()
+        self.usage: Final = Usage(Forms(self.entities))
 
     def add(self, texts: Sequence[str]) -> None:
         """Count documents.
@@ -90,6 +94,8 @@ class Tally:
     def _counters(self) -> Iterator[tuple[str, "Counter[Any]"]]:
         for name in ("given", "titled", "counted", "heads", "followed", "times"):
             yield name, getattr(self, name)
+        yield "uses", self.usage.uses
+        yield "beside", self.usage.beside
 
     def _count(self, texts: Sequence[str], sign: int) -> None:
         for text, mentions in zip(texts, self._matcher.find_batch(texts), strict=True):
@@ -98,6 +104,7 @@ class Tally:
                 for character in self._given.findall(text):
                     self.given[character] += sign
             self._mentions(text, mentions, sign)
+            self.usage.look(text, mentions, sign)
             for rejection in self._matcher.explain(text):
                 if rejection.reason == "counted as a thing":
                     self.counted[rejection.term] += sign

@@ -88,7 +88,10 @@ def _mentions(library: Library, people: People, text: Text) -> list[Evidence]:
         count = text.mentions[entity_id]
         if count:
             first = text.first[entity_id]
-            detail = f"{library.entities[entity_id].name} {count}×"
+            short = library.matcher.derived(entity_id, first.term)
+            detail = f"{library.entities[entity_id].name} {count}×" + (
+                "" if short is None else f" ({first.term}, {short})"
+            )
             found.append(Evidence("mention", detail, text.path, (first.start, first.end)))
     return found
 
@@ -148,7 +151,9 @@ def _of_section(library: Library, asked: Understanding, people: People, one: Mix
         name = library.entities[entity_id].name
         written = [mention.term for mention in asked.mentions if mention.entity_id == entity_id]
         if written:
-            found.append(Evidence("mention", f"the question names {name}: {written[0]}", section.path, span))
+            short = library.matcher.derived(entity_id, written[0])
+            detail = f"the question names {name}: {written[0]}" + ("" if short is None else f" ({short})")
+            found.append(Evidence("mention", detail, section.path, span))
         if entity_id in people.related:
             _, tie, word = people.related[entity_id]
             detail = f"{word}: {name} ({tie.role.name}, {tie.said})"
