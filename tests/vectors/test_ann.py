@@ -80,9 +80,9 @@ def test_the_graph_is_worn_at_thirty_percent_removed():
 
 
 def test_recall_is_sampled_and_expansion_raised_until_the_target():
-    vectors = np.random.default_rng(0).normal(size=(3000, 64)).astype(np.float32)
+    vectors = np.random.default_rng(0).normal(size=(4000, 128)).astype(np.float32)
     index = filled(vectors)
-    queries = np.random.default_rng(1).normal(size=(24, 64)).astype(np.float32)
+    queries = np.random.default_rng(1).normal(size=(24, 128)).astype(np.float32)
     before = index.expansion
     sample = index.tune(queries, lambda query, limit: nearest(vectors, query, limit))
     assert sample.recall >= 0.98

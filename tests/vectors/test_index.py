@@ -78,6 +78,26 @@ def test_a_saved_index_is_loaded_and_caught_up_instead_of_built(filled, monkeypa
     assert_like_exact(store, approximate(store))
 
 
+def test_a_small_change_is_found_at_once_and_does_not_write_the_whole_file_again(filled):
+    store, embedder = filled
+    index = approximate(store)
+    (before,) = store.vectors.folder.glob("*.usearch")
+    for number in (20, 21):
+        store.apply([chapter(number, f"第{number}章里全新的段落")])
+        embed_all(store.vectors, embedder)
+        index.refresh()
+    assert [*store.vectors.folder.glob("*.usearch")] == [before]
+    again = approximate(store)
+    serving = store.vectors.sets()["serving"]
+    for search in (index, again):
+        (owner, _), *_ = search.search(serving, embedder.vector("第21章里全新的段落"), 1, Filter())
+        assert store.vectors.places([owner])[owner].path == "chapters/ch021.md"
+    store.apply([chapter(22, *(f"又一个段落{n}" for n in range(9)))])
+    embed_all(store.vectors, embedder)
+    index.refresh()
+    assert [*store.vectors.folder.glob("*.usearch")] != [before]
+
+
 def test_damaged_or_missing_files_are_built_again_with_equal_answers(filled):
     store, _ = filled
     fresh = approximate(store)

@@ -25,9 +25,9 @@ TARGET_RECALL = 0.98
 REBUILD_AT = 0.3
 """Share of removed vectors at which the graph is rebuilt: its links lead through what is gone."""
 
-_CONNECTIVITY = 16
+_CONNECTIVITY = 32
 _EXPANSION_ADD = 128
-_EXPANSIONS = (64, 128, 256, 512, 1024)
+_EXPANSIONS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 _SLICE = 32
 
 

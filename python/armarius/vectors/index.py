@@ -25,8 +25,9 @@ EXACT_BELOW = 1500
 """Vectors up to which exact search stays below 5 ms: 2 to 3 ms per 1,000 of 768 dimensions (docs/decisions/0083)."""
 
 _AT_ONCE = 64
-_SAMPLES = 16
+_SAMPLES = 32
 _GROWTH = 1.2
+_SAVE_AT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class _Loaded:
     sequence: int
     sampled_at: int = 0
     recall: RecallSample | None = None
-    unsaved: bool = True
+    saved: bool = False
+    unsaved: int = 0
 
 
 class VectorIndex:
@@ -102,6 +104,8 @@ class VectorIndex:
                 if self._stopping:
                     return
                 self._catch_up(loaded, serving)
+            else:
+                self._loaded = loaded  # tuned when it was built: it answers while it is sampled again
             if len(loaded.ann) > _GROWTH * loaded.sampled_at:
                 loaded.recall = loaded.ann.tune(self._samples(serving), self._exact_keys(serving))
                 loaded.sampled_at = len(loaded.ann)
@@ -129,7 +133,7 @@ class VectorIndex:
             ann = ann_file.load(self._storage.folder, serving.ann)
         except StoreCorrupt:
             return None  # a cache: built again below
-        return _Loaded(serving.id, ann, serving.ann.sequence, unsaved=False)
+        return _Loaded(serving.id, ann, serving.ann.sequence, saved=True)
 
     def _build(self, serving: VectorSet) -> _Loaded:
         sequence, changes = self._storage.changes(serving, 0)
@@ -150,26 +154,30 @@ class VectorIndex:
         for start in range(0, len(arrived), _AT_ONCE):
             part = arrived[start : start + _AT_ONCE]
             loaded.ann.put([_key(owner) for owner, _ in part], self._storage.read(serving, [slot for _, slot in part]))
-        loaded.unsaved = loaded.unsaved or bool(changes)
+        loaded.unsaved += len(changes)
         loaded.sequence = sequence
 
     def _save(self, loaded: _Loaded, serving: VectorSet) -> None:
-        if not loaded.unsaved:
+        """Write the file when a hundredth has changed since: it is written whole, and what it lacks is caught up."""
+        if loaded.saved and loaded.unsaved <= _SAVE_AT * len(loaded.ann):
             return
         saved = ann_file.save(loaded.ann, self._storage.folder, loaded.sequence)
         self._storage.remember_ann(serving, saved)
         ann_file.sweep(self._storage.folder, saved)
         self._storage.purge(serving, saved.sequence)
-        loaded.unsaved = False
+        loaded.saved, loaded.unsaved = True, 0
 
     def _samples(self, serving: VectorSet) -> Vectors:
-        """Queries that are near the data without being in it: sums of two stored vectors."""
+        """Queries that are near the data without being in it: sums of two stored vectors, as far from one as the other.
+
+        Questions were measured to be as far off; sums that lean on one vector promised a recall that questions missed.
+        """
         _, changes = self._storage.changes(serving, 0)
         slots = [change.slot for change in changes if change.slot is not None]
         chosen = np.random.default_rng(len(slots)).choice(slots, size=(2, _SAMPLES))
         first, second = (unit_rows(self._storage.read(serving, sorted(set(row.tolist())))) for row in chosen)
         count = min(len(first), len(second))
-        return first[:count] + np.float32(0.5) * second[:count]
+        return first[:count] + second[:count]
 
     def _exact_keys(self, serving: VectorSet) -> Callable[[Vectors, int], list[int]]:
         def exact(query: Vectors, limit: int) -> list[int]:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from armarius.errors import EmbeddingError
 from armarius.project.kinds import Kind
-from armarius.vectors.base import Embedder, require_same
+from armarius.vectors.base import Embedder, Fingerprint, Vectors, require_same
 from armarius.vectors.exact import Filter
 from armarius.vectors.hits import SemanticStatus, SimilarEntity, SimilarPassage
 from armarius.vectors.index import EXACT_BELOW, VectorIndex
 from armarius.vectors.lexical import LexicalEmbedder
-from armarius.vectors.near import Background, Near
-from armarius.vectors.preprocess import unit_rows
+from armarius.vectors.near import PROBES, Background, Near
 from armarius.vectors.queries import QueryVectors
 from armarius.vectors.queue import EmbeddingQueue
 from armarius.vectors.reader import SetGone
@@ -50,6 +49,7 @@ class Semantic:
         self._queries = QueryVectors()
         self._lock = threading.Lock()
         self._backgrounds: dict[int, Background] = {}
+        self._probes: dict[Fingerprint, list[Vectors]] = {}
         self._index = VectorIndex(self._storage, exact_below=exact_below)
         self._queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
         self._background = background
@@ -102,8 +102,7 @@ class Semantic:
             return []
         serving = self._storage.sets()["serving"]
         background = self._backgrounds.get(serving.id) or self._take_background()
-        vector = self._queries.vector(self._embedders[serving.fingerprint], query)
-        least = background.threshold(vector) if background else 1.0
+        least = background.least if background else 1.0
         standing_out = [(owner, value) for owner, value in found if value >= least]
         spans = self._storage.spans([owner for owner, _ in standing_out])
         return [Near(*spans[owner], similarity=round(value, 4)) for owner, value in standing_out if owner in spans]
@@ -214,10 +213,15 @@ class Semantic:
 
     def _take_background(self) -> Background | None:
         serving = self._storage.sets().get("serving")
-        if serving is None:
+        with self._lock:
+            embedder = self._embedders.get(serving.fingerprint) if serving else None
+        if serving is None or embedder is None:
             return None
-        sample = unit_rows(self._storage.sample(serving, _BACKGROUND))
-        background = Background(sample, self._storage.counts(serving.id).embedded)
+        if embedder.fingerprint not in self._probes:
+            self._probes = {embedder.fingerprint: [embedder.embed(group) for group in PROBES]}
+        sample = self._storage.sample(serving, _BACKGROUND)
+        count = self._storage.counts(serving.id).embedded
+        background = Background.of(sample, self._probes[embedder.fingerprint], count)
         self._backgrounds = {serving.id: background}
         return background
 

@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+
+from armarius.vectors.near import PROBES, Background
+
+
+def group(similarity, count=12, dimension=64, spread=0.02):
+    """Vectors whose cosine to the first axis is about `similarity`."""
+    rng = np.random.default_rng(count)
+    cosines = similarity + spread * rng.normal(size=count)
+    rest = rng.normal(size=(count, dimension - 1))
+    rest *= (np.sqrt(1 - cosines**2) / np.linalg.norm(rest, axis=1))[:, None]
+    return np.column_stack([cosines, rest]).astype(np.float32)
+
+
+SAMPLE = np.tile(np.eye(1, 64, dtype=np.float32), (50, 1))
+
+
+def test_what_stands_out_lies_above_what_unrelated_questions_reach():
+    least = Background.of(SAMPLE, [group(0.1)], 50).least
+    assert 0.1 + 2 * 0.02 < least < 0.1 + 5 * 0.02
+
+
+def test_a_larger_project_asks_for_more():
+    assert Background.of(SAMPLE, [group(0.1)], 100_000).least > Background.of(SAMPLE, [group(0.1)], 50).least
+
+
+def test_a_script_that_the_model_finds_alike_everywhere_decides():
+    both = Background.of(SAMPLE, [group(0.1), group(0.8)], 50).least
+    assert both == Background.of(SAMPLE, [group(0.8)], 50).least
+
+
+@pytest.mark.parametrize(("sample", "count"), [(SAMPLE[:0], 10), (SAMPLE, 1)])
+def test_nothing_stands_out_of_next_to_nothing(sample, count):
+    assert Background.of(sample, [group(0.1)], count).least == 1.0
+
+
+def test_probes_of_both_languages_ask_the_same():
+    english, chinese = PROBES
+    assert len(english) == len(chinese) == len(set(english)) == len(set(chinese))

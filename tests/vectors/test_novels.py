@@ -1,0 +1,27 @@
+"""Retrieval on whole novels: vectors never take a found document away, and a real model finds paraphrases."""
+
+from pathlib import Path
+
+import pytest
+from benches.eval_recall import ask, evaluate, lowered
+
+from armarius import embedders
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def by_kind(novel, embedder):
+    return evaluate(DATA / novel, codex=True, embedder=embedder, ways={"asked": ask})["asked"]
+
+
+@pytest.mark.parametrize("novel", ["wintermere", "saltern"])
+def test_no_kind_of_question_is_answered_worse_with_vectors(novel, minilm):
+    words = by_kind(novel, None)
+    for embedder in (embedders.lexical(), embedders.load(minilm)):
+        assert lowered(words, by_kind(novel, embedder)) == []
+
+
+def test_a_real_model_finds_paraphrases_that_words_do_not(minilm):
+    words, meaning = by_kind("wintermere", None), by_kind("wintermere", embedders.load(minilm))
+    assert meaning["paraphrase"]["recall2"] >= words["paraphrase"]["recall2"] + 0.15
+    assert meaning["event"] == words["event"]
