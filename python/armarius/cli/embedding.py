@@ -62,7 +62,7 @@ def doctor_lines(store: Store, *, sample: bool = True) -> list[str]:
         lines.append(f"vectors: {vector_set.fingerprint} {verb}: {counts.embedded} embedded{waiting}{empty}")
     index = VectorIndex(store.vectors)
     if sample:
-        index.refresh()
+        index.refresh(resample=True)
     status = index.status()
     if not status.approximate:
         lines.append(f"vector index: exact search over {status.vectors} vectors")

@@ -25,6 +25,7 @@ class AnnFile:
     """What the store remembers of a saved index.
 
     `sequence` is the last change of the vector table that it contains; later ones are applied after loading.
+    `recall` is what was sampled at this expansion, over `queries` questions (0: not sampled).
     """
 
     sha256: str
@@ -32,6 +33,8 @@ class AnnFile:
     count: int
     expansion: int
     sequence: int
+    recall: float = 0.0
+    queries: int = 0
 
 
 def save(index: AnnIndex, folder: Path, sequence: int) -> AnnFile:

@@ -6,7 +6,7 @@ background, exact search in the store answers. A filter never leaves fewer than 
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class VectorIndex:
         """
         loaded = self._loaded
         if loaded is not None and loaded.set_id == vector_set.id:
-            wanted = 4 * limit
+            wanted = 2 * limit
             while True:
                 found = loaded.ann.search(vector, wanted)
                 owners = [_owner(key) for key in found.keys.tolist()]
@@ -84,8 +84,12 @@ class VectorIndex:
                 wanted *= 4
         return self._storage.nearest(vector_set, vector, limit, which)
 
-    def refresh(self) -> None:
-        """Build, load or catch up, save, and sample recall, as far as needed. Slow: call it in the background."""
+    def refresh(self, *, resample: bool = False) -> None:
+        """Build, load or catch up, save, and sample recall, as far as needed. Slow: call it in the background.
+
+        Args:
+            resample: Sample recall also where it is known, at a third of a second per 100,000 vectors and question.
+        """
         with self._refreshing:
             serving = self._storage.sets().get("serving")
             if serving is None:
@@ -106,7 +110,7 @@ class VectorIndex:
                 self._catch_up(loaded, serving)
             else:
                 self._loaded = loaded  # tuned when it was built: it answers while it is sampled again
-            if len(loaded.ann) > _GROWTH * loaded.sampled_at:
+            if resample or len(loaded.ann) > _GROWTH * loaded.sampled_at:
                 loaded.recall = loaded.ann.tune(self._samples(serving), self._exact_keys(serving))
                 loaded.sampled_at = len(loaded.ann)
             self._loaded = loaded
@@ -133,7 +137,11 @@ class VectorIndex:
             ann = ann_file.load(self._storage.folder, serving.ann)
         except StoreCorrupt:
             return None  # a cache: built again below
-        return _Loaded(serving.id, ann, serving.ann.sequence, saved=True)
+        loaded = _Loaded(serving.id, ann, serving.ann.sequence, saved=True)
+        if serving.ann.queries:
+            loaded.recall = RecallSample(serving.ann.recall, serving.ann.queries, serving.ann.expansion)
+            loaded.sampled_at = serving.ann.count
+        return loaded
 
     def _build(self, serving: VectorSet) -> _Loaded:
         sequence, changes = self._storage.changes(serving, 0)
@@ -162,6 +170,8 @@ class VectorIndex:
         if loaded.saved and loaded.unsaved <= _SAVE_AT * len(loaded.ann):
             return
         saved = ann_file.save(loaded.ann, self._storage.folder, loaded.sequence)
+        if loaded.recall is not None:
+            saved = replace(saved, recall=loaded.recall.recall, queries=loaded.recall.queries)
         self._storage.remember_ann(serving, saved)
         ann_file.sweep(self._storage.folder, saved)
         self._storage.purge(serving, saved.sequence)
