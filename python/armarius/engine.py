@@ -73,7 +73,7 @@ class ContextEngine:
         progress: Called after every committed batch of a build, from the thread that builds.
         embedder: Makes vectors; None takes what `armarius.toml` names. A configured model that is missing or broken
             is `EMBEDDING_UNAVAILABLE` in `status()` and in every answer that would have used it.
-        graph: Asked where relation words lead, beside what the files say; None takes it from `armarius.toml`.
+        graph: Entities and relations beside what the files say; None takes it from `armarius.toml`.
 
     Raises:
         ProjectError: `root` is no folder.
@@ -120,6 +120,7 @@ class ContextEngine:
         asked = None if graph is None or isinstance(graph, ProjectGraph) else graphs.guard(graph)
         self._project = Project(self._index, self.config, fetchers=fetchers, more=more, vectors=near, graph=asked)
         self._graph = ProjectGraph(self._index, self._project.codex) if graph is None else graph
+        self._guard = asked
         self._profiles = ProfileStore(self.root / ".armarius" / "budget.json", settings.profile)
         self._resolver = Resolver(self.root.resolve().name, settings, counters, fallback, self._profiles, project_id)
         self._assembler = Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s)
@@ -387,8 +388,7 @@ class ContextEngine:
     @property
     def matcher(self) -> EntityMatcher:
         """What finds names in every answer: the codex, with what the project's prose taught about its names."""
-        self._index.freshen()
-        return self._index.world.matcher
+        return self._project.matcher()
 
     def documents(self) -> tuple[Document, ...]:
         """Every document of the project, by path."""
@@ -459,8 +459,13 @@ class ContextEngine:
         )
 
     def refresh(self) -> None:
-        """Make the index equal to the folder now; every request does so by itself."""
+        """Make the index equal to the folder now, and read the graph's entities again; requests do so by themselves.
+
+        A graph without a `stamp` cannot say that it has changed: after writing to one, call this.
+        """
         self._index.refresh()
+        if self._guard is not None:
+            self._guard.forget()
 
     def close(self) -> None:
         """Stop watching and building, close the index; calling it again does nothing."""
@@ -511,8 +516,9 @@ def open(  # noqa: A001 - armarius.open
             and `wait`, a bar is drawn where standard error is a terminal.
         embedder: Makes vectors for recall by meaning, in the background; see `armarius.embedders`. None takes the
             model that `armarius.toml` names ([embedding] model), if any.
-        graph: A graph of the user's own, asked where relation words lead, beside what the files say. One that fails
-            or is slow leaves the files' answer, with `KG_UNAVAILABLE`. See `armarius.graph`.
+        graph: A graph of the user's own: its entities are found in texts and its relations walked, beside what the
+            files say. One that fails or is slow leaves the files' answer, with `KG_UNAVAILABLE`. See
+            `armarius.graph`.
 
     Raises:
         ProjectError: `path` is no folder.

@@ -20,7 +20,7 @@ from armarius.fetchers.retrieved import RetrievedFetcher
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle
-from armarius.graph.guard import GraphGuard
+from armarius.graph.guard import GraphGuard, Known
 from armarius.index import ProjectIndex
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document, Skipped, read_document, reread_document
@@ -88,7 +88,7 @@ class Project:
         fetchers: Asked instead of the project's own ones, when given.
         more: Asked beside them.
         vectors: Finds paragraphs near in meaning, when there is an embedder.
-        graph: Asked where relation words lead, beside the files.
+        graph: Adds its entities to those of the files, and says where relation words lead.
 
     Cost: `view` compares the folder with the index and reads what the index has gained since the last
     view; nothing changed on 120 files: one look at each file.
@@ -109,7 +109,9 @@ class Project:
         self._given = None if fetchers is None else tuple(fetchers)
         self._more = tuple(more)
         self._lock = threading.Lock()
-        self.codex = AuthoredCodex(index.root, whole=lambda: self.view().codex)
+        self._graph = graph
+        self._whole: tuple[World, Known, World] | None = None
+        self.codex = AuthoredCodex(index.root, whole=self._of_the_files)
         self.memories = Memories(index.root)
         self.constraints = Constraints(index.root)
         self._retriever = Retriever(index.root, vectors=vectors, graph=graph)
@@ -123,9 +125,31 @@ class Project:
         with self._lock:
             return self._present(self.index.freshen())
 
+    def matcher(self) -> EntityMatcher:
+        """Over the entities of this moment, of files and graph."""
+        self.index.freshen()
+        with self._lock:
+            return self._world()[0].matcher
+
+    def _of_the_files(self) -> Codex:
+        self.index.freshen()
+        return self.index.world.codex
+
+    def _world(self) -> tuple[World, tuple[ContextWarning, ...]]:
+        """What the files say, and the entities that only the graph knows."""
+        world = self.index.world
+        if self._graph is None:
+            return world, ()
+        known = self._graph.cast(world.codex)
+        if not known.entities:
+            return world, known.warnings
+        if self._whole is None or self._whole[0] is not world or self._whole[1].entities is not known.entities:
+            self._whole = (world, known, world.with_cast(known.entities))
+        return self._whole[2], known.warnings
+
     def _present(self, troubles: tuple[ContextWarning, ...]) -> View:
         for _ in range(_TRIES):
-            world = self.index.world
+            world, missing = self._world()
             store, generation = self.index.ask(lambda store: (store, store.state().generation))
             if self._view is not None and self._seen == (store, generation, world):
                 break
@@ -145,7 +169,8 @@ class Project:
         warnings = (
             *troubles,
             *self._emptiness(troubles),
-            *self.index.world.warnings,
+            *world.warnings,
+            *missing,
             *(ContextWarning("DOCUMENT_SKIPPED", f"{item.path}: {item.reason}") for item in skipped),
         )
         if warnings != self._view.warnings or skipped != self._view.skipped:

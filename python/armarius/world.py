@@ -56,6 +56,19 @@ class World:
         matcher, _ = EntityMatcher.of_usable(self.codex.entities, habits=habits)
         return replace(self, matcher=matcher, habits=habits, names=_digest([self.cast, habits.policy]))
 
+    def with_cast(self, entities: Sequence[Entity]) -> "World":
+        """The same world with further entities, of a graph that no file describes."""
+        codex = replace(self.codex, entities=(*self.codex.entities, *entities))
+        matcher, faults = EntityMatcher.of_usable(codex.entities, habits=self.habits)
+        warnings = tuple(ContextWarning("ENTITY_MATCH_FAILED", fault) for fault in faults)
+        return replace(
+            self,
+            codex=codex,
+            matcher=matcher,
+            graph=_digest([self.graph, entities]),
+            warnings=tuple(dict.fromkeys((*self.warnings, *warnings))),
+        )
+
     def mentions(self, documents: Sequence[Document]) -> list[tuple[MentionRow, ...]]:
         """The mentions of each document by (start, -end, entity), in one crossing.
 

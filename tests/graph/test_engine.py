@@ -9,6 +9,7 @@ import pytest
 from tests.graph.programs import fake_program
 
 import armarius
+from armarius.cli import main
 from armarius.codex.model import Entity, Fact, Relation
 from armarius.errors import CodexError, ConfigError, GraphError
 from armarius.graph import NervusDBGraph, ProjectGraph, to_bytes
@@ -81,15 +82,106 @@ def test_two_steps_are_walked_where_the_words_ask_for_two(novel, known):
         assert "kg:related:fang" in related(engine.assemble(query="林小雨的嫂子是谁？"))
 
 
-def test_the_graph_is_asked_only_when_a_question_names_somebody_and_a_relation(novel):
+def test_the_graph_is_walked_only_when_a_question_names_somebody_and_a_relation(novel):
     graph = mastered()
     graph.asked.clear()
     with armarius.open(novel, watch=False, graph=graph) as engine:
         for query in ("钟为什么停了", "林小雨在哪里", "师父是什么意思"):
             engine.assemble(query=query)
-        assert graph.asked == []
+        assert graph.asked == [("snapshot", None)]
         engine.assemble(query=QUESTION)
-        assert graph.asked == [("subgraph", ["lin-xiaoyu"])]
+        assert graph.asked[1:] == [("subgraph", ["lin-xiaoyu"])]
+
+
+def test_a_project_of_chapters_alone_knows_its_people_from_the_graph(tmp_path):
+    (tmp_path / "ch001.md").write_text("# 第一章\n\n许文山把伞递给苏禾，转身走了。\n", encoding="utf-8")
+    graph = FakeGraph()
+    for entity in (
+        Entity("17", "许文山", "character", ("老许",)),
+        Entity("18", "苏禾", "character", (), "许文山的徒弟。"),
+    ):
+        graph.upsert_entity(entity)
+    graph.upsert_relation(Relation("17", "18", "师徒"))
+    with armarius.open(tmp_path, watch=False, graph=graph) as engine:
+        assert [match.entity_id for match in engine.detect("老许和苏禾")] == ["17", "18"]
+        pack = engine.assemble(query="老许是谁？")
+        assert "codex:detected:17" in pack.layers.retrieved.source
+        assert related(engine.assemble(query="许文山的徒弟是谁？")) == ["kg:related:18"]
+        assert engine.codex.list() == ()
+
+
+def test_one_name_is_one_entity_under_the_id_of_the_files(novel):
+    graph = FakeGraph()
+    for entity in (
+        Entity("1", "小雨", "character"),
+        Entity("2", "白鹭", "character"),
+        Entity("3", "韦师傅", "character"),
+    ):
+        graph.upsert_entity(entity)
+    graph.upsert_relation(Relation("2", "1", "师徒"))
+    graph.upsert_relation(Relation("3", "1", "师徒"))
+    with armarius.open(novel, watch=False, graph=graph) as engine:
+        known = {entity.id for entity in engine.entities()}
+        assert "3" in known
+        assert not {"1", "2"} & known
+        assert set(related(engine.assemble(query=QUESTION))) == {"kg:related:白鹭", "kg:related:3"}
+
+
+def test_what_is_written_to_the_graph_is_found_by_the_next_question(novel):
+    graph = mastered()
+    with armarius.open(novel, watch=False, graph=graph) as engine:
+        assert engine.detect("方婆婆") == []
+        graph.upsert_entity(Entity("fang", "方婆婆", "character"))
+        assert [match.entity_id for match in engine.detect("方婆婆")] == ["fang"]
+        assert "codex:detected:fang" in engine.assemble(query="方婆婆是谁").layers.retrieved.source
+        graph.delete_entity("fang")
+        assert engine.detect("方婆婆") == []
+
+
+class Stampless:
+    """A store that cannot say when it changed."""
+
+    def __init__(self, store):
+        for name in METHODS:
+            setattr(self, name, getattr(store, name))
+
+
+METHODS = ("neighbors", "subgraph", "upsert_entity", "upsert_relation", "delete_entity", "snapshot")
+
+
+def test_a_store_without_a_stamp_is_read_again_when_told(novel):
+    graph = Stampless(mastered())
+    with armarius.open(novel, watch=False, graph=graph) as engine:
+        engine.detect("方婆婆")
+        graph.upsert_entity(Entity("fang", "方婆婆", "character"))
+        assert engine.detect("方婆婆") == []
+        engine.refresh()
+        assert [match.entity_id for match in engine.detect("方婆婆")] == ["fang"]
+
+
+def test_names_that_cannot_be_read_are_said_to_be_missing_and_not_asked_for_at_every_answer(novel):
+    graph = FakeGraph(error=RuntimeError("x"))
+    with armarius.open(novel, watch=False, graph=graph) as engine:
+        for _ in range(3):
+            assert [str(warning) for warning in engine.assemble(query="林小雨在哪里").warnings] == [UNAVAILABLE]
+        assert graph.asked == [("snapshot", None)]
+        graph.error = None
+        mastered(graph)
+        engine.refresh()
+        assert engine.assemble(query="顾长明是谁").warnings == ()
+        assert [match.entity_id for match in engine.detect("顾长明")] == ["gu"]
+
+
+def test_names_that_come_late_count_from_then_on(novel):
+    (novel / "armarius.toml").write_text("[graph]\ntimeout_s = 0.1\n")
+    graph = mastered()
+    graph.delay = 1.0
+    with armarius.open(novel, watch=False, graph=graph) as engine:
+        assert [str(warning) for warning in engine.assemble(query="顾长明是谁").warnings] == [UNAVAILABLE]
+        time.sleep(1.5)
+        pack = engine.assemble(query="顾长明是谁")
+        assert "codex:detected:gu" in pack.layers.retrieved.source
+        assert not pack.warnings
 
 
 @pytest.mark.parametrize(
@@ -272,3 +364,14 @@ class TestOfTheProject:
         (tmp_path / "other" / "codex.json").write_bytes(data)
         with armarius.open(tmp_path / "other", watch=False) as engine:
             assert to_bytes(engine.graph.snapshot()) == data
+
+
+def test_doctor_says_whether_the_configured_graph_can_be_asked(novel, tmp_path, monkeypatch, capsys):
+    (novel / "armarius.toml").write_text('[graph]\nstore = "nervusdb"\n')
+    monkeypatch.setenv("NERVUSDB_BIN", str(tmp_path / "nothing"))
+    assert main(["doctor", str(novel)]) == 1
+    assert "! graph: no graph program: NERVUSDB_BIN cannot be run" in capsys.readouterr().out
+    monkeypatch.setenv("NERVUSDB_BIN", str(fake_program(tmp_path)))
+    mastered(NervusDBGraph(novel / ".armarius" / "nervusdb"))
+    assert main(["doctor", str(novel)]) == 0
+    assert "graph: 3 entities, 1 relations" in capsys.readouterr().out

@@ -12,7 +12,8 @@ from armarius.assembly.settings import read_settings
 from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.config import load_config
-from armarius.errors import ConfigError, ContractError
+from armarius.errors import ConfigError, ContractError, GraphError
+from armarius.graph.options import read_graph_options
 from armarius.index import ProjectIndex
 from armarius.indexstate import IndexStatus
 from armarius.progressbar import progress_bar
@@ -116,8 +117,12 @@ def _doctor(arguments: argparse.Namespace) -> int:
         wrong += embedding_problems(index, config)
     try:
         read_settings(config)
-    except ConfigError as error:
-        wrong.append(str(error))
+        graph = read_graph_options(config, index.root).store
+        held = graph.snapshot() if graph is not None else None
+        graphs = [] if held is None else [f"graph: {len(held.entities)} entities, {len(held.relations)} relations"]
+    except (ConfigError, GraphError) as error:
+        graphs = []
+        wrong.append(f"graph: {error}" if isinstance(error, GraphError) else str(error))
     if not status.documents:
         wrong.append("there is no document in it: is this the project folder?")
     if arguments.json:
@@ -125,7 +130,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     else:
         print(_holds(status))
         print(f"index: {status.path}")
-        print(*vectors, sep="\n")
+        print(*vectors, *graphs, sep="\n")
         for sentence in wrong:
             print(f"! {sentence}")
         _troubles(status, print)

@@ -10,6 +10,9 @@
 - Answers are in one order, whatever the order of writing: entities by id, relations by (source, target, type).
 - `Entity.origins` and `Relation.origin` say where a file states something; no store keeps them.
 
+A store may also have `stamp() -> object`, cheap, that differs after every change, by whichever hand: with it the
+engine finds new entities by itself, without it after `engine.refresh()`.
+
 Every method may raise `GraphError` when the store cannot answer; the engine turns that into `KG_UNAVAILABLE`.
 """
 

@@ -15,8 +15,9 @@ import logging
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -65,6 +66,14 @@ class NervusDBGraph:
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - not resolved: a database may be a link
         self._program = None if program is None else os.fspath(program)
         self._timeout = timeout_s
+        self._lock = threading.Lock()
+        self._changes, self._files = 0, ""
+
+    def stamp(self) -> int:
+        """Differs after every change, also by another process; one look at the files of the database."""
+        with self._lock:
+            self._look()
+            return self._changes
 
     def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
         """See `GraphStore`."""
@@ -151,7 +160,25 @@ class NervusDBGraph:
                 rows.append({column: _plain(row.get(f"n.{column}")) for column in columns})
         return sorted(rows, key=lambda row: tuple(row.values()))
 
+    def _look(self) -> None:
+        files = self._state()
+        if files != self._files:
+            self._files = files
+            self._changes += 1
+
+    def _state(self) -> str:
+        """Names, sizes and times of all files of the database."""
+        found = []
+        for folder, _, names in os.walk(self.path):
+            for name in names:
+                with suppress(OSError):
+                    info = os.lstat(os.path.join(folder, name))  # noqa: PTH118 - asked for before every answer
+                    found.append(f"{folder}/{name}:{info.st_size}:{info.st_mtime_ns}")
+        return "\n".join(sorted(found))
+
     def _write(self, statement: str) -> None:
+        with self._lock:
+            self._changes += 1
         if not isinstance(_object(self._run("write", statement)).get("count"), int):
             raise GraphError("the graph program did not say how much it wrote")
 
@@ -184,7 +211,14 @@ class NervusDBGraph:
         """Read and write as one, beside other threads and processes."""
         try:
             with folder_lock(self.path.parent, name=f".{self.path.name}.lock", timeout=self._timeout):
-                yield
+                with self._lock:
+                    self._look()
+                try:
+                    yield
+                finally:
+                    # What opening the database does to its files is no change of the graph.
+                    with self._lock:
+                        self._files = self._state()
         except (StoreBusy, StoreFull) as error:
             raise GraphError(f"the graph database cannot be used: {type(error).__name__}") from None
 

@@ -81,7 +81,7 @@ class FakeGraph:
         delay: Seconds to sleep before every answer.
 
     Attributes:
-        asked: Method and first argument of every call, in order.
+        asked: Method and first argument of every call, in order; `stamp` is not among them.
     """
 
     def __init__(self, *, error: Exception | None = None, delay: float = 0.0) -> None:
@@ -89,6 +89,7 @@ class FakeGraph:
         self.delay = delay
         self.asked: list[tuple[str, object]] = []
         self._lock = threading.RLock()
+        self._changes = 0
         self._entities: dict[str, Entity] = {}
         self._relations: dict[tuple[str, str, str], Relation] = {}
 
@@ -116,8 +117,10 @@ class FakeGraph:
     def upsert_entity(self, entity: Entity, /) -> None:
         """See `GraphStore`."""
         self._called("upsert_entity", entity)
+        entity = checked_entity(entity)
         with self._lock:
-            self._entities[entity.id] = checked_entity(entity)
+            self._entities[entity.id] = entity
+            self._changes += 1
 
     def upsert_relation(self, relation: Relation, /) -> None:
         """See `GraphStore`."""
@@ -128,6 +131,7 @@ class FakeGraph:
                 if end not in self._entities:
                     raise KeyError(end)
             self._relations[relation_key(relation)] = relation
+            self._changes += 1
 
     def delete_entity(self, entity_id: str, /) -> None:
         """See `GraphStore`."""
@@ -136,12 +140,17 @@ class FakeGraph:
             for relation in self._touching([entity_id]):
                 self._relations.pop(relation_key(relation), None)
             self._entities.pop(entity_id, None)
+            self._changes += 1
 
     def snapshot(self) -> Graph:
         """See `GraphStore`."""
         self._called("snapshot", None)
         with self._lock:
             return Graph.of(self._entities.values(), self._relations.values())
+
+    def stamp(self) -> int:
+        """Differs after every change."""
+        return self._changes
 
     def _touching(self, ids: Sequence[str]) -> list[Relation]:
         return [one for one in self._relations.values() if one.source in ids or one.target in ids]

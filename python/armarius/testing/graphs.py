@@ -227,6 +227,27 @@ class GraphStoreConformance:
         store.snapshot().load_into(back)
         assert to_bytes(back.snapshot()) == data
 
+    def test_a_stamp_differs_after_every_change_and_after_nothing_else(self, store: GraphStore) -> None:
+        """For a store that has one."""
+        stamp: Callable[[], object] | None = getattr(store, "stamp", None)
+        if stamp is None:
+            return
+        seen = [stamp()]
+        for change in (
+            partial(store.upsert_entity, Entity("a", "A")),
+            partial(store.upsert_entity, Entity("a", "B")),
+            partial(store.upsert_relation, Relation("a", "a", "影")),
+            partial(store.upsert_relation, Relation("a", "a", "影", 3)),
+            partial(store.delete_entity, "a"),
+        ):
+            change()
+            assert stamp() not in seen
+            seen.append(stamp())
+            store.snapshot()
+            store.neighbors("a")
+            store.subgraph(["a"])
+            assert stamp() == seen[-1]
+
     def test_threads_may_share_it(self, store: GraphStore) -> None:
         """Everything that four of them wrote is there."""
         store.upsert_entity(Entity("hub", "Hub"))
