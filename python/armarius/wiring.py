@@ -128,6 +128,8 @@ class Project:
     def matcher(self) -> EntityMatcher:
         """Over the entities of this moment, of files and graph."""
         self.index.freshen()
+        if self._graph is None:
+            return self.index.world.matcher
         with self._lock:
             return self._world()[0].matcher
 

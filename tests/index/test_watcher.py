@@ -105,7 +105,7 @@ class TestHints:
 
     def test_hidden_files_are_no_hint_unless_they_decide_what_is_indexed(self, handed, tmp_path):
         watcher, found = handed
-        for path in (".git/index", "a/.cache/x.md", "../outside.md"):
+        for path in (".git/index", "a/.cache/x.md", "../outside.md", ".armarius/nervusdb/journal/0"):
             watcher.mark(str(tmp_path / path))
         assert not watcher.pending
         watcher.mark(str(tmp_path / "a/.gitignore"))

@@ -79,9 +79,10 @@ class Watcher:
     def mark(self, path: str) -> None:
         """Mark one absolute path."""
         relative = os.path.relpath(path, self._root).replace(os.sep, "/")
-        if relative.startswith("../") or any(
-            p.startswith(".") and p not in _TELLING for p in relative.split("/") if p != "."
-        ):
+        parts = relative.split("/")
+        if parts[0] == ".." or any(part.startswith(".") and part not in _TELLING for part in parts if part != "."):
+            return
+        if parts[0] == ".armarius" and len(parts) > 2:  # a database, not a record
             return
         with self._wake:
             if relative == "." or relative.rsplit("/", 1)[-1] in _TELLING or relative == "armarius.toml":
