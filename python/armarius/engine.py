@@ -40,7 +40,8 @@ from armarius.project.documents import Document
 from armarius.project.kinds import Kind
 from armarius.project.searching import SearchHit
 from armarius.recall import ProjectRecall, recall_of
-from armarius.retrieval.conflicts import Statement, statements
+from armarius.retrieval.conflicts import Statement
+from armarius.retrieval.disputes import said_of
 from armarius.retrieval.excerpt import excerpt
 from armarius.retrieval.hits import Hit, Retrieval
 from armarius.vectors.base import Embedder
@@ -345,12 +346,12 @@ class ContextEngine:
 
         Args:
             name: Name, alias or id of an entity.
-            attribute: 年龄, 住处, "eye colour", …; None takes what the settings say.
+            attribute: 年龄, 住处, "eye colour", …; None takes what the settings say, and whatever is disputed.
             chapter: Later chapters are left out.
 
         Returns:
-            Statements with their sources, settings first; `competes_with` names sources that say otherwise. No verdict
-            is made.
+            Statements with their sources, settings first; `competes_with` names sources that say otherwise and
+            `attributes` what about. No verdict is made.
 
         Raises:
             ContractError: No entity goes by that name.
@@ -363,7 +364,7 @@ class ContextEngine:
             raise ContractError(f"no entity is called {name!r}")
         with view.retriever.at(view.documents, view.codex, view.matcher) as retriever:
             assert retriever.library is not None
-            return statements(retriever.library, entity.id, attribute, chapter=chapter)
+            return said_of(retriever.library, entity.id, attribute, chapter=chapter)
 
     def search(
         self,

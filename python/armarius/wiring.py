@@ -24,7 +24,8 @@ from armarius.graph.guard import GraphGuard, Known
 from armarius.index import ProjectIndex
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document, Skipped, read_document, reread_document
-from armarius.retrieval.retriever import Retriever, VectorSearch
+from armarius.retrieval.nearby import VectorSearch
+from armarius.retrieval.retriever import Retriever
 from armarius.store.base import Store
 from armarius.world import World
 

@@ -36,6 +36,27 @@ def test_a_relation_word_brings_whom_it_means_first(novel):
     assert references(novel.retrieve("林小雨的父亲是谁"))[0] == "spec/characters.md#林渡"
 
 
+@pytest.mark.parametrize("query", ["谁从档案馆裁走了第十八页", "谁在档案馆裁了一页"])
+def test_who_did_something_in_a_place_is_told_where_it_happens(novel, query):
+    assert references(novel.retrieve(query))[0].startswith("chapters/")
+
+
+@pytest.mark.parametrize("query", ["江城档案馆是什么样的地方", "谁是档案馆的馆员", "档案馆的主人是谁"])
+def test_a_question_about_a_place_itself_brings_its_description_first(novel, query):
+    assert references(novel.retrieve(query))[0].startswith("spec/")
+
+
+def test_a_question_where_brings_the_place_that_fits(tmp_path):
+    places = (
+        "# Places\n\n## Gallow Ford\n\nWhere carts cross when the river is low.\n\n## Mill End\n\nA row of sheds.\n"
+    )
+    found = references(
+        retriever_of(write(tmp_path, SMALL | {"spec/places.md": places})).retrieve("where do carts cross")
+    )
+    assert "spec/places.md#Gallow Ford" in found
+    assert "spec/places.md#Mill End" not in found
+
+
 def test_relations_are_read_from_profiles_in_english(small):
     assert "spec/characters.md#Clara" in references(small.retrieve("Who is Tom's wife?", limit=2))
     assert "spec/characters.md#Anna Vale" in references(small.retrieve("Who is the sister of Tom?", limit=2))

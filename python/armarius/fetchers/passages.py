@@ -10,6 +10,7 @@ from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, L
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document
 from armarius.retrieval.conflicts import Statement, statements
+from armarius.retrieval.disputes import disputes
 from armarius.retrieval.hits import Retrieval
 from armarius.retrieval.library import Library
 from armarius.retrieval.passages import BEST_SCORE, Passage, passages_of
@@ -19,6 +20,8 @@ __all__ = ["PASSAGE_GROUP", "PassageFetcher"]
 
 PASSAGE_GROUP = "[检索 — 相关段落]"
 
+_NAMED = 2
+_PRESENT = 4
 _DISPUTED = 3  # texts looked into for sentences that say different things
 _HITS = 16  # passages come from the texts among them, at most five
 _NEAR = 1_000  # code points from the cursor that the immediate layer shows anyway
@@ -78,16 +81,28 @@ def _warnings(answer: Retrieval) -> tuple[ContextWarning, ...]:
 
 
 def _disputed(library: Library, found: Found, chapter: int | None) -> list[Statement]:
-    """For a question of consistency: sentences that say different things about what is asked."""
+    """Sentences that say different things about whom the question is about.
+
+    Of what is asked, when the question is one of consistency or of something that can be compared (age, home, mark …);
+    of anything, when consistency is asked in general, of those named or else of those in the chapters found.
+    """
     asked = found.answer.understanding
-    if "consistency" not in asked.intents or not asked.content:
-        return []
-    said = [
-        one
-        for entity_id in asked.entities[:2]
-        for one in statements(library, entity_id, asked.content, chapter=chapter, texts=_DISPUTED)
-    ]
-    return [one for one in said if one.competes_with]
+    checks = "consistency" in asked.intents
+    who = list(asked.entities[:_NAMED])
+    if checks and not who:
+        keys = [one.key for one in found.mixed if one.is_section]
+        who = list(dict.fromkeys(entity for key in keys for entity in library.sections[key].entities))[:_PRESENT]
+    said: list[Statement] = []
+    for entity_id in who:
+        if checks and asked.content and asked.entities:
+            said += statements(library, entity_id, asked.content, chapter=chapter, texts=_DISPUTED)
+        about = disputes(library, entity_id, chapter=chapter)
+        wanted = checks and not (asked.content and asked.entities)
+        said += [one for one in about if wanted or set(one.attributes) & set(asked.concepts)]
+    if asked.chapters:  # what they say, and what competes with that
+        here = {one.reference for one in said if one.chapter in asked.chapters}
+        said = [one for one in said if one.reference in here or here.intersection(one.competes_with)]
+    return list({(one.path, one.span): one for one in said if one.competes_with}.values())
 
 
 def _cards(library: Library, found: Found, request: FetchRequest) -> Iterator[Candidate]:
@@ -131,7 +146,7 @@ def _distinct(
             candidates.append(_candidate(passage, rivals, request))
     for statement in rivals:
         inside = any(p.path == statement.path and p.start <= statement.span[0] < p.end for p, _ in kept)
-        if not inside and not statement.section:
+        if not inside:
             candidates.append(_statement(statement, request))
     return candidates, omitted
 

@@ -12,11 +12,11 @@ from armarius.retrieval.reasons import words_in
 from armarius.retrieval.values import Topic, topic_of, values_in
 from armarius.retrieval.words import is_unspaced
 
-__all__ = ["Statement", "statements"]
+__all__ = ["SHARED", "Statement", "is_rival", "order_of", "statements"]
 
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?[”’」』\"]?|(?<=\.)\s")
 _TEXTS = 12
-_SHARED = 2  # terms that a sentence has in common with what a profile claims
+SHARED = 2  # terms that a sentence has in common with what a profile claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Statement:
         chapter: Of a chapter, else None.
         values: What it says in comparable form (`place:<id>`, `years:16`, `older:她`, `body:brow`, `colour:red`).
         competes_with: References (`path` or `path#section`) of statements that share none of its values.
+        attributes: The attributes it was found to compete about: as asked, or `age`, `house`, `mark` … when none was.
     """
 
     text: str
@@ -42,6 +43,7 @@ class Statement:
     chapter: int | None
     values: frozenset[str] = frozenset()
     competes_with: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
 
     @property
     def reference(self) -> str:
@@ -52,7 +54,7 @@ class Statement:
 def statements(
     library: Library,
     entity_id: str,
-    attribute: str | None = None,
+    attribute: str,
     *,
     chapter: int | None = None,
     limit: int = 20,
@@ -63,37 +65,40 @@ def statements(
     Args:
         library: The project.
         entity_id: An entity of its codex.
-        attribute: 年龄, 住处, "eye colour", …; None takes whatever its sections say.
+        attribute: 年龄, 住处, "eye colour", …; "" takes whatever its sections say (`disputes` compares that).
         chapter: Chapters after it are left out.
         limit: At most so many.
         texts: Look into so many texts, the likeliest first.
 
     Cost: one search; the sentences of the texts found are read.
     """
-    topic = topic_of(attribute) if attribute else None
+    if not attribute:
+        return list(_in_sections(library, entity_id, None))[:limit]
+    topic = topic_of(attribute)
     found = list(_in_sections(library, entity_id, topic))
-    if topic is not None:
-        told = sorted(
-            _in_texts(library, entity_id, topic, found, chapter, texts), key=lambda one: (-one[0], *_place(one[1]))
-        )
-        found += [one for _, one in told]
+    told = sorted(
+        _in_texts(library, entity_id, topic, found, chapter, texts), key=lambda one: (-one[0], *order_of(one[1]))
+    )
+    found += [one for _, one in told]
     found = list({(one.path, one.span): one for one in found}.values())[:limit]
-    return [replace(one, competes_with=_rivals(one, found)) for one in found]
+    marked = []
+    for one in found:
+        rivals = tuple(dict.fromkeys(other.reference for other in found if is_rival(one, other)))
+        marked.append(replace(one, competes_with=rivals, attributes=(attribute,) if rivals else ()))
+    return marked
 
 
-def _place(one: Statement) -> tuple[int, str, tuple[int, int]]:
+def order_of(one: Statement) -> tuple[int, str, tuple[int, int]]:
+    """The order of the book."""
     return (one.chapter or 0, one.path, one.span)
 
 
-def _rivals(one: Statement, others: Sequence[Statement]) -> tuple[str, ...]:
-    rivals = []
-    for other in others:
-        if (other.path, other.section) == (one.path, one.section):
-            continue
-        kinds = {value.partition(":")[0] for value in one.values} & {value.partition(":")[0] for value in other.values}
-        if any(_of(one, kind).isdisjoint(_of(other, kind)) for kind in kinds):
-            rivals.append(other.reference)
-    return tuple(dict.fromkeys(rivals))
+def is_rival(one: Statement, other: Statement) -> bool:
+    """Whether two statements of different sources share no value of some kind that both give."""
+    if (other.path, other.section) == (one.path, one.section):
+        return False
+    kinds = {value.partition(":")[0] for value in one.values} & {value.partition(":")[0] for value in other.values}
+    return any(_of(one, kind).isdisjoint(_of(other, kind)) for kind in kinds)
 
 
 def _of(one: Statement, kind: str) -> set[str]:
@@ -149,7 +154,7 @@ def _in_texts(
             paragraph = document.paragraphs[index]
             whole = document.text[paragraph.start : paragraph.end]
             shared = len(claims.intersection(_core.terms(whole)))
-            if shared < _SHARED and not words_in(whole, topic.words) and "age" not in topic.dimensions:
+            if shared < SHARED and not words_in(whole, topic.words) and "age" not in topic.dimensions:
                 continue
             here = library.matcher.find_all(whole)
             if not any(mention.entity_id == entity_id for mention in here):
@@ -158,15 +163,15 @@ def _in_texts(
                 sentence = document.text[start:end]
                 shared = len(claims.intersection(_core.terms(sentence)))
                 spoken = bool(words_in(sentence, topic.words))
-                if not spoken and shared < _SHARED and "age" not in topic.dimensions:
+                if not spoken and shared < SHARED and "age" not in topic.dimensions:
                     continue
                 mentions = library.matcher.find_all(sentence)
                 values = values_in(library, sentence, mentions, topic)
                 named = any(mention.entity_id == entity_id for mention in mentions)
                 compared = any(value.startswith("older:") for value in values)
                 valued = bool(values) or not topic.valued
-                if valued and ((spoken and named) or shared >= _SHARED or compared):
-                    sure = 2 * (shared >= _SHARED) + 2 * named + bool(values) + spoken
+                if valued and ((spoken and named) or shared >= SHARED or compared):
+                    sure = 2 * (shared >= SHARED) + 2 * named + bool(values) + spoken
                     one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
                     yield sure, one
 

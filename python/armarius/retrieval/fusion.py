@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from armarius.retrieval.candidates import Ranking, is_rare
+from armarius.retrieval.cutting import Section
 from armarius.retrieval.library import Library
 from armarius.retrieval.people import People
 from armarius.retrieval.query import Understanding
@@ -32,6 +33,7 @@ _NEIGHBOUR = 0.5
 _TOLD = 0.5
 _THING = 0.6  # a place or a thing that is merely there, beside a person
 _OTHER_SECTION = 0.5
+_WHERE = 0.7  # a place that fits the words of a question that asks for one and names none
 _BACKUP = 0.95  # a text found only by meaning, below the last one found by words
 _LONGEST = 50  # texts beyond those that the question names
 
@@ -94,13 +96,23 @@ def mix(
         found.append(Mixed(score, key, is_section=False, how=("chapter",) if place < len(referred) else ()))
     sections = _sections(library, asked, people, referred, order, fused)
     for key, score in matching:
-        if _OTHER_SECTION * score > sections.get(key, (0.0, ""))[0] and not library.sections[key].entities:
-            sections[key] = (_OTHER_SECTION * score, "fulltext")
+        factor = _matching_factor(library, asked, people, library.sections[key])
+        if factor * score > sections.get(key, (0.0, ""))[0]:
+            sections[key] = (factor * score, "fulltext")
     found += [Mixed(score, key, is_section=True, how=(how,)) for key, (score, how) in sections.items()]
     found.sort(key=lambda one: (-one.score, one.is_section, library.place(one.key)))
     lowest, known = (found[-1].score if found else _STEPS[0]), set(order)
     behind = [key for key in backup if key not in known]
     return found + [Mixed(lowest * _BACKUP ** (n + 1), key, is_section=False) for n, key in enumerate(behind)]
+
+
+def _matching_factor(library: Library, asked: Understanding, people: People, section: Section) -> float:
+    """What a section that shares words with the question is worth: one of an entity comes in by the entity."""
+    if not section.entities:
+        return _OTHER_SECTION
+    types = {library.entities[entity_id].type for entity_id in section.entities}
+    named = any(library.entities[entity_id].type == "location" for entity_id in people.named)
+    return _WHERE if "location" in types and "whereabouts" in asked.intents and not named else 0.0
 
 
 def _sections(
@@ -134,8 +146,10 @@ def _sections(
 def _named_score(library: Library, asked: Understanding, people: People) -> float:
     if people.related:
         return _NAMED_AND_RELATED
-    asks_for_section = not {"consistency", "thread"}.isdisjoint(asked.intents) or any(
-        library.entities[entity_id].type == "location" for entity_id in people.named
+    # Who did something in a place is told where it happens, not in the description of the place.
+    asks_for_section = not {"consistency", "thread"}.isdisjoint(asked.intents) or (
+        "deed" not in asked.intents
+        and any(library.entities[entity_id].type == "location" for entity_id in people.named)
     )
     by_rare_name = any(
         mention.term != library.entities[mention.entity_id].name and is_rare(library, mention.term, mention.entity_id)

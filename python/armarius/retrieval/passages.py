@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from armarius.fetchers.base import Evidence
 from armarius.project.documents import Document
-from armarius.retrieval.library import Library, Text
+from armarius.retrieval.cutting import Text
+from armarius.retrieval.library import Library
 from armarius.retrieval.reasons import best_paragraph, sought_words
 from armarius.retrieval.retriever import Found
 

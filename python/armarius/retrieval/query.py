@@ -16,11 +16,17 @@ from armarius.retrieval.words import concepts, intents, is_unspaced, tokens_of
 
 __all__ = ["Intent", "RelationWord", "Understanding", "understand"]
 
-Intent = Literal["consistency", "origin", "ending", "thread", "scene", "whereabouts", "outline"]
+Intent = Literal["consistency", "origin", "ending", "thread", "scene", "whereabouts", "outline", "deed"]
 
 # A pasted page is no question: what comes after so many different terms adds time and no direction.
 _MOST_TERMS = 200
 _QUOTED = re.compile(r"[“\"「『《‘]([^”\"」』》’\n]{2,60})[”\"」』》’]")
+# Who did something: 谁 and "who" as the subject of a verb, not 是谁 or "who is".
+_DEED = re.compile(
+    r"(?<![是着了给跟和为像])谁(?!\s*[？?。！!]*$|的|家|是|住|有)"
+    r"|\bwho(?:m)?\s+(?!(?:is|are|was|were|lives?|lived|owns?|owned|runs?|keeps?|works?)\b)\w+",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,8 @@ def understand(
         if is_meta:
             rest = _blank(rest, found.start, found.end)
     content = " ".join(rest.split())
+    if content and not relations and _DEED.search(query):
+        wanted |= {"deed"}
     return Understanding(
         query=query,
         mentions=mentions,

@@ -6,8 +6,9 @@ from dataclasses import replace
 from armarius.fetchers.base import Evidence
 from armarius.project.documents import Document
 from armarius.retrieval.candidates import Ranking
+from armarius.retrieval.cutting import Text
 from armarius.retrieval.fusion import Mixed
-from armarius.retrieval.library import Library, Text
+from armarius.retrieval.library import Library
 from armarius.retrieval.people import People
 from armarius.retrieval.query import Understanding
 from armarius.retrieval.words import concept_words, is_unspaced

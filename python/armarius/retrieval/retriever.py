@@ -6,38 +6,32 @@ Deterministic: the same project and question give the same answer in every proce
 """
 
 import threading
-import time
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from armarius.codex import Codex
-from armarius.errors import ContextWarning
-from armarius.fetchers.base import Evidence, Omission
+from armarius.fetchers.base import Omission
 from armarius.graph.guard import GraphGuard, Known
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document
 from armarius.retrieval.candidates import Ranking, grounded, rankings
+from armarius.retrieval.clock import Clock
 from armarius.retrieval.fusion import Mixed, fuse, mix
 from armarius.retrieval.groups import SHORT, short_groups
 from armarius.retrieval.hits import Hit, Outcome, Retrieval
 from armarius.retrieval.library import Library
+from armarius.retrieval.nearby import VectorSearch, nearby
 from armarius.retrieval.people import People, people_of
 from armarius.retrieval.query import Understanding, understand
 from armarius.retrieval.reasons import reasons
 from armarius.retrieval.roles import Ties
 from armarius.retrieval.timeline import Timeline
-from armarius.scanning import scan
-from armarius.vectors.near import Near, Nearby
+from armarius.retrieval.unread import unread
 
-__all__ = ["Found", "Retriever", "VectorSearch"]
-
-# The question to paragraphs that stand out as near in meaning, best first; may raise.
-VectorSearch = Callable[[str], Nearby]
+__all__ = ["Found", "Retriever"]
 
 _WITHHELD = 10
-_SCANNED = 20
 _SECTIONS = 5
 
 
@@ -150,7 +144,7 @@ class Retriever:
             return self._find(query, limit, chapter)
 
     def _find(self, query: str, limit: int, chapter: int | None) -> Found:
-        clock = _Clock()
+        clock = Clock()
         library = self._library
         if library is None:
             asked = Understanding(query)
@@ -166,7 +160,8 @@ class Retriever:
         lists = rankings(library, asked, people)
         clock.lap("search")
         warnings = list(known.warnings)
-        lists += self._near(library, query, warnings)
+        if self._vectors is not None:
+            lists += nearby(self._vectors, library, query, warnings)
         clock.lap("vectors")
         timeline = Timeline.of(asked, chapter)
         lists, later = timeline.split(library, lists)
@@ -176,7 +171,8 @@ class Retriever:
         mixed = mix(library, asked, people, fuse(exact), matching, backup)[:limit]
         clock.lap("fuse")
         hits = [_hit(library, asked, people, lists, one) for one in mixed]
-        hits += self._scanned(library, asked, hits, limit, warnings)
+        if self._root is not None and len(hits) < limit:
+            hits += unread(self._root, library, asked.phrases, hits, warnings)[: limit - len(hits)]
         clock.lap("explain")
         outcome: Outcome = "found" if hits else "source failed" if warnings else "nothing found"
         answer = Retrieval(
@@ -210,68 +206,6 @@ class Retriever:
                 self._ties.clear()
             self._ties[at] = Ties(self._library, chapter=at)
         return self._ties[at]
-
-    def _near(self, library: Library, query: str, warnings: list[ContextWarning]) -> list[Ranking]:
-        if self._vectors is None:
-            return []
-        try:
-            answer = self._vectors(query)
-        except Exception as error:  # noqa: BLE001 - no source failure may fail the call
-            warnings.append(ContextWarning("EMBEDDING_UNAVAILABLE", str(error)))
-            return []
-        if answer.trouble:
-            warnings.append(ContextWarning("EMBEDDING_UNAVAILABLE", answer.trouble))
-        near: dict[int, Near] = {}
-        blocks: dict[int, tuple[int, ...]] = {}
-        for one in answer.found:
-            place = _text_at(library, one)
-            if place is not None and place[0] not in near:
-                near[place[0]], blocks[place[0]] = one, (place[1],)
-        return [Ranking("vector", 0.0, tuple(near), blocks, near)] if near else []
-
-    def _scanned(
-        self, library: Library, asked: Understanding, hits: list[Hit], limit: int, warnings: list[ContextWarning]
-    ) -> list[Hit]:
-        """Files that hold a quoted phrase and are not among the documents read so far."""
-        if self._root is None or not asked.phrases or len(hits) >= limit:
-            return []
-        known = {hit.path for hit in hits}
-        found: list[Hit] = []
-        for phrase in asked.phrases:
-            try:
-                lines = scan(self._root, phrase, limit=_SCANNED)
-            except (OSError, ValueError) as error:
-                warnings.append(ContextWarning("RAG_UNAVAILABLE", f"scan for {phrase!r}: {error}"))
-                continue
-            for line in lines:
-                if line.path not in known and library.document(line.path) is None:
-                    known.add(line.path)
-                    evidence = Evidence("scan", f"{phrase} in line {line.line}", line.path, (line.start, line.end))
-                    found.append(Hit(line.path, "", 0.0, (evidence,)))
-        return found[: limit - len(hits)]
-
-
-class _Clock:
-    """Milliseconds per stage."""
-
-    def __init__(self) -> None:
-        self.stages: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, stage: str) -> None:
-        now = time.perf_counter()
-        self.stages[stage] = (now - self._last) * 1000
-        self._last = now
-
-
-def _text_at(library: Library, near: Near) -> tuple[int, int] | None:
-    """The text and the block of it that a paragraph lies in; the first block when it lies in none, as a title does."""
-    texts = library.texts_of(near.path)
-    for text in texts:
-        number = bisect_right(text.blocks, near.start, key=lambda block: block.start) - 1
-        if number >= 0 and near.start < text.blocks[number].end:
-            return text.key, number
-    return (texts[0].key, 0) if texts else None
 
 
 def _matching(library: Library, asked: Understanding) -> list[tuple[int, float]]:

@@ -15,7 +15,7 @@ from armarius.project.numerals import parse_numeral
 from armarius.retrieval.library import Library
 from armarius.retrieval.words import Phrases, concepts, table
 
-__all__ = ["Topic", "topic_of", "values_in"]
+__all__ = ["ATTRIBUTES", "Topic", "topic_of", "values_in", "without_names"]
 
 _YEARS = re.compile(
     r"(?<![比第])([零〇一二两三四五六七八九十百\d]{1,5})\s*岁|\b(\d{1,3}|[a-z]+(?:-[a-z]+)?)[\s-]years?[\s-]old\b"
@@ -37,6 +37,8 @@ _DIMENSIONS = {
     "appearance": ("colour", "body"),
     "wound": ("body",),
 }
+# The attributes that sentences can be compared by when none is named.
+ATTRIBUTES = tuple(_DIMENSIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ def values_in(library: Library, sentence: str, mentions: Sequence[Mention], topi
         topic: Which kinds of value count.
     """
     found: set[str] = set()
+    bare = without_names(sentence, mentions)  # a place called 翠 is not green
     if "place" in topic.dimensions:
         found |= {
             f"place:{mention.entity_id}"
@@ -86,9 +89,16 @@ def values_in(library: Library, sentence: str, mentions: Sequence[Mention], topi
     if "age" in topic.dimensions:
         found |= _ages(sentence)
     for kind in ("body", "colour"):
-        if kind in topic.dimensions and _first_letters(kind).search(sentence):
-            found |= {f"{kind}:{one.value}" for one in _values(kind).find(sentence)}
+        if kind in topic.dimensions and _first_letters(kind).search(bare):
+            found |= {f"{kind}:{one.value}" for one in _values(kind).find(bare)}
     return frozenset(found)
+
+
+def without_names(sentence: str, mentions: Sequence[Mention]) -> str:
+    """The sentence with spaces in place of the names in it."""
+    for mention in mentions:
+        sentence = sentence[: mention.start] + " " * (mention.end - mention.start) + sentence[mention.end :]
+    return sentence
 
 
 def _ages(sentence: str) -> set[str]:

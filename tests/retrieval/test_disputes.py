@@ -1,0 +1,83 @@
+"""Sources that say different things of a person, in evidence and in the pack, an attribute asked for or not."""
+
+import pytest
+
+import armarius
+
+from .conftest import write
+
+VILLAGE = {
+    "chapters/ch001.md": (
+        "# 第一章 磨坊\n\n孟琼左手的手背上有一道旧刀疤，雨天就疼。她住在磨坊后面的小屋里。\n\n"
+        "孟琼的眼睛望着河水。\n\n柳阿婆说，孟琼今年二十岁。\n"
+    ),
+    "chapters/ch002.md": "# 第二章 渡船\n\n孟琼上了渡船，去了石桥镇。船夫说他今年五十岁。\n",
+    "spec/people.md": (
+        "# 人物\n\n## 孟琼\n\n- 类型：人物\n- 描述：磨坊主的女儿\n- 年龄：二十三岁\n- 特征：右手手背有一道旧刀疤\n"
+        "- 住处：磨坊\n- 第2章起：住在石桥镇\n\n## 柳阿婆\n\n- 类型：人物\n- 描述：接生婆\n"
+    ),
+    "spec/places.md": "# 地点\n\n## 磨坊\n\n- 描述：河边的老磨坊，属石桥镇\n\n## 石桥镇\n\n- 描述：山下的集镇\n",
+}
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
+    with armarius.open(write(tmp_path / "village", VILLAGE), watch=False) as engine:
+        yield engine
+
+
+def marked(statements):
+    return {(one.reference, name) for one in statements for name in one.attributes if one.competes_with}
+
+
+def test_without_an_attribute_what_competes_is_marked_by_attribute_in_chapters_too(engine):
+    said = engine.evidence("孟琼")
+    found = marked(said)
+    assert {("spec/people.md#孟琼", "age"), ("chapters/ch001.md", "age")} <= found
+    assert {("spec/people.md#孟琼", "wound"), ("chapters/ch001.md", "wound")} <= found
+    (claim,) = [one for one in said if "二十三岁" in one.text]
+    assert claim.competes_with == ("chapters/ch001.md",)
+    assert next(one for one in said if "二十岁" in one.text).attributes == ("age",)
+
+
+def test_what_a_profile_says_of_later_chapters_and_of_a_place_within_a_place_is_no_dispute(engine):
+    assert not [one for one in engine.evidence("孟琼") if "house" in one.attributes]
+
+
+def test_somebody_elses_age_and_an_eye_that_looks_are_no_dispute(engine):
+    texts = [one.text for one in engine.evidence("孟琼") if one.competes_with]
+    assert not [text for text in texts if "船夫" in text or "眼睛" in text]
+    assert marked(engine.evidence("柳阿婆")) == set()
+
+
+def test_a_later_chapter_is_no_witness(engine):
+    assert marked(engine.evidence("孟琼", chapter=0)) == set()
+
+
+def test_an_attribute_that_is_asked_for_is_the_one_marked(engine):
+    assert {one.attributes for one in engine.evidence("孟琼", attribute="年龄") if one.competes_with} == {("年龄",)}
+
+
+@pytest.mark.parametrize(
+    ("query", "quote"),
+    [("孟琼多大年纪", "二十岁"), ("检查第1章的人物一致性", "左手的手背"), ("孟琼前后矛盾吗", "左手的手背")],
+)
+def test_the_pack_keeps_both_sides_and_marks_them(engine, query, quote):
+    pack = engine.assemble(query=query, budget=8000)
+    assert quote in pack.prompt
+    disputed = [item for item in pack.items if any("competes with" in one.detail for one in item.evidence)]
+    assert [
+        item for item in disputed if "spec/people.md" in item.source or item.source.startswith("rag:passage:chapters")
+    ]
+    assert any("spec/people.md#孟琼" in one.detail for item in disputed for one in item.evidence)
+
+
+def test_a_question_about_something_else_is_not_burdened_with_disputes(engine):
+    pack = engine.assemble(query="孟琼上渡船", budget=8000)
+    assert "competes with" not in str([item.evidence for item in pack.items])
+
+
+def test_answers_change_with_the_text(engine):
+    (engine.root / "chapters/ch001.md").write_text("# 第一章\n\n孟琼二十三岁了。\n", "utf-8")
+    assert marked(engine.evidence("孟琼")) == set()
