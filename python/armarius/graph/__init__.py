@@ -1,6 +1,6 @@
 """Graphs of entities and relations: the project's own, NervusDB's, or one that a user brings."""
 
-from armarius.graph.base import Graph, GraphStore
+from armarius.graph.base import Graph, GraphStore, checked_entity, checked_relation
 from armarius.graph.nervusdb import NervusDBGraph
 from armarius.graph.project import ProjectGraph
 from armarius.graph.walk import MAX_DEPTH, walk
@@ -12,6 +12,8 @@ __all__ = [
     "GraphStore",
     "NervusDBGraph",
     "ProjectGraph",
+    "checked_entity",
+    "checked_relation",
     "from_bytes",
     "to_bytes",
     "walk",

@@ -5,7 +5,7 @@
 - An entity is known by its id. A relation is known by its source, its target and its type; it may lead back to where
   it begins, and two entities may have any number of relations of different types, in either direction.
 - Ids, names and types are any text without white space at either end and without lone surrogates: quotes, line breaks,
-  emoji and query language are text.
+  emoji and query language are text. `checked_entity` and `checked_relation` refuse the rest.
 - Writing is idempotent: the same call again changes nothing, an entity or relation that is there is replaced.
 - Answers are in one order, whatever the order of writing: entities by id, relations by (source, target, type).
 - `Entity.origins` and `Relation.origin` say where a file states something; no store keeps them.
