@@ -85,7 +85,14 @@ bench-smoke: $(VENV)/.installed
 	rm -f $(VENV)/.developed
 	$(PY) -m pytest benches/bench_hot_paths.py -m "" --benchmark-columns=median,iqr,ops,rounds --benchmark-sort=name
 
-bench: release-develop
+# The peers of the benchmarks: large (torch), and one that compiles (hnswlib). A peer that cannot be installed is left out
+# of the tables, which say so.
+$(VENV)/.bench-peers: $(VENV)/.installed
+	$(PY) -m pip install --quiet --group bench && $(PY) -m pip install --quiet --no-deps prompt-poet==0.0.52 \
+		|| echo "bench: not every peer is installed, the tables say which are absent"
+	touch $@
+
+bench: $(VENV)/.bench-peers release-develop
 	$(PY) -m pytest benches/bench_*.py -m "" -s
 
 demo: develop

@@ -1,7 +1,7 @@
 """Embedding throughput beside sentence-transformers on the same weights, answers compared first.
 
-sentence-transformers brings torch (several GB) and is no dependency of this project: install it by
-hand to run the comparison (`pip install sentence-transformers`); without it this benchmark is skipped.
+sentence-transformers brings torch (several GB) and is no dependency of this project: `make bench` installs it with the
+other peers (dependency group `bench`); without it this benchmark is skipped.
 """
 
 import importlib.util
@@ -33,7 +33,7 @@ def model_folder() -> Path:
 
 
 def test_throughput_is_that_of_sentence_transformers_or_better():
-    peer = pytest.importorskip("sentence_transformers", reason="brings torch; install by hand to compare")
+    peer = pytest.importorskip("sentence_transformers", reason="brings torch: pip install --group bench")
     folder = model_folder()
     ours, theirs = embedders.safetensors(folder), peer.SentenceTransformer(str(folder), device="cpu")
     figures = {}

@@ -1,9 +1,9 @@
 """Vector search: the approximate index and exact search in the store, beside hnswlib, USearch as it comes, and NumPy.
 
 10,000 and 100,000 vectors of 768 dimensions, clustered as text embeddings are; queries near the data, not in it.
-Answers are compared with exact search before anything is timed. `hnswlib` is installed by hand (it compiles); without
-it the benchmark runs without that row. The larger size takes minutes and a gigabyte: ARMARIUS_BENCH_VECTORS=10000
-skips it.
+Answers are compared with exact search before anything is timed. `hnswlib` comes with the dependency group `bench` (it
+compiles); without it the benchmark runs without that row. The larger size takes minutes and a gigabyte:
+ARMARIUS_BENCH_VECTORS=10000 skips it.
 """
 
 import importlib

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.vectors.conftest import write_tiny
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -22,8 +23,9 @@ def blocks(page: Path, language: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A copy of the examples, so that a page may write; the index stays inside it."""
+    """A copy of the examples, so that a page may write; the index stays inside it. The model is a tiny stand-in."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    write_tiny(tmp_path / "models" / "text2vec-base-chinese")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "100")
