@@ -96,15 +96,16 @@ def test_assembling_with_vectors(tmp_path, monkeypatch, kind):
     paragraph, question, make = KINDS[kind]
     root = (Path(_KEEP) if _KEEP else tmp_path) / f"{kind.replace(' ', '-')}-{_PARAGRAPHS}"
     monkeypatch.setenv("ARMARIUS_CACHE", str(root / "cache"))
-    if not (root / "novel").exists():
+    again = (root / "novel").exists()
+    if not again:
         novels.write(root / "novel", paragraph, _PARAGRAPHS)
     figures = FIGURES[kind] = {}
     start = time.perf_counter()
     with armarius.open(root / "novel", embedder=make()) as with_vectors, armarius.open(root / "novel") as without:
-        figures["open and index s"] = round(time.perf_counter() - start, 1)
+        figures["open again s" if again else "open and index s"] = round(time.perf_counter() - start, 1)
         start = time.perf_counter()
         with_vectors.recall.embed()
-        figures["embed and build s"] = round(time.perf_counter() - start, 1)
+        figures["load and sample s" if again else "embed and build s"] = round(time.perf_counter() - start, 1)
         status = with_vectors.recall.status()
         assert status.index.vectors == _PARAGRAPHS
         chooser = random.Random(9)

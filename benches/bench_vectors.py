@@ -67,7 +67,7 @@ def hnsw_peer(rows: np.ndarray):
     except ImportError:
         return None
     index = hnswlib.Index(space="ip", dim=_DIMENSION)
-    index.init_index(max_elements=len(rows), M=16, ef_construction=128, random_seed=1)
+    index.init_index(max_elements=len(rows), M=32, ef_construction=128, random_seed=1)
     index.set_num_threads(1)
     index.add_items(rows, np.arange(len(rows)))
     return index

@@ -6,6 +6,7 @@ import sys
 import textwrap
 import threading
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -183,3 +184,32 @@ def test_after_kill_9_the_next_start_finishes_and_nothing_is_wrong(tmp_path, mon
     queue.cancel()
     assert store.verify() == []
     store.close()
+
+
+def test_memory_does_not_grow_with_the_number_of_texts(open_store):
+    """What is held at once is a batch, whatever waits."""
+    store, embedder = open_store(), Forgetful()
+    store.vectors.adopt(embedder.fingerprint)
+    peaks = []
+    for first, chapters in ((1, 40), (100, 400)):
+        store.apply([chapter(n, *(f"第{n}章的第{i}个段落" for i in range(15))) for n in range(first, first + chapters)])
+        queue = EmbeddingQueue(store.vectors, lambda: {"serving": embedder})
+        tracemalloc.start()
+        queue.start()
+        assert queue.wait(60)
+        queue.cancel()
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    few, many = peaks
+    assert many < 2 * few + 1_000_000, peaks
+    assert many < 6000 * 4 * embedder.dimension / 3, "far from all vectors at once"
+
+
+class Forgetful(CountingEmbedder):
+    """Keeps no record, so that only the queue's memory counts."""
+
+    def __init__(self):
+        super().__init__(dimension=768)
+
+    def embed(self, texts, /):
+        return np.array([self.vector(text) for text in texts], np.float32)

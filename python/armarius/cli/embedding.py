@@ -56,7 +56,7 @@ def doctor_lines(store: Store, *, sample: bool = True) -> list[str]:
     lines = []
     for state, vector_set in sorted(sets.items(), reverse=True):
         counts = store.vectors.counts(vector_set.id)
-        waiting = f", {counts.pending} waiting" if counts.pending else ""
+        waiting = f", {counts.pending} waiting for `armarius embed`" if counts.pending else ""
         empty = f", {counts.empty} without letters" if counts.empty else ""
         verb = "answers" if state == "serving" else "is being made"
         lines.append(f"vectors: {vector_set.fingerprint} {verb}: {counts.embedded} embedded{waiting}{empty}")

@@ -14,6 +14,8 @@ __all__ = ["Embedder", "Fingerprint", "Vectors", "check_storable", "require_same
 
 Vectors = NDArray[np.float32]
 
+_SHA256 = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
@@ -59,7 +61,8 @@ class Fingerprint:
     def __str__(self) -> str:
         limit = f", {self.max_length} tokens" if self.max_length else ""
         scale = "normalised" if self.normalise else "not normalised"
-        return f"{self.name} ({self.dimension} dimensions, {self.pooling}{limit}, {scale}, {self.model[:12]})"
+        model = self.model[:12] if len(self.model) == _SHA256 else self.model
+        return f"{self.name} ({self.dimension} dimensions, {self.pooling}{limit}, {scale}, {model})"
 
 
 @runtime_checkable

@@ -180,7 +180,8 @@ class VectorIndex:
     def _samples(self, serving: VectorSet) -> Vectors:
         """Queries that are near the data without being in it: sums of two stored vectors, as far from one as the other.
 
-        Questions were measured to be as far off; sums that lean on one vector promised a recall that questions missed.
+        Sums that lean on one vector promised a recall that questions missed. With these, 100,000 vectors with the
+        neighbourhoods of a model kept it (.984 sampled, .985 for questions); of random words they did not (.984, .945).
         """
         _, changes = self._storage.changes(serving, 0)
         slots = [change.slot for change in changes if change.slot is not None]

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from tests.vectors.stores import CountingEmbedder, chapter, embed_all, setting, stored_vectors
+
+from armarius.vectors import exact
+from armarius.vectors.exact import Filter
+
+
+@pytest.fixture
+def embedder():
+    return CountingEmbedder()
+
+
+def test_exact_search_equals_numpy_and_obeys_filters(open_store, embedder):
+    store = open_store()
+    vector_set = store.vectors.adopt(embedder.fingerprint)
+    store.apply([chapter(n, *(f"第{n}章的第{i}个段落" for i in range(9))) for n in range(1, 7)])
+    store.apply([setting("# 人物\n\n## 林小雨\n\n她住在江城老街。\n\n## 周先生\n\n他开一家钟表铺。\n")])
+    embed_all(store.vectors, embedder)
+    vectors = stored_vectors(store.vectors)
+    query = np.random.default_rng(3).normal(size=16).astype(np.float32)
+
+    def nearest(limit, which=None):
+        found = store.vectors.nearest(vector_set, query, limit, which)
+        places = store.vectors.places([owner for owner, _ in found])
+        return [(places[owner], similarity) for owner, similarity in found]
+
+    def truth(limit, admit):
+        similarity = {
+            p: float(v @ query / np.linalg.norm(v) / np.linalg.norm(query)) for p, v in vectors.items() if admit(p)
+        }
+        return sorted(similarity.items(), key=lambda item: -item[1])[:limit]
+
+    for which, admit in [
+        (None, lambda _place: True),
+        (Filter(), lambda _place: True),
+        (Filter(kinds=("setting",)), lambda place: place.path.startswith("spec")),
+        (Filter(chapters=(None, 2)), lambda place: place.path in {"chapters/ch001.md", "chapters/ch002.md"}),
+        (Filter(kinds=("chapter",), chapters=(4, None)), lambda place: "chapters/ch004" <= place.path < "d"),
+    ]:
+        found, wanted = nearest(10, which), truth(10, admit)
+        assert [place for place, _ in found] == [place for place, _ in wanted]
+        np.testing.assert_allclose([s for _, s in found], [s for _, s in wanted], atol=1e-5)
+
+
+def test_filtering_costs_by_the_candidates_not_by_the_vectors(open_store, embedder):
+    store = open_store()
+    vector_set = store.vectors.adopt(embedder.fingerprint)
+
+    def steps(count):
+        store.apply([chapter(1, *(f"第{i}个段落的文字" for i in range(count)))])
+        embed_all(store.vectors, embedder, batch=500)
+        owners = [change.owner for change in store.vectors.changes(vector_set, 0)[1]][:20]
+        taken = 0
+        with store._session.reading() as connection:
+
+            def step():
+                nonlocal taken
+                taken += 1
+                return False
+
+            connection.set_progress_handler(step, 50)
+            assert len(exact.admitted(connection, vector_set, owners, Filter(kinds=("chapter",)))) == 20
+            connection.set_progress_handler(None)
+        return taken
+
+    assert steps(2000) <= 2 * steps(100)
