@@ -65,3 +65,14 @@ def test_filtering_costs_by_the_candidates_not_by_the_vectors(open_store, embedd
         return taken
 
     assert steps(2000) <= 2 * steps(100)
+
+
+def test_a_filter_is_followed_from_documents_to_vectors_never_over_all_vectors(open_store, embedder):
+    store = open_store()
+    vector_set = store.vectors.adopt(embedder.fingerprint)
+    for which in (Filter(kinds=("setting",)), Filter(chapters=(3, 3))):
+        query, values = which._slots(vector_set)
+        with store.vectors._store.reading() as connection:
+            plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", values)]
+        assert plan[1].startswith("SEARCH p USING INTEGER PRIMARY KEY")
+        assert plan[2] == "SEARCH v USING PRIMARY KEY (vector_set=? AND owner=?)"

@@ -5,18 +5,22 @@ read transaction.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import apsw
 import numpy as np
 
 from armarius.store.connection import all_rows
+from armarius.store.rows import PARAGRAPH_BITS
 from armarius.vectors.base import Vectors
+from armarius.vectors.preprocess import unit_rows
 from armarius.vectors.sets import VectorSet
+from armarius.vectors.table import read_vectors
 
 __all__ = ["Filter", "admitted", "nearest"]
 
+_FEW = 2048
 LIMIT = 4096
 """sqlite-vec refuses more neighbours than this."""
 
@@ -36,17 +40,42 @@ class Filter:
     entities: bool = False
 
     @property
+    def _kind(self) -> tuple[str, tuple[object, ...]]:
+        kinds = " " + " ".join(self.kinds) + " " if self.kinds else ""
+        return "(? = '' OR instr(?, ' ' || d.kind || ' '))", (kinds, kinds)
+
+    @property
+    def _chapter(self) -> tuple[str, tuple[object, ...]]:
+        low, high = self.chapters
+        return "(? IS NULL OR p.chapter >= ?) AND (? IS NULL OR p.chapter <= ?)", (low, low, high, high)
+
+    @property
     def _where(self) -> tuple[str, tuple[object, ...]]:
+        """For a few owners `v`: one look-up each."""
         if self.entities:
             return "v.owner < 0", ()
-        low, high = self.chapters
-        kinds = " " + " ".join(self.kinds) + " " if self.kinds else ""
+        (kind, kinds), (chapter, bounds) = self._kind, self._chapter
         clause = (
-            "v.owner > 0 AND EXISTS (SELECT 1 FROM paragraphs p JOIN documents d ON d.id = p.id >> 24 WHERE "
-            "p.id = v.owner AND (? = '' OR instr(?, ' ' || d.kind || ' ')) AND (? IS NULL OR p.chapter >= ?) "
-            "AND (? IS NULL OR p.chapter <= ?))"
+            "v.owner > 0 AND EXISTS (SELECT 1 FROM paragraphs p JOIN documents d ON d.id = p.id >> 24 WHERE "  # noqa: S608
+            f"p.id = v.owner AND {kind} AND {chapter})"
         )
-        return clause, (kinds, kinds, low, low, high, high)
+        return clause, (*kinds, *bounds)
+
+    def _slots(self, vector_set: VectorSet) -> tuple[str, tuple[object, ...]]:
+        """For all of a set: from the documents that pass to their paragraphs to their vectors.
+
+        The plus keeps SQLite from the index by slot, which would be read to the end for each paragraph.
+        """
+        if self.entities:
+            query = "SELECT slot FROM vectors WHERE vector_set = ? AND slot IS NOT NULL AND owner < 0"
+            return query, (vector_set.id,)
+        (kind, kinds), (chapter, bounds) = self._kind, self._chapter
+        query = (
+            f"SELECT v.slot FROM documents d CROSS JOIN paragraphs p ON p.id >= d.id << {PARAGRAPH_BITS} "  # noqa: S608
+            f"AND p.id < (d.id + 1) << {PARAGRAPH_BITS} AND {chapter} CROSS JOIN vectors v "
+            f"ON v.vector_set = ? AND v.owner = p.id AND +v.slot IS NOT NULL WHERE {kind}"
+        )
+        return query, (*bounds, vector_set.id, *kinds)
 
 
 def admitted(connection: apsw.Connection, vector_set: VectorSet, owners: Sequence[int], which: Filter) -> set[int]:
@@ -76,18 +105,31 @@ def nearest(
     condition = "live = 1"
     values: tuple[str, ...] = ()
     if which is not None:
-        clause, parameters = which._where
-        query = f"SELECT v.slot FROM vectors v WHERE v.vector_set = ? AND v.slot IS NOT NULL AND {clause}"  # noqa: S608
-        slots = [slot for (slot,) in all_rows(connection, query, (vector_set.id, *parameters))]
+        slots = [slot for (slot,) in all_rows(connection, *which._slots(vector_set))]
+        if len(slots) <= _FEW:
+            return _among(connection, vector_set, vector, limit, slots)
         condition, values = "live = 1 AND slot IN (SELECT value FROM json_each(?))", (json.dumps(slots),)
     query = f"SELECT slot, distance FROM {vector_set.table} WHERE embedding MATCH ? AND k = ? AND {condition}"  # noqa: S608
     data = np.ascontiguousarray(vector, "<f4").tobytes()
     found = all_rows(connection, query, (data, min(limit, LIMIT), *values)) if limit > 0 else []
-    owners = dict(
-        connection.execute(
-            "SELECT slot, owner FROM vectors WHERE vector_set = ? AND slot IN (SELECT value FROM json_each(?))",
-            (vector_set.id, json.dumps([slot for slot, _ in found])),
-        )
-    )
-    pairs = [(owners[slot], 1.0 - distance) for slot, distance in found if slot in owners and distance is not None]
+    return _owned(connection, vector_set, {slot: 1.0 - distance for slot, distance in found if distance is not None})
+
+
+def _among(
+    connection: apsw.Connection, vector_set: VectorSet, vector: Vectors, limit: int, slots: Sequence[int]
+) -> list[tuple[int, float]]:
+    """The nearest of a few slots: read one by one, for sqlite-vec reads every vector whatever the filter."""
+    if limit < 1 or not slots:
+        return []
+    similarities = unit_rows(read_vectors(connection, vector_set, slots)) @ unit_rows(vector[None])[0]
+    best = np.argsort(-similarities, kind="stable")
+    least = similarities[best[min(limit, len(best)) - 1]]
+    found = {slots[row]: float(similarities[row]) for row in best if similarities[row] >= least}
+    return _owned(connection, vector_set, found)[:limit]
+
+
+def _owned(connection: apsw.Connection, vector_set: VectorSet, found: Mapping[int, float]) -> list[tuple[int, float]]:
+    query = "SELECT slot, owner FROM vectors WHERE vector_set = ? AND slot IN (SELECT value FROM json_each(?))"
+    owners = dict(connection.execute(query, (vector_set.id, json.dumps(list(found)))))
+    pairs = [(owners[slot], value) for slot, value in found.items() if slot in owners]
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))

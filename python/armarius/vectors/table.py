@@ -10,6 +10,8 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import apsw
 import numpy as np
@@ -33,7 +35,7 @@ __all__ = [
 ]
 
 EMBEDDED, PENDING, EMPTY, GONE = range(4)
-_AT_ONCE = 256
+_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ def changes_since(connection: apsw.Connection, set_id: int, change: int) -> list
 def read_vectors(connection: apsw.Connection, vector_set: VectorSet, slots: Sequence[int]) -> Vectors:
     """The vectors in `slots`, in that order. float32, shape (n, dimension).
 
-    Cost: a quarter of a millisecond each for a few; above 256 all chunks of the table are read (3 MB per 1,024).
+    Cost: about 10 microseconds each; above 4,096 all chunks of the table are read (3 MB per 1,024).
     """
     out = np.zeros((len(slots), vector_set.fingerprint.dimension), np.float32)
     place = {slot: row for row, slot in enumerate(slots)}
@@ -154,9 +156,21 @@ def read_vectors(connection: apsw.Connection, vector_set: VectorSet, slots: Sequ
                 into, of = map(list, zip(*rows, strict=True))
                 out[into] = block[of]
         return out
-    query = f"SELECT slot, embedding FROM {vector_set.table} WHERE slot IN (SELECT value FROM json_each(?))"  # noqa: S608
-    for slot, data in connection.execute(query, (json.dumps(list(slots)),)):
-        out[place[slot]] = np.frombuffer(data, "<f4")
+    # where sqlite-vec keeps them: asking the virtual table takes a quarter of a millisecond for each
+    query = (
+        f"SELECT chunk_id, rowid, chunk_offset FROM {vector_set.table}_rowids "  # noqa: S608
+        "WHERE rowid IN (SELECT value FROM json_each(?)) ORDER BY chunk_id"
+    )
+    size = 4 * vector_set.fingerprint.dimension
+    places = all_rows(connection, query, (json.dumps(list(slots)),))
+    try:
+        for chunk, members in groupby(places, key=itemgetter(0)):
+            with connection.blob_open("main", f"{vector_set.table}_vector_chunks00", "vectors", chunk, False) as blob:
+                for _, slot, at in members:
+                    blob.seek(at * size)
+                    out[place[slot]] = np.frombuffer(blob.read(size), "<f4")
+    except (ValueError, apsw.SQLError) as error:
+        raise StoreCorrupt(f"{vector_set.table}: a vector lies outside of its chunk: {error}") from error
     return out
 
 
