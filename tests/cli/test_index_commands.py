@@ -112,3 +112,23 @@ def test_evidence_lists_what_is_said_with_its_source(capsys):
 def test_evidence_of_an_unknown_name_is_one_line_and_status_two(capsys):
     assert main(["evidence", "examples/novel", "无名氏"]) == 2
     assert capsys.readouterr().err == "armarius: no entity is called '无名氏'\n"
+
+
+def test_retrieve_explained_says_what_was_read_from_which_words(capsys):
+    assert main(["retrieve", "examples/novel", "林小雨的父亲在第3到4章做了什么", "--explain"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "第3到4章: 3, 4" in shown
+    assert "父亲: parent" in shown
+    assert "林小雨 (lin-xiaoyu)" in shown
+    assert "False" not in shown
+
+
+def test_evidence_without_an_attribute_shows_what_is_disputed(capsys):
+    assert main(["evidence", "examples/novel", "林小雨", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert {one["path"] for one in said if "wound" in one["attributes"]} == {"spec/characters.md", "chapters/ch003.md"}
+
+
+def test_detect_says_from_what_a_name_is_derived(capsys):
+    assert main(["detect", "examples/novel", "--text", "远山来了"]) == 0
+    assert "远山: derived: given name of 周远山" in capsys.readouterr().out

@@ -1,6 +1,7 @@
 """`armarius retrieve` and `armarius evidence`: what answers a question, and what is said about whom."""
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from rich.console import Group, RenderableType
@@ -87,10 +88,9 @@ def _explained(found: Retrieval) -> RenderableType:
     understood = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     understood.add_column(style="dim")
     understood.add_column(overflow="fold")
-    for field in fields(found.understanding):
-        value = getattr(found.understanding, field.name)
+    for name, value in _understood(found):
         if value:
-            understood.add_row(field.name.replace("_", " "), Text(_shown(value)))
+            understood.add_row(name, Text(value))
     hits = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     hits.add_column("score", justify="right")
     hits.add_column("document", overflow="fold")
@@ -99,6 +99,21 @@ def _explained(found: Retrieval) -> RenderableType:
         hits.add_row(f"{hit.score:.3f}", Text(hit.reference), Text(_why(hit)))
     withheld = [Text(f"withheld: {gone.source} ({gone.reason}: {gone.detail})", style="dim") for gone in found.omitted]
     return Group(understood, Text(), hits, *withheld)
+
+
+def _understood(found: Retrieval) -> Iterator[tuple[str, str]]:
+    """What was read out of the question: each thing with the words that it was read from."""
+    asked = found.understanding
+    yield "query", asked.query
+    yield "names", ", ".join(f"{one.term} ({one.entity_id})" for one in asked.mentions)
+    for one in asked.references:
+        yield "chapters", f"{asked.query[one.start : one.end].strip()}: {', '.join(map(str, one.numbers))}"
+    for word in asked.relations:
+        yield "relation", f"{word.word}: {' of '.join(role.name for role in reversed(word.path)) or 'any kin'}"
+    yield "phrases", ", ".join(f"“{phrase}”" for phrase in asked.phrases)
+    yield "wanted", ", ".join(sorted(asked.intents))
+    yield "about", ", ".join(asked.concepts)
+    yield "words", asked.content
 
 
 def _why(hit: Hit) -> str:
