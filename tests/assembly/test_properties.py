@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.assembly.support import assemble
@@ -80,6 +82,33 @@ def test_budget_and_account_hold_with_a_previous_pack_too(first, second, budget)
         assert pack.token_count == len(pack.prompt) <= budget
         shared = pack.prefix.shared_characters
         assert previous is None or previous.prompt[:shared] == pack.prompt[:shared]
+
+
+TRUE = {"one.md": "1"}
+
+
+@given(CANDIDATES, CANDIDATES, st.integers(300, 1500), st.sampled_from(["character", "word"]))
+@settings(max_examples=200, deadline=None)
+def test_a_continued_prompt_lacks_nothing_that_one_without_history_holds(first, second, budget, per):
+    first, second = ([replace(c, documents=("one.md",)) for c in some] for some in (first, second))
+    more = {"budget": budget, "counter": FixedCounter(per), "stamps": TRUE}
+    previous, fresh = attempt(first, **more), attempt(second, **more)
+    if fresh is None or previous is None:
+        return
+    pack = assemble([FakeFetcher(second)], previous=previous, **more)
+    assert pack.token_count == FixedCounter(per).count(pack.prompt) <= budget
+    assert pack.stable_prefix == fresh.stable_prefix
+    held = {item.id: item for item in pack.items if item.layer == "retrieved"}
+    for item in fresh.items:
+        if item.layer == "retrieved" and item.form != "truncated":
+            assert item.id in held
+            assert size(held[item.id]) * 100 >= size(item) * 60
+    considered = {(c.layer, c.id) for c in second} | {("retrieved", item.id) for item in previous.items}
+    assert {(i.layer, i.id) for i in pack.items} <= considered
+
+
+def size(item):
+    return item.span[1] - item.span[0]
 
 
 @given(CANDIDATES, TEXT)

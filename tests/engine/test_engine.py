@@ -137,6 +137,23 @@ def test_card_nobody_names_any_more_stays_until_its_codex_changes(engine, folder
     assert "codex:detected:e1" not in after.layers.retrieved.source
 
 
+def test_edit_of_one_card_leaves_the_others_where_they_stand(engine, folder):
+    codex = json.loads((folder / "codex.json").read_text(encoding="utf-8"))
+    codex["entities"].append({"id": "e3", "name": "白鹭", "type": "character", "description": "钟表匠"})
+    (folder / "codex.json").write_text(json.dumps(codex, ensure_ascii=False), encoding="utf-8")
+    asked = engine.assemble(query="小雨是谁？白鹭呢？", budget=4000)
+    codex["entities"][2]["description"] = "修船的人"
+    (folder / "codex.json").write_text(json.dumps(codex, ensure_ascii=False), encoding="utf-8")
+    after = engine.assemble(query="继续", budget=4000, previous=asked)
+    assert "codex:detected:e1" in after.layers.retrieved.source
+    assert "codex:detected:e3" not in after.layers.retrieved.source
+    assert "钟表匠" not in after.prompt
+    again = engine.assemble(query="小雨是谁？白鹭呢？", budget=4000, previous=after)
+    cards = [source for source in again.layers.retrieved.source if source.startswith("codex:")]
+    assert cards == ["codex:detected:e1", "codex:detected:e3"]
+    assert "修船的人" in again.prompt
+
+
 @pytest.mark.parametrize("document", ["chapters/ch009.md", "../secret.md", "/etc/passwd"])
 def test_unknown_document_is_an_error_that_names_it(engine, document):
     with pytest.raises(UnknownDocument, match=document.replace(".", r"\.")):

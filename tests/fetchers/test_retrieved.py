@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -171,6 +173,18 @@ def test_search_is_bounded_and_says_so():
     fetched = fetcher.fetch(request(additional_input="。" * (MAX_SEARCHED + 5)))
     assert [len(text) for text in RecordingMatcher.last.searched] == [MAX_SEARCHED]
     assert any(item.reason == "excluded" and str(MAX_SEARCHED + 5) in item.detail for item in fetched.omitted)
+
+
+def test_card_is_confirmed_while_it_would_read_the_same_in_this_chapter():
+    said = request(query="小雨和小雨点", chapter=3)
+    offered = codex_fetcher(XIAOYU, CAT).fetch(said).candidates
+    later = replace(XIAOYU, facts=(Fact("不再逃课", since=7),), aliases=("雨丫头",))
+    fetcher = codex_fetcher(later, replace(CAT, description="一只猫"))
+    assert fetcher.confirm(offered, said) == {"entity:e1"}
+    assert fetcher.confirm(offered, request(chapter=7)) == set()
+    assert codex_fetcher(replace(XIAOYU, level="never")).confirm(offered, said) == set()
+    foreign = [replace(item, source="host:card") for item in offered]
+    assert codex_fetcher(XIAOYU).confirm(foreign, said) == set()
 
 
 def test_matcher_is_built_once_while_the_entities_stay_the_same():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from armarius.errors import ContractError
@@ -65,6 +67,39 @@ def test_what_stands_around_the_cursor_is_no_passage(small):
     fetched = fetch(small, "the chandlery burned", document_id="chapters/ch003.md", text=text, cursor=10)
     assert not any(c.documents == ("chapters/ch003.md",) for c in fetched.candidates)
     assert any(o.reason == "duplicate" and "ch003" in o.source for o in fetched.omitted)
+
+
+def confirmed(root, files, offered):
+    retriever = retriever_of(write(root, files))
+    documents = {path: retriever.library.document(path) for path in retriever.library.paths}
+    return PassageFetcher(retriever, documents, retriever.library.codex).confirm(offered, FetchRequest("p"))
+
+
+def test_a_passage_is_confirmed_while_it_stands_where_it_stood(tmp_path):
+    retriever = retriever_of(write(tmp_path / "before", HOUSE))
+    offered = fetch(retriever, "王青左手有一道疤").candidates
+    passage = next(c for c in offered if c.source == "rag:passage:chapters/ch002.md#1")
+    name, text = "chapters/ch002.md", HOUSE["chapters/ch002.md"]
+
+    def holds(case, changed):
+        return passage.id in confirmed(tmp_path / case, {**HOUSE, name: changed}, [passage])
+
+    assert holds("appended", text + "\n新写的一段。\n")
+    assert not holds("edited", text.replace("左手", "右手"))
+    assert not holds("moved", text.replace("王青左手", "先来一段。\n\n王青左手"))
+    assert not holds("renamed", text.replace("# 第二章", "# 第二章 疤"))
+    assert not holds("gone", "# 第二章\n")
+
+
+def test_a_related_card_is_confirmed_while_it_reads_the_same(tmp_path):
+    retriever = retriever_of(EXAMPLE)
+    offered = [c for c in fetch(retriever, "林小雨的父亲是谁").candidates if c.source.startswith("kg:related:")]
+    documents = {path: retriever.library.document(path) for path in retriever.library.paths}
+    fetcher = PassageFetcher(retriever, documents, retriever.library.codex)
+    assert offered
+    assert fetcher.confirm(offered, FetchRequest("p")) == {c.id for c in offered}
+    changed = [replace(c, content=c.content + "，改过") for c in offered]
+    assert fetcher.confirm(changed, FetchRequest("p")) == set()
 
 
 def test_no_question_brings_nothing(small):

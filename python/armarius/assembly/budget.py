@@ -31,7 +31,9 @@ class LayerBudget:
     """What one layer may take; None keeps the profile's value.
 
     Attributes:
-        min: Tokens granted first, if the layer has that much to offer; or a share such as `"10%"`.
+        min: Tokens granted first, if the layer has that much to offer; or a share such as `"10%"`. The default of
+            the immediate layer gives way to items held from a previous prompt, down to 35 % of the prompt; another
+            value does not.
         max: Tokens never exceeded except by pinned items; or a share such as `"40%"`.
         ratio: Share of the budget in percent before unused tokens are passed on.
     """
@@ -122,6 +124,16 @@ class BudgetProfile:
         """Tokens a prompt may grow to when `available` are left beside the reserve."""
         return available * self.trim_percent // 100
 
+    def most(self, layer: LayerName, available: int) -> int:
+        """Tokens that `layer` never exceeds but for pinned items."""
+        most = _tokens(self.layers[layer].max, available, "max")
+        return _UNLIMITED if most is None else most
+
+    def insisted_min(self, available: int) -> int:
+        """The immediate layer's minimum, if somebody has set one: it holds against items of a previous prompt too."""
+        least = self.layers["immediate"].min
+        return 0 if least == _defaults()["immediate"].min else _tokens(least, available, "min") or 0
+
     def rows(self, available: int, overheads: Mapping[LayerName, int]) -> list[LayerRow]:
         """The layers as the allocator takes them: basis points, min, max, overhead, priority.
 
@@ -134,9 +146,9 @@ class BudgetProfile:
         for name in LAYERS:
             layer = self.layers[name]
             least = minima[name] if asked <= bound else minima[name] * bound // asked
-            most = _tokens(layer.max, available, "max")
-            cap = _UNLIMITED if most is None else most
-            rows.append((round((layer.ratio or 0) * 100), least, cap, overheads[name], _PRIORITY[name]))
+            rows.append(
+                (round((layer.ratio or 0) * 100), least, self.most(name, available), overheads[name], _PRIORITY[name])
+            )
         return rows
 
     def to_wire(self) -> dict[str, Any]:

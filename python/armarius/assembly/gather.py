@@ -1,5 +1,6 @@
 """Asking all fetchers side by side, and turning what goes wrong into warnings."""
 
+import contextlib
 import queue
 import threading
 import time
@@ -7,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from armarius.errors import ContextWarning
-from armarius.fetchers.base import LAYERS, Fetched, Fetcher, FetchRequest, LayerName, Omission
+from armarius.fetchers.base import LAYERS, Candidate, Confirming, Fetched, Fetcher, FetchRequest, LayerName, Omission
 
-__all__ = ["Answer", "gather"]
+__all__ = ["Answer", "confirmed", "gather"]
 
 _CODES: dict[LayerName, str] = {
     "rules": "RULES_UNAVAILABLE",
@@ -62,6 +63,19 @@ def gather(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float
         answers[index] = answer
     late = f"no answer within {timeout:g} s"
     return [answers[i] if i in answers else _failed(fetcher, late) for i, fetcher in enumerate(fetchers)]
+
+
+def confirmed(fetchers: Sequence[Fetcher], candidates: Sequence[Candidate], request: FetchRequest) -> set[str]:
+    """Ids of those `candidates`, from an earlier prompt, that a fetcher would word the same today.
+
+    A fetcher that cannot say, or fails, confirms nothing.
+    """
+    found: set[str] = set()
+    for fetcher in fetchers:
+        if isinstance(fetcher, Confirming):
+            with contextlib.suppress(Exception):
+                found |= set(fetcher.confirm(candidates, request))
+    return found
 
 
 def _ask(fetcher: Fetcher, request: FetchRequest) -> Answer:

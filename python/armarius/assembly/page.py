@@ -11,7 +11,8 @@ from importlib.resources import files
 from string import Template
 from typing import NamedTuple
 
-from armarius.assembly.report import Pack, PackItem, PackOmission
+from armarius.assembly.entries import PackItem, PackOmission
+from armarius.assembly.report import Pack
 from armarius.fetchers.base import LAYERS, Evidence, LayerName
 
 __all__ = ["Highlight", "page"]

@@ -1,12 +1,16 @@
 """What a model's provider asks of a cacheable prefix: dated data (`providers.json`), looked up by name."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["CacheRule", "cache_rule"]
+from armarius.errors import ContractError
+from armarius.fetchers.base import LayerName
+
+__all__ = ["CacheRule", "cache_rule", "messages"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +56,23 @@ def cache_rule(model: str | None, provider: str | None = None) -> CacheRule | No
     _, vendor, rule = best
     marker = rule.get("marker", data["providers"][vendor]["marker"])
     return CacheRule(vendor, rule.get("minimum_tokens"), marker, data["as_of"])
+
+
+def messages(contents: Mapping[LayerName, str], model: str | None, provider: Literal["openai", "anthropic"]) -> Any:  # noqa: ANN401 - two providers, two shapes
+    """The layers as a provider's messages, its cache marker exactly after rules and settings.
+
+    Raises:
+        ContractError: Another provider.
+    """
+    if provider not in ("openai", "anthropic"):
+        raise ContractError(f"provider must be 'openai' or 'anthropic', got {provider!r}")
+    rule = cache_rule(model, provider)
+    if rule is None or rule.provider != provider:
+        rule = cache_rule(None, provider)
+    stable = {"type": "text", "text": contents["rules"] + contents["settings"], **((rule and rule.marker) or {})}
+    rest = {"type": "text", "text": contents["retrieved"] + contents["immediate"]}
+    system = [stable] if stable["text"] else []
+    user = [{"role": "user", "content": [rest]}] if rest["text"] else []
+    if provider == "anthropic":
+        return {"system": system, "messages": user}
+    return ([{"role": "system", "content": system}] if system else []) + user

@@ -8,86 +8,15 @@ from typing import Any, Literal
 
 from rich.console import RenderableType
 
-from armarius.assembly.plan import Fitted, Plan, Previous
+from armarius.assembly.entries import Difference, Explanation, PackItem, PackOmission
+from armarius.assembly.placing import Previous
+from armarius.assembly.plan import Fitted, Plan
 from armarius.assembly.prefix import PrefixReport, common_prefix, layer_at
-from armarius.assembly.providers import cache_rule
-from armarius.assembly.render import SEPARATOR, Form
+from armarius.assembly.providers import cache_rule, messages
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
-from armarius.errors import ContractError
-from armarius.fetchers.base import Candidate, Evidence, LayerName, OmitReason
+from armarius.fetchers.base import Candidate, LayerName
 
-__all__ = ["Difference", "Explanation", "Pack", "PackItem", "PackOmission"]
-
-
-@dataclass(frozen=True, slots=True)
-class PackItem:
-    """Something that is in the prompt.
-
-    Attributes:
-        tokens: What it costs, the line breaks after it included.
-        form: `full`, `short`, or `truncated`.
-        span: Where its text stands in the prompt, code points, half-open.
-        part: Which code points of its content were kept when truncated.
-    """
-
-    id: str
-    layer: LayerName
-    source: str
-    score: float
-    tokens: int
-    evidence: tuple[Evidence, ...]
-    form: Form
-    span: tuple[int, int]
-    part: tuple[int, int] | None = None
-    group: str = ""
-    documents: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PackOmission:
-    """Something that was considered and is not in the prompt, with one reason of the closed list.
-
-    `tokens` is what it would have cost where that was known, else 0.
-    """
-
-    id: str
-    layer: LayerName
-    source: str
-    reason: OmitReason
-    detail: str = ""
-    tokens: int = 0
-    score: float = 0.0
-    evidence: tuple[Evidence, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why something is in the prompt or is not; `str()` is a sentence."""
-
-    id: str
-    included: bool
-    items: tuple[PackItem, ...]
-    omitted: tuple[PackOmission, ...]
-
-    def __str__(self) -> str:
-        lines = []
-        for item in self.items:
-            why = "; ".join(f"{e.kind}: {e.detail}" for e in item.evidence) or "offered without evidence"
-            lines.append(f"{item.source} is in {item.layer} ({item.form}, {item.tokens} tokens): {why}")
-        for gone in self.omitted:
-            detail = f" ({gone.detail})" if gone.detail else ""
-            lines.append(f"{gone.source} was left out of {gone.layer}: {gone.reason}{detail}")
-        return "\n".join(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """What changed from another pack to this one; entries are sources."""
-
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
-    reshaped: tuple[str, ...]
-    tokens: int
+__all__ = ["Pack"]
 
 
 @dataclass(frozen=True)
@@ -226,18 +155,7 @@ class Pack:
             `openai`: a list of messages. `anthropic`: a dict with `system` and `messages`, to be
             passed as keyword arguments. The texts, concatenated, are the prompt.
         """
-        if provider not in ("openai", "anthropic"):
-            raise ContractError(f"provider must be 'openai' or 'anthropic', got {provider!r}")
-        rule = cache_rule(self.request.model, provider)
-        if rule is None or rule.provider != provider:
-            rule = cache_rule(None, provider)
-        stable = {"type": "text", "text": self.stable_prefix, **((rule and rule.marker) or {})}
-        rest = {"type": "text", "text": self.contents["retrieved"] + self.contents["immediate"]}
-        system = [stable] if stable["text"] else []
-        user = [{"role": "user", "content": [rest]}] if rest["text"] else []
-        if provider == "anthropic":
-            return {"system": system, "messages": user}
-        return ([{"role": "system", "content": system}] if system else []) + user
+        return messages(self.contents, self.request.model, provider)
 
     @property
     def retrieved(self) -> tuple[Candidate, ...]:
@@ -252,8 +170,13 @@ class Pack:
             for item in self.items
             if item.part is not None and item.layer == "immediate"
         }
-        places = {(item.layer, item.id): place for place, item in enumerate(self.items)}
-        return Previous(self.prompt, places, windows)
+        rendered = self._fitted.rendered
+        pairs = [
+            (item, span[1])
+            for item, span in zip(rendered.placed, rendered.spans, strict=True)
+            if item.candidate.layer == "retrieved"
+        ]
+        return Previous(self.prompt, tuple(item for item, _ in pairs), tuple(end for _, end in pairs), windows)
 
     def __rich__(self) -> RenderableType:
         """The overview that a terminal with rich shows."""
@@ -276,25 +199,3 @@ class Pack:
             f"Pack({about}{self.token_count}/{self.budget} tokens by {self.counter}, "
             f"{kept} kept, {out} omitted{warnings})"
         )
-
-
-def account(plan: Plan, fitted: Fitted) -> tuple[PackItem, ...]:
-    """The items of a fitted prompt, in prompt order."""
-    rendered = fitted.rendered
-    tokens = plan.measured.counts([item.text + SEPARATOR for item in rendered.placed])
-    return tuple(
-        PackItem(
-            id=item.candidate.id,
-            layer=item.candidate.layer,
-            source=item.candidate.source,
-            score=item.candidate.score,
-            tokens=cost,
-            evidence=item.candidate.evidence,
-            form=item.form,
-            span=span,
-            part=item.part,
-            group=item.candidate.group,
-            documents=item.candidate.documents,
-        )
-        for item, span, cost in zip(rendered.placed, rendered.spans, tokens, strict=True)
-    )

@@ -4,7 +4,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from armarius.assembly.report import Pack, PackItem, PackOmission
+from armarius.assembly.entries import PackItem, PackOmission
+from armarius.assembly.report import Pack
 from armarius.fetchers.base import LAYERS, Evidence, LayerName
 
 __all__ = ["bars", "overview"]

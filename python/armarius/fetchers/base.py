@@ -5,7 +5,7 @@ fetches. A fetcher that fails returns what it has with a warning, or raises: the
 exception into a warning and the call goes on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
@@ -124,4 +124,13 @@ class Fetcher(Protocol):
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """Candidates for `request`; may raise, may be slow, is called in a worker thread."""
+        ...
+
+
+@runtime_checkable
+class Confirming(Protocol):
+    """A fetcher that can say whether what it once offered still holds, after the file behind it has changed."""
+
+    def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> Collection[str]:
+        """The ids of those `candidates` that are its own and would read the same for `request`; may raise."""
         ...

@@ -73,6 +73,36 @@ class PassageFetcher:
         candidates, omitted = _distinct(passages, rivals, request)
         return Fetched((*cards, *candidates), (*found.answer.omitted, *omitted), _warnings(found.answer))
 
+    def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
+        """The ids of those `candidates` whose text still stands where it stood, or whose card reads the same.
+
+        Cost: one comparison per candidate; nothing is retrieved.
+        """
+        entities = {f"kg:related:{entity.id}": entity for entity in self._codex.entities}
+        found = set()
+        for candidate in candidates:
+            if candidate.source in entities:
+                if entity_card(entities[candidate.source], chapter=request.chapter) == candidate.content:
+                    found.add(candidate.id)
+            elif candidate.source == candidate.id and self._stands(candidate):
+                found.add(candidate.id)
+        return found
+
+    def _stands(self, candidate: Candidate) -> bool:
+        """Whether a passage begins in the same paragraph of the same text, under the same title."""
+        path, _, number = candidate.source.removeprefix("rag:passage:").rpartition("#")
+        document = self._documents.get(path)
+        if document is None or not number.isdecimal() or int(number) >= len(document.paragraphs):
+            return False
+        paragraph = document.paragraphs[int(number)]
+        head, _, text = candidate.content.partition("\n")
+        titles = {_head(title, path, int(number)) for title in (document.title, *paragraph.heading_path)}
+        return head in titles and document.text.find(text, paragraph.start, paragraph.end + len(text)) >= 0
+
+
+def _head(title: str, path: str, paragraph: int) -> str:
+    return f"## 段落：{title}（{path}#{paragraph}）"
+
 
 def _warnings(answer: Retrieval) -> tuple[ContextWarning, ...]:
     if answer.outcome == "index not ready":
@@ -160,7 +190,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _candidate(passage: Passage, rivals: Sequence[Statement], request: FetchRequest) -> Candidate:
-    head = f"## 段落：{passage.title}（{passage.path}#{passage.paragraph}）\n"
+    head = _head(passage.title, passage.path, passage.paragraph) + "\n"
     evidence = list(passage.evidence)
     for one in rivals:
         if one.path == passage.path and passage.start <= one.span[0] < passage.end:

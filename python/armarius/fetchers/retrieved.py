@@ -105,6 +105,24 @@ class RetrievedFetcher:
             return Fetched(omitted=tuple(omitted), warnings=(ENTITY_MATCH_FAILED,))
         return self._answer(request, built, found, shadowed, omitted)
 
+    def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
+        """The ids of those `candidates` whose entity's card still reads the same; whatever the source raises passes.
+
+        Cost: one card per candidate.
+        """
+        mine = [candidate for candidate in candidates if candidate.source.startswith("codex:detected:")]
+        if not mine:
+            return set()
+        listed = list_entities(self._source, request.project_id, "when_detected").entities
+        by_id = {f"entity:{entity.id}": entity for entity in listed if entity.level == "when_detected"}
+        return {
+            candidate.id
+            for candidate in mine
+            if candidate.id in by_id
+            and entity_card(by_id[candidate.id], chapter=request.chapter) == candidate.content
+            and short_card(by_id[candidate.id]) == candidate.short
+        }
+
     def _texts(self, request: FetchRequest) -> tuple[list[_Text], list[Omission]]:
         start = max(0, request.cursor - self._around)
         around = request.text[start : request.cursor + self._around] if self._around > 0 else ""

@@ -1,0 +1,79 @@
+"""What a pack says of each thing considered: it is in, or it is out, and why."""
+
+from dataclasses import dataclass
+
+from armarius.assembly.render import Form
+from armarius.fetchers.base import Evidence, LayerName, OmitReason
+
+__all__ = ["Difference", "Explanation", "PackItem", "PackOmission"]
+
+
+@dataclass(frozen=True, slots=True)
+class PackItem:
+    """Something that is in the prompt.
+
+    Attributes:
+        tokens: What it costs, the line breaks after it included.
+        form: `full`, `short`, or `truncated`.
+        span: Where its text stands in the prompt, code points, half-open.
+        part: Which code points of its content were kept when truncated.
+    """
+
+    id: str
+    layer: LayerName
+    source: str
+    score: float
+    tokens: int
+    evidence: tuple[Evidence, ...]
+    form: Form
+    span: tuple[int, int]
+    part: tuple[int, int] | None = None
+    group: str = ""
+    documents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PackOmission:
+    """Something that was considered and is not in the prompt, with one reason of the closed list.
+
+    `tokens` is what it would have cost where that was known, else 0.
+    """
+
+    id: str
+    layer: LayerName
+    source: str
+    reason: OmitReason
+    detail: str = ""
+    tokens: int = 0
+    score: float = 0.0
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why something is in the prompt or is not; `str()` is a sentence."""
+
+    id: str
+    included: bool
+    items: tuple[PackItem, ...]
+    omitted: tuple[PackOmission, ...]
+
+    def __str__(self) -> str:
+        lines = []
+        for item in self.items:
+            why = "; ".join(f"{e.kind}: {e.detail}" for e in item.evidence) or "offered without evidence"
+            lines.append(f"{item.source} is in {item.layer} ({item.form}, {item.tokens} tokens): {why}")
+        for gone in self.omitted:
+            detail = f" ({gone.detail})" if gone.detail else ""
+            lines.append(f"{gone.source} was left out of {gone.layer}: {gone.reason}{detail}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changed from another pack to this one; entries are sources."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    reshaped: tuple[str, ...]
+    tokens: int
