@@ -84,6 +84,11 @@ class TokenCounter:
         return cls(_core.TokenCounter.estimate())
 
     @staticmethod
+    def knows(model: str) -> bool:
+        """Whether the family of `model` is in the data; a known one may still have no published tokenizer."""
+        return _core.TokenCounter.knows(model)
+
+    @staticmethod
     def encodings() -> list[str]:
         """Names of the embedded encodings."""
         return _core.TokenCounter.encodings()

@@ -25,7 +25,14 @@
     ├── Backpressure                    too many assemblies at once           CONTEXT_BACKPRESSURE
     └── MissingExtra (ImportError)      names the extra: pip install armarius[...]
 
-A source that fails raises nothing: it becomes a `ContextWarning` beside the answer.
+A source that fails raises nothing: it becomes a `ContextWarning` beside the answer. Those of the assembly itself:
+
+    CONTEXT_RULES_OVERBUDGET        rules take more than their share; they are never trimmed
+    CONTEXT_CAPACITY_WARNING        the prompt fills 87 % or more of its budget
+    CONTEXT_CAPACITY_FORCE_TRIM     more than 95 % was on offer; something was cut or left out
+    CONTEXT_QUERY_TRUNCATED         the user's words did not fit and were cut
+    CONTEXT_BUDGET_FALLBACK         counted by estimate: the model is not known, or its counter failed
+    CONTEXT_SCOPE_VIOLATION         a candidate of another project was refused
 """
 
 from dataclasses import dataclass

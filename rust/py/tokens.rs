@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use rayon::prelude::*;
 
-use crate::tokens::{Counter, TokensError, encoding_names};
+use crate::tokens::{Counter, TokensError, encoding_names, knows_model};
 
 pyo3::import_exception!(armarius.errors, CounterError);
 
@@ -59,6 +59,12 @@ impl TokenCounter {
         Self {
             counter: Counter::estimate("estimate: asked for".to_owned()),
         }
+    }
+
+    /// Whether a model's family is known, with or without a tokenizer.
+    #[staticmethod]
+    fn knows(model: &str) -> bool {
+        knows_model(model)
     }
 
     /// Names of the embedded encodings.

@@ -69,6 +69,11 @@ pub enum TokensError {
     Damaged(String),
 }
 
+/// Whether a model's family is in the data, with or without an encoding.
+pub fn knows_model(model: &str) -> bool {
+    models::find(model).is_some()
+}
+
 impl Counter {
     /// The counter of an embedded encoding, by name or alias.
     pub fn for_encoding(name: &str) -> Result<Self, TokensError> {

@@ -260,3 +260,21 @@ def test_minima_do_not_shut_a_layer_out_of_a_small_prompt():
     window = candidate("w", "immediate", content="字。" * 3000, keep="around", anchor=10, score=1)
     pack = assemble([window, candidate("card", size=60)], budget=2000)
     assert pack.layers.retrieved.source == ("test:card",)
+
+
+def test_query_that_is_cut_is_said_so():
+    pack = assemble([candidate("w", "immediate", content="字" * 400, keep="around")], budget=600, query="问" * 900)
+    (warning,) = [text for text in pack.warnings if text.startswith("CONTEXT_QUERY_TRUNCATED: ")]
+    assert "of its 900 characters" in warning
+    assert warning in pack.layers.immediate.warnings
+    whole = assemble([candidate("a")], budget=2000, query="问" * 900)
+    assert not any(text.startswith("CONTEXT_QUERY_TRUNCATED") for text in whole.warnings)
+
+
+def test_explanation_names_the_part_of_a_source_that_was_left_out():
+    withheld = Omission("e1#fact0", "retrieved", "test:a", "timeline", "holds from chapter 7", aspect="fact “不再逃课”")
+    pack = assemble([FakeFetcher([candidate("a")], omitted=[withheld])])
+    said = str(pack.explain("test:a")).splitlines()
+    assert said[0].startswith("test:a is in retrieved")
+    assert said[1] == "the fact “不再逃课” of test:a was left out of retrieved: timeline (holds from chapter 7)"
+    assert pack.omitted[0].label == "test:a · fact “不再逃课”"

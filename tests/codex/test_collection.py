@@ -43,6 +43,25 @@ def test_ids_follow_from_the_text_and_do_not_collide(tmp_path):
     assert Memories(tmp_path / "other").create("同一句").id == first.id
 
 
+def test_constraint_that_says_the_same_is_the_one_there_is(tmp_path):
+    constraints = Constraints(tmp_path)
+    first = constraints.create("不写旁人的心理", priority=3, id="c1")
+    before = file_of(tmp_path, "constraints.toml").read_bytes()
+    assert constraints.create("  不写旁人的心理\n", source="kg") == first
+    assert constraints.create("不写旁人的心理", id="c2") == first
+    assert file_of(tmp_path, "constraints.toml").read_bytes() == before
+    with pytest.raises(CodexError, match="'c1' already"):
+        constraints.create("另一条", id="c1")
+    assert constraints.create("另一条") != first
+    assert len(constraints.list()) == 2
+
+
+def test_many_who_set_one_rule_at_once_set_it_once(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _: Constraints(tmp_path).create("每章不超过三千字"), range(24)))
+    assert len(set(made)) == len(Constraints(tmp_path).list()) == 1
+
+
 def test_update_and_delete_touch_no_other_byte(tmp_path):
     memories = Memories(tmp_path)
     for id_ in "abc":

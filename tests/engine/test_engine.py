@@ -137,6 +137,17 @@ def test_card_nobody_names_any_more_stays_until_its_codex_changes(engine, folder
     assert "codex:detected:e1" not in after.layers.retrieved.source
 
 
+def test_model_name_that_nobody_knows_is_counted_by_estimate_and_said_so(folder):
+    with ContextEngine(folder) as engine:
+        for _ in range(2):
+            pack = engine.assemble(query="x", model="gtp-4o")
+            assert pack.counter == "estimate"
+            assert [w for w in pack.warnings if w.startswith("CONTEXT_BUDGET_FALLBACK: ") and "'gtp-4o'" in w]
+        known = engine.assemble(query="x", model="claude-opus-4")
+        assert (known.counter, known.counter_exact) == ("estimate", False)
+        assert not [w for w in known.warnings if w.startswith("CONTEXT_BUDGET_FALLBACK")]
+
+
 def test_edit_of_one_card_leaves_the_others_where_they_stand(engine, folder):
     codex = json.loads((folder / "codex.json").read_text(encoding="utf-8"))
     codex["entities"].append({"id": "e3", "name": "白鹭", "type": "character", "description": "钟表匠"})

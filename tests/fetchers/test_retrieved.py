@@ -209,6 +209,7 @@ def test_later_facts_are_withheld_and_reported():
     assert "守灯" not in fetched.candidates[0].content
     assert "修表" in fetched.candidates[0].content
     assert [(item.id, item.reason) for item in fetched.omitted] == [("e1#fact0", "timeline")]
+    assert fetched.omitted[0].aspect.startswith("fact “")
 
 
 class HostEntity:

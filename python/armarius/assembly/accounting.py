@@ -12,7 +12,9 @@ from armarius.contract import AssembleRequest, AssembleResult, LayerResult, Laye
 from armarius.errors import BudgetError, ContextWarning
 from armarius.fetchers.base import LAYERS, LayerName
 
-__all__ = ["account", "available_tokens"]
+__all__ = ["QUERY_SOURCE", "account", "available_tokens"]
+
+QUERY_SOURCE = "request:query"
 
 
 def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
@@ -70,7 +72,7 @@ def account(
         )
         for candidate, tokens in fitted.left_out
     ]
-    refused = [PackOmission(o.id, o.layer, o.source, o.reason, o.detail) for o in plan.intake.omitted]
+    refused = [PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect) for o in plan.intake.omitted]
     omitted = sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason))
     tokens = {layer: plan.measured.fresh(contents[layer]) if contents[layer] else 0 for layer in LAYERS}
     said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
@@ -81,6 +83,10 @@ def account(
         if tokens["rules"] * 100 > share * available:
             message = f"rules take {tokens['rules']} tokens, more than {share:g} % of {available}"
             said["rules"].append(str(ContextWarning("CONTEXT_RULES_OVERBUDGET", message)))
+    cut = next((i for i in items if i.source == QUERY_SOURCE and i.form == "truncated"), None)
+    if cut is not None and cut.part is not None:
+        message = f"the query did not fit; {cut.part[1] - cut.part[0]} of its {len(request.query)} characters are in"
+        said["immediate"].append(str(ContextWarning("CONTEXT_QUERY_TRUNCATED", message)))
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
     everything += _capacity(plan.profile, fitted, available, bool(left_out) or any(i.form != "full" for i in items))
     trimmed = {item.layer for item in items if item.form != "full"} | {gone.layer for gone in left_out}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from armarius.assembly.accounting import account, available_tokens
+from armarius.assembly.accounting import QUERY_SOURCE, account, available_tokens
 from armarius.assembly.budget import BudgetProfile, LayerBudget
 from armarius.assembly.carry import fit, still_true
 from armarius.assembly.counting import Counter, Measured
@@ -19,7 +19,6 @@ from armarius.fetchers.base import Candidate, Evidence, Fetched, Fetcher, FetchR
 
 __all__ = ["Assembler", "Task"]
 
-QUERY_SOURCE = "request:query"
 QUERY_GROUP = "[用户请求]"
 
 

@@ -36,7 +36,8 @@ class PackItem:
 class PackOmission:
     """Something that was considered and is not in the prompt, with one reason of the closed list.
 
-    `tokens` is what it would have cost where that was known, else 0.
+    `tokens` is what it would have cost where that was known, else 0. `aspect` says in plain words which part of the
+    source is meant when the rest of it may be in: one fact of a card.
     """
 
     id: str
@@ -47,6 +48,12 @@ class PackOmission:
     tokens: int = 0
     score: float = 0.0
     evidence: tuple[Evidence, ...] = ()
+    aspect: str = ""
+
+    @property
+    def label(self) -> str:
+        """The source, and which part of it."""
+        return f"{self.source} · {self.aspect}" if self.aspect else self.source
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,8 @@ class Explanation:
             lines.append(f"{item.source} is in {item.layer} ({item.form}, {item.tokens} tokens): {why}")
         for gone in self.omitted:
             detail = f" ({gone.detail})" if gone.detail else ""
-            lines.append(f"{gone.source} was left out of {gone.layer}: {gone.reason}{detail}")
+            what = f"the {gone.aspect} of {gone.source}" if gone.aspect else gone.source
+            lines.append(f"{what} was left out of {gone.layer}: {gone.reason}{detail}")
         return "\n".join(lines)
 
 

@@ -99,8 +99,9 @@ def _kept(pack: Pack, item: PackItem, marks: Sequence[Highlight]) -> str:
 def _omitted(gone: PackOmission) -> str:
     cost = f"{gone.tokens:,} tokens" if gone.tokens else ""
     detail = f" {escape(gone.detail)}" if gone.detail else ""
+    aspect = f" {escape(gone.aspect)}" if gone.aspect else ""
     return (
-        f'<article class="omitted" data-kind="omitted"><header><code>{escape(gone.source)}</code>'
+        f'<article class="omitted" data-kind="omitted"><header><code>{escape(gone.source)}</code>{aspect}'
         f'<span class="faint number">{cost}</span></header>'
         f'<span class="tag">{escape(gone.reason)}</span>{detail}{_why(gone.evidence)}</article>'
     )

@@ -10,6 +10,7 @@ from armarius.assembly.counting import Counter, Measured
 from armarius.assembly.report import Pack
 from armarius.assembly.settings import AssemblySettings
 from armarius.contract import AssembleRequest, PositionEncoding, code_points
+from armarius.counting import TokenCounter
 from armarius.errors import ContextWarning, ContractError, CounterError, ScopeViolation
 from armarius.fetchers.base import Fetcher, FetchRequest, LayerName
 from armarius.project.documents import Document
@@ -180,13 +181,24 @@ class Resolver:
         with self._lock:
             known = self._counters.get((model, version))
         if known is not None:
-            return known, ()
+            return known, self._doubt(model, known.counter)
         try:
-            measured, warnings = Measured(self._counter_for(model, version)), ()
+            measured = Measured(self._counter_for(model, version))
         except (CounterError, OSError) as error:
             if self._fallback is None:
                 raise
-            message = f"no counter for {model!r} ({error}); counted by estimate"
-            return Measured(self._fallback), (ContextWarning("CONTEXT_BUDGET_FALLBACK", message),)
+            return Measured(self._fallback), (_fallback(model, str(error)),)
         with self._lock:
-            return self._counters.setdefault((model, version), measured), warnings
+            measured = self._counters.setdefault((model, version), measured)
+        return measured, self._doubt(model, measured.counter)
+
+    @staticmethod
+    def _doubt(model: str, counter: Counter) -> tuple[ContextWarning, ...]:
+        """A name that nobody knows is most often misspelt; a vendor that publishes no tokenizer is no news."""
+        if isinstance(counter, TokenCounter) and counter.name == "estimate" and not TokenCounter.knows(model):
+            return (_fallback(model, "the model is not known"),)
+        return ()
+
+
+def _fallback(model: str, why: str) -> ContextWarning:
+    return ContextWarning("CONTEXT_BUDGET_FALLBACK", f"no counter for {model!r} ({why}); counted by estimate")

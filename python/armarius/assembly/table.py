@@ -81,7 +81,7 @@ def _items(pack: Pack, everything: bool) -> Table:
         for gone in pack.omitted:
             if gone.layer == layer and not (fold and gone.reason == "no match"):
                 cost = f"{gone.tokens:,}" if gone.tokens else ""
-                table.add_row(layer, Text(gone.source), cost, Text("omitted", style="red"), Text(_why(gone)))
+                table.add_row(layer, Text(gone.label), cost, Text("omitted", style="red"), Text(_why(gone)))
         if fold:
             names = ", ".join(gone.source.rpartition(":")[2] for gone in unmatched[:_UNMATCHED_APART])
             why = f"no match: {names}, …"

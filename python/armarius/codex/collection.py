@@ -60,9 +60,16 @@ class Collection(Generic[Item]):
         """Differs after every change of the file, by whichever hand."""
         return self._file.stamp()
 
-    def _create(self, data: dict[str, Any]) -> Item:
+    def _create(self, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> Item:
         data["id"] = data["id"] or self._fresh(data["text"])
-        return self._write(data, self._file.add)
+        present = data["id"]
+
+        def add(table: str, record: dict[str, Any]) -> None:
+            nonlocal present
+            present = self._file.add(table, record, alike=alike)
+
+        made = self._write(data, add)
+        return made if present == data["id"] else self.get(present)
 
     def _write(self, data: dict[str, Any], write: Callable[[str, dict[str, Any]], None]) -> Item:
         unknown = sorted(data.keys() - {field.name for field in fields(self._kind)})
@@ -134,7 +141,10 @@ class Constraints(Collection[Constraint]):
         super().__init__((root, "constraints.toml"), "constraint", Constraint, _wrong_constraint)
 
     def create(self, text: str, *, source: ConstraintOrigin = "user", priority: int = 0, id: str = "") -> Constraint:  # noqa: A002
-        """Add a constraint.
+        """Add a constraint, or return the one that says the same already.
+
+        A rule stands once: when a constraint has this text, white space at its ends aside, that one is returned as it
+        is, its id, source and priority unchanged (`update` changes them).
 
         Args:
             text: The rule; not blank.
@@ -146,7 +156,8 @@ class Constraints(Collection[Constraint]):
             CodexError: A value is wrong, or the id is taken.
             StoreFull: The file cannot be written; nothing has changed.
         """
-        return self._create({"id": id, "text": text, "source": source, "priority": priority})
+        data = {"id": id, "text": text, "source": source, "priority": priority}
+        return self._create(data, alike=lambda block: self._data(block)["text"].strip() == str(text).strip())
 
     def constraint_list(self, project_id: str, /) -> tuple[Constraint, ...]:
         """As a source for fetchers."""

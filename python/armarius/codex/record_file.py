@@ -59,8 +59,11 @@ class RecordFile:
             return None
         return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
-    def add(self, table: str, data: dict[str, Any]) -> None:
-        """Append a record.
+    def add(self, table: str, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> str:
+        """Append a record, unless one is `alike`.
+
+        Returns:
+            The id of the record that is there now: the new one's, or that of the one alike.
 
         Raises:
             CodexError: There is one with this id, or the file cannot be edited.
@@ -69,6 +72,9 @@ class RecordFile:
         """
 
         def edit(blocks: list[Block]) -> str:
+            for block in blocks if alike else ():
+                if alike and block.table == table and not self._problem(block) and alike(block):
+                    raise _Alike(block.id)
             if _find(blocks, table, data["id"]) is not None:
                 raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
             text = "".join(block.text for block in blocks)
@@ -76,7 +82,11 @@ class RecordFile:
                 text = f"# Records of this project; edit freely. One [[{table}]] each, `id` unique.\n\n"
             return text.rstrip("\n") + "\n\n" + write_block(table, data)
 
-        self._edit(edit)
+        try:
+            self._edit(edit)
+        except _Alike as found:
+            return found.id
+        return str(data["id"])
 
     def replace(self, table: str, data: dict[str, Any]) -> None:
         """Replace the record with the id of `data`; the other blocks keep every byte.
@@ -168,7 +178,7 @@ class RecordFile:
                     problems.append(CodexError(f"{self.name}: {block.problem}"))
                 continue
             key = (block.table, block.id)
-            problem = block.problem or self._wrong(block)
+            problem = self._problem(block)
             if not problem and key in good:
                 problem = f"line {block.line}: a second {block.table} with the id {block.id!r}"
             elif not problem:
@@ -179,6 +189,9 @@ class RecordFile:
                 problems.append(CodexError(f"{self.name}: {problem}"))
         return good, tuple(problems)
 
+    def _problem(self, block: Block) -> str:
+        return block.problem or self._wrong(block)
+
     def _wrong(self, block: Block) -> str:
         if block.table not in self._tables:
             expected = " or ".join(f"[[{table}]]" for table in sorted(self._tables))
@@ -188,6 +201,14 @@ class RecordFile:
             return f"line {block.line}: {block.table}: id: expected a non-empty string, got {stated!r}"
         what = self._check(block)
         return f"line {_line_of(block, what)}: {block.table} {block.id!r}: {what}" if what else ""
+
+
+class _Alike(Exception):
+    """A record that says the same is there already."""
+
+    def __init__(self, id_: str) -> None:
+        super().__init__(id_)
+        self.id = id_
 
 
 def _find(blocks: list[Block], table: str, id_: str) -> int | None:

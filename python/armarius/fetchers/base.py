@@ -69,13 +69,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """Something considered and left out before the budget saw it, with one reason of the closed list."""
+    """Something considered and left out before the budget saw it, with one reason of the closed list.
+
+    `aspect` says in plain words which part of the source is meant when the rest of it may be in: one fact of a card.
+    """
 
     id: str
     layer: LayerName
     source: str
     reason: OmitReason
     detail: str = ""
+    aspect: str = ""
 
 
 @dataclass(frozen=True, slots=True)

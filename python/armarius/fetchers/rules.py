@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-from armarius.codex.cards import ALWAYS_GROUP, entity_card, holds
+from armarius.codex.cards import ALWAYS_GROUP, entity_card, holds, one_line
 from armarius.codex.model import Constraint, Entity, Fact
 from armarius.errors import KG_UNAVAILABLE, ContextWarning
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
@@ -69,7 +69,14 @@ class RulesFetcher:
 def withheld_facts(entity: Entity, source: str, layer: LayerName, chapter: int | None) -> list[Omission]:
     """One omission per fact of `entity` that does not hold in `chapter`."""
     return [
-        Omission(f"{entity.id}#fact{index}", layer, source, "timeline", _chapters(fact))
+        Omission(
+            f"{entity.id}#fact{index}",
+            layer,
+            source,
+            "timeline",
+            _chapters(fact),
+            aspect=f"fact “{one_line(fact.text)}”",
+        )
         for index, fact in enumerate(entity.facts)
         if not holds(fact, chapter)
     ]

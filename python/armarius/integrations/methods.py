@@ -5,7 +5,7 @@ context:prompt:inspect    request -> inspection
 context:budget:get        {} -> profile
 context:budget:update     {version, profile} -> profile       CONTEXT_BUDGET_CONFLICT on a stale version
 constraints:list          {} -> {items}
-constraints:create        {text, source?, priority?, id?} -> constraint
+constraints:create        {text, source?, priority?, id?} -> constraint, or the one that says the same already
 constraints:update        {id, text?, source?, priority?} -> constraint
 constraints:delete        {id} -> {id}
 entities:detect           {text} -> {items}
