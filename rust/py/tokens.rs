@@ -63,6 +63,7 @@ impl TokenCounter {
 
     /// Whether a model's family is known, with or without a tokenizer.
     #[staticmethod]
+    #[pyo3(signature = (model, /))]
     fn knows(model: &str) -> bool {
         knows_model(model)
     }
