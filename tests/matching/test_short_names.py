@@ -107,6 +107,7 @@ def larkmoor():
         ("Then Bob ran, and Bob's lamp went out.", ["Bob Finch", "Bob Finch"]),
         ("Miss Finch lit her pipe.", ["Mary Finch"]),
         ("Finch said nothing.", []),
+        ("Where was Mr Finch when Mr. Finch ran?", ["Bob Finch", "Bob Finch"]),
         ("Dr. Reed dried his hands. Reed sighed.", ["Dr. Alan Reed", "Dr. Alan Reed"]),
         ("A reed bent in the wind.", []),
         ("Do you hope, Hope?", ["Hope Sumner"]),

@@ -13,6 +13,8 @@ __all__ = ["chinese_titles", "counted_as_things", "is_near", "western_titles"]
 
 # A title of one character may be the beginning of a word (马总会): the prose must show a person.
 _ACTING = 0.08
+# Titles that a question may use although the prose never does.
+_ADDRESSES = {("before", title) for title in ("Mr.", "Mr", "Miss", "Ms.", "Ms")}
 _COUNTED = 0.1
 
 
@@ -24,7 +26,8 @@ def western_titles(forms: Sequence[Form], beside: Iterable[tuple[str, str]]) -> 
         beside: What stands beside it, as in `Usage.beside`.
     """
     bearers = [form for form in forms if form.kind == "family name"]
-    for side, word in sorted(beside):
+    seen = set(beside)
+    for side, word in sorted(seen | _ADDRESSES):
         gender = title_gender(word)
         if side != "before" or gender is None or not bearers:
             continue
@@ -33,7 +36,7 @@ def western_titles(forms: Sequence[Form], beside: Iterable[tuple[str, str]]) -> 
         if len(fit) == 1:
             because = f"the only {word} of that family name"
             yield ShortName(text, fit[0].person.id, "family name with title", fit[0].of, because)
-        else:
+        elif (side, word) in seen:
             yield RefusedName(text, tuple(sorted(one.person.id for one in bearers)), "several persons")
 
 
