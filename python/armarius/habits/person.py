@@ -18,6 +18,8 @@ _MALE: Final = frozenset({"男", "男性", "male", "m", "man", "he", "he/him"})
 _FEMALE: Final = frozenset({"女", "女性", "female", "f", "woman", "she", "she/her"})
 _CLAUSE: Final = re.compile(r"[^，。；;,.!！?？\n]*")
 _HE: Final = re.compile(r"\b(?:he|him|his)\b|他(?!们)", re.IGNORECASE)
+_HE_BEGINS: Final = re.compile(r"(?:^|[.!?。！？]\s*)(?:He\b|他(?!们))", re.MULTILINE)
+_SHE_BEGINS: Final = re.compile(r"(?:^|[.!?。！？]\s*)(?:She\b|她(?!们))", re.MULTILINE)
 _SHE: Final = re.compile(r"\b(?:she|her|hers)\b|她(?!们)", re.IGNORECASE)
 
 
@@ -64,7 +66,7 @@ def _person(entity: object) -> Person:
 
 
 def _gender(attributes: Mapping[str, Any], names: list[str], description: str) -> Gender:
-    """As stated; else by title, kin word of the first clause, or the only kind of pronoun in the description."""
+    """As stated; else by title, kin word of the first clause, or pronouns: those that begin sentences, else all."""
     for key, value in attributes.items():
         if str(key).strip().lower() in _GENDER:
             word = str(value).strip().lower()
@@ -77,8 +79,11 @@ def _gender(attributes: Mapping[str, Any], names: list[str], description: str) -
     by_kin = _by_kin(clause[0] if clause else "")
     if by_kin:
         return by_kin
-    he, she = len(_HE.findall(description)), len(_SHE.findall(description))
-    return "m" if he and not she else "f" if she and not he else ""
+    for he, she in ((_HE_BEGINS, _SHE_BEGINS), (_HE, _SHE)):
+        men, women = bool(he.search(description)), bool(she.search(description))
+        if men != women:
+            return "m" if men else "f"
+    return ""
 
 
 def _by_kin(clause: str) -> Gender:
