@@ -6,6 +6,9 @@ The corpus is looked for under ARMARIUS_CORPUS; without it the novel benchmarks 
 import os
 import random
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from benches.record import record, summary
 
 import armarius
 from armarius import _core
+from armarius.assembly import assembler as line
 from armarius.assembly.assembler import Assembler, Task
 from armarius.assembly.budget import BudgetProfile
 from armarius.assembly.counting import Measured
@@ -21,6 +25,26 @@ from armarius.fetchers.base import Candidate, FetchRequest
 from armarius.testing import FakeFetcher
 
 MODEL = "deepseek-chat"
+# Of the CPU of an assembly, the most that its account may take.
+ACCOUNT_SHARE = 0.10
+
+
+@contextmanager
+def accounting() -> Iterator[Callable[[], float]]:
+    """Inside, the CPU seconds spent on accounts since entering, the counts of the layers included."""
+    spent, plain = [0.0], line.account
+
+    def timed(*arguments: object, **more: object) -> object:
+        start = time.thread_time()
+        pack = plain(*arguments, **more)
+        spent[0] += time.thread_time() - start
+        return pack
+
+    line.account = timed
+    try:
+        yield lambda: spent[0]
+    finally:
+        line.account = plain
 
 
 @pytest.fixture(scope="module")
@@ -41,18 +65,22 @@ def test_request_on_a_120_chapter_novel(corpus):
         engine.assemble(document=chapters[0], cursor=0, query="warm", model=MODEL)
         for budget in (4000, 8000, 32_000):
             seconds, cpu, used = [], [], []
-            for _ in range(150):
-                document, cursor = chooser.choice(chapters), chooser.randint(0, 2500)
-                query = chooser.choice(questions)
-                start, busy = time.perf_counter(), time.process_time()
-                pack = engine.assemble(document=document, cursor=cursor, query=query, model=MODEL, budget=budget)
-                seconds.append(time.perf_counter() - start)
-                cpu.append(time.process_time() - busy)
-                assert pack.token_count == counter.count(pack.prompt) <= budget
-                used.append(pack.token_count / budget)
+            with accounting() as accounted:
+                for _ in range(150):
+                    document, cursor = chooser.choice(chapters), chooser.randint(0, 2500)
+                    query = chooser.choice(questions)
+                    start, busy = time.perf_counter(), time.process_time()
+                    pack = engine.assemble(document=document, cursor=cursor, query=query, model=MODEL, budget=budget)
+                    seconds.append(time.perf_counter() - start)
+                    cpu.append(time.process_time() - busy)
+                    assert pack.token_count == counter.count(pack.prompt) <= budget
+                    used.append(pack.token_count / budget)
+                share = accounted() / sum(cpu)
+            assert share < ACCOUNT_SHARE
             figures[f"budget {budget}"] = {
                 "seconds": summary(seconds),
                 "cpu seconds": summary(cpu),
+                "share of the cpu that the account takes": round(share, 3),
                 "mean use": round(sum(used) / len(used), 3),
             }
     figures["load of the machine meanwhile"] = round(os.getloadavg()[0], 1)
@@ -81,12 +109,23 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
     assert first.token_count == counter.fresh(first.prompt) <= 34_000 * 95 // 100
     assert first.token_count > 32_000
     assert len(first.items) + len(first.omitted) == 8000
-    warm, busy = [], []
+    warm, busy, continued = [], [], []
+    with accounting() as accounted:
+        for _ in range(20):
+            start, cpu = time.perf_counter(), time.process_time()
+            assembler.assemble(task)
+            warm.append(time.perf_counter() - start)
+            busy.append(time.process_time() - cpu)
+        share = accounted() / sum(busy)
+    start = time.process_time()
+    assert len(assembler.assemble(task).omitted) + len(first.items) == 8000
+    listing = time.process_time() - start - min(busy)
+    following = replace(task, previous=first)
     for _ in range(20):
-        start, cpu = time.perf_counter(), time.process_time()
-        assembler.assemble(task)
-        warm.append(time.perf_counter() - start)
-        busy.append(time.process_time() - cpu)
+        cpu = time.process_time()
+        second = assembler.assemble(following)
+        continued.append(time.process_time() - cpu)
+    assert second.prompt == first.prompt
     rows = [
         (2, tokens, None, False, False, None, None, c.score, c.source, c.id)
         for c, tokens in zip(candidates, counter.counts([text + "\n\n" for text in contents]), strict=True)
@@ -99,6 +138,7 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
         allocation.append(time.perf_counter() - start)
         assert 31_900 < sum(used) <= 32_000
         assert decisions.count(-3) > 250
+    assert min(allocation) < 0.010
     record(
         "assembly_candidates",
         {
@@ -106,6 +146,9 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
             "allocation, boundary included": summary(allocation),
             "whole assembly, counts known": summary(warm),
             "whole assembly, counts known, cpu": summary(busy),
+            "whole assembly after a previous one, cpu": summary(continued),
+            "share of the cpu that the account takes": round(share, 3),
+            "listing what stayed out, when it is asked for, cpu": round(listing, 4),
             "whole assembly, every text new": cold,
             "load of the machine meanwhile": round(os.getloadavg()[0], 1),
         },

@@ -1,4 +1,5 @@
 import json
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,8 +13,11 @@ from armarius.testing import FakeFetcher, FixedCounter
 
 
 def write(folder, state):
-    """One state of the project: the codex and the chapter say the same number."""
-    entities = [{"id": "e1", "name": "小雨", "aiContextLevel": "always", "description": f"state {state}"}]
+    """One state of the project: both entities and the chapter say the same number."""
+    entities = [
+        {"id": id_, "name": name, "aiContextLevel": "always", "description": f"state {state}."}
+        for id_, name in (("e1", "小雨"), ("e2", "林默"))
+    ]
     replace(folder / "codex.json", json.dumps({"entities": entities}))
     replace(folder / "ch001.md", f"# 第一章\n\n正文 {state}。" + "雨。" * 50)
 
@@ -50,6 +54,10 @@ def test_thirty_two_threads_assemble_while_files_change(folder, turns):
             pack = engine.assemble(query=f"{thread} {turn}", document="ch001.md", cursor=3, budget=1000)
             assert pack.token_count == len(pack.prompt) <= 1000
             assert pack.layers.immediate.source
+            # Two cards of one file are of one state of it; the chapter may be newer, and is one write older at most.
+            first, second = (int(number) for number in re.findall(r"state (\d+)\.", pack.contents["rules"]))
+            assert first == second
+            assert int(re.search(r"正文 (\d+)。", pack.prompt).group(1)) >= first - 1
 
     try:
         with ThreadPoolExecutor(32) as pool:

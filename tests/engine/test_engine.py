@@ -148,6 +148,16 @@ def test_model_name_that_nobody_knows_is_counted_by_estimate_and_said_so(folder)
         assert not [w for w in known.warnings if w.startswith("CONTEXT_BUDGET_FALLBACK")]
 
 
+def test_budgets_of_layers_may_be_written_as_json_has_them(engine):
+    request = {"query": "小雨是谁？", "document": "chapters/ch001.md", "budget": 2000}
+    written = engine.assemble(**request, layers={"immediate": {"max": "20%"}})
+    assert written.layers.immediate.token_count <= 400
+    assert written.prompt == engine.assemble(**request, layers={"immediate": LayerBudget(max="20%")}).prompt
+    for wrong in ({"most": 3}, 7):
+        with pytest.raises(BudgetError, match="a layer's budget is"):
+            engine.assemble(**request, layers={"immediate": wrong})
+
+
 def test_edit_of_one_card_leaves_the_others_where_they_stand(engine, folder):
     codex = json.loads((folder / "codex.json").read_text(encoding="utf-8"))
     codex["entities"].append({"id": "e3", "name": "白鹭", "type": "character", "description": "钟表匠"})

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from armarius.assembly.budget import BudgetProfile
-from armarius.assembly.entries import PackItem, PackOmission
+from armarius.assembly.entries import PackItem
 from armarius.assembly.plan import Fitted, Plan
 from armarius.assembly.prefix import stable_hash
 from armarius.assembly.render import SEPARATOR
@@ -54,26 +54,11 @@ def account(
         unchanged: Whether the stable prefix is that of the request before.
         again: The same under another budget.
 
-    Cost: linear in what was considered; nothing is counted but the layers.
+    Cost: linear in what went in; nothing is counted but the layers. What stayed out is listed when it is asked for.
     """
     available = available_tokens(request, plan.profile)
     contents = fitted.rendered.contents
     items = _items(plan, fitted)
-    left_out = [
-        PackOmission(
-            id=candidate.id,
-            layer=candidate.layer,
-            source=candidate.source,
-            reason="budget",
-            detail=f"{tokens} tokens did not fit",
-            tokens=tokens,
-            score=candidate.score,
-            evidence=candidate.evidence,
-        )
-        for candidate, tokens in fitted.left_out
-    ]
-    refused = [PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect) for o in plan.intake.omitted]
-    omitted = sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason))
     tokens = {layer: plan.measured.fresh(contents[layer]) if contents[layer] else 0 for layer in LAYERS}
     said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
     for layer, warning in plan.intake.warnings:
@@ -88,8 +73,12 @@ def account(
         message = f"the query did not fit; {cut.part[1] - cut.part[0]} of its {len(request.query)} characters are in"
         said["immediate"].append(str(ContextWarning("CONTEXT_QUERY_TRUNCATED", message)))
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
-    everything += _capacity(plan.profile, fitted, available, bool(left_out) or any(i.form != "full" for i in items))
-    trimmed = {item.layer for item in items if item.form != "full"} | {gone.layer for gone in left_out}
+    everything += _capacity(
+        plan.profile, fitted, available, bool(fitted.left_out) or any(i.form != "full" for i in items)
+    )
+    trimmed = {item.layer for item in items if item.form != "full"} | {
+        candidate.layer for candidate, _ in fitted.left_out
+    }
     layers = {
         layer: LayerResult(
             source=tuple(item.source for item in items if item.layer == layer),
@@ -117,7 +106,6 @@ def account(
         counter_exact=plan.measured.counter.exact,
         budget=available + request.reserve_output,
         items=items,
-        omitted=tuple(omitted),
         contents=contents,
         granted=fitted.granted,
         stamps={path: stamps[path] for item in items for path in item.documents if path in stamps},

@@ -48,6 +48,19 @@ class LayerBudget:
         if self.ratio is not None and not 0 <= self.ratio <= 100:
             raise BudgetError(f"ratio must be 0 to 100 percent, got {self.ratio!r}")
 
+    @classmethod
+    def of(cls, value: object) -> "LayerBudget":
+        """A layer budget from itself or from a mapping with its fields, as JSON has it.
+
+        Raises:
+            BudgetError: Neither, or an unknown field.
+        """
+        if isinstance(value, cls):
+            return value
+        if not isinstance(value, Mapping) or not value.keys() <= {"min", "max", "ratio"}:
+            raise BudgetError(f"a layer's budget is LayerBudget(min, max, ratio) or a mapping of these, got {value!r}")
+        return cls(**value)
+
     def over(self, base: "LayerBudget") -> "LayerBudget":
         """This budget with what it leaves open taken from `base`."""
         return LayerBudget(

@@ -101,7 +101,7 @@ def _omitted(gone: PackOmission) -> str:
     detail = f" {escape(gone.detail)}" if gone.detail else ""
     aspect = f" {escape(gone.aspect)}" if gone.aspect else ""
     return (
-        f'<article class="omitted" data-kind="omitted"><header><code>{escape(gone.source)}</code>{aspect}'
+        f'<article class="omitted" data-kind="omitted"><header><span><code>{escape(gone.source)}</code>{aspect}</span>'
         f'<span class="faint number">{cost}</span></header>'
         f'<span class="tag">{escape(gone.reason)}</span>{detail}{_why(gone.evidence)}</article>'
     )

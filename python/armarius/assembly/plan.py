@@ -1,11 +1,11 @@
 """Candidates and a budget to a prompt that fits: measure, allocate, cut, render, count, repair."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from armarius import _core
 from armarius.assembly.budget import BudgetProfile
 from armarius.assembly.counting import Measured
+from armarius.assembly.dividing import Division
 from armarius.assembly.intake import Intake
 from armarius.assembly.placing import FULL, OMITTED, SHORT, Previous, place
 from armarius.assembly.render import (
@@ -13,14 +13,11 @@ from armarius.assembly.render import (
     Placed,
     Rendered,
     arrange,
-    closing_piece,
-    heading_piece,
-    opening_piece,
     render,
 )
 from armarius.assembly.sizes import Size, sizes
 from armarius.errors import BudgetError
-from armarius.fetchers.base import LAYERS, Candidate, LayerName
+from armarius.fetchers.base import Candidate, LayerName
 
 __all__ = ["Choice", "Fitted", "Plan"]
 
@@ -88,26 +85,19 @@ class Plan:
         self.places: dict[tuple[LayerName, str], int] = {
             ("retrieved", item.candidate.id): place for place, item in enumerate(held)
         }
-        self._barred = frozenset(barred)
         by_id = {item.candidate.id: item for item in held}
         self._held = {
             index: replace(by_id[candidate.id], candidate=candidate)
             for index, candidate in enumerate(self.candidates)
             if candidate.layer == "retrieved" and candidate.id in by_id
         }
-        groups = {(c.layer, c.group): None for c in self.candidates if c.group}
-        bundles = {(c.layer, c.together): None for c in self.candidates if c.together}
-        self._groups = {key: index for index, key in enumerate(groups)}
-        self._bundles = {key: index for index, key in enumerate(bundles)}
-        self._headings = measured.counts([heading_piece(group) for _, group in groups])
-        ends = measured.counts([piece(layer) for layer in LAYERS for piece in (opening_piece, closing_piece)])
-        self._overheads = {layer: ends[2 * i] + ends[2 * i + 1] for i, layer in enumerate(LAYERS)}
+        self._division = Division(self.candidates, measured, profile, barred)
 
     def choose(self, available: int) -> Choice:
         """The allocation alone, for comparing plans. Cost: one allocation once the sizes are known."""
         limit = self.profile.limit(available)
         measured = sizes(self.candidates, self.measured, limit)
-        decisions, _, used = self._allocate(limit, available, measured, self._fixed())
+        decisions, _, used = self._division.allocate(limit, available, measured, self._fixed())
         return Choice(decisions, measured, used)
 
     def entering(self, choice: Choice, available: int) -> list[Placed]:
@@ -132,16 +122,14 @@ class Plan:
         fixed = self._fixed()
         target = limit
         for attempt in range(_REPAIRS):
-            decisions, granted, _ = self._allocate(target, available, measured, fixed)
+            decisions, granted, _ = self._division.allocate(target, available, measured, fixed)
             self._insist(decisions, available, measured)
             placed, moved = self._place(decisions, measured)
             placed += self._refill(placed, decisions, target, available, measured)
             rendered = render(arrange(placed, self.places))
             total = self.measured.fresh(rendered.prompt)
             if total <= limit:
-                demanded = sum(size.tokens for size in measured) + sum(self._headings)
-                present = {candidate.layer for candidate in self.candidates}
-                demanded += sum(self._overheads[layer] for layer in present)
+                demanded = sum(size.tokens for size in measured) + self._division.frame
                 entered = {(item.candidate.layer, item.candidate.id) for item in placed}
                 left_out = tuple(
                     (candidate, size.tokens)
@@ -161,37 +149,6 @@ class Plan:
         costs = self.measured.counts([item.text + SEPARATOR for item in self._held.values()])
         return dict(zip(self._held, costs, strict=True))
 
-    def _allocate(
-        self, target: int, available: int, measured: list[Size], fixed: Mapping[int, int]
-    ) -> tuple[list[int], dict[LayerName, int], dict[LayerName, int]]:
-        """Decisions, tokens granted and tokens used per layer; what is `fixed` is pinned at its tokens."""
-        rows, competing = [], []
-        for index, (candidate, size) in enumerate(zip(self.candidates, measured, strict=True)):
-            if candidate.layer == "retrieved" and candidate.id in self._barred:
-                continue
-            competing.append(index)
-            settled = index in fixed
-            rows.append(
-                (
-                    LAYERS.index(candidate.layer),
-                    fixed[index] if settled else size.tokens,
-                    None if settled else size.short,
-                    settled or candidate.pinned,
-                    not settled and candidate.keep is not None,
-                    self._groups.get((candidate.layer, candidate.group)),
-                    self._bundles.get((candidate.layer, candidate.together)),
-                    candidate.score,
-                    candidate.source,
-                    candidate.id,
-                )
-            )
-        layers = self.profile.rows(available, self._overheads)
-        found, granted, used = _core.allocate(max(target, 0), layers, self._headings, rows)
-        decisions = [OMITTED] * len(self.candidates)
-        for index, decision in zip(competing, found, strict=True):
-            decisions[index] = decision
-        return decisions, dict(zip(LAYERS, granted, strict=True)), dict(zip(LAYERS, used, strict=True))
-
     def _insist(self, decisions: list[int], available: int, measured: list[Size]) -> None:
         """Raise when what must not be missing is; find the least budget that would do."""
 
@@ -203,11 +160,11 @@ class Plan:
         if not absent:
             return
         low, high = available, max(available, 1)
-        while missing(self._allocate(self.profile.limit(high), high, measured, {})[0]):
+        while missing(self._division.allocate(self.profile.limit(high), high, measured, {})[0]):
             low, high = high, high * 2
         while low + 1 < high:
             middle = (low + high) // 2
-            if missing(self._allocate(self.profile.limit(middle), middle, measured, {})[0]):
+            if missing(self._division.allocate(self.profile.limit(middle), middle, measured, {})[0]):
                 low = middle
             else:
                 high = middle
@@ -247,7 +204,7 @@ class Plan:
                 fixed[index] = measured[index].short or 0
         if slack < _REFILL_TOKENS:
             return []
-        again, _, _ = self._allocate(target, available, measured, fixed)
+        again, _, _ = self._division.allocate(target, available, measured, fixed)
         if any(again[index] == OMITTED for index in fixed):
             return []
         rest = [OMITTED if index in fixed else decision for index, decision in enumerate(again)]

@@ -14,7 +14,7 @@ from armarius.assembly.plan import Fitted, Plan
 from armarius.assembly.prefix import PrefixReport, common_prefix, layer_at
 from armarius.assembly.providers import cache_rule, messages
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
-from armarius.fetchers.base import Candidate, LayerName
+from armarius.fetchers.base import LAYERS, Candidate, LayerName
 
 __all__ = ["Pack"]
 
@@ -29,7 +29,6 @@ class Pack:
         counter_exact: False when the model's tokenizer is unpublished.
         budget: Tokens of the request, the reserve included.
         items: What is in the prompt, in prompt order.
-        omitted: What was considered and is not, ordered by layer and source.
         contents: The four layers as rendered; their concatenation is the prompt.
         granted: Tokens each layer was allotted.
         stamps: Of the files that the items were read from, at that moment.
@@ -41,7 +40,6 @@ class Pack:
     counter_exact: bool
     budget: int
     items: tuple[PackItem, ...]
-    omitted: tuple[PackOmission, ...]
     contents: dict[LayerName, str]
     granted: dict[LayerName, int]
     stamps: Mapping[str, str]
@@ -97,6 +95,19 @@ class Pack:
     def to_wire(self) -> dict[str, Any]:
         """The result in its camelCase form, plain JSON types."""
         return self.result.to_wire()
+
+    @cached_property
+    def omitted(self) -> tuple[PackOmission, ...]:
+        """What was considered and is not in the prompt, ordered by layer and source. Cost: built at the first use."""
+        refused = [
+            PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect)
+            for o in self._plan.intake.omitted
+        ]
+        left_out = [
+            PackOmission(c.id, c.layer, c.source, "budget", f"{tokens} tokens did not fit", tokens, c.score, c.evidence)
+            for c, tokens in self._fitted.left_out
+        ]
+        return tuple(sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
 
     @cached_property
     def prefix(self) -> PrefixReport:
@@ -191,9 +202,13 @@ class Pack:
         style = "width:100%;height:40rem;border:0"
         return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page(self))}"></iframe>'
 
+    @property
+    def _omitted_count(self) -> int:
+        return len(self._plan.intake.omitted) + len(self._fitted.left_out)
+
     def __repr__(self) -> str:
         about = "" if self.counter_exact else "≈"
-        kept, out, warned = len(self.items), len(self.omitted), len(self.warnings)
+        kept, out, warned = len(self.items), self._omitted_count, len(self.warnings)
         warnings = f", {warned} warning{'s' * (warned != 1)}" if warned else ""
         return (
             f"Pack({about}{self.token_count}/{self.budget} tokens by {self.counter}, "

@@ -124,7 +124,7 @@ class Resolver:
         view: ProjectView,
         request: AssembleRequest,
         previous: Pack | None,
-        layers: Mapping[LayerName, LayerBudget] | None,
+        layers: Mapping[LayerName, LayerBudget | Mapping[str, Any]] | None,
     ) -> Task:
         """The task for `request`, as the project stands in `view`.
 
@@ -133,6 +133,7 @@ class Resolver:
             UnknownDocument: No such document.
             CursorOutOfRange: The cursor lies outside it or inside a character.
             ConfigError: The stored budget profile cannot be read.
+            BudgetError: A layer's budget is none.
         """
         project_id = request.project_id or self.project_id
         if self._insists and project_id != self._insists:
@@ -171,7 +172,7 @@ class Resolver:
             fetchers=view.fetchers,
             counter=counter,
             profile=profile,
-            layers=dict(layers or {}),
+            layers={name: LayerBudget.of(layer) for name, layer in (layers or {}).items()},
             previous=previous,
             warnings=warnings,
             stamps=view.stamps,

@@ -15,7 +15,7 @@ from armarius.fetchers.base import LayerName
 
 __all__ = ["Assembling"]
 
-Layers = Mapping[LayerName, LayerBudget]
+Layers = Mapping[LayerName, LayerBudget | Mapping[str, Any]]
 Wire = Mapping[str, Any]
 
 
@@ -36,7 +36,7 @@ class Assembling(Parts):
         Args:
             request: A request object or its wire form, instead of keywords.
             previous: The last pack of this task: what it shares with the new prompt stays in place.
-            layers: Budgets for this request only.
+            layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
             keywords: `query`, `document`, `cursor`, `additional_input`, `skill`, `project_id`, `model`,
                 `provider`, `tokenizer_version`, `budget`, `reserve_output`, `position_encoding`;
                 see `RequestKeywords`.
