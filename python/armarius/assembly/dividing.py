@@ -42,13 +42,17 @@ class Division:
         present = {candidate.layer for candidate in candidates}
         self.frame = sum(self._headings) + sum(self._overheads[layer] for layer in present)
 
+    def bars(self, candidate: Candidate) -> bool:
+        """Whether `candidate` does not enter, whatever room there is."""
+        return candidate.layer == "retrieved" and candidate.id in self._barred
+
     def allocate(
         self, target: int, available: int, measured: list[Size], fixed: Mapping[int, int]
     ) -> tuple[list[int], dict[LayerName, int], dict[LayerName, int]]:
         """Decisions, tokens granted and tokens used per layer; what is `fixed` is pinned at its tokens."""
         rows, competing = [], []
         for index, (candidate, size) in enumerate(zip(self._candidates, measured, strict=True)):
-            if candidate.layer == "retrieved" and candidate.id in self._barred:
+            if self.bars(candidate):
                 continue
             competing.append(index)
             settled = index in fixed

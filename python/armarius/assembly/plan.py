@@ -24,6 +24,7 @@ __all__ = ["Choice", "Fitted", "Plan"]
 # Slack after cutting at a boundary that is worth another round of allocation.
 _REFILL_TOKENS = 64
 _REPAIRS = 12
+_NOTHING = Size("", 0, 0, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,11 @@ class Plan:
     def choose(self, available: int) -> Choice:
         """The allocation alone, for comparing plans. Cost: one allocation once the sizes are known."""
         limit = self.profile.limit(available)
-        measured = sizes(self.candidates, self.measured, limit)
+        bars = [self._division.bars(candidate) for candidate in self.candidates]
+        known = iter(
+            sizes([c for c, barred in zip(self.candidates, bars, strict=True) if not barred], self.measured, limit)
+        )
+        measured = [_NOTHING if barred else next(known) for barred in bars]
         decisions, _, used = self._division.allocate(limit, available, measured, self._fixed())
         return Choice(decisions, measured, used)
 
