@@ -1,5 +1,6 @@
 """The index learns the habits of its names, keeps them, and answers alike however it came to be."""
 
+import json
 import random
 import time
 
@@ -130,6 +131,27 @@ def test_damaged_notes_are_learnt_again(village):
             index.store.set_note(note, '{"cast": 1')
     with ProjectIndex.open(village) as index:
         assert index.world.habits == learnt
+
+
+def test_a_person_who_is_only_ever_counted_as_a_thing_has_no_usual_name(village):
+    put(village, "spec/pearl.md", "# 人物\n\n## 明珠\n\n- 类型：人物\n")
+    put(village, "chapters/ch004.md", "# 第四章 珠市\n\n" + "他买了一颗明珠。" * 60 + "\n")
+    with armarius.open(village, watch=False) as engine:
+        assert engine.mentions("他买了一颗明珠。") == []
+
+
+def test_ids_and_names_of_any_characters_are_counted_on_after_reopening(village):
+    people = [{"id": 'a\tb"c', "name": "林\t雨桐", "aliases": ["雨桐"], "type": "character"}]
+    put(village, "codex.json", json.dumps({"entities": people}))
+    put(village, "chapters/ch002.md", "# 第二章\n\n雨桐笑了。林\t雨桐笑了。\n")
+    with ProjectIndex.open(village) as index:
+        assert {one.entity for one in index.store.mentions("chapters/ch002.md")} >= {'a\tb"c'}
+    with ProjectIndex.open(village) as index:
+        put(village, "chapters/ch003.md", "# 第三章\n\n雨桐走了。\n")
+        index.refresh()
+        assert "雨桐" in found(index, "chapters/ch003.md")
+        kept = json.loads(index.store.note("habits counted"))["counts"]
+        assert Tally.from_dict(index.world.codex.entities, kept).to_dict() == kept
 
 
 def test_detection_retrieval_and_assembly_read_names_alike(village):

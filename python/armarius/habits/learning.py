@@ -97,7 +97,7 @@ def _doubtful(tally: Tally) -> list[DoubtfulAlias]:
         entity_id, names = names_of(entity)
         uses = times[entity_id]
         total = uses.total() + sum(tally.counted[name] for name in names)
-        if kind_of(entity) != "person" or total < _ENOUGH:
+        if kind_of(entity) != "person" or total < _ENOUGH or not uses:  # no uses: only ever counted as a thing
             continue
         usual = max(uses, key=lambda name: (uses[name], name))
         for alias in sorted(uses):

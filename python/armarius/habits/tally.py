@@ -14,7 +14,6 @@ from armarius.matching import EntityMatcher, Mention, kind_of, names_of
 
 __all__ = ["Tally"]
 
-_APART: Final = "\t"  # between the parts of a key when written
 _HAN: Final = ord(HAN_LAST) - ord(HAN_FIRST) + 1
 
 
@@ -72,30 +71,33 @@ class Tally:
         """As JSON can hold it, without the entities."""
         present = np.flatnonzero(self._codes)
         codes = zip(present.tolist(), self._codes[present].tolist(), strict=True)
-        characters = {chr(code + ord(HAN_FIRST)): count for code, count in codes}
-        return {"characters": characters} | {name: _written(counter) for name, counter in self._counters()}
+        characters = [[chr(code + ord(HAN_FIRST)), count] for code, count in codes]
+        return {"characters": characters} | {name: _written(counter) for name, _, counter in self._counters()}
 
     @classmethod
     def from_dict(cls, entities: Iterable[object], value: dict[str, Any]) -> "Tally":
         """From what `to_dict` gave, for the same entities.
 
         Raises:
-            KeyError, TypeError, ValueError: It is something else.
+            KeyError, ValueError: It is something else.
         """
         tally = cls(entities)
-        for character, count in value["characters"].items():
+        for (character,), count in _read(value["characters"], 1):
+            if not is_han(character):
+                raise ValueError(f"no Han character: {character!r}")
             tally._codes[ord(character) - ord(HAN_FIRST)] = count
-        for name, counter in tally._counters():
-            single = name in ("given", "counted")
-            for key, count in value[name].items():
-                counter[key if single else tuple(key.split(_APART))] = count
+        for name, parts, counter in tally._counters():
+            counter.update({key if parts > 1 else key[0]: count for key, count in _read(value[name], parts)})
         return tally
 
-    def _counters(self) -> Iterator[tuple[str, "Counter[Any]"]]:
-        for name in ("given", "titled", "counted", "heads", "followed", "times"):
-            yield name, getattr(self, name)
-        yield "uses", self.usage.uses
-        yield "beside", self.usage.beside
+    def _counters(self) -> Iterator[tuple[str, int, "Counter[Any]"]]:
+        """Each with its name and the number of parts of its keys."""
+        for name in ("given", "counted"):
+            yield name, 1, getattr(self, name)
+        for name in ("titled", "heads", "followed", "times"):
+            yield name, 2, getattr(self, name)
+        yield "uses", 2, self.usage.uses
+        yield "beside", 3, self.usage.beside
 
     def _count(self, texts: Sequence[str], sign: int) -> None:
         for text, mentions in zip(texts, self._matcher.find_batch(texts), strict=True):
@@ -110,7 +112,7 @@ class Tally:
                     self.counted[rejection.term] += sign
                     self._followed(rejection.term, text[rejection.end : rejection.end + 1], sign, counted=True)
         if sign < 0:
-            for _, counter in self._counters():
+            for _, _, counter in self._counters():
                 if 0 in counter.values():
                     for key in [key for key, count in counter.items() if not count]:
                         del counter[key]
@@ -136,5 +138,16 @@ def _han_of(text: str) -> "np.ndarray[Any, np.dtype[np.int64]]":
     return np.bincount(codes[(codes >= 0) & (codes < _HAN)], minlength=_HAN)
 
 
-def _written(counter: "Counter[Any]") -> dict[str, int]:
-    return {key if isinstance(key, str) else _APART.join(key): counter[key] for key in sorted(counter)}
+def _written(counter: "Counter[Any]") -> list[list[str | int]]:
+    """One row for each key: its parts, whatever characters they hold, and the count."""
+    return [[*([key] if isinstance(key, str) else key), counter[key]] for key in sorted(counter)]
+
+
+def _read(rows: object, parts: int) -> Iterator[tuple[tuple[str, ...], int]]:
+    """What `_written` wrote of keys of so many parts; ValueError for anything else."""
+    if not isinstance(rows, list):
+        raise ValueError(f"no list of rows: {rows!r:.80}")
+    for row in rows:
+        if not isinstance(row, list) or [type(part) for part in row] != [str] * parts + [int]:
+            raise ValueError(f"no row of {parts} names and a count: {row!r:.80}")
+        yield tuple(row[:-1]), row[-1]
