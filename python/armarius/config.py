@@ -25,6 +25,9 @@ __all__ = ["CONFIG_NAME", "Config", "load_config"]
 CONFIG_NAME = "armarius.toml"
 _KINDS = ("chapter", "setting", "outline", "note", "code")
 
+TABLES = frozenset({"assembly", "budget", "code", "documents", "embedding", "graph", "kinds", "project", "style"})
+"""What may stand in `armarius.toml`; each room checks the keys of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
@@ -71,6 +74,8 @@ def load_config(root: Path) -> Config:
     documents, kinds = _table(raw, "documents"), _table(raw, "kinds")
     if stray := sorted(name for name, value in raw.items() if not isinstance(value, dict | list)):
         raise ConfigError(f"{CONFIG_NAME}: unknown key {stray[0]}; settings stand in tables such as [documents]")
+    if unknown := sorted(raw.keys() - TABLES):
+        raise ConfigError(f"{CONFIG_NAME}: unknown table {unknown[0]}; known: {', '.join(sorted(TABLES))}")
     if unknown := sorted(documents.keys() - {"exclude", "max_bytes", "index_dir"}):
         raise ConfigError(f"{CONFIG_NAME}: unknown key documents.{unknown[0]}")
     if unknown := sorted(kinds.keys() - set(_KINDS)):

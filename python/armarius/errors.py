@@ -25,7 +25,22 @@
     ├── Backpressure                    too many assemblies at once           CONTEXT_BACKPRESSURE
     └── MissingExtra (ImportError)      names the extra: pip install armarius[...]
 
-A source that fails raises nothing: it becomes a `ContextWarning` beside the answer. Those of the assembly itself:
+A source that fails raises nothing: it becomes a `ContextWarning` beside the answer:
+
+    INDEX_STALE                     answered from before the latest changes, while the index is built, or with the last
+                                    settings that were right
+    DOCUMENT_SKIPPED                a file that was not read: too large, a link, not text
+    PROJECT_EMPTY                   no document at all
+    CODEX_INVALID                   codex.json, a profile or an authored file: an entry that was passed over
+    RULES_UNAVAILABLE STYLE_UNAVAILABLE MEMORY_UNAVAILABLE RAG_UNAVAILABLE
+                                    the rules, the style, the memories, the passages could not be had
+    ENTITY_MATCH_FAILED             names were not looked for, or not with all that is known of them
+    KG_UNAVAILABLE KG_TRUNCATED     the graph did not answer; it was not walked to its end
+    EMBEDDING_UNAVAILABLE           no recall by meaning: no model, or it failed
+    CODE_GRAPH_UNAVAILABLE CODE_DEPTH_LIMIT
+                                    text was searched instead of the code graph; there is more beyond the depth
+
+Those of the assembly itself:
 
     CONTEXT_RULES_OVERBUDGET        rules take more than their share; they are never trimmed
     CONTEXT_CAPACITY_WARNING        the prompt fills 87 % or more of its budget

@@ -92,21 +92,26 @@ def environment():
 
 def test_channel_is_a_process_that_ends_with_its_input(novel):
     lines = [{"id": 1, "method": "context:prompt:assemble", "params": REQUEST}, {"id": 2, "method": "no:such"}]
-    done = subprocess.run(
-        ["armarius", "channel", novel],
-        input="".join(json.dumps(line) + "\n" for line in lines),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-        env=environment(),
-    )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    by_id = {answer["id"]: answer for answer in answers if "id" in answer}
+    told, by_id = [], {}
+    with subprocess.Popen(
+        ["armarius", "channel", novel], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
+    ) as process:
+        process.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
+        process.stdin.flush()
+        # The build goes on beside the answers: what it tells comes before the input ends, not before they do.
+        while len(by_id) < 2 or not told or told[-1]["done"] < told[-1]["total"]:
+            line = process.stdout.readline()
+            assert line, "the channel ended before its input did"
+            assert str(novel) not in line
+            message = json.loads(line)
+            if "id" in message:
+                by_id[message["id"]] = message
+            elif message["method"] == "index:progress":
+                told.append(message["params"])
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
     assert by_id[1]["ok"] is True
     assert by_id[2]["error"]["code"] == "UNKNOWN_METHOD"
-    assert str(novel) not in done.stdout
-    told = [answer["params"] for answer in answers if answer.get("method") == "index:progress"]
     assert told[-1]["done"] == told[-1]["total"] > 10
 
 
