@@ -20,7 +20,8 @@ from armarius.fetchers.retrieved import RetrievedFetcher
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle
-from armarius.graph.guard import GraphGuard, Known
+from armarius.graph.guard import GraphGuard
+from armarius.graph.known import Known
 from armarius.index import ProjectIndex
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document, Skipped, read_document, reread_document
@@ -123,6 +124,8 @@ class Project:
 
     def view(self) -> View:
         """The state that a request sees."""
+        if self._graph is not None:
+            self._graph.cast.look()
         with self._lock:
             return self._present(self.index.freshen())
 
@@ -131,6 +134,7 @@ class Project:
         self.index.freshen()
         if self._graph is None:
             return self.index.world.matcher
+        self._graph.cast.look()
         with self._lock:
             return self._world()[0].matcher
 
@@ -143,7 +147,7 @@ class Project:
         world = self.index.world
         if self._graph is None:
             return world, ()
-        known = self._graph.cast(world.codex)
+        known = self._graph.cast.beside(world.codex)
         if not known.entities:
             return world, known.warnings
         if self._whole is None or self._whole[0] is not world or self._whole[1].entities is not known.entities:

@@ -41,8 +41,9 @@ class Asking(Parts):
         """
         view = self._project.view()
         current = view.document(document).chapter if document else chapter
+        known = view.retriever.ask_graph(query, view.documents, view.codex, view.matcher, chapter=current)
         with view.retriever.at(view.documents, view.codex, view.matcher) as retriever:
-            return retriever.retrieve(query, limit=limit, chapter=current)
+            return retriever.retrieve(query, limit=limit, chapter=current, known=known)
 
     def excerpt(self, hit: Hit) -> str:
         """The text behind a hit: its section, or the paragraphs its evidence points at; "" when the file is gone."""

@@ -73,7 +73,7 @@ class ContextEngine(Assembling, Asking, Relating):
         """
         self._index.refresh()
         if self._guard is not None:
-            self._guard.forget()
+            self._guard.cast.forget()
 
     def close(self) -> None:
         """Stop watching and building, close the index; calling it again does nothing."""

@@ -11,10 +11,11 @@ from armarius.matching import EntityMatcher
 from armarius.project.documents import Document
 from armarius.retrieval.conflicts import Statement, statements
 from armarius.retrieval.disputes import disputes
+from armarius.retrieval.found import Found
 from armarius.retrieval.hits import Retrieval
 from armarius.retrieval.library import Library
 from armarius.retrieval.passages import BEST_SCORE, Passage, passages_of
-from armarius.retrieval.retriever import Found, Retriever
+from armarius.retrieval.retriever import Retriever
 
 __all__ = ["PASSAGE_GROUP", "PassageFetcher"]
 
@@ -63,8 +64,10 @@ class PassageFetcher:
         query = (request.query.strip() or request.additional_input.strip())[:_QUERY_LIMIT]
         if not query:
             return Fetched()
-        with self._retriever.at(self._documents, self._codex, self._matcher) as retriever:
-            found = retriever.find(query, limit=_HITS, chapter=request.chapter)
+        state = (self._documents, self._codex, self._matcher)
+        known = self._retriever.ask_graph(query, *state, chapter=request.chapter)
+        with self._retriever.at(*state) as retriever:
+            found = retriever.find(query, limit=_HITS, chapter=request.chapter, known=known)
             library = retriever.library
             assert library is not None
             rivals = _disputed(library, found, request.chapter)

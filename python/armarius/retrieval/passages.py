@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from armarius.fetchers.base import Evidence
 from armarius.project.documents import Document
 from armarius.retrieval.cutting import Text
+from armarius.retrieval.found import Found
 from armarius.retrieval.library import Library
 from armarius.retrieval.reasons import best_paragraph, sought_words
-from armarius.retrieval.retriever import Found
 
 __all__ = ["BEST_SCORE", "Passage", "passages_of"]
 

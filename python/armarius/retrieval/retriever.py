@@ -12,11 +12,13 @@ from pathlib import Path
 
 from armarius.codex import Codex
 from armarius.fetchers.base import Omission
-from armarius.graph.guard import GraphGuard, Known
+from armarius.graph.guard import GraphGuard
+from armarius.graph.known import Known
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document
 from armarius.retrieval.candidates import Ranking, grounded, rankings
 from armarius.retrieval.clock import Clock
+from armarius.retrieval.found import Found
 from armarius.retrieval.fusion import Mixed, fuse, mix
 from armarius.retrieval.groups import SHORT, short_groups
 from armarius.retrieval.hits import Hit, Outcome, Retrieval
@@ -29,39 +31,20 @@ from armarius.retrieval.roles import Ties
 from armarius.retrieval.timeline import Timeline
 from armarius.retrieval.unread import unread
 
-__all__ = ["Found", "Retriever"]
+__all__ = ["Retriever"]
 
+_FILES_ALONE = Known()
 _WITHHELD = 10
 _SECTIONS = 5
 
 
-class Found:
-    """One answer with everything that led to it, for those who go on from there (passages, explanations)."""
-
-    __slots__ = ("answer", "known", "lists", "mixed", "people")
-
-    def __init__(
-        self,
-        answer: Retrieval,
-        people: People,
-        lists: list[Ranking],
-        mixed: list[Mixed],
-        known: Known = Known(),  # noqa: B008 - frozen
-    ) -> None:
-        self.answer = answer
-        self.known = known
-        self.people = people
-        self.lists = lists
-        self.mixed = mixed
-
-
 class Retriever:
-    """Answers questions about one project. Threads may share it; they take turns.
+    """Answers questions about one project. Threads may share it; they take turns, but not at asking the graph.
 
     Args:
         root: The project folder, for phrases that no document read so far holds; None never looks at files.
         vectors: Documents near in meaning, when there is a model.
-        graph: Asked where relation words lead, beside the files; None asks the files alone.
+        graph: For `ask_graph`: where relation words lead, beside the files.
     """
 
     def __init__(
@@ -121,40 +104,60 @@ class Retriever:
             self.sync(documents, codex, matcher)
             yield self
 
-    def retrieve(self, query: str, *, limit: int = 5, chapter: int | None = None) -> Retrieval:
+    def ask_graph(
+        self,
+        query: str,
+        documents: Mapping[str, Document],
+        codex: Codex,
+        matcher: EntityMatcher | None = None,
+        *,
+        chapter: int | None = None,
+    ) -> Known:
+        """What the graph knows of a question about these documents; for `find`, before a block of `at` over the same.
+
+        Cost: the understanding of the question, and the graph when it names somebody and a relation.
+        """
+        if self._graph is None:
+            return _FILES_ALONE
+        with self.at(documents, codex, matcher):
+            steps = self._steps(query, chapter)
+        return self._graph.around(*steps) if steps else _FILES_ALONE
+
+    def retrieve(
+        self, query: str, *, limit: int = 5, chapter: int | None = None, known: Known = _FILES_ALONE
+    ) -> Retrieval:
         """The documents and sections that answer `query`, best first.
 
         Args:
             query: The user's words.
             limit: At most so many hits, >= 0.
             chapter: The chapter the user is in: later ones are withheld unless the question names them.
+            known: From `ask_graph`; by default the files alone are asked.
 
         Raises:
             ValueError: `limit` is negative.
 
         Cost: about 1 ms on 120 chapters of a million characters in all; see benches/results.
         """
-        return self.find(query, limit=limit, chapter=chapter).answer
+        return self.find(query, limit=limit, chapter=chapter, known=known).answer
 
-    def find(self, query: str, *, limit: int = 5, chapter: int | None = None) -> Found:
+    def find(self, query: str, *, limit: int = 5, chapter: int | None = None, known: Known = _FILES_ALONE) -> Found:
         """`retrieve`, with what led to the answer."""
         if limit < 0:
             raise ValueError(f"limit must be >= 0, got {limit}")
         with self._lock:
-            return self._find(query, limit, chapter)
+            return self._find(query, limit, chapter, known)
 
-    def _find(self, query: str, limit: int, chapter: int | None) -> Found:
+    def _find(self, query: str, limit: int, chapter: int | None, known: Known) -> Found:
         clock = Clock()
         library = self._library
         if library is None:
             asked = Understanding(query)
             answer = Retrieval((), asked, "index not ready", stages=clock.stages)
             return Found(answer, People((), {}, {}), [], [])
-        asked = understand(query, matcher=library.matcher, chapters=library.chapter_numbers, current=chapter)
-        asked = grounded(library, asked)
+        asked = _understood(library, query, chapter)
         clock.lap("understand")
         ties = self._ties_at(chapter)
-        known = self._known(library, ties, asked)
         people = people_of(library, ties.beside(known, chapter=chapter) if known.relations else ties, asked)
         clock.lap("people")
         lists = rankings(library, asked, people)
@@ -185,16 +188,21 @@ class Retriever:
         )
         return Found(answer, people, lists, mixed, known)
 
-    def _known(self, library: Library, ties: Ties, asked: Understanding) -> Known:
-        """What the graph knows around those whose relations are asked for, as far as the words lead."""
-        if self._graph is None or not asked.entities or not asked.relations:
-            return Known()
+    def _steps(self, query: str, chapter: int | None) -> tuple[list[str], int, Codex] | None:
+        """Around whom the graph is to be asked, as far as the words lead, beside which codex; None: not at all."""
+        library = self._library
+        if library is None:
+            return None
+        asked = _understood(library, query, chapter)
+        if not asked.entities or not asked.relations:
+            return None
+        ties = self._ties_at(chapter)
         # A word of several steps may take the first of them in the files.
         starts = dict.fromkeys(asked.entities)
         for path in {word.path[:end] for word in asked.relations for end in range(1, len(word.path))}:
             starts |= dict.fromkeys(tie.other for id_ in asked.entities for tie, _ in ties.walk(id_, path))
         depth = max(1, *(len(word.path) for word in asked.relations))
-        return self._graph.around(sorted(starts), depth, library.codex)
+        return sorted(starts), depth, library.codex
 
     def _ties_at(self, chapter: int | None) -> Ties:
         assert self._library is not None
@@ -206,6 +214,11 @@ class Retriever:
                 self._ties.clear()
             self._ties[at] = Ties(self._library, chapter=at)
         return self._ties[at]
+
+
+def _understood(library: Library, query: str, chapter: int | None) -> Understanding:
+    asked = understand(query, matcher=library.matcher, chapters=library.chapter_numbers, current=chapter)
+    return grounded(library, asked)
 
 
 def _matching(library: Library, asked: Understanding) -> list[tuple[int, float]]:

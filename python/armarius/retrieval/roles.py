@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass
 
 from armarius.codex import Entity, Relation
-from armarius.graph.guard import Known
+from armarius.graph.known import Known
 from armarius.matching import Mention
 from armarius.retrieval.kinship import Role, pair_of, role_words
 from armarius.retrieval.library import Library
