@@ -217,6 +217,28 @@ def test_what_if_fetches_nothing_and_leaves_the_pack_alone():
     assert smaller.diff(pack).tokens == smaller.token_count - pack.token_count
 
 
+def test_a_difference_names_what_says_something_else_in_the_same_place():
+    before = assemble([candidate("a", content="Age 52"), candidate("b"), candidate("c")], query="who")
+    after = assemble([candidate("a", content="Age 53"), candidate("b"), candidate("d")], query="who")
+    found = after.diff(before)
+    assert (found.changed, found.reshaped) == (("test:a",), ())
+    assert (found.added, found.removed) == (("test:d",), ("test:c",))
+    assert "changed=('test:a',)" in repr(found)
+    assert after.diff(after).changed == ()
+
+
+def test_a_shorter_form_of_the_same_content_is_reshaped_and_not_changed():
+    whole = assemble([candidate("a", size=600, keep="head")], budget=1000)
+    cut = whole.what_if(budget=300)
+    found = cut.diff(whole)
+    assert (found.reshaped, found.changed) == (("test:a",), ())
+
+
+def test_the_query_has_no_score():
+    pack = assemble([candidate("a", score=2)], query="who")
+    assert [(item.source, item.score) for item in pack.items] == [("test:a", 2), ("request:query", None)]
+
+
 def test_messages_put_the_marker_exactly_after_the_stable_prefix():
     pack = assemble([candidate("r", "rules"), candidate("x")], query="q", model="claude-opus-4-5")
     messages = pack.to_messages("anthropic")

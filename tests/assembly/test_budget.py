@@ -78,3 +78,35 @@ def test_every_cache_rule_is_dated_and_has_a_source():
     assert data["as_of"]
     assert all(provider["source"].startswith("https://") for provider in data["providers"].values())
     assert cache_rule("nobody-knows") is None
+
+
+@pytest.mark.parametrize(
+    ("layers", "named"),
+    [
+        ({"retrieved": None}, r"layers\['retrieved'\]"),
+        ({"retrieved": {"max": [5]}}, r"layers\['retrieved'\]: max"),
+        ({"retrieved": {"ratio": "much"}}, r"layers\['retrieved'\]: ratio"),
+        ({"retrieved": {"min": 100, "max": 5}}, "min 100 is more than max 5"),
+        ({"retrieved": LayerBudget(min="60%", max="5.5%")}, "min 60% is more than max 5.5%"),
+        ({"retrieved": {"min": "60%"}, "settings": {"min": "60%"}}, "settings 60%, retrieved 60%"),
+        ({7: {"max": 5}}, "no such layer: 7"),
+        ([], "layers must be a mapping"),
+        ("retrieved", "layers must be a mapping"),
+    ],
+)
+def test_budgets_that_cannot_be_meant_are_refused_by_name(layers, named):
+    with pytest.raises(BudgetError, match=named):
+        BudgetProfile(layers=layers)
+
+
+@pytest.mark.parametrize("profile", [BudgetProfile(), BudgetProfile(layers={"immediate": LayerBudget(min=3000)})])
+def test_a_maximum_of_one_request_is_no_contradiction_to_the_profiles_minimum(profile):
+    changed = profile.with_layers({"immediate": LayerBudget(max=5)})
+    assert changed.layers["immediate"].max == 5
+    assert changed.layers["immediate"].min == profile.layers["immediate"].min
+    assert profile.layers["immediate"].max is None
+
+
+def test_a_profile_with_a_small_maximum_is_stored_and_read_again():
+    profile = BudgetProfile(layers={"immediate": LayerBudget(max=5)})
+    assert BudgetProfile.from_wire(profile.to_wire()) == profile

@@ -132,3 +132,9 @@ def test_page_is_painted_in_both_colour_schemes(pack, tmp_path, scheme):
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert picture.stat().st_size > 10_000
     assert re.search(r"prefers-color-scheme: dark", page(pack))
+
+
+def test_the_page_shows_no_score_for_the_query():
+    html = page(assemble([candidate("a", score=2)], query="who"))
+    assert "tokens · always" in html
+    assert "e+" not in html

@@ -244,3 +244,15 @@ def test_configured_budget_is_used_and_can_be_updated_under_its_version(folder):
     assert again.budget_profile() == stored
     with pytest.raises(BudgetConflict, match="CONTEXT_BUDGET_CONFLICT"):
         engine.update_budget_profile(profile, version=profile.version)
+
+
+@pytest.mark.parametrize("previous", ["foo", 3, {}])
+def test_a_previous_that_is_no_pack_is_refused_by_name(engine, previous):
+    with pytest.raises(ContractError, match="previous must be a Pack"):
+        engine.assemble(query="q", previous=previous)
+
+
+def test_a_cursor_without_a_document_says_that_it_needs_one(engine):
+    with pytest.raises(CursorOutOfRange, match="cursor 5 needs a document"):
+        engine.assemble(query="q", cursor=5)
+    assert engine.assemble(query="q", cursor=0).prompt

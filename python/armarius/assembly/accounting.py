@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from armarius.assembly.budget import BudgetProfile
-from armarius.assembly.entries import PackItem
+from armarius.assembly.entries import QUERY_SOURCE, PackItem, score_of
 from armarius.assembly.plan import Fitted, Plan
 from armarius.assembly.prefix import stable_hash
 from armarius.assembly.render import SEPARATOR
@@ -12,9 +12,7 @@ from armarius.contract import AssembleRequest, AssembleResult, LayerResult, Laye
 from armarius.errors import BudgetError, ContextWarning
 from armarius.fetchers.base import LAYERS, LayerName
 
-__all__ = ["QUERY_SOURCE", "account", "available_tokens"]
-
-QUERY_SOURCE = "request:query"
+__all__ = ["account", "available_tokens"]
 
 
 def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
@@ -137,7 +135,7 @@ def _items(plan: Plan, fitted: Fitted) -> tuple[PackItem, ...]:
             id=item.candidate.id,
             layer=item.candidate.layer,
             source=item.candidate.source,
-            score=item.candidate.score,
+            score=score_of(item.candidate),
             tokens=cost,
             evidence=item.candidate.evidence,
             form=item.form,

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from armarius.assembly.accounting import QUERY_SOURCE, account, available_tokens
+from armarius.assembly.accounting import account, available_tokens
 from armarius.assembly.budget import BudgetProfile, LayerBudget
 from armarius.assembly.carry import fit, still_true
 from armarius.assembly.counting import Counter, Measured
+from armarius.assembly.entries import QUERY_SOURCE
 from armarius.assembly.gather import Answer, confirmed, gather
 from armarius.assembly.intake import Intake, take_in
 from armarius.assembly.placing import Previous

@@ -9,6 +9,7 @@ import json
 import os
 import threading
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from armarius.errors import BudgetConflict, BudgetError, ConfigError
 from armarius.fetchers.base import LAYERS, LayerName
 
-__all__ = ["BudgetProfile", "LayerBudget", "LayerRow", "ProfileStore"]
+__all__ = ["BudgetProfile", "LayerBudget", "LayerRow", "ProfileStore", "layer_budgets"]
 
 LayerRow = tuple[int, int, int, int, int]
 
@@ -45,7 +46,7 @@ class LayerBudget:
     def __post_init__(self) -> None:
         for name in ("min", "max"):
             _tokens(getattr(self, name), 100, name)
-        if self.ratio is not None and not 0 <= self.ratio <= 100:
+        if self.ratio is not None and (type(self.ratio) not in (int, float) or not 0 <= self.ratio <= 100):
             raise BudgetError(f"ratio must be 0 to 100 percent, got {self.ratio!r}")
 
     @classmethod
@@ -61,6 +62,17 @@ class LayerBudget:
             raise BudgetError(f"a layer's budget is LayerBudget(min, max, ratio) or a mapping of these, got {value!r}")
         return cls(**value)
 
+    def check(self, layer: str) -> None:
+        """Refuse a minimum above the maximum, where both are tokens or both shares.
+
+        Raises:
+            BudgetError: Names the layer.
+        """
+        if self.min is None or self.max is None or type(self.min) is not type(self.max):
+            return
+        if (_tokens(self.min, 10_000, "min") or 0) > (_tokens(self.max, 10_000, "max") or 0):
+            raise BudgetError(f"layers[{layer!r}]: min {self.min} is more than max {self.max}")
+
     def over(self, base: "LayerBudget") -> "LayerBudget":
         """This budget with what it leaves open taken from `base`."""
         return LayerBudget(
@@ -68,6 +80,23 @@ class LayerBudget:
             base.max if self.max is None else self.max,
             base.ratio if self.ratio is None else self.ratio,
         )
+
+
+def layer_budgets(layers: object) -> dict[LayerName, LayerBudget]:
+    """Budgets by layer as a caller wrote them.
+
+    Raises:
+        BudgetError: No mapping, or a value that is no layer's budget; names the argument and the layer.
+    """
+    if not isinstance(layers, Mapping):
+        raise BudgetError(f"layers must be a mapping from a layer to its budget, got {layers!r}")
+    found = {}
+    for name, layer in layers.items():
+        try:
+            found[name] = LayerBudget.of(layer)
+        except BudgetError as error:
+            raise BudgetError(f"layers[{name!r}]: {error}") from None
+    return found
 
 
 def _tokens(value: int | str | None, available: int, name: str) -> int | None:
@@ -124,14 +153,27 @@ class BudgetProfile:
     def _merged(
         layers: Mapping[LayerName, LayerBudget], base: Mapping[LayerName, LayerBudget]
     ) -> dict[LayerName, LayerBudget]:
-        unknown = sorted(set(layers) - set(LAYERS))
+        layers = layer_budgets(layers)
+        unknown = sorted(str(name) for name in layers if name not in LAYERS)
         if unknown:
             raise BudgetError(f"no such layer: {', '.join(unknown)}; there are {', '.join(LAYERS)}")
-        return {name: layers[name].over(base[name]) if name in layers else base[name] for name in LAYERS}
+        for name, layer in layers.items():
+            if layer.min != base[name].min:  # what nobody set here gives way to a maximum
+                layer.check(name)
+        merged = {name: layers[name].over(base[name]) if name in layers else base[name] for name in LAYERS}
+        shares = {name: layer.min for name, layer in merged.items() if isinstance(layer.min, str)}
+        if sum(_tokens(share, 10_000, "min") or 0 for share in shares.values()) > 10_000:
+            said = ", ".join(f"{name} {share}" for name, share in shares.items())
+            raise BudgetError(f"layers: the minima exceed the whole prompt: {said}")
+        return merged
 
     def with_layers(self, layers: Mapping[LayerName, LayerBudget]) -> "BudgetProfile":
         """This profile with some layers changed for one request."""
-        return replace(self, layers=self._merged(layers, self.layers)) if layers else self
+        if not layers:
+            return self
+        changed = copy(self)
+        object.__setattr__(changed, "layers", self._merged(layers, self.layers))
+        return changed
 
     def limit(self, available: int) -> int:
         """Tokens a prompt may grow to when `available` are left beside the reserve."""

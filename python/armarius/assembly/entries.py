@@ -3,9 +3,16 @@
 from dataclasses import dataclass
 
 from armarius.assembly.render import Form
-from armarius.fetchers.base import Evidence, LayerName, OmitReason
+from armarius.fetchers.base import Candidate, Evidence, LayerName, OmitReason
 
-__all__ = ["Difference", "Explanation", "PackItem", "PackOmission"]
+__all__ = ["QUERY_SOURCE", "Difference", "Explanation", "PackItem", "PackOmission", "score_of"]
+
+QUERY_SOURCE = "request:query"
+
+
+def score_of(candidate: Candidate) -> float | None:
+    """The score that ranked a candidate; None for the query, which is in every prompt and competes with nothing."""
+    return None if candidate.source == QUERY_SOURCE else candidate.score
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +20,7 @@ class PackItem:
     """Something that is in the prompt.
 
     Attributes:
+        score: Against others of its layer; None for the query, which is always in.
         tokens: What it costs, the line breaks after it included.
         form: `full`, `short`, or `truncated`.
         span: Where its text stands in the prompt, code points, half-open.
@@ -22,7 +30,7 @@ class PackItem:
     id: str
     layer: LayerName
     source: str
-    score: float
+    score: float | None
     tokens: int
     evidence: tuple[Evidence, ...]
     form: Form
@@ -46,7 +54,7 @@ class PackOmission:
     reason: OmitReason
     detail: str = ""
     tokens: int = 0
-    score: float = 0.0
+    score: float | None = 0.0
     evidence: tuple[Evidence, ...] = ()
     aspect: str = ""
 
@@ -79,9 +87,18 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changed from another pack to this one; entries are sources."""
+    """What changed from another pack to this one; entries are sources, in prompt order.
+
+    Attributes:
+        added: Only in this one.
+        removed: Only in the other.
+        reshaped: In both, in another form: whole, short, or cut.
+        changed: In both, and says something else: its source does, or another piece of it is shown.
+        tokens: How many more this prompt has.
+    """
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
     reshaped: tuple[str, ...]
+    changed: tuple[str, ...]
     tokens: int

@@ -91,9 +91,13 @@ def _kept(pack: Pack, item: PackItem, marks: Sequence[Highlight]) -> str:
     form = "" if item.form == "full" else f' <span class="tag">{item.form}</span>'
     return (
         f'<article data-kind="kept"><header><code>{escape(item.source)}</code>{form}'
-        f'<span class="faint number">{item.tokens:,} tokens · {item.score:.3g}</span></header>'
+        f'<span class="faint number">{item.tokens:,} tokens · {_score(item)}</span></header>'
         f"{_why(item.evidence)}<details><summary>text</summary><pre>{text}</pre></details></article>"
     )
+
+
+def _score(item: PackItem) -> str:
+    return "always" if item.score is None else f"{item.score:.3g}"
 
 
 def _omitted(gone: PackOmission) -> str:

@@ -1,6 +1,6 @@
 """The pack: a prompt with the complete account of what went in, what stayed out, and why."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 from rich.console import RenderableType
 
-from armarius.assembly.entries import Difference, Explanation, PackItem, PackOmission
+from armarius.assembly.entries import Difference, Explanation, PackItem, PackOmission, score_of
 from armarius.assembly.placing import Previous
 from armarius.assembly.plan import Fitted, Plan
 from armarius.assembly.prefix import PrefixReport, common_prefix, layer_at
 from armarius.assembly.providers import cache_rule, messages
+from armarius.assembly.render import Placed
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
 from armarius.fetchers.base import LAYERS, Candidate, LayerName
 
@@ -104,7 +105,9 @@ class Pack:
             for o in self._plan.intake.omitted
         ]
         left_out = [
-            PackOmission(c.id, c.layer, c.source, "budget", f"{tokens} tokens did not fit", tokens, c.score, c.evidence)
+            PackOmission(
+                c.id, c.layer, c.source, "budget", f"{tokens} tokens did not fit", tokens, score_of(c), c.evidence
+            )
             for c, tokens in self._fitted.left_out
         ]
         return tuple(sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
@@ -150,14 +153,22 @@ class Pack:
 
     def diff(self, other: "Pack") -> Difference:
         """What changed from `other` to this pack."""
-        mine = {(item.layer, item.source): item.form for item in self.items}
-        theirs = {(item.layer, item.source): item.form for item in other.items}
+        mine, theirs = self._placed(), other._placed()
+        both = [key for key in mine if key in theirs]
         return Difference(
             added=tuple(source for layer, source in mine if (layer, source) not in theirs),
             removed=tuple(source for layer, source in theirs if (layer, source) not in mine),
-            reshaped=tuple(key[1] for key in mine if key in theirs and mine[key] != theirs[key]),
+            reshaped=tuple(key[1] for key in both if _forms(mine[key]) != _forms(theirs[key])),
+            changed=tuple(key[1] for key in both if _changed(mine[key], theirs[key])),
             tokens=self.token_count - other.token_count,
         )
+
+    def _placed(self) -> dict[tuple[LayerName, str], list[Placed]]:
+        """What is in the prompt by layer and source; several items may come from one source."""
+        found: dict[tuple[LayerName, str], list[Placed]] = {}
+        for item in self._fitted.rendered.placed:
+            found.setdefault((item.candidate.layer, item.candidate.source), []).append(item)
+        return found
 
     def to_messages(self, provider: Literal["openai", "anthropic"]) -> Any:  # noqa: ANN401 - two providers, two shapes
         """The prompt as a provider's messages, its cache marker exactly after the stable prefix.
@@ -175,7 +186,7 @@ class Pack:
         return tuple(item.candidate for item in placed if item.candidate.layer == "retrieved")
 
     def as_previous(self) -> Previous:
-        """What the next assembly needs to know of this one."""
+        """What of this prompt decides how the next is laid out; a request's `previous` takes the pack itself."""
         windows = {
             item.id: (item.part[0], self.prompt[item.span[0] : item.span[0] + 48])
             for item in self.items
@@ -214,3 +225,14 @@ class Pack:
             f"Pack({about}{self.token_count}/{self.budget} tokens by {self.counter}, "
             f"{kept} kept, {out} omitted{warnings})"
         )
+
+
+def _forms(items: Sequence[Placed]) -> list[str]:
+    return [item.form for item in items]
+
+
+def _changed(now: Sequence[Placed], before: Sequence[Placed]) -> bool:
+    """Whether the source says something else, or the same form shows another piece of it."""
+    if [item.candidate.content for item in now] != [item.candidate.content for item in before]:
+        return True
+    return _forms(now) == _forms(before) and [item.text for item in now] != [item.text for item in before]

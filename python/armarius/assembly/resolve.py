@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypedDict
 
 from armarius.assembly.assembler import Task
-from armarius.assembly.budget import LayerBudget, ProfileStore
+from armarius.assembly.budget import LayerBudget, ProfileStore, layer_budgets
 from armarius.assembly.counting import Counter, Measured
 from armarius.assembly.report import Pack
 from armarius.assembly.settings import AssemblySettings
 from armarius.contract import AssembleRequest, PositionEncoding, code_points
 from armarius.counting import TokenCounter
-from armarius.errors import ContextWarning, ContractError, CounterError, ScopeViolation
+from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation
 from armarius.fetchers.base import Fetcher, FetchRequest, LayerName
 from armarius.project.documents import Document
 
@@ -134,7 +134,10 @@ class Resolver:
             CursorOutOfRange: The cursor lies outside it or inside a character.
             ConfigError: The stored budget profile cannot be read.
             BudgetError: A layer's budget is none.
+            ContractError: `previous` is no pack.
         """
+        if previous is not None and not isinstance(previous, Pack):
+            raise ContractError(f"previous must be a Pack, as assemble returns it, got {type(previous).__name__}")
         project_id = request.project_id or self.project_id
         if self._insists and project_id != self._insists:
             raise ScopeViolation(
@@ -148,6 +151,8 @@ class Resolver:
         document = view.document(request.document_id) if request.document_id else None
         text = document.text if document else ""
         position = request.cursor_position
+        if position and document is None:
+            raise CursorOutOfRange(f"cursor {position} needs a document, and the request names none")
         cursor = len(text) if position is None else code_points(text, position, request.position_encoding)
         resolved = request.model_copy(
             update={"project_id": project_id, "cursor_position": cursor, "position_encoding": "code-point"}
@@ -172,7 +177,7 @@ class Resolver:
             fetchers=view.fetchers,
             counter=counter,
             profile=profile,
-            layers={name: LayerBudget.of(layer) for name, layer in (layers or {}).items()},
+            layers={} if layers is None else layer_budgets(layers),
             previous=previous,
             warnings=warnings,
             stamps=view.stamps,
