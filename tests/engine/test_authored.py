@@ -84,3 +84,12 @@ def test_mention_of_an_always_entity_is_accounted_for(novel):
     pack = engine.assemble(query="林默")
     assert "codex:detected:林默" not in pack.layers.retrieved.source
     assert any(item.source == "codex:detected:林默" and item.reason == "level" for item in pack.omitted)
+
+
+@pytest.mark.parametrize("ends", [("没有甲", "林默"), ("林默", "没有乙")])
+def test_a_relation_to_nobody_is_refused_and_nothing_is_written(novel, ends):
+    with armarius.open(novel) as engine:
+        with pytest.raises(CodexError, match="没有"):
+            engine.codex.relate(*ends, "友")
+        assert not (novel / ".armarius" / "codex.toml").exists()
+        assert engine.assemble(query="林默").warnings == ()

@@ -147,7 +147,16 @@ class AuthoredCodex:
         since: int | None = None,
         until: int | None = None,
     ) -> None:
-        """Add a relation between two entities, by id, name or alias; the same one again changes its chapters."""
+        """Add a relation between two entities, by id, name or alias; the same one again changes its chapters.
+
+        Raises:
+            CodexError: A value is wrong; or, in an opened project, an end that names no entity, or several.
+        """
+        if self._whole is not None:
+            known = NameIndex([*self._whole().entities, *merge(authored=self.read().drafts).entities])
+            for field, end in (("source", source), ("target", target)):
+                if known.find(end) is None:
+                    raise CodexError(f"relation.{field}: no entity, or more than one, is called {end!r}")
         id_ = self._relation_id(source, target, type)
         data = {"id": id_, "source": source, "target": target, "type": type, "since": since, "until": until}
         data = {key: value for key, value in data.items() if value is not None}
