@@ -10,7 +10,7 @@ from armarius.errors import ConfigError, ContextWarning
 from armarius.indexstate import Outcome, Progress
 from armarius.project.documents import Document, Skipped
 from armarius.project.indexer import Found, compare, read_changes
-from armarius.schooling import Schooling, remembered
+from armarius.schooling import Schooling
 from armarius.store.base import Change, MentionRow, Put, Remove, Restamp, Store
 from armarius.world import World, authored_stamp, config_stamp, read_records, read_world
 
@@ -91,13 +91,18 @@ class Builder:
         """Leave in the store what the next process would have to count again."""
         self._schooling.keep(store)
 
+    @property
+    def names_warning(self) -> ContextWarning | None:
+        """Why names are found without habits; None when they are not."""
+        return self._schooling.trouble
+
     def load_world(self, store: Store) -> World:
         """Codex and matcher from what the store holds."""
         rows = store.documents(kinds=("setting", "outline", "note"))
         self._sources = {row.path: d for row in rows if (d := store.document(row.path)) is not None}
         self._authored = authored_stamp(self.root)
         world = read_world(self.root, self._in_order())
-        self.world = world.with_habits(remembered(store, world))
+        self.world = self._schooling.recall(store, world)
         self.loaded.set()
         return self.world
 

@@ -160,7 +160,7 @@ class ProjectIndex:
         files). A few changed files are read at once, many in the background.
 
         Returns:
-            `INDEX_STALE` when answers may lack something.
+            `INDEX_STALE` when answers may lack something, `ENTITY_MATCH_FAILED` when names are found without habits.
         """
         waiting = False
         if self._background is None and self._state != "cancelled" and not self._is_fresh():
@@ -173,7 +173,8 @@ class ProjectIndex:
             return (ContextWarning("INDEX_STALE", f"the index is being built: {done.done} of {done.total} files"),)
         if self._state == "cancelled":
             return (ContextWarning("INDEX_STALE", "building the index was cancelled"),)
-        return tuple(w for w in (self._trouble, self._builder.config_warning) if w is not None)
+        told = (self._trouble, self._builder.config_warning, self._builder.names_warning)
+        return tuple(warning for warning in told if warning is not None)
 
     def _is_fresh(self) -> bool:
         if self._watcher is None or self._state != "ready" or self._builder.compare_seconds < _QUICK_SECONDS:

@@ -6,19 +6,24 @@ built in one go and one that grew save by save find the same mentions.
 
 import hashlib
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from armarius.errors import ContextWarning, StoreError
 from armarius.habits import Habits, Tally, habits_of
 from armarius.store.base import Change, Put, Remove, Store
 from armarius.world import World
 
-__all__ = ["Course", "Schooling", "remembered"]
+__all__ = ["Course", "Schooling"]
+
+logger = logging.getLogger("armarius")
 
 _PROSE: Final = ("chapter", "note")  # kinds whose text is learnt from: names stand there as they are used
 _NOTE: Final = "habits"  # what was learnt, and from what
 _COUNTS: Final = "habits counted"  # the counts behind it: large, so written only after a whole count and at the end
+_BATCH: Final = 32  # documents counted at once
 
 
 class Schooling:
@@ -27,20 +32,54 @@ class Schooling:
     Attributes:
         tally: None when they have to be counted again, or read from the store.
         state: Digests of the cast and the prose that were counted.
+        trouble: Why names are found without habits; None when they are not.
     """
 
     def __init__(self) -> None:
         self.tally: Tally | None = None
         self.state: tuple[str, str] = ("", "")
+        self.trouble: ContextWarning | None = None
         self._kept: tuple[str, str] = ("", "")
 
     def keep(self, store: Store) -> None:
         """Write the counts, so that the next process goes on from them."""
         if self.tally is None or self._kept == self.state:
             return
-        counts = {"cast": self.state[0], "prose": self.state[1], "counts": self.tally.to_dict()}
-        store.set_note(_COUNTS, json.dumps(counts, ensure_ascii=False, separators=(",", ":")))
-        self._kept = self.state
+        with self.harmless():
+            counts = {"cast": self.state[0], "prose": self.state[1], "counts": self.tally.to_dict()}
+            store.set_note(_COUNTS, json.dumps(counts, ensure_ascii=False, separators=(",", ":")))
+            self._kept = self.state
+
+    def recall(self, store: Store, world: World) -> World:
+        """The world with what the store remembers of the habits of its cast, if it does."""
+        head = _read(store, _NOTE)
+        if head.get("cast") == world.cast:
+            with self.harmless():
+                return world.with_habits(_habits(head) or Habits())
+        return world
+
+    def forget(self, store: Store) -> None:
+        """Write that nothing is known: the next refresh counts anew."""
+        self._kept = ("", "")
+        for note in (_NOTE, _COUNTS):
+            store.set_note(note, "")
+
+    @contextmanager
+    def harmless(self) -> Iterator[None]:
+        """Habits make answers better, no answer depends on them: what fails here is told and fails nothing else.
+
+        Raises:
+            StoreError: The index cannot be used.
+        """
+        try:
+            yield
+        except StoreError:
+            raise
+        except Exception as error:  # whatever it is: an answer with bare names is better than none
+            self.tally = None
+            why = f"the habits of names were not learnt or not kept: {type(error).__name__}: {error}"
+            self.trouble = ContextWarning("ENTITY_MATCH_FAILED", why)
+            logger.warning("%s", self.trouble, exc_info=True)
 
     @contextmanager
     def course(self, store: Store) -> Iterator["Course"]:
@@ -60,14 +99,26 @@ class Course:
         self._schooling = schooling
         self._store = store
         self._prose: dict[str, str] | None = None  # path to content hash
-        self._taught = self._anew = False
+        self._taught = self._anew = self._failed = False
         self.is_finished = False
 
     def teach(self, world: World, changes: Sequence[Change]) -> World:
         """The world with the habits of the prose as it is after `changes`; call before they are written.
 
-        Cost: two searches of every changed document, before and after; of all prose when the cast changed.
+        When learning fails, the world has none for the rest of this refresh, and `Schooling.trouble` says why.
+
+        Cost: `Tally.add` of every changed document, before and after the change, or of all prose, in batches, when the
+        cast changed or the counts are not remembered; then one look at every count and a digest of all paths. A new
+        matcher when the habits are others.
         """
+        if not self._failed:
+            self._failed = True
+            with self._schooling.harmless():
+                world = self._learn(world, changes)
+                self._failed = False
+        return world.with_habits(Habits()) if self._failed else world
+
+    def _learn(self, world: World, changes: Sequence[Change]) -> World:
         store, schooling = self._store, self._schooling
         if self._prose is None:
             self._prose = {row.path: row.content_hash for row in store.documents(kinds=_PROSE)}
@@ -76,14 +127,17 @@ class Course:
         gone = [path for path in map(_path, changes) if path in self._prose]
         if not (new or gone or self._taught):
             head = _read(store, _NOTE)
-            if (head.get("cast"), head.get("prose")) == before:
-                return world.with_habits(_habits(head))
+            habits = _habits(head)
+            if habits is not None and (head.get("cast"), head.get("prose")) == before:
+                return world.with_habits(habits)
         tally = schooling.tally if schooling.state == before else _counted(store, world, before)
         if tally is None:
             tally, self._anew = Tally(world.codex.entities), True
-            tally.add(self._texts(list(self._prose)))
+            for texts in self._texts(list(self._prose)):
+                tally.add(texts)
         schooling.tally = None  # until the counts are whole again
-        tally.subtract(self._texts(gone))
+        for texts in self._texts(gone):
+            tally.subtract(texts)
         tally.add([document.text for document in new])
         for path in gone:
             del self._prose[path]
@@ -94,38 +148,39 @@ class Course:
 
     def finish(self, world: World) -> None:
         """Remember what was learnt, now that everything is written."""
-        if self._taught:
-            cast, prose = self._schooling.state
-            head = {"cast": cast, "prose": prose, "habits": world.habits.to_dict()}
-            self._store.set_note(_NOTE, json.dumps(head, ensure_ascii=False, separators=(",", ":")))
-        if self._anew:
-            self._schooling.keep(self._store)
-        self.is_finished = True
+        if self._failed:
+            self._schooling.forget(self._store)
+            return
+        self._schooling.trouble = None
+        with self._schooling.harmless():
+            if self._taught:
+                cast, prose = self._schooling.state
+                head = {"cast": cast, "prose": prose, "habits": world.habits.to_dict()}
+                self._store.set_note(_NOTE, json.dumps(head, ensure_ascii=False, separators=(",", ":")))
+            if self._anew:
+                self._schooling.keep(self._store)
+            self.is_finished = True
 
-    def _texts(self, paths: Sequence[str]) -> list[str]:
-        documents = (self._store.document(path) for path in paths)
-        return [document.text for document in documents if document is not None]
-
-
-def remembered(store: Store, world: World) -> Habits:
-    """What the store remembers of the habits of this cast; nothing when it remembers another one."""
-    head = _read(store, _NOTE)
-    return _habits(head) if head.get("cast") == world.cast else Habits()
+    def _texts(self, paths: Sequence[str]) -> Iterator[list[str]]:
+        for at in range(0, len(paths), _BATCH):
+            documents = (self._store.document(path) for path in paths[at : at + _BATCH])
+            yield [document.text for document in documents if document is not None]
 
 
 def _read(store: Store, note: str) -> dict[str, Any]:
     try:
         value = json.loads(store.note(note) or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
 
-def _habits(head: Mapping[str, Any]) -> Habits:
+def _habits(head: Mapping[str, Any]) -> Habits | None:
+    """What a note says, None when it is damaged."""
     try:
         return Habits.from_dict(head["habits"])
-    except (KeyError, TypeError):
-        return Habits()
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _counted(store: Store, world: World, state: tuple[str, str]) -> Tally | None:

@@ -133,6 +133,93 @@ def test_damaged_notes_are_learnt_again(village):
         assert index.world.habits == learnt
 
 
+NOTHING = {"longer": [], "doubtful": [], "short": [], "refused": []}
+NO_HABITS = [
+    [],
+    5,
+    None,
+    "x",
+    {},
+    {**NOTHING, "longer": 5},
+    {**NOTHING, "longer": [5]},
+    {**NOTHING, "longer": [{"text": 5, "alias": "玉簪", "because": ""}]},
+    {**NOTHING, "longer": [{"text": "玉簪"}]},
+    {**NOTHING, "doubtful": {"玉簪": 1}},
+    {**NOTHING, "doubtful": [{"alias": "a", "entity_id": "b", "rule": "no", "usual": "c", "because": "d"}]},
+    {**NOTHING, "refused": [[]]},
+    {**NOTHING, "refused": [{"text": "a", "entities": 5, "because": ""}]},
+    {**NOTHING, "refused": [{"text": "a", "entities": [[]], "because": ""}]},
+]
+NO_COUNTS = [
+    [],
+    None,
+    {"characters": 5},
+    {"characters": ["雁"]},
+    {"characters": [["ab", 1]]},
+    {"characters": [["雁雁", 1]]},
+    {"characters": [["雁", "1"]]},
+    {"characters": [[["雁"], 1]]},
+    {"characters": {"雁": 1}},
+    {"titled": [["雁", 1]]},
+    {"uses": None},
+]
+
+
+@pytest.mark.parametrize(
+    ("habits", "counts"), [*((habits, []) for habits in NO_HABITS), *(([], counts) for counts in NO_COUNTS)]
+)
+def test_valid_json_of_another_shape_is_learnt_again(habits, counts, village):
+    with ProjectIndex.open(village) as index:
+        learnt = index.world.habits
+    with ProjectIndex.open(village) as index:
+        head, counted = (json.loads(index.store.note(note)) for note in ("habits", "habits counted"))
+        sound = counted["counts"]
+        counted["counts"] = {**sound, **counts} if isinstance(counts, dict) else counts
+        index.store.set_note("habits", json.dumps({**head, "habits": habits}))
+        index.store.set_note("habits counted", json.dumps(counted))
+    with ProjectIndex.open(village) as index:
+        assert index.world.habits == learnt
+        assert json.loads(index.store.note("habits counted"))["counts"] == sound
+
+
+def broken(*_):
+    raise ZeroDivisionError("broken")
+
+
+@pytest.mark.parametrize("part", ["habits.Tally.add", "schooling.habits_of", "habits.Habits.to_dict"])
+def test_a_failure_to_learn_fails_no_answer_and_is_told(part, village, monkeypatch, caplog):
+    with monkeypatch.context() as patched:
+        patched.setattr(f"armarius.{part}", broken)
+        with armarius.open(village, watch=False) as engine:
+            assert engine.detect("苏雁来了")
+            pack = engine.assemble(query="苏雁在哪里", budget=8000)
+            assert "codex:detected:苏雁" in pack.layers.retrieved.source
+            assert [one.split(":")[0] for one in pack.warnings if "broken" in one] == ["ENTITY_MATCH_FAILED"]
+            assert "ZeroDivisionError" in caplog.text
+            put(village, "chapters/ch003.md", f"# 第三章\n\n{COUNTED}\n")
+            engine.refresh()
+            if part != "habits.Habits.to_dict":
+                assert [one.term for one in engine.mentions("一颗玉簪。她买了玉簪。")] == ["玉簪"]
+    with ProjectIndex.open(village) as index:
+        assert index.freshen() == ()
+        assert [one.alias for one in index.world.habits.doubtful] == ["玉簪"]
+        assert found(index, "chapters/ch003.md") == []
+
+
+@pytest.mark.parametrize("documents", [1, 100])
+def test_a_whole_count_holds_few_documents_at_once(documents, village, monkeypatch):
+    for number in range(documents):
+        put(village, f"notes/n{number:03}.md", f"# 札记\n\n苏雁{number}。\n")
+    ProjectIndex.open(village).close()
+    put(village, "spec/people.md", PEOPLE.replace("玉簪", "阿雁"))
+    sizes = []
+    add = Tally.add
+    monkeypatch.setattr(Tally, "add", lambda tally, texts: (sizes.append(len(texts)), add(tally, texts)))
+    with ProjectIndex.open(village):
+        assert sum(sizes) == documents + 2
+        assert max(sizes) <= 32
+
+
 def test_a_person_who_is_only_ever_counted_as_a_thing_has_no_usual_name(village):
     put(village, "spec/pearl.md", "# 人物\n\n## 明珠\n\n- 类型：人物\n")
     put(village, "chapters/ch004.md", "# 第四章 珠市\n\n" + "他买了一颗明珠。" * 60 + "\n")

@@ -1,11 +1,15 @@
 """What can be learnt about the names of a project."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal, TypeVar, get_args
 
 __all__ = ["DoubtfulAlias", "FormKind", "Habits", "LongerName", "RefusedName", "ShortName"]
 
 FormKind = Literal["given name", "family name", "family name with title", "familiar form", "part of the name", "byname"]
+DoubtRule = Literal["beside", "capital", "case", "inside", "word"]
+_CHOICES: Final = {"kind": get_args(FormKind), "rule": get_args(DoubtRule)}
+_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ class DoubtfulAlias:
 
     alias: str
     entity_id: str
-    rule: Literal["beside", "capital", "case", "inside", "word"]
+    rule: DoubtRule
     usual: str
     because: str
 
@@ -108,12 +112,28 @@ class Habits:
         """From what `to_dict` gave.
 
         Raises:
-            KeyError, TypeError: It is something else.
+            KeyError, TypeError, ValueError: It is something else.
         """
-        refused = [{**one, "entities": tuple(one["entities"])} for one in value["refused"]]
         return cls(
-            longer=tuple(LongerName(**one) for one in value["longer"]),
-            doubtful=tuple(DoubtfulAlias(**one) for one in value["doubtful"]),
-            short=tuple(ShortName(**one) for one in value["short"]),
-            refused=tuple(RefusedName(**one) for one in refused),
+            longer=tuple(_read(LongerName, value["longer"])),
+            doubtful=tuple(_read(DoubtfulAlias, value["doubtful"])),
+            short=tuple(_read(ShortName, value["short"])),
+            refused=tuple(_read(RefusedName, value["refused"])),
         )
+
+
+def _read(make: Callable[..., _Row], rows: object) -> Iterator[_Row]:
+    if not isinstance(rows, list | tuple):
+        raise TypeError(f"no list of rows: {rows!r:.80}")
+    for row in rows:
+        if not isinstance(row, dict):
+            raise TypeError(f"no row: {row!r:.80}")
+        yield make(**{field: _checked(field, part) for field, part in row.items()})
+
+
+def _checked(field: str, part: object) -> object:
+    if field == "entities" and isinstance(part, list | tuple) and all(isinstance(one, str) for one in part):
+        return tuple(part)
+    if field == "entities" or not isinstance(part, str) or part not in _CHOICES.get(field, (part,)):
+        raise ValueError(f"no {field}: {part!r:.80}")
+    return part

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 from typing import Final, Literal
 
 from armarius.counting import TokenCounter
@@ -148,7 +148,7 @@ def _both_genders(beside: Iterable[tuple[str, str]]) -> bool:
     return {"m", "f"} <= seen
 
 
-@cache
+@lru_cache(4096)
 def _is_common(text: str) -> bool:
     """Whether a tokenizer knows `text` as one word: frequent in any text, so prose must show that it is a name."""
     return TokenCounter.for_encoding("deepseek_v3").count(text) == 1

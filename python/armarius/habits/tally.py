@@ -55,12 +55,16 @@ class Tally:
     def add(self, texts: Sequence[str]) -> None:
         """Count documents.
 
-        Cost: two searches of the texts and one look at every mention; 0.1 s per million characters of Chinese.
+        Cost: three searches of the texts (names, short forms, what was rejected) and a count of their characters, with
+        all mentions of `texts` held at once; then a look at every mention. docs/decisions/0043 has figures.
         """
         self._count(texts, 1)
 
     def subtract(self, texts: Sequence[str]) -> None:
-        """Take documents out again that were counted before."""
+        """Take documents out again that were counted before.
+
+        Cost: that of `add`, and one look at every count.
+        """
         self._count(texts, -1)
 
     def occurrences(self, character: str) -> int:
@@ -83,7 +87,7 @@ class Tally:
         """
         tally = cls(entities)
         for (character,), count in _read(value["characters"], 1):
-            if not is_han(character):
+            if len(character) != 1 or not is_han(character):
                 raise ValueError(f"no Han character: {character!r}")
             tally._codes[ord(character) - ord(HAN_FIRST)] = count
         for name, parts, counter in tally._counters():
