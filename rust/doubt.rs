@@ -49,10 +49,11 @@ impl Doubt {
     }
 }
 
-/// Whether a sentence begins behind `before`, in quotation marks or not.
+/// Whether a sentence begins behind `before`, in quotation marks or not: `begins_sentence` of habits/usage.py, which
+/// `tests/cases/beginnings.json` holds to the same answers.
 fn begins_sentence(before: &str) -> bool {
     const OPEN: &[char] = &[
-        ' ', '\t', '*', '_', '(', '"', '\'', '“', '‘', '「', '『', '«',
+        ' ', '\t', '　', '*', '_', '(', '（', '"', '\'', '“', '‘', '「', '『', '«', '《',
     ];
     const QUOTES: &[char] = &['"', '“', '‘', '「', '『', '«'];
     let bare = before.trim_end_matches(OPEN);
@@ -64,11 +65,11 @@ fn begins_sentence(before: &str) -> bool {
                 .is_none_or(|last| ".!?…:;。！？：；—–\n\r#".contains(last))
 }
 
-/// "Dr." and "J." end no sentence.
+/// "Dr." and "J." end no sentence; the row `shortened` of habits/names.toml.
 fn ends_in_short_form(bare: &str) -> bool {
     const TITLES: &[&str] = &[
-        "mr", "mrs", "ms", "dr", "st", "prof", "capt", "lt", "sgt", "col", "gen", "rev", "insp",
-        "det",
+        "mr", "mrs", "ms", "mme", "mlle", "dr", "st", "prof", "capt", "lt", "sgt", "cpl", "col",
+        "gen", "rev", "insp", "det",
     ];
     let Some(rest) = bare.strip_suffix('.') else {
         return false;
@@ -107,7 +108,22 @@ fn names(before: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Doubt;
+    use super::{Doubt, begins_sentence};
+
+    #[derive(serde::Deserialize)]
+    struct Beginning {
+        before: String,
+        begins: bool,
+    }
+
+    #[test]
+    fn a_sentence_begins_where_the_rows_say() {
+        let rows: Vec<Beginning> =
+            serde_json::from_str(include_str!("../tests/cases/beginnings.json")).expect("rows");
+        for row in rows {
+            assert_eq!(begins_sentence(&row.before), row.begins, "{}", row.before);
+        }
+    }
 
     fn holds(doubt: &Doubt, text: &str, alias: &str) -> bool {
         let start = text.find(alias).unwrap_or_default();

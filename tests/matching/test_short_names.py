@@ -1,5 +1,9 @@
 """Names that no profile lists, derived from those it does: original stories, profiles without a single alias."""
 
+import json
+import tomllib
+from collections import Counter
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -7,8 +11,12 @@ import pytest
 from armarius import EntityMatcher
 from armarius.codex import load_codex
 from armarius.habits import learn_habits
+from armarius.habits.short import _is_common
+from armarius.habits.usage import begins_sentence
+from armarius.habits.vocabulary import words
 from armarius.project.documents import list_documents
 
+BEGINNINGS = json.loads((Path(__file__).parents[1] / "cases" / "beginnings.json").read_text(encoding="utf-8"))
 LARKMOOR = Path(__file__).parents[1] / "data" / "larkmoor"
 
 HARBOUR = [
@@ -173,3 +181,26 @@ def test_derived_names_say_what_they_are_derived_from(larkmoor):
     assert str(matcher.derived("li", "李师傅")) == "derived: family name with title of 李建国"
     assert matcher.derived("lin", "林雨桐") is None
     assert str(larkmoor[1].derived("bob-finch", "BOB")) == "derived: given name of Bob Finch"
+
+
+@pytest.mark.parametrize("row", BEGINNINGS, ids=lambda row: repr(row["before"]))
+def test_a_sentence_begins_where_the_rows_say(row):
+    assert begins_sentence(row["before"]) is row["begins"]
+
+
+def test_the_rows_that_rust_reads_too_have_every_shortened_title():
+    titles = {row["before"].split()[-1].rstrip(".").lower() for row in BEGINNINGS if row["before"].endswith(". ")}
+    assert words("latin", "shortened") <= titles
+
+
+def test_no_word_is_listed_twice():
+    data = tomllib.loads(files("armarius.habits").joinpath("names.toml").read_text(encoding="utf-8"))
+    for table, rows in data.items():
+        for row, listed in rows.items():
+            single = row in ("surnames", "acts", "done_to")
+            counts = Counter("".join(listed.split()) if single else listed.split())
+            assert counts.most_common(1)[0][1] == 1, (table, row, counts.most_common(5))
+
+
+def test_what_a_tokenizer_was_asked_is_not_kept_without_bound():
+    assert _is_common.cache_info().maxsize == 4096

@@ -11,8 +11,6 @@ from armarius.habits.vocabulary import groups, words
 
 __all__ = ["chinese_titles", "counted_as_things", "is_near", "western_titles"]
 
-# A title of one character may be the beginning of a word (马总会): the prose must show a person.
-_ACTING = 0.08
 # Titles that a question may use although the prose never does.
 _ADDRESSES = {("before", title) for title in ("Mr.", "Mr", "Miss", "Ms.", "Ms")}
 _COUNTED = 0.1
@@ -52,9 +50,8 @@ def chinese_titles(usage: Usage) -> Iterator[ShortName | RefusedName]:
     """Every family name with a title that the prose uses."""
     used: defaultdict[str, list[str]] = defaultdict(list)
     for text, (family, title) in sorted(usage.forms.titled.items()):
-        count = usage.of(text, "bare")
-        acts = usage.of(text, "acting") >= max(1.0, _ACTING * count)
-        if count and (len(title) > 1 or acts) and not counted_as_things(usage, text):
+        # A title of one character may be the beginning of a word (马总会): the prose must show a person.
+        if usage.of(text, "bare") and (len(title) > 1 or usage.acts(text)) and not counted_as_things(usage, text):
             used[family].append(title)
     for family, titles in sorted(used.items()):
         bearers = usage.forms.families[family]

@@ -15,8 +15,6 @@ from armarius.habits.usage import Usage
 
 __all__ = ["Found", "short_names"]
 
-# A person is seen to act in about a third of the mentions of a name, a thing in one of fifty: between them.
-_ACTING: Final = 0.08
 # A form used so often without anybody acting is a word, whatever it looks like.
 _OFTEN: Final = 20
 _NEVER: Final = 0.02
@@ -97,7 +95,7 @@ def _as_person(usage: Usage, form: Form) -> str | None:
         return "the profile says so"
     if counted_as_things(usage, text):
         return None
-    acts = bool(acting) and acting >= _ACTING * bare
+    acts = usage.acts(text)
     if form.kind == "familiar form":
         adverb = text[0] == text[-1] and _is_common(text)  # 默默
         return (
