@@ -126,10 +126,12 @@ def _reason(evidence: Evidence) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value of a record for a reader: lists by commas, records by their values."""
+    """A value of a record for a reader: lists by commas, sets in order, records by their values."""
     if is_dataclass(value) and not isinstance(value, type):
         return " ".join(filter(None, (_shown(getattr(value, field.name)) for field in fields(value))))
-    if isinstance(value, tuple | list | set | frozenset):
+    if isinstance(value, set | frozenset):
+        return ", ".join(sorted(filter(None, map(_shown, value))))
+    if isinstance(value, tuple | list):
         return ", ".join(filter(None, map(_shown, value)))
     if (names := getattr(type(value), "__match_args__", None)) is not None:
         return " ".join(str(getattr(value, name)) for name in names)

@@ -58,7 +58,7 @@ class Asking(Parts):
         """Everything the project says about an entity, or about one attribute of it; competing statements marked.
 
         Args:
-            name: Name, alias or id of an entity.
+            name: Name, alias or id of an entity, or any name that `detect` finds it by, such as a short one.
             attribute: 年龄, 住处, "eye colour", …; None takes what the settings say, and whatever is disputed.
             chapter: Later chapters are left out.
 
@@ -73,6 +73,9 @@ class Asking(Parts):
         entity = next((one for one in view.codex.entities if name in (one.id, one.name)), None) or next(
             (one for one in view.codex.entities if name in one.aliases), None
         )
+        if entity is None:
+            whole = [one.entity_id for one in view.matcher.find_all(name) if one.term == name.strip()]
+            entity = next((one for one in view.codex.entities if one.id in whole), None)
         if entity is None:
             raise ContractError(f"no entity is called {name!r}")
         with view.retriever.at(view.documents, view.codex, view.matcher) as retriever:
