@@ -97,6 +97,13 @@ def test_retrieve_explains_every_hit(capsys):
     assert "父亲" in out
 
 
+def test_retrieve_takes_the_current_chapter(capsys):
+    assert main(["retrieve", "examples/novel", "上一章", "--chapter", "3", "--explain"]) == 0
+    assert "上一章: 2" in capsys.readouterr().out
+    assert main(["retrieve", "examples/novel", "上一章", "--explain"]) == 0
+    assert "the current chapter is not known" in capsys.readouterr().out
+
+
 def test_retrieve_as_json_carries_understanding_and_evidence(capsys):
     assert main(["retrieve", "examples/novel", "林默的父亲是谁", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -35,6 +35,10 @@ def numbers(query, current=None):
         ("Что делает Марк в главе 2?", [[2]]),
         ("главы 2 и 3", [[2, 3]]),
         ("chapter twelve", [[12]]),
+        ("chapters two and four", [[2, 4]]),
+        ("chapters two, three and twenty-one", [[2, 3, 21]]),
+        ("chapters two to four and six", [[2, 3, 4, 6]]),
+        ("chapters one hundred and two and four", [[102, 4]]),
         ("in Chapter IV", [[4]]),
         ("the third chapter", [[3]]),
         ("ch. 4", [[4]]),
@@ -64,12 +68,35 @@ def test_a_question_names_these_chapters(query, expected):
         ("the last two chapters", 50, [[49, 50]]),
         ("the previous chapter", 50, [[49]]),
         ("最近三章", None, [[118, 119, 120]]),
-        ("前一章", None, []),
-        ("前一章", 1, []),
+        ("前一章", None, [[]]),
+        ("前一章", 1, [[]]),
+        ("此话怎讲", 50, []),
+        ("上回他来的时候", 50, []),
+        ("落下幕布", 50, []),
     ],
 )
 def test_relative_references_count_from_the_current_chapter(query, current, expected):
     assert numbers(query, current) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted", "excluded"),
+    [
+        ("除了第三章", [], [3]),
+        ("第三章以外", [], [3]),
+        ("除了第3到5章以外哪里提到钥匙", [], [3, 4, 5]),
+        ("第1到4章，除了第2章", [1, 2, 3, 4], [2]),
+        ("where is the key, except in chapter 3", [], [3]),
+        ("any chapter other than chapters two and four", [], [2, 4]),
+        ("alles außer Kapitel 3", [], [3]),
+        ("第三章之外套", [3], []),
+        ("without exception, chapter 3", [3], []),
+    ],
+)
+def test_a_chapter_may_be_named_to_leave_it_out(query, wanted, excluded):
+    found = chapter_references(query, known=KNOWN)
+    assert [n for one in found if not one.excluded for n in one.numbers] == wanted
+    assert [n for one in found if one.excluded for n in one.numbers] == excluded
 
 
 def test_the_end_of_a_named_chapter_is_not_the_end_of_the_book():

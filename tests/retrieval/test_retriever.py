@@ -108,6 +108,39 @@ def test_a_later_chapter_that_the_question_names_is_not_withheld(small):
     assert references(small.retrieve("what burns in chapter 3", chapter=2))[0] == "chapters/ch003.md"
 
 
+@pytest.mark.parametrize("query", ["chapter 99", "第99章"])
+def test_a_chapter_that_does_not_exist_has_no_neighbours_and_is_said_not_to_exist(small, query):
+    answer = small.retrieve(query)
+    assert answer.outcome == "nothing found"
+    assert answer.understanding.remarks == (f"{query}: no chapter 99; the chapters are 1 to 4",)
+
+
+def test_an_excluded_chapter_is_not_found(small):
+    assert "chapters/ch003.md" in references(small.retrieve("who found the ledger"))
+    answer = small.retrieve("who found the ledger, except in chapter 3")
+    assert "chapters/ch003.md" not in references(answer)
+    assert "chapters/ch004.md" in references(answer)
+    assert answer.understanding.excluded == (3,)
+
+
+@pytest.mark.parametrize(("folder", "chapters"), [("chapters", ()), ("第七卷", (7,))])
+def test_a_volume_is_a_thing_where_the_story_has_one_and_the_book_has_none(tmp_path, folder, chapters):
+    files = {
+        f"{folder}/第{n}章.md": f"# 第{n}章\n\n{text}\n" for n, text in enumerate(("雪落了。", "账册只少第七卷。"), 1)
+    }
+    found = retriever_of(write(tmp_path, files)).retrieve("第七卷在哪里")
+    assert found.understanding.chapters == chapters
+    if not chapters:
+        assert references(found)[0] == "chapters/第2章.md"
+
+
+def test_without_a_current_chapter_the_previous_one_is_not_searched_for_as_words(novel):
+    answer = novel.retrieve("上一章")
+    assert (answer.outcome, answer.understanding.terms) == ("nothing found", ())
+    assert answer.understanding.remarks == ("上一章: the current chapter is not known",)
+    assert novel.retrieve("上一章", chapter=3)[0].path == novel.library.texts[novel.library.by_chapter[2][0]].path
+
+
 def test_nothing_found_not_ready_and_failed_are_three_answers(small):
     assert Retriever().retrieve("anything").outcome == "index not ready"
     assert small.retrieve("zyzzyva quux").outcome == "nothing found"

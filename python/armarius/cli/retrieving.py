@@ -26,6 +26,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     retrieve.add_argument(
         "--document", default="", metavar="PATH", help="the current document; later chapters stay out"
     )
+    retrieve.add_argument("--chapter", type=int, metavar="N", help="the current chapter, when there is no document")
     retrieve.add_argument("--explain", action="store_true", help="what was understood, every reason, what was withheld")
     retrieve.add_argument("--json", action="store_true")
     retrieve.set_defaults(run=_retrieve)
@@ -42,7 +43,8 @@ def _retrieve(arguments: argparse.Namespace) -> int:
     if arguments.limit < 0:
         raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
     with armarius.open(arguments.path) as engine:
-        found = engine.retrieve(query, limit=arguments.limit, document=words(arguments.document, "--document"))
+        document = words(arguments.document, "--document")
+        found = engine.retrieve(query, limit=arguments.limit, document=document, chapter=arguments.chapter)
     if arguments.json:
         show_json(_wire(found))
     elif arguments.explain:
@@ -107,13 +109,17 @@ def _understood(found: Retrieval) -> Iterator[tuple[str, str]]:
     yield "query", asked.query
     yield "names", ", ".join(f"{one.term} ({one.entity_id})" for one in asked.mentions)
     for one in asked.references:
-        yield "chapters", f"{asked.query[one.start : one.end].strip()}: {', '.join(map(str, one.numbers))}"
+        if one.numbers:
+            name = "not chapters" if one.excluded else "chapters"
+            yield name, f"{asked.query[one.start : one.end].strip()}: {', '.join(map(str, one.numbers))}"
     for word in asked.relations:
         yield "relation", f"{word.word}: {' of '.join(role.name for role in reversed(word.path)) or 'any kin'}"
     yield "phrases", ", ".join(f"“{phrase}”" for phrase in asked.phrases)
     yield "wanted", ", ".join(sorted(asked.intents))
     yield "about", ", ".join(asked.concepts)
     yield "words", asked.content
+    for remark in asked.remarks:
+        yield "but", remark
 
 
 def _why(hit: Hit) -> str:

@@ -205,6 +205,8 @@ def _neighbours(library: Library, asked: Understanding) -> tuple[int, ...]:
     found: list[int] = []
     back = _CHECKED if "consistency" in asked.intents else 1
     for chapter in asked.chapters:
+        if chapter not in library.by_chapter:
+            continue
         before = [number for number in reversed(numbers) if number < chapter][:back]
         after = [number for number in numbers if number > chapter][:1]
         found += [key for number in (*before, *after) for key in library.by_chapter[number]]

@@ -1,8 +1,8 @@
-"""Which chapters a question names: 第3章, 第5到8回, 第1、3章, 前一章, 最近三章, Chapter 3, "the last two chapters"."""
+"""Which chapters a question names: 第3章, 第5到8回, 除了第三章, 前一章, 最近三章, "the last two chapters"."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from armarius.project.numerals import CHAPTER_WORDS, NUMERAL, parse_numeral
 
@@ -27,13 +27,27 @@ _ORDINAL = re.compile(
     r"\bthe\s+(?P<n>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d{1,4}(?:st|nd|rd|th))\s+chapter\b",
     re.IGNORECASE,
 )
+_BETWEEN = re.compile(r"(?<!hundred)\s+and\s+", re.IGNORECASE)  # "two and four" are two numbers
 _PIECE = re.compile(rf"(?P<to>{_TO})|(?P<n>{_HAN}|{NUMERAL})", re.IGNORECASE)
+_EXCEPT_BEFORE = re.compile(
+    r"(?:除了|除去|除开|除|不算|不包括|不含|\b(?:except(?:ing)?(?:\s+for)?|excluding|other\s+than|apart\s+from|aside\s+from|besides"
+    r"|außer|sauf|excepté|hormis|excepto|salvo|tranne|кроме)(?:\s+(?:in|from|the|en|dans|le|el|il|dem|im))*)\s*$",
+    re.IGNORECASE,
+)
+_EXCEPT_BEHIND = re.compile(r"\s*(?:以外|之外(?!套)|除外|외에|제외)")
+# 卷 and the like are chapters in some books and things in others: the seventh ledger, the falling curtain.
+_THING = re.compile("[节節卷集幕]")
 _COUNT = r"(?P<n>\d{1,3}|[一二两兩三四五六七八九十几]|one|two|three|four|five|six|seven|eight|nine|ten|few)"
 # (pattern, how to count from the current chapter `c`, the number `n` and the last chapter)
 _RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(rf"(?:前一|上一|上)\s*{_UNIT}|\b(?:the\s+)?previous chapter\b", re.IGNORECASE), "previous"),
-    (re.compile(rf"(?:后一|下一|下)\s*{_UNIT}|\b(?:the\s+)?next chapter\b", re.IGNORECASE), "next"),
-    (re.compile(rf"(?:这一|本|当前|此|这)\s*{_UNIT}|\b(?:this|the current) chapter\b", re.IGNORECASE), "current"),
+    (re.compile(rf"(?:前一|上一)\s*{_UNIT}|上\s*章|\b(?:the\s+)?previous chapter\b", re.IGNORECASE), "previous"),
+    (re.compile(rf"(?:后一|下一)\s*{_UNIT}|下\s*章|\b(?:the\s+)?next chapter\b", re.IGNORECASE), "next"),
+    (
+        re.compile(
+            rf"(?:这一|当前)\s*{_UNIT}|[本此这]\s*章|本[回话話集]|\b(?:this|the current) chapter\b", re.IGNORECASE
+        ),
+        "current",
+    ),
     (re.compile(rf"(?:最近|近|刚才|最新)的?\s*{_COUNT}\s*{_UNIT}"), "recent"),
     (re.compile(rf"(?:the\s+)?(?:last|latest|most recent|past)\s+{_COUNT}\s+chapters", re.IGNORECASE), "recent"),
     (re.compile(rf"(?:the\s+)?(?:previous|preceding)\s+{_COUNT}\s+chapters", re.IGNORECASE), "before"),
@@ -73,17 +87,24 @@ class ChapterReference:
         numbers: Chapter numbers; those that the project has not are kept, so that the answer can say so.
         start: First code point of the stretch in the question.
         end: One past its last.
-        relative: It counts from the current chapter or from either end of the book.
+        relative: It counts from the current chapter or from either end of the book. Without numbers: there is no
+            such chapter, or the current one is not known.
+        excluded: These chapters are not wanted (除了第三章, "except chapter 3").
     """
 
     numbers: tuple[int, ...]
     start: int
     end: int
     relative: bool = False
+    excluded: bool = False
 
 
 def chapter_references(
-    query: str, *, known: Sequence[int] = (), current: int | None = None
+    query: str,
+    *,
+    known: Sequence[int] = (),
+    current: int | None = None,
+    is_content: Callable[[str], bool] = lambda _: False,
 ) -> tuple[ChapterReference, ...]:
     """The chapters that `query` names, by position in the query.
 
@@ -92,6 +113,7 @@ def chapter_references(
         known: The chapter numbers of the project, ascending; relative references need them.
         current: The chapter the user is in. "最近三章" and "the last two chapters" end with it; without it, with the
             last chapter of the book. 前一章 and 下一章 name nothing without it.
+        is_content: Whether a stretch like 第七卷 is a thing in this story and no part of the book.
 
     Cost: linear in the query.
     """
@@ -101,6 +123,8 @@ def chapter_references(
             body = match["body"]
             numbers = _numbers(body)
             if pattern is _CJK and not re.search(_UNIT, body):
+                continue
+            if pattern is _CJK and _THING.search(body) and is_content(match[0]):
                 continue
             if numbers and not _overlaps(found, match.start(), match.end()):
                 end = match.end()
@@ -120,10 +144,23 @@ def chapter_references(
             chapters = _relative(how, count, list(known), current)
             if any(start < match.end() and match.start() < end for start, end in taken):
                 continue
-            taken.append(match.span())  # understood, even when no such chapter exists
-            if chapters:
-                found.append(ChapterReference(tuple(chapters), match.start(), match.end(), relative=True))
-    return tuple(sorted(found, key=lambda reference: reference.start))
+            taken.append(match.span())
+            found.append(ChapterReference(tuple(chapters), match.start(), match.end(), relative=True))
+    found.sort(key=lambda reference: reference.start)
+    return tuple(_unless_excluded(query, found))
+
+
+def _unless_excluded(query: str, found: list[ChapterReference]) -> Iterator[ChapterReference]:
+    """Each reference, with the words that exclude it."""
+    end = 0
+    for reference in found:
+        before = _EXCEPT_BEFORE.search(query, end, reference.start)
+        behind = _EXCEPT_BEHIND.match(query, reference.end)
+        if before or behind:
+            start = before.start() if before else reference.start
+            reference = replace(reference, start=start, end=behind.end() if behind else reference.end, excluded=True)
+        end = reference.end
+        yield reference
 
 
 def _overlaps(found: list[ChapterReference], start: int, end: int) -> bool:
@@ -137,13 +174,14 @@ def _numbers(body: str) -> tuple[int, ...]:
         if piece["to"]:
             ranged = bool(numbers)
             continue
-        number = parse_numeral(piece["n"])
-        if number is None:
-            continue
-        if ranged and numbers and 0 < number - numbers[-1] <= 400:
-            numbers.extend(range(numbers[-1] + 1, number))
-        numbers.append(number)
-        ranged = False
+        whole = parse_numeral(piece["n"])
+        for number in [whole] if whole is not None else map(parse_numeral, _BETWEEN.split(piece["n"])):
+            if number is None:
+                continue
+            if ranged and numbers and 0 < number - numbers[-1] <= 400:
+                numbers.extend(range(numbers[-1] + 1, number))
+            numbers.append(number)
+            ranged = False
     return tuple(dict.fromkeys(numbers))
 
 

@@ -4,7 +4,7 @@ Deterministic and explainable: everything understood carries the words it was re
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,6 +49,9 @@ class Understanding:
         entities: Their ids, each once, in the order named.
         references: Stretches that name chapters.
         chapters: The chapter numbers they name, each once, in the order named.
+        excluded: The chapter numbers that are not wanted (除了第三章).
+        remarks: What of the question leads nowhere, and why: a chapter that does not exist, a current chapter that is
+            not known, a quoted phrase that does not occur.
         relations: Relation words, by position.
         phrases: Quoted words, looked for as they stand.
         intents: What is wanted; empty when nothing special.
@@ -63,6 +66,8 @@ class Understanding:
     entities: tuple[str, ...] = ()
     references: tuple[ChapterReference, ...] = ()
     chapters: tuple[int, ...] = ()
+    excluded: tuple[int, ...] = ()
+    remarks: tuple[str, ...] = ()
     relations: tuple[RelationWord, ...] = ()
     phrases: tuple[str, ...] = ()
     intents: frozenset[Intent] = frozenset()
@@ -78,7 +83,12 @@ class Understanding:
 
 
 def understand(
-    query: str, *, matcher: EntityMatcher, chapters: Sequence[int] = (), current: int | None = None
+    query: str,
+    *,
+    matcher: EntityMatcher,
+    chapters: Sequence[int] = (),
+    current: int | None = None,
+    is_content: Callable[[str], bool] = lambda _: False,
 ) -> Understanding:
     """Read a question.
 
@@ -87,11 +97,12 @@ def understand(
         matcher: Finds the entities of the project.
         chapters: The chapter numbers of the project, ascending.
         current: The chapter the user is in, for relative references.
+        is_content: Whether a stretch like 第七卷 is a thing in this story and no part of the book.
 
     Cost: linear in the query; about 0.1 ms.
     """
     query = query.encode("utf-8", "replace").decode("utf-8")
-    references = chapter_references(query, known=chapters, current=current)
+    references = chapter_references(query, known=chapters, current=current, is_content=is_content)
     rest = query
     for reference in references:
         rest = _blank(rest, reference.start, reference.end)
@@ -112,6 +123,8 @@ def understand(
         if is_meta:
             rest = _blank(rest, found.start, found.end)
     content = " ".join(rest.split())
+    excluded = dict.fromkeys(n for reference in references if reference.excluded for n in reference.numbers)
+    named_chapters = dict.fromkeys(n for reference in references for n in reference.numbers if n not in excluded)
     if content and not relations and _DEED.search(query):
         wanted |= {"deed"}
     return Understanding(
@@ -119,7 +132,9 @@ def understand(
         mentions=mentions,
         entities=tuple(dict.fromkeys(mention.entity_id for mention in mentions)),
         references=references,
-        chapters=tuple(dict.fromkeys(n for reference in references for n in reference.numbers)),
+        chapters=tuple(named_chapters),
+        excluded=tuple(excluded),
+        remarks=tuple(_remarks(query, references, chapters, current)),
         relations=relations,
         phrases=tuple(dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(query))),
         intents=wanted,  # type: ignore[arg-type]
@@ -128,6 +143,19 @@ def understand(
         singles=tuple(dict.fromkeys(char for char in content if is_unspaced(char)))[:_MOST_TERMS],
         concepts=tuple(dict.fromkeys(named)),
     )
+
+
+def _remarks(
+    query: str, references: Sequence[ChapterReference], known: Sequence[int], current: int | None
+) -> Iterator[str]:
+    for reference in references:
+        words = query[reference.start : reference.end].strip()
+        missing = [number for number in reference.numbers if number not in known]
+        if missing:
+            there = f"the chapters are {known[0]} to {known[-1]}" if known else "there are no chapters"
+            yield f"{words}: no chapter {', '.join(map(str, missing))}; {there}"
+        elif not reference.numbers:
+            yield f"{words}: " + ("the current chapter is not known" if current is None else "there is no such chapter")
 
 
 def _blank(text: str, start: int, end: int) -> str:

@@ -27,7 +27,7 @@ def reasons(
     text = library.texts[one.key]
     found: list[Evidence] = []
     for reference in asked.references:
-        if text.number in reference.numbers:
+        if text.number in reference.numbers and not reference.excluded:
             words = asked.query[reference.start : reference.end]
             found.append(Evidence("chapter", f"the question names chapter {text.number}: {words}", text.path))
     held = {ranking.kind: (ranking, ranking.keys.index(one.key)) for ranking in lists if one.key in ranking.keys}

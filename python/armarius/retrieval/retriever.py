@@ -8,6 +8,7 @@ Deterministic: the same project and question give the same answer in every proce
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from armarius.codex import Codex
@@ -166,6 +167,7 @@ class Retriever:
         if self._vectors is not None:
             lists += nearby(self._vectors, library, query, warnings)
         clock.lap("vectors")
+        lists = list(_wanted(library, asked, lists))
         timeline = Timeline.of(asked, chapter)
         lists, later = timeline.split(library, lists)
         matching = _matching(library, asked)
@@ -217,8 +219,20 @@ class Retriever:
 
 
 def _understood(library: Library, query: str, chapter: int | None) -> Understanding:
-    asked = understand(query, matcher=library.matcher, chapters=library.chapter_numbers, current=chapter)
+    asked = understand(
+        query,
+        matcher=library.matcher,
+        chapters=library.chapter_numbers,
+        current=chapter,
+        is_content=library.is_content,
+    )
     return grounded(library, asked)
+
+
+def _wanted(library: Library, asked: Understanding, lists: Sequence[Ranking]) -> Iterator[Ranking]:
+    """The lists without the chapters that the question excludes."""
+    for ranking in lists:
+        yield replace(ranking, keys=tuple(k for k in ranking.keys if library.texts[k].number not in asked.excluded))
 
 
 def _matching(library: Library, asked: Understanding) -> list[tuple[int, float]]:
