@@ -256,3 +256,8 @@ def test_a_cursor_without_a_document_says_that_it_needs_one(engine):
     with pytest.raises(CursorOutOfRange, match="cursor 5 needs a document"):
         engine.assemble(query="q", cursor=5)
     assert engine.assemble(query="q", cursor=0).prompt
+
+
+def test_an_empty_path_is_no_project():
+    with pytest.raises(ProjectError, match="empty path"):
+        armarius.open("")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from armarius.errors import BudgetConflict, ContractError
+import armarius
+from armarius.errors import BudgetConflict, ContractError, ScopeViolation
 from armarius.integrations.methods import methods_of
 
 CLIENT = Path(__file__).resolve().parents[2] / "examples" / "javascript" / "client.mjs"
@@ -35,6 +36,21 @@ def test_assemble_and_inspect_answer_in_the_wire_form(call):
     inspected = call("context:prompt:inspect", **REQUEST)
     assert "prompt" not in inspected
     assert inspected["totals"]["tokenCount"] == result["tokenCount"]
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [("constraints:list", {}), ("constraints:create", {"text": "x"}), ("documents:retrieve", {"query": "小雨"})],
+)
+def test_every_method_takes_a_project_and_refuses_another(novel, method, params):
+    with armarius.open(novel, watch=False, project_id="p1") as engine:
+        methods = methods_of(engine)
+        for own in ({}, {"projectId": ""}, {"projectId": "p1"}):
+            methods[method]({**params, **own})
+        with pytest.raises(ScopeViolation):
+            methods[method]({**params, "projectId": "p2"})
+        with pytest.raises(ContractError, match=r"params\.projectId"):
+            methods[method]({**params, "projectId": 7})
 
 
 def test_budget_is_updated_under_its_version(call):

@@ -119,6 +119,19 @@ class Resolver:
         self._counters: dict[tuple[str, str | None], Measured] = {}
         self._lock = threading.Lock()
 
+    def scope(self, project_id: str) -> str:
+        """The id of the project that a request for `project_id`, or for no project by name, is for.
+
+        Raises:
+            ScopeViolation: It is for another than the one that this engine insists on.
+        """
+        wanted = project_id or self.project_id
+        if self._insists and wanted != self._insists:
+            raise ScopeViolation(
+                f"CONTEXT_SCOPE_VIOLATION: the request is for project {wanted!r}, this is {self._insists!r}"
+            )
+        return wanted
+
     def task(
         self,
         view: ProjectView,
@@ -138,11 +151,7 @@ class Resolver:
         """
         if previous is not None and not isinstance(previous, Pack):
             raise ContractError(f"previous must be a Pack, as assemble returns it, got {type(previous).__name__}")
-        project_id = request.project_id or self.project_id
-        if self._insists and project_id != self._insists:
-            raise ScopeViolation(
-                f"CONTEXT_SCOPE_VIOLATION: the request is for project {project_id!r}, this is {self._insists!r}"
-            )
+        project_id = self.scope(request.project_id)
         if previous is not None and previous.request.project_id != project_id:
             raise ScopeViolation(
                 f"CONTEXT_SCOPE_VIOLATION: previous is a pack of project {previous.request.project_id!r}, "

@@ -1,5 +1,6 @@
 """What an engine is made of: index, project, graph, recall, resolver and assembler of one folder."""
 
+import os
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -50,6 +51,8 @@ class Parts:
         embedder: Embedder | None = None,
         graph: GraphStore | None = None,
     ) -> None:
+        if not os.fspath(root):
+            raise ProjectError('the project folder is an empty path; the working directory is "."')
         self.root = Path(root)
         if not self.root.is_dir():
             raise ProjectError(f"not a project folder: {self.root}")
@@ -83,6 +86,14 @@ class Parts:
     def project_id(self) -> str:
         """The id this project goes by; the folder's name unless one is configured."""
         return self._resolver.project_id
+
+    def check_project(self, project_id: str) -> None:
+        """Refuse what is meant for another project, as `assemble` does; "" is this one.
+
+        Raises:
+            ScopeViolation: This engine was opened for another project id.
+        """
+        self._resolver.scope(project_id)
 
     @property
     def codex(self) -> AuthoredCodex:

@@ -12,6 +12,8 @@ entities:detect           {text} -> {items}
 documents:search          {query, limit?} -> {items}
 documents:retrieve        {query, limit?, documentId?} -> {items, outcome, warnings}
 index:status              {} -> status
+
+Every method takes a `projectId` too and refuses another project's with CONTEXT_SCOPE_VIOLATION; "" or none is this one.
 """
 
 from collections.abc import Callable, Mapping
@@ -73,9 +75,7 @@ def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
         warnings = [str(warning) for warning in answer.warnings]
         return {"items": [wire(hit) for hit in answer], "outcome": answer.outcome, "warnings": warnings}
 
-    return {
-        "context:prompt:assemble": lambda params: engine.assemble(AssembleRequest.from_wire(params)).to_wire(),
-        "context:prompt:inspect": lambda params: engine.inspect(InspectRequest.from_wire(params)).to_wire(),
+    own: dict[str, Callable[[Params], Any]] = {
         "context:budget:get": lambda _: engine.budget_profile().to_wire(),
         "context:budget:update": update_budget,
         "constraints:list": lambda _: {"items": [wire(item) for item in engine.constraints.list()]},
@@ -87,6 +87,24 @@ def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
         "documents:retrieve": retrieve,
         "index:status": lambda _: _status(engine),
     }
+    return {
+        "context:prompt:assemble": lambda params: engine.assemble(AssembleRequest.from_wire(params)).to_wire(),
+        "context:prompt:inspect": lambda params: engine.inspect(InspectRequest.from_wire(params)).to_wire(),
+        **{name: _scoped(engine, method) for name, method in own.items()},
+    }
+
+
+def _scoped(engine: "ContextEngine", method: Callable[[Params], Any]) -> Callable[[Params], Any]:
+    """The method without `projectId`, which is checked."""
+
+    def call(params: Params) -> Any:  # noqa: ANN401 - whatever the method returns
+        project_id = params.get("projectId", "")
+        if not isinstance(project_id, str):
+            raise ContractError(f"params.projectId: expected str, got {type(project_id).__name__}")
+        engine.check_project(project_id)
+        return method({key: value for key, value in params.items() if key != "projectId"})
+
+    return call
 
 
 def wire(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any frozen dataclass of the engine
