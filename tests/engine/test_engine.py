@@ -261,3 +261,8 @@ def test_a_cursor_without_a_document_says_that_it_needs_one(engine):
 def test_an_empty_path_is_no_project():
     with pytest.raises(ProjectError, match="empty path"):
         armarius.open("")
+
+
+def test_a_graph_without_the_methods_of_a_store_is_refused_by_name(folder):
+    with pytest.raises(ContractError, match="object is no GraphStore, it lacks neighbors, subgraph"):
+        armarius.open(folder, graph=object())

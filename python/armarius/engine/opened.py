@@ -40,6 +40,7 @@ class ContextEngine(Assembling, Asking, Relating):
         graph: Entities and relations beside what the files say; None takes it from `armarius.toml`.
 
     Raises:
+        ContractError: `graph` is no GraphStore.
         ProjectError: `root` is no folder.
         ConfigError: `armarius.toml` is wrong.
         StoreError: The index can be neither used nor rebuilt.
@@ -117,6 +118,7 @@ def open(  # noqa: A001 - armarius.open
             `armarius.graph`.
 
     Raises:
+        ContractError: `graph` is no GraphStore.
         ProjectError: `path` is no folder.
         ConfigError: Its `armarius.toml` is wrong.
         StoreError: The index can be neither used nor rebuilt.

@@ -18,7 +18,7 @@ from armarius.code.options import read_options
 from armarius.codex import AuthoredCodex, Constraints, Memories
 from armarius.config import load_config
 from armarius.counting import TokenCounter
-from armarius.errors import ProjectError
+from armarius.errors import ContractError, ProjectError
 from armarius.fetchers.base import Fetcher
 from armarius.graph import GraphStore, ProjectGraph
 from armarius.graph.options import read_graph_options
@@ -30,6 +30,8 @@ from armarius.vectors.near import Nearby
 from armarius.wiring import Project, counter_for
 
 __all__ = ["Parts"]
+
+_GRAPH_METHODS = ("neighbors", "subgraph", "upsert_entity", "upsert_relation", "delete_entity", "snapshot")
 
 
 class Parts:
@@ -53,6 +55,9 @@ class Parts:
     ) -> None:
         if not os.fspath(root):
             raise ProjectError('the project folder is an empty path; the working directory is "."')
+        if graph is not None and not isinstance(graph, GraphStore):
+            lacking = [name for name in _GRAPH_METHODS if not callable(getattr(graph, name, None))]
+            raise ContractError(f"graph: {type(graph).__name__} is no GraphStore, it lacks {', '.join(lacking)}")
         self.root = Path(root)
         if not self.root.is_dir():
             raise ProjectError(f"not a project folder: {self.root}")
