@@ -9,7 +9,7 @@
 Every value stands on one line, so that nothing inside it can pose as another card or heading.
 """
 
-from armarius.codex.model import Entity, Fact
+from armarius.codex.model import Entity, Fact, Relation
 
 TYPE_LABELS = {
     "character": "角色",
@@ -59,18 +59,21 @@ def short_card(entity: Entity) -> str | None:
 
 def fact_line(fact: Fact) -> str:
     """A fact with the chapters it holds for."""
+    return f"- {span_label(fact) or '事实'}：{one_line(fact.text)}"
+
+
+def span_label(fact: Fact | Relation) -> str:
+    """The chapters that `fact` holds for, "" for all of them."""
     if fact.since is None and fact.until is None:
-        label = "事实"
-    elif fact.since is None:
-        label = f"第{fact.until}章前"
-    elif fact.until is None:
-        label = f"第{fact.since}章起"
-    else:
-        label = f"第{fact.since}–{fact.until - 1}章"
-    return f"- {label}：{one_line(fact.text)}"
+        return ""
+    if fact.since is None:
+        return f"第{fact.until}章前"
+    if fact.until is None:
+        return f"第{fact.since}章起"
+    return f"第{fact.since}–{fact.until - 1}章"
 
 
-def holds(fact: Fact, chapter: int | None) -> bool:
+def holds(fact: Fact | Relation, chapter: int | None) -> bool:
     """Whether `fact` holds in `chapter`; without a chapter every fact does."""
     if chapter is None:
         return True

@@ -7,6 +7,7 @@ from armarius.codex import Codex, entity_card
 from armarius.codex.cards import short_card
 from armarius.errors import ContextWarning
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.fetchers.relations import relations_asked, relations_confirmed
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document
 from armarius.retrieval.conflicts import Statement, statements
@@ -32,7 +33,9 @@ _QUERY_LIMIT = 400
 
 
 class PassageFetcher:
-    """What the project says about a question: `rag:passage:<path>#<n>` and, for relation words, `kg:related:<id>`.
+    """What the project says about a question.
+
+    `rag:passage:<path>#<n>`; where it has relation words also `kg:related:<id>` and `kg:relation:<source>-<target>`.
 
     Args:
         retriever: Shared by the views of a project; brought up to the documents of this one before each question.
@@ -73,18 +76,23 @@ class PassageFetcher:
             rivals = _disputed(library, found, request.chapter)
             passages = passages_of(library, found)
             cards = list(_cards(library, found, request))
+            related = relations_asked(library, found, request)
         candidates, omitted = _distinct(passages, rivals, request)
-        return Fetched((*cards, *candidates), (*found.answer.omitted, *omitted), _warnings(found.answer))
+        offered = (*related.candidates, *cards, *candidates)
+        return Fetched(offered, (*found.answer.omitted, *related.omitted, *omitted), _warnings(found.answer))
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
-        """The ids of those `candidates` whose text still stands where it stood, or whose card reads the same.
+        """The ids of those `candidates` whose text stands where it stood, or whose card or relation reads the same.
 
         Cost: one comparison per candidate; nothing is retrieved.
         """
+        related = relations_confirmed(self._codex, candidates, request.chapter)
         entities = {f"kg:related:{entity.id}": entity for entity in self._codex.entities}
         found = set()
         for candidate in candidates:
-            if candidate.source in entities:
+            if candidate.id in related:
+                found.add(candidate.id)
+            elif candidate.source in entities:
                 if entity_card(entities[candidate.source], chapter=request.chapter) == candidate.content:
                     found.add(candidate.id)
             elif candidate.source == candidate.id and self._stands(candidate):

@@ -12,6 +12,7 @@ from copy import copy
 from dataclasses import dataclass
 
 from armarius.codex import Entity, Relation
+from armarius.codex.cards import holds
 from armarius.graph.known import Known
 from armarius.matching import Mention
 from armarius.retrieval.kinship import Role, pair_of, role_words
@@ -58,7 +59,7 @@ class Ties:
         self._near: dict[str, Counter[str]] = {}
         self._gender = {entity.id: _gender(entity) for entity in library.entities.values()}
         for relation in library.codex.relations:
-            if _holds(relation, chapter):
+            if holds(relation, chapter):
                 self._typed(relation)
         for section in sorted(library.sections.values(), key=lambda section: (section.path, section.start)):
             for entity_id in section.entities:
@@ -72,7 +73,7 @@ class Ties:
         ties._near = {id_: Counter(near) for id_, near in self._near.items()}
         ties._gender = {**{entity.id: _gender(entity) for entity in known.entities}, **self._gender}
         for relation in known.relations:
-            if _holds(relation, chapter):
+            if holds(relation, chapter):
                 ties._typed(relation)
         return ties
 
@@ -212,14 +213,6 @@ def _of_role(before: str) -> Role | None:
     words = " ".join(match[1].split()[-2:])
     found = role_words().find(words)
     return found[-1].value if found and found[-1].end == len(words) else None
-
-
-def _holds(relation: Relation, chapter: int | None) -> bool:
-    if chapter is None:
-        return True
-    return (relation.since is None or relation.since <= chapter) and (
-        relation.until is None or chapter < relation.until
-    )
 
 
 def _gender(entity: Entity) -> str:
