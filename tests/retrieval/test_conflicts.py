@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import armarius
+from armarius.retrieval.values import topic_of, values_in
 
 from .conftest import write
 
@@ -43,3 +44,80 @@ def test_the_table_of_evidence_is_the_same_in_every_process(town):
         shown.add(subprocess.run(command, capture_output=True, env=environment, check=True).stdout)
     assert len(shown) == 1
     assert "年龄".encode() in shown.pop()
+
+
+COAST = {
+    "chapters/chapter-01.md": (
+        "# Chapter 1: Tide\n\nHarriet Vane showed him the chart. At forty-one she had learned to wait; "
+        "her brown eyes rested on the green sea.\n\nTobias Crane was a man of forty, and tired.\n"
+    ),
+    "notes/characters.md": (
+        "# Characters\n\n## Harriet Vane\n\n- Type: character\n- Age: 34\n- Eyes: green\n"
+        "- Description: Methodical, left-handed.\n\n"
+        "## Tobias Crane\n\n- Type: character\n- Age: 40\n- Eyes: brown\n"
+    ),
+}
+
+
+@pytest.fixture
+def coast(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
+    with armarius.open(write(tmp_path / "coast", COAST), watch=False) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize(("attribute", "values"), [("眼睛", {"eye:grey", "eye:black"}), ("eye colour", None)])
+def test_a_part_of_the_body_is_a_topic_of_its_own(town, attribute, values):
+    said = town.evidence("顾砚青", attribute=attribute)
+    assert [one.text for one in said if "小指" in one.text] == []
+    assert {value for one in said for value in one.values} == (values or {"eye:grey", "eye:black"})
+    assert [len(one.competes_with) for one in said] == [1, 1]
+
+
+@pytest.mark.parametrize("attribute", ["鞋子", "hair", "头发", "shoes", "疤痕", "nonsense"])
+def test_an_attribute_that_nothing_speaks_of_gives_nothing(town, coast, attribute):
+    assert town.evidence("顾砚青", attribute=attribute) == []
+    assert coast.evidence("Harriet Vane", attribute=attribute) == []
+
+
+def test_sentences_about_one_hand_agree(town):
+    said = town.evidence("顾砚青", attribute="手")
+    assert {one.reference for one in said} == {"spec/人物.md#顾砚青", "chapters/第一章.md"}
+    assert not any(one.competes_with for one in said)
+
+
+def test_an_english_chapter_that_speaks_of_she_disputes_age_and_eyes_unasked(coast):
+    said = coast.evidence("Harriet Vane")
+    disputed = {name: one.values for one in said for name in one.attributes if one.chapter == 1}
+    assert disputed == {"age": {"reached:41"}, "appearance": {"eye:brown"}}
+    assert not any(one.competes_with for one in coast.evidence("Tobias Crane"))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "values"),
+    [
+        ("At forty-one she had learned to wait.", {"reached:41"}),
+        ("Even at nineteen, Harriet knew.", {"reached:19"}),
+        ("She is forty one years old.", {"years:41"}),
+        ("A forty-one-year-old clerk.", {"years:41"}),
+        ("Vane, aged 41, sat.", {"years:41"}),
+        ("- Age: forty-one", {"years:41"}),
+        ("Vane was a man of forty.", {"years:40"}),
+        ("She was seventeen.", {"years:17"}),
+        ("At six she rose.", set()),
+        ("They drove at forty miles an hour.", set()),
+        ("At twenty to nine she left.", set()),
+        ("He saw a man of forty.", set()),
+        ("He was one of them.", set()),
+    ],
+)
+def test_ages_are_read_as_english_spells_them_and_other_numbers_are_not(coast, sentence, values):
+    view = coast._project.view()
+    with view.retriever.at(view.documents, view.codex, view.matcher) as retriever:
+        assert values_in(retriever.library, sentence, [], topic_of("age")) == values
+
+
+def test_an_age_long_past_does_not_compete_with_a_later_one(tmp_path):
+    past = COAST["chapters/chapter-01.md"].replace("forty-one", "nineteen")
+    with armarius.open(write(tmp_path / "past", {**COAST, "chapters/chapter-01.md": past}), watch=False) as engine:
+        assert not any(one.competes_with for one in engine.evidence("Harriet Vane", attribute="age"))

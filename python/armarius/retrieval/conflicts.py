@@ -12,7 +12,7 @@ from armarius.retrieval.reasons import words_in
 from armarius.retrieval.values import Topic, topic_of, values_in
 from armarius.retrieval.words import is_unspaced
 
-__all__ = ["SHARED", "Statement", "is_rival", "order_of", "statements"]
+__all__ = ["SHARED", "Statement", "is_about", "is_rival", "order_of", "statements"]
 
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?[”’」』\"]?|(?<=\.)\s")
 _TEXTS = 12
@@ -30,7 +30,8 @@ class Statement:
         paragraph: Index of the paragraph in the document.
         span: Code points in the document, half-open.
         chapter: Of a chapter, else None.
-        values: What it says in comparable form (`place:<id>`, `years:16`, `older:她`, `body:brow`, `colour:red`).
+        values: What it says in comparable form (`place:<id>`, `years:16`, `reached:41`, `older:她`,
+            `body:brow`, `eye:grey`).
         competes_with: References (`path` or `path#section`) of statements that share none of its values.
         attributes: The attributes it was found to compete about: as asked, or `age`, `house`, `mark` … when none was.
     """
@@ -97,8 +98,36 @@ def is_rival(one: Statement, other: Statement) -> bool:
     """Whether two statements of different sources share no value of some kind that both give."""
     if (other.path, other.section) == (one.path, one.section):
         return False
+    if _outgrown(one, other) or _outgrown(other, one):
+        return True
     kinds = {value.partition(":")[0] for value in one.values} & {value.partition(":")[0] for value in other.values}
-    return any(_of(one, kind).isdisjoint(_of(other, kind)) for kind in kinds)
+    return any(_of(one, kind).isdisjoint(_of(other, kind)) for kind in kinds - {"reached"})
+
+
+def _outgrown(one: Statement, other: Statement) -> bool:
+    """Whether `other` had reached an age beyond the one that `one` gives."""
+    years = [int(value.partition(":")[2]) for value in _of(one, "years")]
+    return bool(years) and any(int(value.partition(":")[2]) > max(years) for value in _of(other, "reached"))
+
+
+# "At forty-one she …", "her brown eyes …", 她今年…: who was named before is spoken of.
+_PRONOUN = re.compile(
+    r"[“\"‘'—\s]*(?:(?:[Aa]t|[Ii]n|[Bb]y)\s[\w-]+,?\s)?(?:(?:she|he|her|his)\b|[她他](?!们))", re.IGNORECASE
+)
+
+
+def is_about(library: Library, entity_id: str, one: Statement) -> bool:
+    """Whether a sentence names an entity, or begins with a pronoun where its paragraph has named nobody else before."""
+    if any(mention.entity_id == entity_id for mention in library.matcher.find_all(one.text)):
+        return True
+    document = library.document(one.path)
+    if document is None or not _PRONOUN.match(one.text):
+        return False
+    before = document.text[document.paragraphs[one.paragraph].start : one.span[0]]
+    named = {mention.entity_id for mention in library.matcher.find_all(before)}
+    return {other for other in named if other == entity_id or library.entities[other].type == "character"} == {
+        entity_id
+    }
 
 
 def _of(one: Statement, kind: str) -> set[str]:
@@ -125,7 +154,7 @@ def _in_sections(library: Library, entity_id: str, topic: Topic | None) -> Itera
                     # In the section of a place, to be named there is to be there.
                     here = [other for other in section.entities if library.entities[other].type == "location"]
                     values |= {f"place:{other}" for other in here}
-                speaks = topic is None or bool(words_in(sentence, topic.words)) or bool(values)
+                speaks = topic is None or topic.spoken_in(sentence) or bool(values - _bodies(values))
                 if speaks:
                     yield Statement(
                         sentence, section.path, section.section, paragraph.index, (start, end), None, values
@@ -162,18 +191,23 @@ def _in_texts(
             for start, end in _spans(document.text, paragraph.start, paragraph.end):
                 sentence = document.text[start:end]
                 shared = len(claims.intersection(_core.terms(sentence)))
-                spoken = bool(words_in(sentence, topic.words))
+                spoken = topic.spoken_in(sentence)
                 if not spoken and shared < SHARED and "age" not in topic.dimensions:
                     continue
                 mentions = library.matcher.find_all(sentence)
                 values = values_in(library, sentence, mentions, topic)
-                named = any(mention.entity_id == entity_id for mention in mentions)
+                one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
+                named = is_about(library, entity_id, one)
+                told = spoken or any(value.startswith(("years:", "reached:")) for value in values)
                 compared = any(value.startswith("older:") for value in values)
                 valued = bool(values) or not topic.valued
-                if valued and ((spoken and named) or shared >= SHARED or compared):
+                if valued and ((told and named) or (shared >= SHARED and (spoken or values)) or compared):
                     sure = 2 * (shared >= SHARED) + 2 * named + bool(values) + spoken
-                    one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
                     yield sure, one
+
+
+def _bodies(values: frozenset[str]) -> frozenset[str]:
+    return frozenset(value for value in values if value.startswith("body:"))
 
 
 def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from armarius import _core
 from armarius.codex.timeline import parse_span
-from armarius.retrieval.conflicts import SHARED, Statement, is_rival, order_of, statements
+from armarius.retrieval.conflicts import SHARED, Statement, is_about, is_rival, order_of, statements
 from armarius.retrieval.library import Library
 from armarius.retrieval.reasons import words_in
 from armarius.retrieval.values import ATTRIBUTES, Topic, topic_of, without_names
@@ -95,8 +95,8 @@ def _claims(library: Library, entity_id: str, topic: Topic) -> Iterator[str]:
 def _read(library: Library, entity_id: str, one: Statement, topic: Topic) -> _Said:
     mentions = library.matcher.find_all(one.text)
     bare = without_names(one.text, mentions)
-    names = any(mention.entity_id == entity_id for mention in mentions)
-    return _Said(one, frozenset(_core.terms(bare)), frozenset(words_in(bare, topic.words)), names)
+    words = frozenset(words_in(bare, topic.words))
+    return _Said(one, frozenset(_core.terms(bare)), words, is_about(library, entity_id, one))
 
 
 def _is_claim(library: Library, entity_id: str, one: _Said) -> bool:
@@ -144,6 +144,10 @@ def _names(library: Library, place: str, other: str) -> bool:
 def _speaks_of(claim: _Said, other: _Said, name: str) -> bool:
     if len(claim.terms & other.terms) >= SHARED:
         return True
+    if name == "age" and any(value.startswith(("years:", "reached:")) for value in other.statement.values):
+        return other.names
+    if name == "appearance":  # colours compete only of one thing
+        return other.names
     same = other.words if name in _ONE_THING else claim.words & other.words
     return other.names and bool(same)
 
