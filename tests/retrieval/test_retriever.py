@@ -1,4 +1,5 @@
 import random
+import re
 
 import pytest
 
@@ -75,6 +76,29 @@ def test_every_hit_says_why(novel):
                 assert evidence.kind in {"mention", "chapter", "relation", "fulltext", "phrase", "outline"}
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["谁喜欢听雨", "灯", "「雨夜」", "谁把钥匙交给了守灯的人", "who fixes watches", "林默前后一致吗，钥匙呢"],
+)
+def test_no_reason_is_blank(novel, query):
+    answer = novel.retrieve(query, limit=20)
+    for hit in answer:
+        for evidence in hit.evidence:
+            said = re.sub(r"\(rank \d+\)", "", evidence.detail).removeprefix("described by the question:")
+            assert said.strip(), (query, hit)
+            assert evidence.kind != "outline" or ": " in said, (query, evidence)
+
+
+def test_whom_the_words_describe_is_named_as_the_reason(tmp_path):
+    files = SMALL | {
+        "spec/characters.md": SMALL["spec/characters.md"].replace("A chandler.", "A dredger of the channel."),
+        "chapters/ch002.md": "# Chapter Two\n\nTom Reed came home.\n",
+    }
+    hit = retriever_of(write(tmp_path, files)).retrieve("dredger")[0]
+    assert hit.path == "chapters/ch002.md"
+    assert "Tom Reed (Tom Reed, whom the question describes)" in hit.evidence[0].detail
+
+
 def test_spans_of_evidence_stand_in_the_document(novel):
     for hit in novel.retrieve("顾长河捞起怀表"):
         for evidence in hit.evidence:
@@ -88,6 +112,25 @@ def test_a_quoted_phrase_is_found_where_it_stands(small):
     assert answer[0].path == "chapters/ch003.md"
     phrase = next(evidence for evidence in answer[0].evidence if evidence.kind == "phrase")
     assert SMALL["chapters/ch003.md"][slice(*phrase.span)] == "found the ledger"
+
+
+@pytest.mark.parametrize("phrase", ["had paid the", "Who Had", "who had"])
+def test_a_phrase_of_common_words_is_looked_up_as_it_stands(small, phrase):
+    answer = small.retrieve(f'"{phrase}"')
+    assert answer[0].path == "chapters/ch004.md"
+    assert any(evidence.kind == "phrase" for evidence in answer[0].evidence)
+    assert answer.understanding.remarks == ()
+
+
+def test_a_phrase_may_be_broken_over_two_lines(tmp_path):
+    broken = {"chapters/ch005.md": "# Chapter Five\n\nIt\nwas not the sea.\n"}
+    assert references(retriever_of(write(tmp_path, SMALL | broken)).retrieve('"It was not"'))[0] == "chapters/ch005.md"
+
+
+def test_a_phrase_that_occurs_nowhere_is_said_not_to(small):
+    answer = small.retrieve('who says "the ledger was never found"')
+    assert answer.understanding.remarks == ("“the ledger was never found” occurs in no document",)
+    assert small.retrieve('"married to Clara"').understanding.remarks == ()  # in a profile
 
 
 def test_a_phrase_in_a_file_that_is_no_document_is_scanned(tmp_path):
@@ -170,6 +213,14 @@ def test_vectors_add_what_no_word_shares(tmp_path):
     (evidence,) = answer[0].evidence
     assert (evidence.kind, evidence.span) == ("vector", (20, 30))
     assert "similarity 0.610" in evidence.detail
+
+
+@pytest.mark.parametrize(("by_wording", "said"), [(True, "alike in wording"), (False, "near in meaning")])
+def test_an_embedder_that_compares_letters_is_not_said_to_know_the_meaning(by_wording, said):
+    found = Nearby((Near("chapters/ch004.md", 20, 30, 0.61, by_wording=by_wording),))
+    near = Retriever(vectors=lambda query: found)
+    near.sync({path: make_document(path, text.encode()) for path, text in SMALL.items()}, build_codex([]))
+    assert near.retrieve("zyzzyva quux")[0].evidence[0].detail.startswith(said)
 
 
 def test_vectors_never_move_what_words_found(tmp_path):

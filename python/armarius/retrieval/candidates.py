@@ -9,10 +9,11 @@ from armarius.retrieval.groups import LONG, SHORT, Group, entity_groups, long_gr
 from armarius.retrieval.library import Library
 from armarius.retrieval.people import People
 from armarius.retrieval.query import Understanding
+from armarius.retrieval.verbatim import holding
 from armarius.retrieval.words import is_unspaced
 from armarius.vectors.near import Near
 
-__all__ = ["Ranking", "Weights", "grounded", "is_rare", "rankings"]
+__all__ = ["Ranking", "Weights", "claims", "grounded", "is_rare", "rankings"]
 
 _LIMIT = 100
 _CHECKED = 4  # chapters before the one whose consistency is asked about
@@ -78,7 +79,7 @@ def rankings(library: Library, asked: Understanding, people: People) -> list[Ran
     entities |= {entity_id: 0.7 * factor for entity_id, (factor, _, _) in people.related.items()}
     entities |= {entity_id: 0.5 * score for entity_id, score in list(people.described.items())[:5]}
     who = entity_groups(entities, library.numbers)
-    words = long_groups(asked) + _claims(library, asked) + who
+    words = long_groups(asked) + claims(library, asked) + who
     found = library.text_index.search(words, limit=_LIMIT, **LONG)
     blocks = {key: tuple(block for block, _ in best) for key, _, best in found}
     lists = [Ranking("fulltext", 1.0, _ordered(library, {key: score for key, score, _ in found}), blocks)]
@@ -96,14 +97,11 @@ def rankings(library: Library, asked: Understanding, people: People) -> list[Ran
         lists.append(Ranking("ending", _W["ending"], _endings(library, people.named)))
     if asked.chapters:
         lists.append(Ranking("neighbour", 0.5, _neighbours(library, asked)))
-    lists += [
-        Ranking("phrase", 3.0, _ordered(library, dict(library.text_index.occurrences(phrase))))
-        for phrase in asked.phrases
-    ]
+    lists += [Ranking("phrase", 3.0, _ordered(library, holding(library, phrase))) for phrase in asked.phrases]
     return [ranking for ranking in lists if ranking.keys and ranking.weight > 0]
 
 
-def _claims(library: Library, asked: Understanding) -> list[Group]:
+def claims(library: Library, asked: Understanding) -> list[Group]:
     """For a question of consistency: the words of the sentence in the profile that it is about."""
     if "consistency" not in asked.intents or not asked.terms:
         return []

@@ -8,18 +8,15 @@ chapters is several texts. A *section* is one entry of a settings file: a profil
 """
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Any
 
 from armarius import _core
 from armarius.codex import Codex, Entity
 from armarius.matching import EntityMatcher, Mention
 from armarius.project.documents import Document
-from armarius.project.numerals import NUMERAL
 from armarius.retrieval.cutting import OutlineLine, Section, Text, blocks_of, chapters_of, entries_of, lines_by_text
 
 __all__ = ["Library"]
@@ -202,19 +199,6 @@ class Library:
         """The texts of a document, by key."""
         file = self._files.get(path)
         return [] if file is None else [self.texts[key] for key in sorted(file.keys) if key in self.texts]
-
-    def is_content(self, words: str) -> bool:
-        """Whether 第七卷 is a thing that the story speaks of, in a book that is not itself divided into such units."""
-        unit = words.strip()[-1:]
-        divided = re.compile(rf"第\s*{NUMERAL}\s*{re.escape(unit)}|^{re.escape(unit)}\s*{NUMERAL}")
-        for file in self._files.values():
-            document = file.document
-            headings = {heading for paragraph in document.paragraphs for heading in paragraph.heading_path}
-            if any(map(divided.search, PurePosixPath(document.path).parts)) or any(
-                map(divided.match, (document.title, *headings))
-            ):
-                return False
-        return any(words in file.document.text for file in self._files.values())
 
     @property
     def paths(self) -> tuple[str, ...]:

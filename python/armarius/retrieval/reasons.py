@@ -3,19 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from armarius import _core
 from armarius.fetchers.base import Evidence
 from armarius.project.documents import Document
-from armarius.retrieval.candidates import Ranking
+from armarius.retrieval.candidates import Ranking, claims
 from armarius.retrieval.cutting import Text
 from armarius.retrieval.fusion import Mixed
 from armarius.retrieval.library import Library
 from armarius.retrieval.people import People
 from armarius.retrieval.query import Understanding
+from armarius.retrieval.verbatim import pattern_of
 from armarius.retrieval.words import concept_words, is_unspaced
 
 __all__ = ["best_paragraph", "reasons", "sought_words", "words_in"]
 
 _SHOWN = 8
+_PEOPLE = 3
+_NOBODY = People((), {}, {})
 
 
 def reasons(
@@ -39,8 +43,8 @@ def reasons(
         "ending": lambda: [Evidence("mention", "last chapter with more than a mention", text.path)],
         "neighbour": lambda: [Evidence("chapter", "beside a chapter that the question names", text.path)],
         "phrase": lambda: _phrases(library, asked, text),
-        "fulltext": lambda: _fulltext(library, asked, text, held["fulltext"][0]),
-        "outline": lambda: _outline(library, asked, text),
+        "fulltext": lambda: _fulltext(library, asked, people, text, held["fulltext"][0]),
+        "outline": lambda: _outline(library, asked, people, text),
         "vector": lambda: [_near(text, held["vector"][0])],
     }
     for kind, (_, rank) in held.items():
@@ -83,6 +87,30 @@ def best_paragraph(document: Document, text: Text, block: int, words: Sequence[s
     return best
 
 
+def _traces(library: Library, asked: Understanding, people: People, text: str) -> tuple[str, ...]:
+    """What of the question stands in `text`: its words, else inflected, else single characters and what is meant."""
+    whom = {entity_id: library.entities[entity_id].name for entity_id in (*people.related, *people.described)}
+    written = {mention.entity_id: mention.term for mention in library.matcher.find_all(text)} if whom else {}
+    names = [f"{written[one]} ({name}, whom the question describes)" for one, name in whom.items() if one in written]
+    words = words_in(text, sought_words(library, asked))
+    if not words:
+        terms = set(_core.terms(text))
+        words = tuple(term for term in asked.terms if term in terms)
+        words += tuple(
+            f"{word} ({concept})"
+            for concept in asked.concepts
+            for word in concept_words()[concept]
+            if (word in text if is_unspaced(word) else terms.issuperset(_core.terms(word) or [word]))
+        )
+        named = {word[0] for word in words}
+        words += tuple(char for char in asked.singles if char in text and char not in named)
+        if not words and not names:
+            words = tuple(
+                f"{word} (the profile)" for group in claims(library, asked) for word in group[0] if word in terms
+            )
+    return (*words[:_SHOWN], *names[:_PEOPLE])
+
+
 def _mentions(library: Library, people: People, text: Text) -> list[Evidence]:
     found = []
     for entity_id in (*people.named, *people.related):
@@ -115,33 +143,42 @@ def _firsts(library: Library, people: People, text: Text) -> list[Evidence]:
 def _phrases(library: Library, asked: Understanding, text: Text) -> list[Evidence]:
     document = library.document(text.path)
     found = []
-    for phrase in asked.phrases:
-        at = -1 if document is None else document.text.find(phrase)
-        if at >= 0:
-            found.append(Evidence("phrase", phrase, text.path, (at, at + len(phrase))))
+    for phrase in asked.phrases if document is not None and text.blocks else ():
+        match = pattern_of(phrase).search(document.text, text.blocks[0].start, text.blocks[-1].end)  # type: ignore[union-attr]
+        if match:
+            found.append(Evidence("phrase", phrase, text.path, match.span()))
     return found
 
 
-def _fulltext(library: Library, asked: Understanding, text: Text, ranking: Ranking) -> list[Evidence]:
+def _fulltext(library: Library, asked: Understanding, people: People, text: Text, ranking: Ranking) -> list[Evidence]:
     document = library.document(text.path)
     blocks = ranking.blocks.get(text.key, ())
     if document is None or not blocks:
         return []
     index, words = best_paragraph(document, text, blocks[0], sought_words(library, asked))
+    if not words:
+        pieces = [document.paragraphs[at] for at in text.blocks[blocks[0]].paragraphs]
+        traces = [_traces(library, asked, people, document.text[piece.start : piece.end]) for piece in pieces]
+        index, words = max(zip((p.index for p in pieces), traces, strict=True), key=lambda one: len(one[1]))
     paragraph = document.paragraphs[index]
     return [Evidence("fulltext", ", ".join(words[:_SHOWN]), text.path, (paragraph.start, paragraph.end))]
 
 
 def _near(text: Text, ranking: Ranking) -> Evidence:
     near = ranking.near[text.key]
-    return Evidence("vector", f"near in meaning, similarity {near.similarity:.3f}", text.path, (near.start, near.end))
+    how = "alike in wording" if near.by_wording else "near in meaning"
+    return Evidence("vector", f"{how}, similarity {near.similarity:.3f}", text.path, (near.start, near.end))
 
 
-def _outline(library: Library, asked: Understanding, text: Text) -> list[Evidence]:
-    lines = library.outline.get(text.key, [])
-    if not lines:
-        return [Evidence("outline", f"title: {text.title}", text.path)]
-    return [Evidence("outline", line.text.strip(" -*"), line.path, (line.start, line.end)) for line in lines[:1]]
+def _outline(library: Library, asked: Understanding, people: People, text: Text) -> list[Evidence]:
+    """The line of the outline that most of the question stands in, else the title."""
+    best = Evidence("outline", f"title: {text.title}", text.path)
+    most = words = _traces(library, asked, people, text.title)
+    for line in library.outline.get(text.key, []):
+        words = _traces(library, asked, people, line.text)
+        if len(words) > len(most) or (not most and best.path == text.path):
+            best, most = Evidence("outline", line.text.strip(" -*"), line.path, (line.start, line.end)), words
+    return [replace(best, detail=f"{best.detail}: {', '.join(most)}") if most else best]
 
 
 def _of_section(library: Library, asked: Understanding, people: People, one: Mixed) -> tuple[Evidence, ...]:
@@ -160,11 +197,11 @@ def _of_section(library: Library, asked: Understanding, people: People, one: Mix
             detail = f"{word}: {name} ({tie.role.name}, {tie.said})"
             found.append(Evidence("relation", detail, tie.path or section.path, span if not tie.path else None))
         if entity_id in people.described:
-            words = ", ".join(words_in(section.text, sought_words(library, asked))[:_SHOWN])
+            words = ", ".join(_traces(library, asked, _NOBODY, section.text))
             found.append(Evidence("fulltext", f"described by the question: {words}", section.path, span))
         if "present" in one.how:
             found.append(Evidence("mention", f"{name} is in the chapters found", section.path, span))
     if not found:
-        words = ", ".join(words_in(section.text, sought_words(library, asked))[:_SHOWN])
+        words = ", ".join(_traces(library, asked, _NOBODY, section.text))
         found.append(Evidence("fulltext", words, section.path, span))
     return tuple(found)

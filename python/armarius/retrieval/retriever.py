@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from armarius.codex import Codex
@@ -31,6 +32,7 @@ from armarius.retrieval.reasons import reasons
 from armarius.retrieval.roles import Ties
 from armarius.retrieval.timeline import Timeline
 from armarius.retrieval.unread import unread
+from armarius.retrieval.verbatim import is_content, occurs
 
 __all__ = ["Retriever"]
 
@@ -224,9 +226,10 @@ def _understood(library: Library, query: str, chapter: int | None) -> Understand
         matcher=library.matcher,
         chapters=library.chapter_numbers,
         current=chapter,
-        is_content=library.is_content,
+        is_content=partial(is_content, library),
     )
-    return grounded(library, asked)
+    absent = [f"“{phrase}” occurs in no document" for phrase in asked.phrases if not occurs(library, phrase)]
+    return replace(grounded(library, asked), remarks=(*asked.remarks, *absent))
 
 
 def _wanted(library: Library, asked: Understanding, lists: Sequence[Ranking]) -> Iterator[Ranking]:

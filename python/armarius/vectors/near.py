@@ -48,12 +48,16 @@ _MARGIN = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A paragraph near in meaning: code points `start` to `end` of the document, cosine similarity."""
+    """A paragraph near in meaning: code points `start` to `end` of the document, cosine similarity.
+
+    `by_wording`: the embedder compares letters and words, not meaning.
+    """
 
     path: str
     start: int
     end: int
     similarity: float
+    by_wording: bool = False
 
 
 @dataclass(frozen=True, slots=True)

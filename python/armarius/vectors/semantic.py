@@ -105,7 +105,12 @@ class Semantic:
         least = background.least if background else 1.0
         standing_out = [(owner, value) for owner, value in found if value >= least]
         spans = self._storage.spans([owner for owner, _ in standing_out])
-        return [Near(*spans[owner], similarity=round(value, 4)) for owner, value in standing_out if owner in spans]
+        by_wording = LexicalEmbedder.of(serving.fingerprint) is not None
+        return [
+            Near(*spans[owner], similarity=round(value, 4), by_wording=by_wording)
+            for owner, value in standing_out
+            if owner in spans
+        ]
 
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
         """The entities whose cards are nearest; as `similar`."""
