@@ -46,12 +46,14 @@ code-tools: $(VENV)/.installed
 		&& $(PY) -m pip install --quiet --target $(CODE_TOOLS)/mcp-1 'mcp==1.30.*' \
 		&& touch $(CODE_TOOLS)/.installed; } || echo "code-tools: not installed, the tests that need them will skip"
 
-# The real NervusDB program for the tests of its adapter. Where it cannot be installed those tests skip and say why.
+# The real NervusDB program for the tests of its adapter. Where it cannot be installed those tests skip and say why; it is
+# tried once, and again after `make clean`.
 NERVUSDB ?= .cache/nervusdb
 
 nervusdb:
-	@test -x $(NERVUSDB)/bin/nervusdb-cli || { mkdir -p $(NERVUSDB) \
-		&& cargo install --quiet --locked --root $(NERVUSDB) nervusdb-cli 2> $(NERVUSDB)/reason.txt; } \
+	@test -x $(NERVUSDB)/bin/nervusdb-cli || { mkdir -p $(NERVUSDB) && test ! -e $(NERVUSDB)/failed \
+		&& { cargo install --quiet --locked --root $(NERVUSDB) nervusdb-cli --version 0.0.8 2> $(NERVUSDB)/reason.txt \
+			|| { touch $(NERVUSDB)/failed; false; }; }; } \
 		|| echo "nervusdb: not installed, the tests that need it will skip: $$(head -n 1 $(NERVUSDB)/reason.txt)"
 
 test-slow: develop
@@ -103,3 +105,4 @@ demo: develop
 
 clean:
 	rm -rf $(VENV) target dist
+	rm -f $(NERVUSDB)/failed

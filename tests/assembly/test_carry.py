@@ -1,8 +1,11 @@
+import threading
+
 from tests.assembly.support import assemble, candidate
 
 from armarius.assembly.budget import LayerBudget
 from armarius.assembly.carry import PREVIOUS
-from armarius.fetchers.base import Omission
+from armarius.assembly.gather import confirmed
+from armarius.fetchers.base import FetchRequest, Omission
 from armarius.testing import FakeFetcher, FixedCounter
 
 STAMPS = {"codex.json": "1", "a.md": "1"}
@@ -74,7 +77,28 @@ def test_fetcher_that_fails_to_confirm_confirms_nothing():
             raise OSError("gone")
 
     first = assemble([card("a")], stamps=STAMPS)
-    assert not assemble([Broken()], stamps={**STAMPS, "codex.json": "2"}, previous=first).items
+    pack = assemble([Broken()], stamps={**STAMPS, "codex.json": "2"}, previous=first)
+    assert not pack.items
+    assert [str(warning) for warning in pack.warnings] == [f"RAG_UNAVAILABLE: {Broken().name}: OSError: gone"]
+
+
+def test_fetcher_that_confirms_too_late_confirms_nothing_and_is_not_waited_for():
+    gate = threading.Event()
+
+    class Slow(FakeFetcher):
+        def confirm(self, candidates, _request, /):
+            gate.wait(20)
+            return {candidate.id for candidate in candidates}
+
+    fetcher, items = Slow(), [card("a")]
+    try:
+        found, unsure = confirmed([fetcher, Sure()], items, FetchRequest("p"), timeout=0.1)
+    finally:
+        gate.set()
+    assert found == {"a"}
+    assert [(one.name, [str(warning) for warning in one.fetched.warnings]) for one in unsure] == [
+        (fetcher.name, [f"RAG_UNAVAILABLE: {fetcher.name}: no answer within 0.1 s"])
+    ]
 
 
 def test_what_gives_way_to_new_items_gives_way_at_the_end():

@@ -12,9 +12,11 @@ import pytest
 from tests.graph.programs import fake_program, real_program, script
 
 from armarius.codex.model import Entity, Relation
+from armarius.config import Config
 from armarius.errors import GraphError
 from armarius.graph import NervusDBGraph
 from armarius.graph import nervusdb as module
+from armarius.graph.options import read_graph_options
 from armarius.integrations.failures import describe
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a script is no program on Windows")
@@ -139,6 +141,26 @@ def test_the_environment_names_the_program_before_the_path_does(tmp_path, monkey
     monkeypatch.setenv("NERVUSDB_BIN", str(tmp_path / "nothing"))
     with pytest.raises(GraphError, match="NERVUSDB_BIN cannot be run"):
         NervusDBGraph(tmp_path / "db").snapshot()
+
+
+@pytest.mark.parametrize("method", ["neighbors", "subgraph", "delete_entity"])
+def test_an_id_with_a_lone_surrogate_is_refused_in_our_own_words(method, graph):
+    id_ = "a\ud800"
+    with pytest.raises(ValueError, match="lone surrogate") as caught:
+        getattr(graph, method)([id_] if method == "subgraph" else id_)
+    assert type(caught.value) is ValueError
+
+
+def test_a_program_of_the_project_is_not_run(tmp_path, monkeypatch):
+    project = tmp_path / "novel"
+    (project / "bin").mkdir(parents=True)
+    fake_program(project / "bin")
+    monkeypatch.delenv("NERVUSDB_BIN", raising=False)
+    monkeypatch.setenv("PATH", f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    found = read_graph_options(Config(tables={"graph": {"store": "nervusdb"}}), project).store
+    with pytest.raises(GraphError, match="on the PATH cannot be run"):
+        found.snapshot()
+    assert NervusDBGraph(tmp_path / "db").snapshot().entities == ()
 
 
 MISBEHAVIOUR = {

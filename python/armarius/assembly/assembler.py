@@ -1,6 +1,6 @@
 """One request through the whole line: fetch, take in, fit, account. Holds no text between calls."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from armarius.assembly.accounting import account, available_tokens
@@ -72,9 +72,10 @@ class Assembler:
         """
         available = available_tokens(task.request, task.profile)
         answers = gather(task.fetchers, task.fetch, timeout=self._fetch_timeout)
-        intake = take_in([*answers, _query(task)], task.fetch.project_id)
+        sure, unsure = _confirmed(task, self._fetch_timeout)
+        intake = take_in([*answers, *unsure, _query(task)], task.fetch.project_id)
         warnings = task.warnings
-        line = _Continuing(task, intake)
+        line = _Continuing(task, intake, sure)
         try:
             plan, fitted = line.fit(task.counter, available)
         except BudgetError:
@@ -104,7 +105,7 @@ class Assembler:
 class _Continuing:
     """Candidates of one task, and what of the previous prompt still holds."""
 
-    def __init__(self, task: Task, intake: Intake) -> None:
+    def __init__(self, task: Task, intake: Intake, sure: Collection[str]) -> None:
         self._intake = intake
         self._profile = task.profile.with_layers(task.layers)
         self._previous = Previous()
@@ -112,12 +113,17 @@ class _Continuing:
         if task.previous is not None:
             self._previous = task.previous.as_previous()
             if _same_place(task.previous.request, task.request):
-                items = task.previous.retrieved
-                sure = confirmed(task.fetchers, items, task.fetch)
-                self._true = still_true(items, task.previous.stamps, task.stamps, sure)
+                self._true = still_true(task.previous.retrieved, task.previous.stamps, task.stamps, sure)
 
     def fit(self, counter: Measured, available: int) -> tuple[Plan, Fitted]:
         return fit(self._intake, counter, self._profile, available, self._previous, self._true)
+
+
+def _confirmed(task: Task, timeout: float) -> tuple[set[str], list[Answer]]:
+    """What of the previous prompt its fetchers confirm, and who failed to say."""
+    if task.previous is None or not _same_place(task.previous.request, task.request):
+        return set(), []
+    return confirmed(task.fetchers, task.previous.retrieved, task.fetch, timeout=timeout)
 
 
 def _same_place(before: AssembleRequest, now: AssembleRequest) -> bool:

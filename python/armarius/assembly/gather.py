@@ -1,11 +1,11 @@
 """Asking all fetchers side by side, and turning what goes wrong into warnings."""
 
-import contextlib
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from armarius.errors import ContextWarning
 from armarius.fetchers.base import LAYERS, Candidate, Confirming, Fetched, Fetcher, FetchRequest, LayerName, Omission
@@ -18,6 +18,10 @@ _CODES: dict[LayerName, str] = {
     "retrieved": "RAG_UNAVAILABLE",
     "immediate": "EDITOR_UNAVAILABLE",
 }
+
+
+Source = TypeVar("Source")
+Said = TypeVar("Said")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ def gather(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float
     """Ask every fetcher at once.
 
     Args:
-        fetchers: Asked in threads of their own; one fetcher is asked in the caller's.
+        fetchers: Asked in threads of their own.
         request: Handed to each as it is.
         timeout: Seconds from now after which a fetcher counts as failed. Its thread is left to
             end by itself; what it says then is dropped.
@@ -42,40 +46,71 @@ def gather(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float
         One answer per fetcher, in their order. A fetcher that raised or timed out has no
         candidates, an omission with the reason `source failed`, and a warning.
 
-    Cost: one thread per fetcher beyond the first, about 0.1 ms each.
+    Cost: one thread per fetcher, about 0.1 ms each.
     """
-    if not fetchers:
-        return []
-    done: queue.SimpleQueue[tuple[int, Answer]] = queue.SimpleQueue()
+    answers = _side_by_side(fetchers, lambda fetcher: _ask(fetcher, request), timeout)
+    return [answers.get(i) or _failed(fetcher, _late(timeout)) for i, fetcher in enumerate(fetchers)]
+
+
+def confirmed(
+    fetchers: Sequence[Fetcher], candidates: Sequence[Candidate], request: FetchRequest, *, timeout: float
+) -> tuple[set[str], list[Answer]]:
+    """Ids of those `candidates`, from an earlier prompt, that a fetcher would word the same today.
+
+    A fetcher that cannot say confirms nothing.
+
+    Args:
+        fetchers: Those that are `Confirming` are asked, in threads of their own.
+        candidates: Handed to each as they are.
+        request: Likewise.
+        timeout: As for `gather`.
+
+    Returns:
+        The ids, and for each fetcher that raised or timed out an answer with the warning of its layer alone.
+    """
+    able = [(fetcher, fetcher) for fetcher in fetchers if isinstance(fetcher, Confirming)]
+    said = _side_by_side(able, lambda one: _confirm(one[1], candidates, request), timeout)
+    found: set[str] = set()
+    unsure = []
+    for index, (fetcher, _) in enumerate(able):
+        answer = said.get(index, _late(timeout))
+        if isinstance(answer, str):
+            warnings = _failed(fetcher, answer).fetched.warnings
+            unsure.append(Answer(fetcher.name, fetcher.layer, Fetched((), (), warnings)))
+        else:
+            found |= answer
+    return found, unsure
+
+
+def _side_by_side(sources: Sequence[Source], ask: Callable[[Source], Said], timeout: float) -> dict[int, Said]:
+    """What each of `sources` says within `timeout` seconds, by its position; `ask` may not raise."""
+    done: queue.SimpleQueue[tuple[int, Said]] = queue.SimpleQueue()
     deadline = time.monotonic() + timeout
-    for index, fetcher in enumerate(fetchers[1:], start=1):
-        name = f"armarius-{fetcher.name}"
+    for index, source in enumerate(sources):
         threading.Thread(
-            target=lambda i=index, f=fetcher: done.put((i, _ask(f, request))), name=name, daemon=True
+            target=lambda i=index, s=source: done.put((i, ask(s))), name="armarius-fetcher", daemon=True
         ).start()
-    threading.Thread(target=lambda: done.put((0, _ask(fetchers[0], request))), daemon=True).start()
-    answers: dict[int, Answer] = {}
-    while len(answers) < len(fetchers):
+    answers: dict[int, Said] = {}
+    while len(answers) < len(sources):
         try:
             index, answer = done.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             break
         answers[index] = answer
-    late = f"no answer within {timeout:g} s"
-    return [answers[i] if i in answers else _failed(fetcher, late) for i, fetcher in enumerate(fetchers)]
+    return answers
 
 
-def confirmed(fetchers: Sequence[Fetcher], candidates: Sequence[Candidate], request: FetchRequest) -> set[str]:
-    """Ids of those `candidates`, from an earlier prompt, that a fetcher would word the same today.
+def _confirm(fetcher: Confirming, candidates: Sequence[Candidate], request: FetchRequest) -> set[str] | str:
+    """The ids, or why there are none."""
+    try:
+        ids: Collection[str] = fetcher.confirm(candidates, request)
+        return set(ids)
+    except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+        return f"{type(error).__name__}: {error}"
 
-    A fetcher that cannot say, or fails, confirms nothing.
-    """
-    found: set[str] = set()
-    for fetcher in fetchers:
-        if isinstance(fetcher, Confirming):
-            with contextlib.suppress(Exception):
-                found |= set(fetcher.confirm(candidates, request))
-    return found
+
+def _late(timeout: float) -> str:
+    return f"no answer within {timeout:g} s"
 
 
 def _ask(fetcher: Fetcher, request: FetchRequest) -> Answer:

@@ -10,24 +10,25 @@ from typing import Any, NoReturn, Self
 
 from armarius.code.rpc import Disconnected, McpProcess, TimedOut
 from armarius.code.source import Reason, Reference, SourceUnavailable
+from armarius.programs import find_program
 
 __all__ = ["CkbSource", "find_ckb"]
 
 LIMIT = 100_000  # of every listing: a smaller one truncates without saying how much
 
 
-def find_ckb(explicit: str | None = None) -> str:
-    """The CKB program: `explicit`, else `CKB_BIN`, else `ckb` on the PATH.
+def find_ckb(explicit: str | None = None, project: Path | None = None) -> str:
+    """The CKB program: `explicit`, else `CKB_BIN`, else `ckb` on the PATH; a bare name never inside of `project`.
 
     Raises:
         SourceUnavailable: `no_binary`, with what to do.
     """
     for origin, name in (("the configuration", explicit), ("CKB_BIN", os.environ.get("CKB_BIN"))):
         if name:
-            if found := shutil.which(name):
+            if found := find_program(name, project=project):
                 return str(Path(found).absolute())
             raise SourceUnavailable("no_binary", f"{origin} names {name!r}, which is no program")
-    if found := shutil.which("ckb"):
+    if found := find_program("ckb", project=project):
         return str(Path(found).absolute())
     raise SourceUnavailable(
         "no_binary", "ckb is neither named by CKB_BIN nor on the PATH: npm install -g @tastehub/ckb (see its licence)"
@@ -61,7 +62,7 @@ class CkbSource:
         env: Mapping[str, str] | None = None,
     ) -> None:
         self.root = Path(root).resolve()
-        self.binary = find_ckb(binary)
+        self.binary = find_ckb(binary, self.root)
         self.timeout = timeout
         self.restarts = 0
         self._env = {"CKB_NO_UPDATE_CHECK": "1", **(env or {})}

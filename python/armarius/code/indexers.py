@@ -1,7 +1,6 @@
 """Running the SCIP indexers that are installed, hermetically, into the cache folder."""
 
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -12,9 +11,10 @@ from armarius.code import freshness
 from armarius.code.scip import ScipSource
 from armarius.config import load_config
 from armarius.errors import CodeGraphError
+from armarius.programs import find_program
 from armarius.project.documents import walk_files
 
-__all__ = ["INDEXERS", "IndexReport", "Indexer", "build_index", "find_program"]
+__all__ = ["INDEXERS", "IndexReport", "Indexer", "build_index", "find_indexer"]
 
 TOOLS_ENV = "ARMARIUS_TOOLS"  # a folder into which the indexers were installed with npm
 
@@ -74,15 +74,15 @@ class IndexReport:
     symbols: int = 0
 
 
-def find_program(indexer: Indexer, root: Path) -> str | None:
+def find_indexer(indexer: Indexer, root: Path) -> str | None:
     """The indexer's program: its variable, the PATH, `ARMARIUS_TOOLS`, the repository's own node_modules."""
     if named := os.environ.get(indexer.variable):
-        return shutil.which(named)
-    if found := shutil.which(indexer.program):
+        return find_program(named, project=root)
+    if found := find_program(indexer.program, project=root):
         return found
     folders = [Path(os.environ[TOOLS_ENV])] if os.environ.get(TOOLS_ENV) else []
     for folder in (*folders, root):
-        if found := shutil.which(indexer.program, path=str(folder / "node_modules" / ".bin")):
+        if found := find_program(indexer.program, path=str((folder / "node_modules" / ".bin").absolute())):
             return found
     return None
 
@@ -115,7 +115,7 @@ def build_index(root: Path, cache_dir: Path, *, timeout: float = 900.0) -> Index
         environment = Path(scratch) / "environment.json"
         environment.write_text("[]")
         for indexer in wanted:
-            program = find_program(indexer, root)
+            program = find_indexer(indexer, root)
             if program is None:
                 kinds = " ".join(sorted(indexer.suffixes & suffixes))
                 missing.append(f"{kinds} files need {indexer.program}: npm install -g {indexer.package}")

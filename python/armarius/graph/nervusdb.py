@@ -13,7 +13,6 @@ that any number of them stand between two entities; every question is one equali
 import json
 import logging
 import os
-import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from armarius.graph.cypher import create, decode, delete, encode, match, update
 from armarius.graph.process import run
 from armarius.graph.walk import walk
 from armarius.graph.wire import entity_wire, read_entity
+from armarius.programs import find_program
 
 __all__ = ["NervusDBGraph"]
 
@@ -50,21 +50,29 @@ class NervusDBGraph:
 
     Args:
         path: The database folder; made by the program when it is not there.
-        program: The program; None looks at `NERVUSDB_BIN`, then for `nervusdb-cli` on the PATH, at the first call.
+        program: The program; None looks at `NERVUSDB_BIN`, then for `nervusdb-cli` on the PATH, at every call.
         timeout_s: Seconds for each run of it, and for others to finish with the database.
+        project: A folder from which no program is run that a bare name finds; nor is one in the current directory.
 
     Raises:
         GraphError: From every method: no program, no answer in time, a refusal, or output that is none. The message
             names neither path nor statement; what the program said is logged at debug level.
+        ValueError: An id with a lone surrogate.
 
     Cost: a process per statement: two for `neighbors`, two or three for a write, four per level of a walk at most.
     """
 
     def __init__(
-        self, path: str | PathLike[str], *, program: str | PathLike[str] | None = None, timeout_s: float = 10.0
+        self,
+        path: str | PathLike[str],
+        *,
+        program: str | PathLike[str] | None = None,
+        timeout_s: float = 10.0,
+        project: str | PathLike[str] | None = None,
     ) -> None:
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - not resolved: a database may be a link
         self._program = None if program is None else os.fspath(program)
+        self._project = None if project is None else Path(project)
         self._timeout = timeout_s
         self._lock = threading.Lock()
         self._changes, self._files = 0, ""
@@ -183,8 +191,12 @@ class NervusDBGraph:
             raise GraphError("the graph program did not say how much it wrote")
 
     def _run(self, verb: Literal["query", "write"], statement: str) -> bytes:
+        try:
+            size = len(statement.encode())
+        except UnicodeEncodeError:
+            raise ValueError("an id holds a lone surrogate") from None
         command = [self._find(), "v2", verb, "--db", str(self.path)]
-        if len(statement.encode()) <= _LONGEST_ARGUMENT:
+        if size <= _LONGEST_ARGUMENT:
             return self._answer([*command, "--cypher", statement])
         with tempfile.TemporaryDirectory(prefix="armarius-") as folder:
             file = Path(folder) / "statement.cypher"
@@ -200,7 +212,7 @@ class NervusDBGraph:
 
     def _find(self) -> str:
         named = self._program or os.environ.get("NERVUSDB_BIN")
-        found = shutil.which(named or PROGRAM)
+        found = find_program(named or PROGRAM, project=self._project)
         if found is None:
             where = "the given program" if self._program else "NERVUSDB_BIN" if named else f"{PROGRAM} on the PATH"
             raise GraphError(f"no graph program: {where} cannot be run")

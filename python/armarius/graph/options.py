@@ -65,4 +65,4 @@ def read_graph_options(config: Config, root: Path) -> GraphOptions:
         raise ConfigError(f"{CONFIG_NAME}: graph.store must be project or nervusdb, got {name!r}")
     if not (root / path).resolve().is_relative_to(root.resolve()) or not path.strip("./\\"):
         raise ConfigError(f"{CONFIG_NAME}: graph.path must lie inside the project, got {path!r}")
-    return GraphOptions(NervusDBGraph(root / path) if name == "nervusdb" else None, **found)
+    return GraphOptions(NervusDBGraph(root / path, project=root) if name == "nervusdb" else None, **found)

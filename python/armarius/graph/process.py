@@ -29,7 +29,9 @@ class Finished:
 
 
 def run(command: Sequence[str], *, timeout_s: float, max_bytes: int) -> Finished:
-    """Run `command` without input and wait for it; whatever it has started ends with it.
+    """Run `command` without input and wait for it.
+
+    On POSIX whatever it has started ends with it; on Windows the program alone is ended, its children are left.
 
     Raises:
         GraphError: It cannot be started, takes longer than `timeout_s`, or writes more than `max_bytes`.
@@ -87,7 +89,7 @@ def _drain(process: "subprocess.Popen[bytes]", tail: list[bytes]) -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a program that still runs, with all that it has started."""
+    """End a program that still runs; with all that it has started, but on Windows."""
     with suppress(OSError):
         if process.returncode is not None:
             return
