@@ -11,8 +11,9 @@ from tests.graph.programs import fake_program
 import armarius
 from armarius.cli import main
 from armarius.codex.model import Entity, Fact, Relation
+from armarius.codex.record_file import RecordFile
 from armarius.errors import CodexError, ConfigError, GraphError
-from armarius.graph import NervusDBGraph, ProjectGraph, to_bytes
+from armarius.graph import Graph, NervusDBGraph, ProjectGraph, to_bytes
 from armarius.graph.guard import GraphGuard
 from armarius.testing import FakeGraph
 
@@ -314,6 +315,47 @@ class TestOfTheProject:
         assert "顾长明" in (novel / ".armarius" / "codex.toml").read_text(encoding="utf-8")
         monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "another"))
         with armarius.open(novel, watch=False) as engine:
+            assert to_bytes(engine.graph.snapshot()) == before
+
+    def test_a_graph_is_loaded_in_one_write_with_the_result_of_many(self, novel, tmp_path, monkeypatch):
+        graph = mastered()
+        for number in range(30):
+            graph.upsert_entity(Entity(f"p{number}", f"路人{number}", "character", (f"甲{number}",)))
+            graph.upsert_relation(Relation(f"p{number}", "lin-xiaoyu", "师徒", since=number))
+        graph.delete_entity("白鹭")
+        graph.upsert_entity(Entity("老人", '一位"老人"'))
+        twin = Path(shutil.copytree(novel, tmp_path / "twin"))
+        files = []
+        for folder, at_once in ((novel, True), (twin, False)):
+            with armarius.open(folder, watch=False) as engine:
+                known = engine.codex.get("lin-xiaoyu")
+                graph.upsert_entity(replace(known, origins=()))
+                writes = []
+                edit = RecordFile._edit
+                monkeypatch.setattr(RecordFile, "_edit", lambda *a, e=edit, w=writes: (w.append(1), e(*a))[1])
+                whole = graph.snapshot()
+                if at_once:
+                    whole.load_into(engine.graph)
+                    assert len(writes) == 1
+                    whole.load_into(engine.graph)
+                    assert len(writes) == 1
+                else:
+                    for entity in whole.entities:
+                        engine.graph.upsert_entity(entity)
+                    for relation in whole.relations:
+                        engine.graph.upsert_relation(relation)
+                    assert len(writes) == len(whole.entities) - 1 + len(whole.relations)
+                monkeypatch.setattr(RecordFile, "_edit", edit)
+                files.append((to_bytes(engine.graph.snapshot()), (folder / ".armarius" / "codex.toml").read_bytes()))
+        assert files[0] == files[1]
+
+    def test_a_graph_that_cannot_be_loaded_writes_nothing(self, novel):
+        with armarius.open(novel, watch=False) as engine:
+            before = to_bytes(engine.graph.snapshot())
+            with pytest.raises(KeyError):
+                engine.graph.upsert_all(Graph((Entity("neu", "新人"),), (Relation("neu", "niemand", "友"),)))
+            with pytest.raises(ValueError, match=r"entity\.name"):
+                engine.graph.upsert_all(Graph((Entity("neu", "新人"), Entity("x", " "))))
             assert to_bytes(engine.graph.snapshot()) == before
 
     def test_what_is_written_is_seen_at_once_while_a_watcher_follows(self, novel, monkeypatch):

@@ -21,7 +21,7 @@ file and line; a record that was right before stays as it was.
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,23 @@ class AuthoredCodex:
             raise CodexError(f"entity {id_!r}: there is one already, from {_places(known)}; update it instead")
         self._file.add("entity", data)
         return self.get(id_)
+
+    def extend(self, entities: Iterable[Entity], relations: Iterable[Relation] = ()) -> None:
+        """Add entities, and relations between ids, that are not there yet: in one write, all of them or none.
+
+        Raises:
+            CodexError, StoreFull: As `create` and `relate`.
+        """
+        records = [("entity", _entity_data({key: getattr(one, key) for key in _FIELDS})) for one in entities]
+        taken = {block.id for block in self._file.records() if block.table == "relation"}
+        for one in relations:
+            id_ = _free_id(one.source, one.target, one.type, taken)
+            taken.add(id_)
+            stated = {key: getattr(one, key) for key in ("source", "target", "type", "since", "until")}
+            records.append(("relation", {"id": id_, **{k: v for k, v in stated.items() if v is not None}}))
+        for table, data in records:
+            _refuse(table, data)
+        self._file.extend(records)
 
     def update(self, id_: str, /, **changes: Any) -> Entity:  # noqa: ANN401
         """Change fields of an entity; None unstates a field; KeyError when there is none.
@@ -166,6 +183,11 @@ class AuthoredCodex:
         else:
             self._file.add("relation", data)
 
+    def related(self) -> set[tuple[str, str, str]]:
+        """Source, target and type of the authored relations, as they were written."""
+        found = [block.data or {} for block in self._file.records() if block.table == "relation"]
+        return {(str(one.get("source")), str(one.get("target")), str(one.get("type"))) for one in found}
+
     def _relation_id(self, source: str, target: str, type_: str) -> str:
         """Of the record with these ends, or a new one: short, and longer where that is taken."""
         taken: set[str] = set()
@@ -175,8 +197,7 @@ class AuthoredCodex:
                 if (data.get("source"), data.get("target"), data.get("type")) == (source, target, type_):
                     return block.id
                 taken.add(block.id)
-        digest = hashlib.blake2b(f"{source}\n{target}\n{type_}".encode("utf-8", "replace")).hexdigest()
-        return next(id_ for size in (8, 16, 32, 128) if (id_ := f"r-{digest[:size]}") not in taken)
+        return _free_id(source, target, type_, taken)
 
     def unrelate(self, source: str, target: str, type: str) -> None:  # noqa: A002
         """Remove a relation as it was written; KeyError when there is none."""
@@ -205,6 +226,11 @@ class AuthoredCodex:
     def stamp(self) -> tuple[int, ...] | None:
         """Differs after every change of the file, by whichever hand."""
         return self._file.stamp()
+
+
+def _free_id(source: str, target: str, type_: str, taken: Container[str]) -> str:
+    digest = hashlib.blake2b(f"{source}\n{target}\n{type_}".encode("utf-8", "replace")).hexdigest()
+    return next(id_ for size in (8, 16, 32, 128) if (id_ := f"r-{digest[:size]}") not in taken)
 
 
 def _by_id(entities: Iterable[Entity], id_: str) -> Entity | None:

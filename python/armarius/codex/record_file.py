@@ -3,7 +3,7 @@
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,16 +77,31 @@ class RecordFile:
                     raise _Alike(block.id)
             if _find(blocks, table, data["id"]) is not None:
                 raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
-            text = "".join(block.text for block in blocks)
-            if not text:
-                text = f"# Records of this project; edit freely. One [[{table}]] each, `id` unique.\n\n"
-            return text.rstrip("\n") + "\n\n" + write_block(table, data)
+            return self._appended(blocks, [(table, data)])
 
         try:
             self._edit(edit)
         except _Alike as found:
             return found.id
         return str(data["id"])
+
+    def extend(self, records: Sequence[tuple[str, dict[str, Any]]]) -> None:
+        """Append records, each with its table, in one write: all of them or none.
+
+        Raises:
+            CodexError, ValueError, StoreFull, StoreBusy: As `add`.
+        """
+
+        def edit(blocks: list[Block]) -> str:
+            taken = {(block.table, block.id) for block in blocks}
+            for table, data in records:
+                if (table, data["id"]) in taken:
+                    raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
+                taken.add((table, data["id"]))
+            return self._appended(blocks, records)
+
+        if records:
+            self._edit(edit)
 
     def replace(self, table: str, data: dict[str, Any]) -> None:
         """Replace the record with the id of `data`; the other blocks keep every byte.
@@ -118,6 +133,12 @@ class RecordFile:
             return "".join(block.text for index, block in enumerate(blocks) if index != at)
 
         self._edit(edit)
+
+    def _appended(self, blocks: list[Block], records: Sequence[tuple[str, dict[str, Any]]]) -> str:
+        text = "".join(block.text for block in blocks)
+        if not text:
+            text = f"# Records of this project; edit freely. One [[{records[0][0]}]] each, `id` unique.\n"
+        return "\n\n".join((text.rstrip("\n"), *(write_block(*record).rstrip("\n") for record in records)))
 
     def _edit(self, edit: Callable[[list[Block]], str]) -> None:
         with self._lock:

@@ -11,7 +11,8 @@
 - `Entity.origins` and `Relation.origin` say where a file states something; no store keeps them.
 
 A store may also have `stamp() -> object`, cheap, that differs after every change, by whichever hand: with it the
-engine finds new entities by itself, without it after `engine.refresh()`.
+engine finds new entities by itself, without it after `engine.refresh()`. And `upsert_all(graph) -> None`: every entity
+and relation of a graph in one go, for `Graph.load_into`.
 
 Every method may raise `GraphError` when the store cannot answer; the engine turns that into `KG_UNAVAILABLE`.
 """
@@ -66,7 +67,13 @@ class Graph:
         )
 
     def load_into(self, store: "GraphStore") -> None:
-        """Write everything here into `store`; what it has beside stays."""
+        """Write everything here into `store`; what it has beside stays.
+
+        Cost: one `upsert_all` where the store has it, else a write for each entity and relation.
+        """
+        if isinstance(store, _Batched):
+            store.upsert_all(self)
+            return
         for entity in self.entities:
             store.upsert_entity(entity)
         for relation in self.relations:
@@ -125,6 +132,11 @@ class GraphStore(Protocol):
     def snapshot(self) -> Graph:
         """Everything. `armarius.graph.to_bytes` writes it down, `Graph.load_into` copies it to another store."""
         ...
+
+
+@runtime_checkable
+class _Batched(Protocol):
+    def upsert_all(self, graph: Graph, /) -> None: ...
 
 
 def relation_key(relation: Relation) -> tuple[str, str, str]:

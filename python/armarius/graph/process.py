@@ -72,19 +72,19 @@ def run(command: Sequence[str], *, timeout_s: float, max_bytes: int) -> Finished
         clock.cancel()
         _end(process)
         process.wait()  # a program that was ended is not left behind as a zombie
-        for stream in (process.stdout, process.stderr):
-            with suppress(OSError, ValueError):
-                if stream is not None and (stream is process.stdout or not listener.is_alive()):
-                    stream.close()
+        if process.stdout is not None:
+            process.stdout.close()
     if overdue.is_set():
         raise GraphError(f"the graph program did not answer within {timeout_s:g} s")
     return Finished(status, output, b"".join(tail)[-_TAIL:].decode("utf-8", "replace"))
 
 
 def _drain(process: "subprocess.Popen[bytes]", tail: list[bytes]) -> None:
-    """Read everything that is complained of: a full pipe would stop the program."""
-    with suppress(OSError, ValueError):
-        while process.stderr is not None and (chunk := process.stderr.read(65536)):
+    """Read everything that is complained of, for a full pipe would stop the program, and close it."""
+    if process.stderr is None:
+        return
+    with suppress(OSError, ValueError), process.stderr as stream:
+        while chunk := stream.read(65536):
             tail[:] = [b"".join(tail)[-_TAIL:], chunk]
 
 

@@ -63,7 +63,10 @@ class ProjectGraph:
         return Graph.of(map(_entity, rows[0]), _covering(rows[1]))
 
     def upsert_entity(self, entity: Entity, /) -> None:
-        """See `GraphStore`; what differs from a profile or `codex.json` is written and overrides it."""
+        """See `GraphStore`; what differs from a profile or `codex.json` is written and overrides it.
+
+        Cost: a write reads, checks and rewrites the whole file, as does `upsert_relation`: use `upsert_all` for many.
+        """
         entity = checked_entity(entity)
         with self._lock:
             known = next((one for one in self._codex.list() if one.id == entity.id), None)
@@ -92,6 +95,36 @@ class ProjectGraph:
             self._codex.relate(
                 relation.source, relation.target, relation.type, since=relation.since, until=relation.until
             )
+
+    def upsert_all(self, graph: Graph, /) -> None:
+        """Every entity and relation of `graph`, as by the other two; what is new is one write.
+
+        Raises:
+            KeyError, ValueError: As the other two; nothing is written.
+            CodexError: Likewise; what was new is written.
+
+        Cost: one write of the file, and one for each record that is there and differs.
+        """
+        entities = list({entity.id: checked_entity(entity) for entity in graph.entities}.values())
+        relations = list({relation_key(one): checked_relation(one) for one in graph.relations}.values())
+        with self._lock:
+            known = {entity.id for entity in self._codex.list()}
+            ends = known | {entity.id for entity in entities}
+            for relation in relations:
+                for end in (relation.source, relation.target):
+                    if end not in ends:
+                        raise KeyError(end)
+            stated = {relation_key(relation) for relation in self._codex.relations()} | self._codex.related()
+            self._codex.extend(
+                [entity for entity in entities if entity.id not in known],
+                [relation for relation in relations if relation_key(relation) not in stated],
+            )
+            for entity in entities:
+                if entity.id in known:
+                    self.upsert_entity(entity)
+            for relation in relations:
+                if relation_key(relation) in stated:
+                    self.upsert_relation(relation)
 
     def delete_entity(self, entity_id: str, /) -> None:
         """See `GraphStore`; the authored records alone can be deleted here.
