@@ -86,6 +86,16 @@ def test_sentences_about_one_hand_agree(town):
     assert not any(one.competes_with for one in said)
 
 
+def test_the_other_hand_competes_only_where_the_same_is_told_of_it(tmp_path):
+    chapter = "# 第一章\n\n顾砚青的右手缺了一截小指。\n\n顾砚青用右手提着灯。\n"
+    with armarius.open(write(tmp_path / "hands", {**TOWN, "chapters/第一章.md": chapter}), watch=False) as engine:
+        said = engine.evidence("顾砚青", attribute="手")
+    assert {one.text for one in said if one.competes_with} == {
+        "- 描述：左手缺一截小指，爱喝凉茶。",
+        "顾砚青的右手缺了一截小指。",
+    }
+
+
 def test_an_english_chapter_that_speaks_of_she_disputes_age_and_eyes_unasked(coast):
     said = coast.evidence("Harriet Vane")
     disputed = {name: one.values for one in said for name in one.attributes if one.chapter == 1}

@@ -9,7 +9,7 @@ from armarius.matching import Mention
 from armarius.retrieval.groups import LONG, Group, term_groups
 from armarius.retrieval.library import Library
 from armarius.retrieval.reasons import words_in
-from armarius.retrieval.values import Topic, topic_of, values_in
+from armarius.retrieval.values import Topic, topic_of, values_in, without_parts
 from armarius.retrieval.words import is_unspaced
 
 __all__ = ["SHARED", "Statement", "is_about", "is_rival", "order_of", "statements"]
@@ -84,7 +84,7 @@ def statements(
     found = list({(one.path, one.span): one for one in found}.values())[:limit]
     marked = []
     for one in found:
-        rivals = tuple(dict.fromkeys(other.reference for other in found if is_rival(one, other)))
+        rivals = tuple(dict.fromkeys(other.reference for other in found if _compete(topic, one, other)))
         marked.append(replace(one, competes_with=rivals, attributes=(attribute,) if rivals else ()))
     return marked
 
@@ -92,6 +92,15 @@ def statements(
 def order_of(one: Statement) -> tuple[int, str, tuple[int, int]]:
     """The order of the book."""
     return (one.chapter or 0, one.path, one.span)
+
+
+def _compete(topic: Topic, one: Statement, other: Statement) -> bool:
+    """As `is_rival`; the left and the right are rivals only where the rest of the sentence tells the same."""
+    if topic.valued or not is_rival(one, other):
+        return is_rival(one, other)
+    bare = [replace(side, values=side.values - _bodies(side.values)) for side in (one, other)]
+    told = [set(_core.terms(without_parts(side.text))) for side in (one, other)]
+    return is_rival(*bare) or len(told[0] & told[1]) >= SHARED
 
 
 def is_rival(one: Statement, other: Statement) -> bool:

@@ -16,7 +16,7 @@ from armarius.project.numerals import parse_numeral
 from armarius.retrieval.library import Library
 from armarius.retrieval.words import Phrases, concepts, table
 
-__all__ = ["ATTRIBUTES", "Topic", "topic_of", "values_in", "without_names"]
+__all__ = ["ATTRIBUTES", "Topic", "topic_of", "values_in", "without_names", "without_parts"]
 
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
@@ -155,6 +155,8 @@ def values_in(library: Library, sentence: str, mentions: Sequence[Mention], topi
         found |= _ages(sentence)
     if "body" in topic.dimensions and _first_letters("body").search(bare):
         found |= {f"body:{one.value}" for one in _values("body").find(bare)}
+    if not topic.valued:  # which of two: 左手, 右手
+        found |= {f"body:{one.value}" for one in _values("body").find(bare) if one.value.startswith(("left", "right"))}
     if "colour" in topic.dimensions and _first_letters("colour").search(bare):
         found |= _coloured(bare, topic.things)
     return frozenset(found)
@@ -199,6 +201,13 @@ def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[str]:
                 if beside:
                     found.add(f"{name}:{colour.value}")
     return found
+
+
+def without_parts(sentence: str) -> str:
+    """The sentence with spaces in place of the parts of the body in it."""
+    for one in _values("body").find(sentence):
+        sentence = sentence[: one.start] + " " * (one.end - one.start) + sentence[one.end :]
+    return sentence
 
 
 @lru_cache(maxsize=256)
