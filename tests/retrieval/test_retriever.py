@@ -290,3 +290,14 @@ def test_an_empty_project_finds_nothing():
     retriever = Retriever()
     retriever.sync({}, build_codex([]))
     assert retriever.retrieve("anything").outcome == "nothing found"
+
+
+def test_the_only_text_with_a_word_is_not_behind_texts_that_merely_tell_of_whom_the_words_describe(tmp_path):
+    files = {
+        "chapters/第一章.md": "# 第一章 凉茶\n\n沈砚秋擦着柜台。「沈掌柜，门口来了顶官轿。」\n",
+        "chapters/第二章.md": "# 第二章 渡口\n\n沈砚秋上了渡船，没有回头。沈砚秋的眼泪落下来。\n",
+        "chapters/第三章.md": "# 第三章 尾声\n\n阿笙成了茶楼的新掌柜。\n",
+        "设定/人物.md": "# 人物\n\n## 沈砚秋\n\n- 类型：角色\n- 描述：茶楼的掌柜。\n",
+        "大纲.md": "# 大纲\n\n## 第一章\n\n沈砚秋守着茶楼。\n\n## 第二章\n\n沈砚秋离开。\n",
+    }
+    assert references(retriever_of(write(tmp_path, files)).retrieve("新掌柜"))[0] == "chapters/第三章.md"

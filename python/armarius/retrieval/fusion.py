@@ -15,7 +15,7 @@ from armarius.retrieval.library import Library
 from armarius.retrieval.people import People
 from armarius.retrieval.query import Understanding
 
-__all__ = ["Mixed", "fuse", "mix"]
+__all__ = ["Mixed", "fuse", "mix", "rare_first"]
 
 _K = 10
 # What a text is worth by its place in the fused list, beside a section at _NAMED. The steps let the profile of
@@ -35,6 +35,8 @@ _THING = 0.6  # a place or a thing that is merely there, beside a person
 _OTHER_SECTION = 0.5
 _WHERE = 0.7  # a place that fits the words of a question that asks for one and names none
 _BACKUP = 0.95  # a text found only by meaning, below the last one found by words
+_RARE = 1  # texts that hold a word
+_FEW = 6  # terms of a question in which one word decides
 _LONGEST = 50  # texts beyond those that the question names
 
 
@@ -59,6 +61,30 @@ def fuse(lists: Sequence[Ranking]) -> dict[int, float]:
             scores[key] = scores.get(key, 0.0) + ranking.weight * _K / (_K + rank)
     best = max(scores.values(), default=1.0)
     return {key: score / best for key, score in scores.items()}
+
+
+def rare_first(
+    library: Library, asked: Understanding, lists: Sequence[Ranking], fused: dict[int, float]
+) -> dict[int, float]:
+    """Fused scores in which the text that fits the words best is not behind texts without its rare word.
+
+    In a short question that names nobody, a word that one text alone holds says more than an outline or a profile that
+    shares a character. In longer ones, and for words of two texts, ndcg falls by .01 to .02.
+
+    Cost: one look into the index per term.
+    """
+    best = next((ranking.keys[0] for ranking in lists if ranking.kind == "fulltext" and ranking.keys), None)
+    if best is None or asked.entities or asked.chapters or "thread" in asked.intents or len(asked.terms) > _FEW:
+        return fused
+    holders: set[int] = set()
+    for term in asked.terms:
+        holding = {key for key, _ in library.text_index.occurrences(term)}
+        if best in holding and len(holding) <= _RARE:
+            holders |= holding
+    others = max((score for key, score in fused.items() if key not in holders), default=0.0)
+    if not holders or fused[best] > others:
+        return fused
+    return fused | {best: min(1.0, others) + 1e-6}
 
 
 def mix(

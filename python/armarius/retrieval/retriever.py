@@ -21,7 +21,7 @@ from armarius.project.documents import Document
 from armarius.retrieval.candidates import Ranking, grounded, rankings
 from armarius.retrieval.clock import Clock
 from armarius.retrieval.found import Found
-from armarius.retrieval.fusion import Mixed, fuse, mix
+from armarius.retrieval.fusion import Mixed, fuse, mix, rare_first
 from armarius.retrieval.groups import SHORT, short_groups
 from armarius.retrieval.hits import Hit, Outcome, Retrieval
 from armarius.retrieval.library import Library
@@ -175,7 +175,7 @@ class Retriever:
         matching = _matching(library, asked)
         backup = [key for ranking in lists if ranking.kind == "vector" for key in ranking.keys]
         exact = [ranking for ranking in lists if ranking.kind != "vector"]
-        mixed = mix(library, asked, people, fuse(exact), matching, backup)[:limit]
+        mixed = mix(library, asked, people, rare_first(library, asked, exact, fuse(exact)), matching, backup)[:limit]
         clock.lap("fuse")
         hits = [_hit(library, asked, people, lists, one) for one in mixed]
         if self._root is not None and len(hits) < limit:
