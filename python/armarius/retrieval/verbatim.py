@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from armarius.project.documents import Document
 from armarius.project.numerals import NUMERAL
 from armarius.retrieval.library import Library
 
@@ -24,11 +25,12 @@ def holding(library: Library, phrase: str) -> dict[int, int]:
     """
     key = ("phrase", phrase, None)
     if key not in library.memo:
-        find, found = pattern_of(phrase).finditer, {}
+        found = {}
         for text in library.texts.values():
             document = library.document(text.path)
             if document is not None and text.blocks:
-                count = sum(1 for _ in find(document.text, text.blocks[0].start, text.blocks[-1].end))
+                pattern, small = _search(library, document, phrase)
+                count = sum(1 for _ in pattern.finditer(small, text.blocks[0].start, text.blocks[-1].end))
                 if count:
                     found[text.key] = count
         library.memo[key] = found
@@ -36,11 +38,31 @@ def holding(library: Library, phrase: str) -> dict[int, int]:
 
 
 def occurs(library: Library, phrase: str) -> bool:
-    """Whether any document holds the phrase: a text, a setting, the outline."""
+    """Whether any document holds the phrase: a text, a setting, the outline; remembered until something changes."""
     if holding(library, phrase):
         return True
-    documents = map(library.document, library.paths)
-    return any(pattern_of(phrase).search(document.text) for document in documents if document is not None)
+    key = ("occurs", phrase, None)
+    if key not in library.memo:
+        documents = [document for path in library.paths if (document := library.document(path)) is not None]
+        searches = (_search(library, document, phrase) for document in documents)
+        library.memo[key] = any(pattern.search(small) for pattern, small in searches)
+    return bool(library.memo[key])
+
+
+def _search(library: Library, document: Document, phrase: str) -> tuple[re.Pattern[str], str]:
+    """What to look for, and where: in small letters, made once, rather than folding case in every search."""
+    key = ("small letters", document.path, None)
+    if key not in library.memo:
+        library.memo[key] = document.text.lower()
+    small = library.memo[key]
+    if len(small) != len(document.text):  # İ has two small letters: places would be off
+        return pattern_of(phrase), document.text
+    return _plain(phrase.lower()), small
+
+
+@lru_cache(maxsize=64)
+def _plain(phrase: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(map(re.escape, phrase.split())))
 
 
 def is_content(library: Library, words: str) -> bool:
