@@ -17,6 +17,7 @@ from armarius.retrieval.hits import Retrieval
 from armarius.retrieval.library import Library
 from armarius.retrieval.passages import BEST_SCORE, Passage, passages_of
 from armarius.retrieval.retriever import Retriever
+from armarius.retrieval.values import ATTRIBUTES
 
 __all__ = ["PASSAGE_GROUP", "PassageFetcher"]
 
@@ -133,12 +134,15 @@ def _disputed(library: Library, found: Found, chapter: int | None) -> list[State
     if checks and not who:
         keys = [one.key for one in found.mixed if one.is_section]
         who = list(dict.fromkeys(entity for key in keys for entity in library.sections[key].entities))[:_PRESENT]
+    comparable = not set(ATTRIBUTES).isdisjoint(asked.concepts)
     said: list[Statement] = []
     for entity_id in who:
         if checks and asked.content and asked.entities:
             said += statements(library, entity_id, asked.content, chapter=chapter, texts=_DISPUTED)
-        about = disputes(library, entity_id, chapter=chapter)
         wanted = checks and not (asked.content and asked.entities)
+        if not wanted and not comparable:
+            continue
+        about = disputes(library, entity_id, chapter=chapter)
         said += [one for one in about if wanted or set(one.attributes) & set(asked.concepts)]
     if asked.chapters:  # what they say, and what competes with that
         here = {one.reference for one in said if one.chapter in asked.chapters}
