@@ -15,7 +15,7 @@ from armarius.retrieval.disputes import disputes
 from armarius.retrieval.found import Found
 from armarius.retrieval.hits import Retrieval
 from armarius.retrieval.library import Library
-from armarius.retrieval.passages import BEST_SCORE, Passage, passages_of
+from armarius.retrieval.passages import BEST_SCORE, TEXTS, Passage, passages_of
 from armarius.retrieval.retriever import Retriever
 from armarius.retrieval.values import ATTRIBUTES
 
@@ -71,7 +71,7 @@ class PassageFetcher:
         state = (self._documents, self._codex, self._matcher)
         known = self._retriever.ask_graph(query, *state, chapter=request.chapter)
         with self._retriever.at(*state) as retriever:
-            found = retriever.find(query, limit=_HITS, chapter=request.chapter, known=known)
+            found = retriever.find(query, limit=_HITS, chapter=request.chapter, known=known, explained=TEXTS)
             library = retriever.library
             assert library is not None
             rivals = _disputed(library, found, request.chapter)

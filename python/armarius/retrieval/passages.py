@@ -11,12 +11,12 @@ from armarius.retrieval.found import Found
 from armarius.retrieval.library import Library
 from armarius.retrieval.reasons import best_paragraph, sought_words
 
-__all__ = ["BEST_SCORE", "Passage", "passages_of"]
+__all__ = ["BEST_SCORE", "TEXTS", "Passage", "passages_of"]
 
 # Code points of a passage: about what a writer reads at a glance, and a tenth of the layer at the default budget.
 _LENGTH = 400
 _PER_TEXT = 2
-_TEXTS = 5
+TEXTS = 5  # passages come from so many at most
 # Below a card of somebody named (1.0), above what happens to stand around the cursor (0.5).
 BEST_SCORE = 0.95
 _SENTENCE_END = re.compile(r"[。！？!?…]+[”’」』）\"')\]]*|\.[\"'”’)\]]*(?=\s|$)|\n+")
@@ -53,7 +53,7 @@ def passages_of(library: Library, found: Found) -> list[Passage]:
         blocks |= next((ranking.blocks for ranking in found.lists if ranking.kind == kind), {})
     passages: list[Passage] = []
     texts = [(one, hit) for one, hit in zip(found.mixed, found.answer.hits, strict=False) if not one.is_section]
-    for place, (one, hit) in enumerate(texts[:_TEXTS]):
+    for place, (one, hit) in enumerate(texts[:TEXTS]):
         text = library.texts[one.key]
         document = library.document(text.path)
         if document is None or not text.blocks:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from armarius.codex import Codex
-from armarius.fetchers.base import Omission
+from armarius.fetchers.base import Evidence, Omission
 from armarius.graph.guard import GraphGuard
 from armarius.graph.known import Known
 from armarius.matching import EntityMatcher
@@ -144,14 +144,25 @@ class Retriever:
         """
         return self.find(query, limit=limit, chapter=chapter, known=known).answer
 
-    def find(self, query: str, *, limit: int = 5, chapter: int | None = None, known: Known = _FILES_ALONE) -> Found:
-        """`retrieve`, with what led to the answer."""
+    def find(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        chapter: int | None = None,
+        known: Known = _FILES_ALONE,
+        explained: int | None = None,
+    ) -> Found:
+        """`retrieve`, with what led to the answer.
+
+        With `explained`, only the first so many texts carry their evidence: most of the cost of a long answer.
+        """
         if limit < 0:
             raise ValueError(f"limit must be >= 0, got {limit}")
         with self._lock:
-            return self._find(query, limit, chapter, known)
+            return self._find(query, limit, chapter, known, explained)
 
-    def _find(self, query: str, limit: int, chapter: int | None, known: Known) -> Found:
+    def _find(self, query: str, limit: int, chapter: int | None, known: Known, explained: int | None) -> Found:
         clock = Clock()
         library = self._library
         if library is None:
@@ -177,7 +188,10 @@ class Retriever:
         exact = [ranking for ranking in lists if ranking.kind != "vector"]
         mixed = mix(library, asked, people, rare_first(library, asked, exact, fuse(exact)), matching, backup)[:limit]
         clock.lap("fuse")
-        hits = [_hit(library, asked, people, lists, one) for one in mixed]
+        texts = [one for one in mixed if not one.is_section]
+        told = mixed if explained is None else texts[:explained]
+        why = {(one.is_section, one.key): reasons(library, asked, people, lists, one) for one in told}
+        hits = [_hit(library, one, why.get((one.is_section, one.key), ())) for one in mixed]
         if self._root is not None and len(hits) < limit:
             hits += unread(self._root, library, asked.phrases, hits, warnings)[: limit - len(hits)]
         clock.lap("explain")
@@ -244,8 +258,7 @@ def _matching(library: Library, asked: Understanding) -> list[tuple[int, float]]
     return [(key, score / found[0][1]) for key, score, _ in found]
 
 
-def _hit(library: Library, asked: Understanding, people: People, lists: list[Ranking], one: Mixed) -> Hit:
-    evidence = reasons(library, asked, people, lists, one)
+def _hit(library: Library, one: Mixed, evidence: tuple[Evidence, ...]) -> Hit:
     score = round(one.score, 4)
     if one.is_section:
         section = library.sections[one.key]
