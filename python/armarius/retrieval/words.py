@@ -38,7 +38,7 @@ class Phrases(Generic[T]):
     Args:
         entries: Phrase to value; a `-` inside a Latin phrase stands for a space or a hyphen.
 
-    Cost: to find, linear in the text times the longest phrase; no regular expression per phrase.
+    Cost: to find, linear in the text, times the longest phrase where one may begin; no regular expression per phrase.
     """
 
     __slots__ = ("_longest", "_values")
@@ -49,7 +49,9 @@ class Phrases(Generic[T]):
             key = tuple(token for token, _, _ in _tokens(phrase.replace("-", " ")))
             if key:
                 self._values.setdefault(key, value)
-        self._longest = max(map(len, self._values), default=0)
+        self._longest: dict[str, int] = {}  # by first token
+        for key in self._values:
+            self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
 
     def find(self, text: str, tokens: "Tokens | None" = None) -> list[Found[T]]:
         """Every phrase in `text`, leftmost-longest; spans in code points.
@@ -63,7 +65,7 @@ class Phrases(Generic[T]):
         found: list[Found[T]] = []
         at = 0
         while at < len(tokens):
-            for length in range(min(self._longest, len(tokens) - at), 0, -1):
+            for length in range(min(self._longest.get(tokens[at][0], 0), len(tokens) - at), 0, -1):
                 piece = tokens[at : at + length]
                 value = self._values.get(tuple(token for token, _, _ in piece))
                 if value is not None and _joined(text, piece):
