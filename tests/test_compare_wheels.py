@@ -82,7 +82,7 @@ def test_a_planted_difference_in_a_wheel_is_found_and_shown(recorded, tmp_path):
     )
     assert f"--- before/{named[0]}\n+++ after/{named[0]}" in shown
     entity = next(one["value"][0][0] for one in answers(recorded) if one["id"] == named[0])
-    assert f'-: ["{entity}"' in shown
+    assert f'-: ["{entity}", ' in shown
 
 
 def test_a_project_that_has_changed_is_not_compared_with_its_record(recorded, tmp_path):

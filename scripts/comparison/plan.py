@@ -34,7 +34,7 @@ _ODD = ("", "？？？", "🙂", "a", "\u3000\n", "[知识图谱 — 引用检�
 
 # Of a hundred requests, so many of each kind; what is left over assembles.
 _SHARES = {
-    "chain": 16, "wire": 6, "odd": 6, "inspect": 6, "retrieve": 8, "search": 6, "detect": 4, "mentions": 3,
+    "chain": 16, "wire": 6, "odd": 6, "inspect": 6, "retrieve": 14, "search": 8, "detect": 4, "mentions": 3,
     "evidence": 4, "channel": 9, "subgraph": 2, "listing": 2, "remember": 2,
 }  # fmt: skip
 

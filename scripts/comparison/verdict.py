@@ -86,7 +86,7 @@ def _flat(value: object, name: str = "") -> Iterator[str]:
     if isinstance(value, dict):
         for key, part in value.items():
             yield from _flat(part, f"{name}.{key}" if name else key)
-    elif isinstance(value, list) and any(isinstance(part, dict | list) for part in value):
+    elif isinstance(value, list) and value and all(isinstance(part, dict | list) for part in value):
         for index, part in enumerate(value):
             yield from _flat(part, f"{name}[{index}]" if isinstance(part, dict) else name)
     elif isinstance(value, str) and "\n" in value:
