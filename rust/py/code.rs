@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::code::build::build;
-use crate::code::classify::EdgeKind;
-use crate::code::companions::companions;
-use crate::code::graph::{Edge, Graph};
-use crate::code::occurrences::{Collector, Document, Occurrences as Columns};
-use crate::code::position::pos;
-use crate::code::python::{ScopeKind, outline};
-use crate::code::scip::{ScipError, read};
-use crate::code::walk::{Direction, Limits, walk};
+use crate::code::graph::build::build;
+use crate::code::graph::classify::EdgeKind;
+use crate::code::graph::implied_symbols::companions;
+use crate::code::graph::model::{Edge, Graph};
+use crate::code::graph::traverse::{Direction, Limits, walk};
+use crate::code::index::occurrences::{Collector, Document, Occurrences as Columns};
+use crate::code::index::scip::{ScipError, read};
+use crate::code::scan::position::pos;
+use crate::code::scan::python::{ScopeKind, outline};
 
 type Occurrence = (String, u32, u32, u32, bool);
 /// `(nodes with depth, edges, truncated, deeper)`
@@ -301,7 +301,7 @@ pub fn python_outline(text: &str) -> Vec<(&'static str, String, usize, usize, us
 /// Whether an id names a symbol, rather than a local, a parameter or nothing.
 #[pyfunction]
 pub fn is_symbol(symbol: &str) -> bool {
-    crate::code::ident::parse(symbol).is_some()
+    crate::code::index::symbol_id::parse(symbol).is_some()
 }
 
 /// Definitions with bodies in braces: (is a class, name, first line, last line), outermost first.
@@ -309,7 +309,7 @@ pub fn is_symbol(symbol: &str) -> bool {
 pub fn brace_outline(text: &str) -> Vec<(bool, String, usize, usize)> {
     let newlines: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
     let line = |offset: usize| newlines.partition_point(|&n| n < offset) + 1;
-    crate::code::blocks::blocks(text)
+    crate::code::scan::blocks::blocks(text)
         .into_iter()
         .map(|b| {
             let name = text[b.name].to_string();

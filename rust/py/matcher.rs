@@ -1,10 +1,10 @@
 //! `EntityMatcher` for Python: conversions and nothing else.
 
-use crate::doubt::Doubt;
-use crate::matcher::{Habits, Hit, Matcher, MatcherError};
-use crate::offsets::CodePoints;
+use crate::matching::ambiguity::Doubt;
+use crate::matching::matcher::{Habits, Hit, Matcher, MatcherError};
+use crate::matching::readings::Kind;
 use crate::py::mention::{Match, Mention, Rejection};
-use crate::reading::Kind;
+use crate::text::offsets::CodePoints;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;

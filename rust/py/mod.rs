@@ -2,14 +2,14 @@
 
 use pyo3::prelude::*;
 
+mod bigrams;
+mod bm25;
 mod budget;
 mod code;
-mod grams;
+mod grep;
 mod lexical;
 mod matcher;
 mod mention;
-mod rank;
-mod scan;
 mod tokens;
 mod truncate;
 mod walk;
@@ -20,21 +20,21 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use super::bigrams::{find_terms, index_tokens, term_phrase, text_grams};
+    #[pymodule_export]
+    use super::bm25::{TextIndex, stem, terms};
+    #[pymodule_export]
     use super::budget::allocate;
     #[pymodule_export]
     use super::code::{CodeGraph, Occurrences, brace_outline, is_symbol, python_outline};
     #[pymodule_export]
-    use super::grams::{find_terms, index_tokens, term_phrase, text_grams};
+    use super::grep::scan;
     #[pymodule_export]
     use super::lexical::lexical_embed;
     #[pymodule_export]
     use super::matcher::EntityMatcher;
     #[pymodule_export]
     use super::mention::{Match, Mention, Rejection};
-    #[pymodule_export]
-    use super::rank::{TextIndex, stem, terms};
-    #[pymodule_export]
-    use super::scan::scan;
     #[pymodule_export]
     use super::tokens::TokenCounter;
     #[pymodule_export]

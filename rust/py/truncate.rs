@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::tokens::{DETACH_ABOVE, TokenCounter};
-use crate::offsets::CodePoints;
+use crate::text::offsets::CodePoints;
 use crate::truncate::{Boundary, Keep, truncate as cut_text};
 
 /// `(start, end, tokens, settled)` of the longest piece that fits, in code points.

@@ -23,7 +23,7 @@ pub fn walk(
     only: Vec<PathBuf>,
 ) -> PyResult<(Files, Refusals)> {
     let (found, refused) = py
-        .detach(|| crate::walk::walk(&root, &exclude, &only))
+        .detach(|| crate::files::walk::walk(&root, &exclude, &only))
         .map_err(|error| PyValueError::new_err(format!("exclude: {error}")))?;
     Ok((
         found

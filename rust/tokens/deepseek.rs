@@ -6,7 +6,7 @@
 //! the next match.
 
 use super::classes::{Classes, LETTER, MARK, NUMBER, SPACE, SYMBOL, decode};
-use super::pretokenize::{is_line_end, numbers, white_space};
+use super::scanners::{is_line_end, numbers, white_space};
 
 const WORD: u8 = LETTER | MARK;
 

@@ -18,6 +18,7 @@ mod models;
 mod pretokenize;
 #[cfg(test)]
 mod pretokenize_patterns;
+mod scanners;
 mod vocab;
 
 use std::path::Path;

@@ -6,6 +6,7 @@
 
 use super::classes::{Classes, HAN, LETTER, LOWER, MARK, NUMBER, SPACE, UPPER};
 use super::deepseek;
+use super::scanners::{is_line_end, numbers, run, white_space};
 
 /// The family of patterns an encoding splits with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,23 +53,6 @@ impl Grammar {
     }
 }
 
-pub(crate) fn is_line_end(byte: u8) -> bool {
-    matches!(byte, b'\r' | b'\n')
-}
-
-/// End of the run of characters from `at` on that have any bit of `any` and none of `none`.
-#[inline]
-pub(crate) fn run(classes: &Classes, text: &[u8], mut at: usize, any: u8, none: u8) -> usize {
-    while at < text.len() {
-        let (bits, width) = classes.at(text, at);
-        if bits & any == 0 || bits & none != 0 {
-            break;
-        }
-        at += width;
-    }
-    at
-}
-
 /// End of the run of characters from `at` on that have no bit of `none`.
 #[inline]
 fn run_without(classes: &Classes, text: &[u8], mut at: usize, none: u8) -> usize {
@@ -78,18 +62,6 @@ fn run_without(classes: &Classes, text: &[u8], mut at: usize, none: u8) -> usize
             break;
         }
         at += width;
-    }
-    at
-}
-
-/// `\p{N}{1,limit}`, given that a number stands at `at`.
-#[inline]
-pub(crate) fn numbers(classes: &Classes, text: &[u8], mut at: usize, limit: usize) -> usize {
-    for _ in 0..limit {
-        match text.get(at).map(|_| classes.at(text, at)) {
-            Some((bits, width)) if bits & NUMBER != 0 => at += width,
-            _ => break,
-        }
     }
     at
 }
@@ -121,41 +93,6 @@ fn punctuation(classes: &Classes, text: &[u8], at: usize, not: u8, slash: bool) 
         end += 1;
     }
     end
-}
-
-/// `\s*[\r\n]+|\s+(?!\S)|\s+`; with `whole_tail`, `\s++$` goes before.
-///
-/// `ends` says whether the text ends, for the pattern, before the character at that place.
-#[inline]
-pub(crate) fn white_space(
-    classes: &Classes,
-    text: &[u8],
-    at: usize,
-    whole_tail: bool,
-    ends: impl Fn(usize) -> bool,
-) -> usize {
-    let (mut end, mut line_end, mut last) = (at, at, at);
-    while end < text.len() {
-        let (bits, width) = classes.at(text, end);
-        if bits & SPACE == 0 {
-            break;
-        }
-        last = end;
-        end += width;
-        if is_line_end(text[last]) {
-            line_end = end;
-        }
-    }
-    let at_end = ends(end);
-    if whole_tail && at_end {
-        end
-    } else if line_end > at {
-        line_end
-    } else if at_end || last == at {
-        end
-    } else {
-        last
-    }
 }
 
 /// Where the letters of a piece of ASCII begin: at `at`, or behind one other character, which is no digit.

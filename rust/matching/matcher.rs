@@ -1,0 +1,302 @@
+//! Aliases to an automaton; text to mentions.
+//!
+//! A `Matcher` finds where known names stand in a text, spans in bytes. This file builds it and says what
+//! it answers; how it searches is in `search`, where a mention may begin and end in `boundary`.
+//!
+//! Cost: building is linear in the aliases; a search is one pass, see `search`.
+
+use crate::matching::ambiguity::Doubt;
+use crate::matching::boundary::Reason;
+use crate::matching::fold_trigger::Alphabet;
+use crate::matching::prefilter::Prefilter;
+use crate::matching::readings::{self, Kind};
+use crate::text::normalize;
+use crate::text::offsets::CodePoints;
+use aho_corasick::automaton::Automaton;
+use aho_corasick::nfa::contiguous::NFA;
+use aho_corasick::{Anchored, MatchKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Why a matcher cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MatcherError {
+    /// An alias without a visible character.
+    #[error("entity {id:?}: {which} is blank")]
+    Blank {
+        /// The entity.
+        id: String,
+        /// "name" or "alias" with its place.
+        which: String,
+    },
+    /// More aliases than the automaton can hold.
+    #[error("too many aliases for one matcher: {0}")]
+    TooLarge(String),
+}
+
+/// One occurrence of an alias. Entities are `Matcher::entities_of(alias)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hit {
+    /// Start in bytes of the original text.
+    pub start: usize,
+    /// End in bytes, exclusive.
+    pub end: usize,
+    /// Index of the alias.
+    pub alias: u32,
+}
+
+/// An alias that stands in the text and is not a mention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rejected {
+    /// Where and which.
+    pub hit: Hit,
+    /// Why.
+    pub reason: Reason,
+    /// The mention that covers it, if one does.
+    pub by: Option<Hit>,
+}
+
+#[derive(Debug, Clone)]
+struct Alias {
+    shown: String,
+    /// Indices into the entity ids, in the order of the ids; none for a longer name that is nobody's.
+    entities: Vec<u32>,
+    /// What all its entities are, `Other` when they differ.
+    kind: Kind,
+    doubt: Option<Doubt>,
+}
+
+/// What was learnt from a project's documents about the names in it.
+#[derive(Debug, Clone, Default)]
+pub struct Habits<'a> {
+    /// Longer names and words, nobody's, that contain an alias and cover it.
+    pub longer: Vec<&'a str>,
+    /// Aliases that are not always the entity's name.
+    pub doubts: Vec<(&'a str, Doubt)>,
+}
+
+/// An immutable set of aliases and the automaton that finds them.
+#[derive(Debug)]
+pub struct Matcher {
+    ids: Vec<String>,
+    aliases: Vec<Alias>,
+    /// None without aliases.
+    pub(crate) engine: Option<Engine>,
+}
+
+/// What a search runs on.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) automaton: NFA,
+    pub(crate) prefilter: Prefilter,
+    pub(crate) alphabet: Alphabet,
+    /// Whether some alias spans lines.
+    multiline: bool,
+}
+
+impl Matcher {
+    /// Builds the matcher of `(entity id, names)`; ids that repeat are one entity, names that fold to the same are one alias.
+    pub fn new<'a, N>(
+        entities: impl IntoIterator<Item = (&'a str, N)>,
+    ) -> Result<Self, MatcherError>
+    where
+        N: IntoIterator<Item = &'a str>,
+    {
+        let entities = entities.into_iter();
+        let of_no_kind = entities.map(|(id, names)| (id, Kind::Other, names));
+        Self::with_habits(of_no_kind, &Habits::default())
+    }
+
+    /// As `new`, with what each entity is and what the project's documents taught.
+    pub fn with_habits<'a, N>(
+        entities: impl IntoIterator<Item = (&'a str, Kind, N)>,
+        habits: &Habits<'_>,
+    ) -> Result<Self, MatcherError>
+    where
+        N: IntoIterator<Item = &'a str>,
+    {
+        let mut ids: Vec<String> = Vec::new();
+        let mut index_of: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut names_of = Names::default();
+        for (id, kind, names) in entities {
+            let entity = *index_of.entry(id).or_insert_with(|| {
+                ids.push(id.to_owned());
+                ids.len() as u32 - 1
+            });
+            for (place, name) in names.into_iter().enumerate() {
+                if !names_of.add(name, Some(entity), kind) {
+                    let which = match place {
+                        0 => "its name".to_owned(),
+                        _ => format!("alias {place}"),
+                    };
+                    let id = id.to_owned();
+                    return Err(MatcherError::Blank { id, which });
+                }
+            }
+        }
+        for longer in &habits.longer {
+            names_of.add(longer, None, Kind::Other);
+        }
+        for (alias, doubt) in &habits.doubts {
+            names_of.doubt(alias, doubt);
+        }
+        let Names {
+            mut aliases,
+            folded,
+            ..
+        } = names_of;
+        for alias in &mut aliases {
+            alias
+                .entities
+                .sort_unstable_by(|a, b| ids[*a as usize].cmp(&ids[*b as usize]));
+        }
+        let engine = match folded.as_slice() {
+            [] => None,
+            some => Some(Engine::new(some)?),
+        };
+        Ok(Self {
+            ids,
+            aliases,
+            engine,
+        })
+    }
+
+    /// What the surroundings of a hit have against it (`reading`).
+    pub(crate) fn against(&self, text: &str, hit: &Hit) -> Option<Reason> {
+        let alias = &self.aliases[hit.alias as usize];
+        readings::against(text, hit.start, hit.end, alias.kind, alias.doubt.as_ref())
+    }
+
+    /// The entity ids, in the order in which they were first given.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// The aliases as they were first written, by index.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
+        self.aliases.iter().map(|alias| alias.shown.as_str())
+    }
+
+    /// The alias as it was first written.
+    pub fn alias(&self, alias: u32) -> &str {
+        &self.aliases[alias as usize].shown
+    }
+
+    /// The entities that share the alias, in the order of their ids, as indices into `ids`.
+    pub fn entities_of(&self, alias: u32) -> &[u32] {
+        &self.aliases[alias as usize].entities
+    }
+
+    /// The first mention of each entity, as (index of the entity, mention), by start, longest first.
+    pub fn detect(&self, text: &str) -> Vec<(u32, Hit)> {
+        let mut seen = FxHashSet::default();
+        let mentions = self.find_all(text).into_iter();
+        let each = mentions.flat_map(|hit| {
+            self.entities_of(hit.alias)
+                .iter()
+                .map(move |entity| (*entity, hit))
+        });
+        each.filter(|(entity, _)| seen.insert(*entity)).collect()
+    }
+
+    /// Mentions as little-endian u32 quadruples: `number`, index of the entity, start and end in code points.
+    pub fn find_packed(&self, number: u32, text: &str) -> Vec<u8> {
+        let hits = self.find_all(text);
+        let mut packed = Vec::with_capacity(hits.len() * 16);
+        let mut cursor = CodePoints::new(text);
+        for hit in hits {
+            let (start, end) = cursor.span(hit.start, hit.end);
+            for entity in self.entities_of(hit.alias) {
+                for value in [number, *entity, start as u32, end as u32] {
+                    packed.extend_from_slice(&value.to_le_bytes());
+                }
+            }
+        }
+        packed
+    }
+}
+
+/// The aliases of a matcher under construction.
+#[derive(Default)]
+struct Names {
+    aliases: Vec<Alias>,
+    folded: Vec<String>,
+    index_of: FxHashMap<String, u32>,
+}
+
+impl Names {
+    /// Adds a name of `entity`, or one that is nobody's unless it is known; false if nothing of it is visible.
+    fn add(&mut self, name: &str, entity: Option<u32>, kind: Kind) -> bool {
+        let shown = name.trim();
+        let folded = normalize::fold(shown).text.into_owned();
+        if folded.trim().is_empty() {
+            return false;
+        }
+        if let Some(known) = self.index_of.get(&folded) {
+            let alias = &mut self.aliases[*known as usize];
+            if let Some(entity) = entity.filter(|entity| !alias.entities.contains(entity)) {
+                alias.entities.push(entity);
+                alias.kind = if alias.kind == kind {
+                    kind
+                } else {
+                    Kind::Other
+                };
+            }
+            return true;
+        }
+        self.index_of
+            .insert(folded.clone(), self.aliases.len() as u32);
+        self.folded.push(folded);
+        self.aliases.push(Alias {
+            shown: shown.to_owned(),
+            entities: entity.into_iter().collect(),
+            kind,
+            doubt: None,
+        });
+        true
+    }
+
+    /// Doubts a known alias; of an unknown one there is nothing to doubt.
+    fn doubt(&mut self, name: &str, doubt: &Doubt) {
+        let folded = normalize::fold(name.trim()).text;
+        if let Some(known) = self.index_of.get(folded.as_ref()) {
+            self.aliases[*known as usize].doubt = Some(doubt.clone());
+        }
+    }
+}
+
+impl Engine {
+    fn new(aliases: &[String]) -> Result<Self, MatcherError> {
+        let letters = aliases
+            .iter()
+            .any(|alias| alias.bytes().any(|byte| byte.is_ascii_alphabetic()));
+        let automaton = NFA::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .ascii_case_insensitive(letters)
+            .dense_depth(DENSE_DEPTH)
+            .prefilter(false)
+            .build(aliases)
+            .map_err(|error| MatcherError::TooLarge(error.to_string()))?;
+        let root = automaton
+            .start_state(Anchored::Yes)
+            .map_err(|error| MatcherError::TooLarge(error.to_string()))?;
+        Ok(Self {
+            prefilter: Prefilter::new(aliases, &automaton, root),
+            alphabet: Alphabet::new(aliases),
+            multiline: aliases.iter().any(|alias| alias.contains('\n')),
+            automaton,
+        })
+    }
+
+    /// The line that `at` lies in, without its end; the whole text when an alias spans lines.
+    pub(crate) fn line_around(&self, text: &str, at: usize) -> (usize, usize) {
+        if self.multiline {
+            return (0, text.len());
+        }
+        let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
+        let end = text[at..].find('\n').map_or(text.len(), |after| at + after);
+        (start, end)
+    }
+}
+
+/// States up to here are rows of a table: the bytes of one Han character branch too widely for lists.
+const DENSE_DEPTH: usize = 3;

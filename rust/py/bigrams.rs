@@ -1,0 +1,50 @@
+//! Full-text tokens for Python: whole batches at once.
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+
+/// The index tokens of each text.
+#[pyfunction]
+#[pyo3(signature = (texts, /))]
+pub fn index_tokens(py: Python<'_>, texts: Vec<PyBackedStr>) -> Vec<String> {
+    py.detach(move || {
+        texts
+            .iter()
+            .map(|text| crate::text::bigrams::index_tokens(text))
+            .collect()
+    })
+}
+
+/// A term as an FTS5 phrase, "" when nothing of it is indexed.
+#[pyfunction]
+#[pyo3(signature = (term, /))]
+pub fn term_phrase(term: &str) -> String {
+    crate::text::bigrams::phrase(term)
+}
+
+/// The distinct grams of a text in order of first occurrence.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+pub fn text_grams(py: Python<'_>, text: &str) -> Vec<String> {
+    py.detach(|| crate::text::bigrams::grams(text))
+}
+
+/// Where the terms stand in each text: code-point spans, sorted, merged.
+#[pyfunction]
+#[pyo3(signature = (texts, terms, /))]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "extracted from Python, owned for the detached work"
+)]
+pub fn find_terms(
+    py: Python<'_>,
+    texts: Vec<PyBackedStr>,
+    terms: Vec<String>,
+) -> Vec<Vec<(u32, u32)>> {
+    py.detach(|| {
+        texts
+            .iter()
+            .map(|text| crate::text::bigrams::find_terms(text, &terms))
+            .collect()
+    })
+}

@@ -1,0 +1,15 @@
+//! Text as such: offsets, spelling, where it may be cut, what of it is searched for.
+//!
+//! - `offsets`: byte spans to code points and back, one forward cursor.
+//! - `normalize` folds case and width; `offset_map` leads from the folded text back to the original.
+//! - `segment`: graphemes, sentences of both scripts, paragraphs.
+//! - `bigrams`: character pairs for the full-text table; `analyzer`: search terms for ranking.
+//!
+//! Must hold: nothing here knows of entities, tokens or budgets; every span it returns lies on character boundaries.
+
+pub mod analyzer;
+pub mod bigrams;
+pub mod normalize;
+pub mod offset_map;
+pub mod offsets;
+pub mod segment;
