@@ -6,7 +6,7 @@ __all__ = ["FUNCTION", "HAN_FIRST", "HAN_LAST", "TITLE", "is_han"]
 
 HAN_FIRST: Final = "\u3400"
 HAN_LAST: Final = "\u9fff"
-# Characters that bare titles of a household consist of; the same closed class as in rust/reading.rs.
+# Characters that bare titles of a household consist of; the same closed class as in rust/matching/readings.rs.
 TITLE: Final = frozenset("大二三四五六七八九十小老少太姐妹哥弟叔伯舅婶姨姑嫂奶爷公婆娘夫人祖宗")
 # Words of one character that stand before a title in any sentence; a closed class, never a given name's only use.
 FUNCTION: Final = frozenset(
