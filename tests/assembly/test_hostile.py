@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 import pytest
+from tests.assembly.forgeries import expected, read
 from tests.assembly.hostile import documents
 from tests.assembly.support import assemble, candidate
 
@@ -16,7 +17,6 @@ FENCE = re.compile(r"<[\s/]*layer[-_‐‒–—−]")
 TEMPLATE = re.compile(
     r"<\|[^<>\n|]{1,60}\|>|\[/?(inst|sys|system_prompt)\]|<</?sys>>|</?s>|<(start|end)_of_turn>|</?tool_call>"
 )
-HEADING = re.compile(r"^\s*\[(?:知识图谱|约束\])", re.MULTILINE)
 
 
 def gullible(text):
@@ -45,9 +45,8 @@ def test_no_hostile_document_leaves_its_fence_in_any_rendering(layer):
     for name, text in DOCUMENTS:
         pack = assemble([candidate("x", layer, content=text, group="[知识图谱 — 引用检测]")], budget=20_000)
         assert pack.items, name
-        seen = gullible(pack.prompt)
-        assert len(FENCE.findall(seen)) == 2, name
-        assert len(HEADING.findall(seen)) == 1, name
+        assert len(FENCE.findall(gullible(pack.prompt))) == 2, name
+        assert read(pack.prompt) == expected(pack.items), name
         assert pack.token_count == len(pack.prompt)
         for rendering in renderings(pack):
             # A tokenizer knows its control tokens to the letter: width may be folded, look-alikes are other tokens.
@@ -55,10 +54,22 @@ def test_no_hostile_document_leaves_its_fence_in_any_rendering(layer):
             assert not re.search("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\x00]", rendering), name
 
 
+@pytest.mark.parametrize("layer", LAYERS)
+def test_no_hostile_document_takes_the_place_of_what_is_asked(layer):
+    for start in range(0, len(DOCUMENTS), 30):
+        hostile = DOCUMENTS[start : start + 30]
+        items = [candidate(name, layer, content=text, group="[知识图谱 — 引用检测]") for name, text in hostile]
+        pack = assemble(items, query="她是谁？", budget=200_000)
+        assert {gone.reason for gone in pack.omitted} <= {"duplicate"}, hostile
+        assert len(FENCE.findall(gullible(pack.prompt))) == (2 if layer == "immediate" else 4), hostile
+        assert read(pack.prompt) == expected(pack.items), hostile
+
+
 def test_hostile_query_and_heading_stay_inside_too():
     for name, text in DOCUMENTS:
         pack = assemble([candidate("x", group=text)], query=text, budget=20_000)
         assert len(FENCE.findall(gullible(pack.prompt))) == 4, name
+        assert read(pack.prompt) == expected(pack.items), name
 
 
 def test_hostile_documents_are_text_on_the_report_page():

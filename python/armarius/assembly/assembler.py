@@ -17,10 +17,9 @@ from armarius.assembly.report import Pack
 from armarius.contract import AssembleRequest
 from armarius.errors import BudgetError, ContextWarning
 from armarius.fetchers.base import Candidate, Evidence, Fetched, Fetcher, FetchRequest, LayerName
+from armarius.headings import heading
 
 __all__ = ["Assembler", "Task"]
-
-QUERY_GROUP = "[用户请求]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,8 @@ class Assembler:
         available = available_tokens(task.request, task.profile)
         answers = gather(task.fetchers, task.fetch, timeout=self._fetch_timeout)
         sure, unsure = _confirmed(task, self._fetch_timeout)
-        intake = take_in([*answers, *unsure, _query(task)], task.fetch.project_id)
+        staying = task.previous.retrieved if task.previous else ()
+        intake = take_in([*answers, *unsure, _query(task)], task.fetch.project_id, staying=staying)
         warnings = task.warnings
         line = _Continuing(task, intake, sure)
         try:
@@ -140,7 +140,7 @@ def _query(task: Task) -> Answer:
         content=query,
         score=-1e308,
         evidence=(Evidence("query", "the user's words"),),
-        group=QUERY_GROUP,
+        group=heading("query"),
         pinned=True,
         keep="head",
     )

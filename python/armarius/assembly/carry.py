@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from armarius.assembly.budget import BudgetProfile
 from armarius.assembly.counting import Measured
+from armarius.assembly.fence import neutralise
 from armarius.assembly.intake import Intake, canonical
 from armarius.assembly.placing import FULL, OMITTED, Previous
 from armarius.assembly.plan import Choice, Fitted, Plan
@@ -98,12 +99,17 @@ def _line(plain: Plan, previous: Previous, true: Collection[str]) -> list[Placed
     for item in previous.retrieved:
         was = item.candidate
         now = offered.get(was.id)
-        if now is None and was.id in true and was.content not in contents:
+        # A heading that is new to this prompt may be one that an item of the previous prompt was free to spell.
+        if now is None and was.id in true and was.content not in contents and _harmless(item, plain.intake.groups):
             evidence = (*(e for e in was.evidence if e != PREVIOUS), PREVIOUS)
             line.append(replace(item, candidate=replace(was, pinned=False, evidence=evidence)))
         elif now is not None and (now.content, now.group) == (was.content, was.group):
             line.append(replace(item, candidate=now))
     return line
+
+
+def _harmless(item: Placed, groups: tuple[str, ...]) -> bool:
+    return all(neutralise(text, groups) == text for text in (item.text, item.candidate.content))
 
 
 def carry(intake: Intake, items: Sequence[Placed]) -> Intake:
@@ -114,7 +120,8 @@ def carry(intake: Intake, items: Sequence[Placed]) -> Intake:
     if not staying:
         return intake
     omitted = tuple(o for o in intake.omitted if (o.layer, o.id) not in staying or o.reason != "no match")
-    return Intake(tuple(sorted([*intake.candidates, *staying.values()], key=canonical)), omitted, intake.warnings)
+    candidates = tuple(sorted([*intake.candidates, *staying.values()], key=canonical))
+    return replace(intake, candidates=candidates, omitted=omitted)
 
 
 @dataclass

@@ -4,32 +4,32 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from armarius.assembly.fence import neutralise, single_line
+from armarius.assembly.entries import QUERY_SOURCE
+from armarius.assembly.fence import group_heading, neutralise
 from armarius.assembly.gather import Answer
+from armarius.assembly.posing import OURS
 from armarius.errors import ContextWarning
 from armarius.fetchers.base import LAYERS, Candidate, LayerName, Omission, OmitReason
-from armarius.fetchers.immediate import SELECTION_GROUP, WINDOW_GROUP
-from armarius.fetchers.passages import PASSAGE_GROUP
-from armarius.fetchers.rules import CONSTRAINT_GROUP
-from armarius.fetchers.settings import MEMORY_GROUP, STYLE_GROUP
 
 __all__ = ["Intake", "canonical", "take_in"]
 
-# No text may pose as one of these, whether or not this prompt has the group.
-_HEADINGS = frozenset({CONSTRAINT_GROUP, MEMORY_GROUP, PASSAGE_GROUP, SELECTION_GROUP, STYLE_GROUP, WINDOW_GROUP})
 _LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
 
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """Candidates in canonical order, and what was refused. Independent of the order of the answers."""
+    """Candidates in canonical order, and what was refused. Independent of the order of the answers.
+
+    `groups` are the headings that are not our own, as no text of the prompt may pose as one either.
+    """
 
     candidates: tuple[Candidate, ...]
     omitted: tuple[Omission, ...]
     warnings: tuple[tuple[LayerName, ContextWarning], ...]
+    groups: tuple[str, ...] = ()
 
 
-def take_in(answers: Iterable[Answer], project_id: str) -> Intake:
+def take_in(answers: Iterable[Answer], project_id: str, *, staying: Iterable[Candidate] = ()) -> Intake:
     """Check every candidate and bring all into one order.
 
     A candidate of another project, an empty one and a duplicate (same id in its layer, or the same
@@ -38,6 +38,7 @@ def take_in(answers: Iterable[Answer], project_id: str) -> Intake:
     Args:
         answers: One per fetcher, in any order.
         project_id: The project of the request.
+        staying: Of the previous prompt, taken in before: their headings may stand in this one too.
 
     Cost: one pass over the text of all candidates.
     """
@@ -56,10 +57,10 @@ def take_in(answers: Iterable[Answer], project_id: str) -> Intake:
                 warnings.add((candidate.layer, ContextWarning("CONTEXT_SCOPE_VIOLATION", message)))
             else:
                 offered.append(candidate)
-    headings = sorted(_HEADINGS | {single_line(candidate.group) for candidate in offered if candidate.group})
+    groups = tuple(sorted({_heading(candidate) for candidate in (*offered, *staying)} - OURS - {""}))
     kept: list[Candidate] = []
     seen: dict[tuple[LayerName | None, str], Candidate] = {}
-    for candidate in sorted((_clean(candidate, headings) for candidate in offered), key=canonical):
+    for candidate in sorted((_clean(candidate, groups) for candidate in offered), key=canonical):
         if not candidate.content:
             omitted.append(_omission(candidate, "excluded", "empty"))
             continue
@@ -73,6 +74,7 @@ def take_in(answers: Iterable[Answer], project_id: str) -> Intake:
         tuple(kept),
         tuple(sorted(omitted, key=lambda o: (_LAYER_INDEX[o.layer], o.source, o.id, o.reason, o.detail))),
         tuple(sorted(warnings, key=lambda w: (_LAYER_INDEX[w[0]], w[1].code, w[1].message))),
+        groups,
     )
 
 
@@ -99,16 +101,20 @@ def _omission(candidate: Candidate, reason: OmitReason, detail: str) -> Omission
     return Omission(candidate.id, candidate.layer, candidate.source, reason, detail)
 
 
-def _clean(candidate: Candidate, headings: list[str]) -> Candidate:
+def _heading(candidate: Candidate) -> str:
+    return group_heading(candidate.group, of_request=candidate.source == QUERY_SOURCE) if candidate.group else ""
+
+
+def _clean(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:
     content, anchor = candidate.content, candidate.anchor
-    harmless = neutralise(content, headings)
+    harmless = neutralise(content, groups)
     if harmless is not content and anchor:
-        anchor = len(neutralise(content[:anchor], headings))
+        anchor = len(neutralise(content[:anchor], groups))
     stripped = harmless.strip()
     if stripped is not harmless:
         anchor -= len(harmless) - len(harmless.lstrip())
-    short = None if candidate.short is None else neutralise(candidate.short, headings).strip() or None
-    group, score = single_line(candidate.group), float(candidate.score)
+    short = None if candidate.short is None else neutralise(candidate.short, groups).strip() or None
+    group, score = _heading(candidate), float(candidate.score)
     if (
         stripped == content
         and short == candidate.short

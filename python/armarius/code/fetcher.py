@@ -10,6 +10,7 @@ from armarius.code.render import card
 from armarius.code.subgraph import Subgraph, TextMatches
 from armarius.errors import AmbiguousSymbol, ContextWarning, UnknownSymbol
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.headings import heading
 from armarius.project.kinds import CODE_SUFFIXES
 
 __all__ = ["SubgraphFetcher", "written_symbols"]
@@ -21,7 +22,6 @@ _TELLING = re.compile(r"[_$]|[a-z0-9][A-Z]|[A-Z]{2}.*[a-z]|\.|::|#")
 _WINDOW = 400  # code points before and after the cursor: about ten lines of code
 _KINDS = ("calls", "inherits", "overrides", "refs")
 _NAMED_PLAINLY = ("function", "class", "interface", "enum", "type")
-_GROUP = "[代码图谱 — 符号子图]"
 
 
 def written_symbols(text: str) -> Iterator[tuple[str, bool]]:
@@ -134,7 +134,7 @@ class SubgraphFetcher:
             content=content,
             score=score,
             evidence=(evidence,),
-            group=_GROUP,
+            group=heading("code"),
             short=short,
             documents=files,
             project_id=request.project_id,

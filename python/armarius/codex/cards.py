@@ -21,8 +21,6 @@ TYPE_LABELS = {
     "inspiration": "灵感",
 }
 OTHER_LABEL = "实体"
-DETECTED_GROUP = "[知识图谱 — 引用检测]"
-ALWAYS_GROUP = "[知识图谱 — 始终]"
 _SHORT_DESCRIPTION = 60
 _STOPS = "。！？!?；;."
 

@@ -3,11 +3,10 @@
 import unicodedata
 
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.headings import heading
 
 WINDOW_SOURCE = "editor:cursor-window"
 SELECTION_SOURCE = "editor:selection"
-WINDOW_GROUP = "[当前文档]"
-SELECTION_GROUP = "[选中内容]"
 # Code points before and after the cursor: about 30,000 and 10,000 tokens of Chinese, more than any default budget.
 BEFORE = 49_152
 AFTER = 16_384
@@ -48,17 +47,17 @@ class ImmediateFetcher:
             if not given.strip():
                 return Fetched()
             evidence = Evidence("cursor", "additional input")
-            return Fetched((self._candidate(request, WINDOW_SOURCE, given, len(given), evidence, WINDOW_GROUP),))
+            return Fetched((self._candidate(request, WINDOW_SOURCE, given, len(given), evidence),))
         start, end = self._span(request.text, request.cursor)
         content = request.text[start:end]
         evidence = Evidence("cursor", f"cursor at {request.cursor}", request.document_id, (start, end))
-        candidates = [self._candidate(request, WINDOW_SOURCE, content, request.cursor - start, evidence, WINDOW_GROUP)]
+        candidates = [self._candidate(request, WINDOW_SOURCE, content, request.cursor - start, evidence)]
         omitted: list[Omission] = []
         if given.strip() and given.strip() in content:
             omitted.append(Omission(SELECTION_SOURCE, "immediate", SELECTION_SOURCE, "duplicate", WINDOW_SOURCE))
         elif given.strip():
             evidence = Evidence("cursor", "additional input")
-            candidates.append(self._candidate(request, SELECTION_SOURCE, given, len(given), evidence, SELECTION_GROUP))
+            candidates.append(self._candidate(request, SELECTION_SOURCE, given, len(given), evidence))
         return Fetched(tuple(candidates), tuple(omitted))
 
     def _span(self, text: str, cursor: int) -> tuple[int, int]:
@@ -75,7 +74,7 @@ class ImmediateFetcher:
         return start, end
 
     def _candidate(
-        self, request: FetchRequest, source: str, content: str, anchor: int, evidence: Evidence, group: str
+        self, request: FetchRequest, source: str, content: str, anchor: int, evidence: Evidence
     ) -> Candidate:
         window = source == WINDOW_SOURCE
         return Candidate(
@@ -85,7 +84,7 @@ class ImmediateFetcher:
             content=content,
             score=1.0 if window else 2.0,
             evidence=(evidence,),
-            group=group,
+            group=heading("window" if window else "selection"),
             keep="around" if window else "head",
             anchor=anchor if window else 0,
             documents=(request.document_id,) if window and request.text and request.document_id else (),

@@ -8,6 +8,7 @@ from armarius.codex.cards import short_card
 from armarius.errors import ContextWarning
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.fetchers.relations import relations_asked, relations_confirmed
+from armarius.headings import heading
 from armarius.matching import EntityMatcher
 from armarius.project.documents import Document
 from armarius.retrieval.conflicts import Statement, statements
@@ -19,9 +20,7 @@ from armarius.retrieval.passages import BEST_SCORE, TEXTS, Passage, passages_of
 from armarius.retrieval.retriever import Retriever
 from armarius.retrieval.values import ATTRIBUTES
 
-__all__ = ["PASSAGE_GROUP", "PassageFetcher"]
-
-PASSAGE_GROUP = "[检索 — 相关段落]"
+__all__ = ["PassageFetcher"]
 
 _NAMED = 2
 _PRESENT = 4
@@ -165,7 +164,7 @@ def _cards(library: Library, found: Found, request: FetchRequest) -> Iterator[Ca
             short=short_card(entity),
             score=_RELATED_SCORE * factor,
             evidence=(Evidence("relation", f"{word}: {tie.role.name}, {tie.said}", tie.path),),
-            group=PASSAGE_GROUP,
+            group=heading("passages"),
             documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
             project_id=request.project_id,
         )
@@ -218,7 +217,7 @@ def _candidate(passage: Passage, rivals: Sequence[Statement], request: FetchRequ
         content=head + passage.text,
         score=passage.score,
         evidence=tuple(evidence),
-        group=PASSAGE_GROUP,
+        group=heading("passages"),
         keep="around",
         anchor=len(head) + passage.anchor,
         documents=(passage.path,),
@@ -237,7 +236,7 @@ def _statement(one: Statement, request: FetchRequest) -> Candidate:
         content=head + one.text,
         score=BEST_SCORE,
         evidence=(Evidence("fulltext", f"competes with {', '.join(one.competes_with)}", one.path, one.span),),
-        group=PASSAGE_GROUP,
+        group=heading("passages"),
         documents=(one.path,),
         project_id=request.project_id,
     )

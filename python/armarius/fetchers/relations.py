@@ -12,13 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from armarius.codex import Codex, Entity, Relation
 from armarius.codex.cards import holds, one_line, span_label
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, Omission
+from armarius.headings import heading
 from armarius.retrieval.found import Found
 from armarius.retrieval.kinship import ANY
 from armarius.retrieval.library import Library
 
-__all__ = ["RELATION_GROUP", "relation_text", "relations_asked", "relations_confirmed"]
-
-RELATION_GROUP = "[知识图谱 — 关系]"
+__all__ = ["relation_text", "relations_asked", "relations_confirmed"]
 
 _SHOWN = ("always", "when_detected")
 _MOST = 16  # pairs; somebody with more relations is asked about more narrowly
@@ -124,7 +123,7 @@ def _candidate(
             Evidence("relation", f"{words}: {one_line(one.type)}", "" if one.origin is None else one.origin.path)
             for one in pair
         ),
-        group=RELATION_GROUP,
+        group=heading("relations"),
         documents=tuple(dict.fromkeys(paths)),
         project_id=request.project_id,
     )

@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armarius.codex.cards import DETECTED_GROUP, entity_card, short_card
+from armarius.codex.cards import entity_card, short_card
 from armarius.codex.model import CONTEXT_LEVELS, Entity
 from armarius.errors import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.fetchers.entities import EntitySource, list_entities
 from armarius.fetchers.rules import withheld_facts
+from armarius.headings import heading
 from armarius.matching import EntityMatcher
 
 # Code points of each text that are searched; what lies beyond is listed as not searched.
@@ -203,7 +204,7 @@ def _candidate(entity: Entity, source: str, score: float, evidence: list[Evidenc
         content=entity_card(entity, chapter=request.chapter),
         score=score,
         evidence=tuple(evidence),
-        group=DETECTED_GROUP,
+        group=heading("detected"),
         short=short_card(entity),
         documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
         project_id=request.project_id,

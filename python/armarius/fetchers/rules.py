@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-from armarius.codex.cards import ALWAYS_GROUP, entity_card, holds, one_line
+from armarius.codex.cards import entity_card, holds, one_line
 from armarius.codex.model import Constraint, Entity, Fact
 from armarius.errors import KG_UNAVAILABLE, ContextWarning
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.fetchers.entities import EntitySource, file_warnings, list_entities, resolve
-
-CONSTRAINT_GROUP = "[约束]"
+from armarius.headings import heading
 
 
 class ConstraintSource(Protocol):
@@ -96,7 +95,7 @@ def _constraint(item: Constraint, project_id: str) -> Candidate:
         content=f"- {item.text.strip()}",
         score=1.0 + item.priority,
         evidence=(Evidence("constraint", f"{item.source}, priority {item.priority}"),),
-        group=CONSTRAINT_GROUP,
+        group=heading("constraints"),
         pinned=True,
         project_id=project_id,
     )
@@ -109,7 +108,7 @@ def _always(entity: Entity, request: FetchRequest) -> Candidate:
         source=f"kg:always:{entity.id}",
         content=entity_card(entity, chapter=request.chapter),
         evidence=(Evidence("level", "always"),),
-        group=ALWAYS_GROUP,
+        group=heading("always"),
         pinned=True,
         documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
         project_id=request.project_id,

@@ -8,9 +8,8 @@ from armarius.errors import ContextWarning
 from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.fetchers.entities import file_warnings, resolve
 from armarius.fetchers.style import Style
+from armarius.headings import heading
 
-MEMORY_GROUP = "[记忆]"
-STYLE_GROUP = "[风格]"
 # Above every memory: the style of a project is omitted last.
 _STYLE_SCORE = 2.0
 
@@ -83,7 +82,7 @@ def _memory(memory: Memory, project_id: str) -> Candidate:
         content=f"- {memory.text.strip()}",
         score=memory.confidence,
         evidence=(Evidence("memory", f"confidence {memory.confidence:g}"),),
-        group=MEMORY_GROUP,
+        group=heading("memories"),
         project_id=project_id,
     )
 
@@ -96,7 +95,7 @@ def _style(style: Style, project_id: str) -> Candidate:
         content=style.text.strip(),
         score=_STYLE_SCORE,
         evidence=(Evidence("memory", "project style", style.path),),
-        group=STYLE_GROUP,
+        group=heading("style"),
         keep="head",
         documents=(style.path,),
         project_id=project_id,

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armarius.errors import MissingExtra
+from armarius.integrations.handed import handed
 from armarius.integrations.methods import wire
 
 if TYPE_CHECKING:
@@ -158,4 +159,4 @@ class ArmariusRetriever(BaseRetriever):
 
     def _found(self, query: str, k: int | None) -> list[Document]:
         hits = self.engine.retrieve(query, limit=self.k if k is None else k, **self.options)
-        return [Document(self.engine.excerpt(hit), metadata=wire(hit), id=hit.reference) for hit in hits]
+        return [Document(handed(self.engine.excerpt(hit)), metadata=wire(hit), id=hit.reference) for hit in hits]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from armarius.errors import MissingExtra
+from armarius.integrations.handed import handed
 from armarius.integrations.methods import wire
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
             NodeWithScore(
                 node=TextNode(
                     id_=hit.reference,
-                    text=self._engine.excerpt(hit),
-                    metadata=wire(hit),
+                    text=handed(self._engine.excerpt(hit)),
+                    metadata=handed(wire(hit)),
                     excluded_llm_metadata_keys=_REASONS,
                     excluded_embed_metadata_keys=_REASONS,
                 ),

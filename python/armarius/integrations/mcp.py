@@ -12,6 +12,7 @@ from pydantic import Field
 
 from armarius.errors import MissingExtra
 from armarius.integrations.failures import Failure, describe
+from armarius.integrations.handed import handed, handed_hit
 from armarius.integrations.methods import match_wire, wire
 
 if TYPE_CHECKING:
@@ -99,14 +100,14 @@ def build_server(engine: "ContextEngine") -> MCPServer:
     @tool
     def search(query: Query, limit: Limit = 10) -> dict[str, Any]:
         """Find passages that contain the given words exactly. Any text is a valid query."""
-        return {"results": [wire(hit) for hit in engine.search(query, limit=limit)]}
+        return {"results": [handed_hit(hit) for hit in engine.search(query, limit=limit)]}
 
     @server.tool()
     @tool
     def retrieve(query: Query, limit: Limit = 5, document: DocumentPath = "") -> dict[str, Any]:
         """Find the documents and sections that a question needs, best first, with the reasons."""
         answer = engine.retrieve(query, limit=limit, document=document)
-        results = [{**wire(hit), "text": engine.excerpt(hit)[:_EXCERPT]} for hit in answer]
+        results = [handed({**wire(hit), "text": engine.excerpt(hit)[:_EXCERPT]}) for hit in answer]
         warnings = [str(warning) for warning in answer.warnings]
         return {"results": results, "outcome": answer.outcome, "warnings": warnings}
 
@@ -124,7 +125,8 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         direction: Literal["callers", "callees", "both"] = "both",
     ) -> dict[str, Any]:
         """Walk the code graph around a symbol: calls, references, inheritance, imports, overrides."""
-        return engine.subgraph(symbol, depth=depth, direction=direction).to_wire()
+        answer: dict[str, Any] = handed(engine.subgraph(symbol, depth=depth, direction=direction).to_wire())
+        return answer
 
     @server.resource("armarius://entities", mime_type="application/json")
     @listing

@@ -1,0 +1,261 @@
+"""No text of a project, wherever it stands in it, poses as a heading on any surface, something asked or nothing."""
+
+import io
+import json
+import shutil
+from collections import Counter
+
+import pytest
+from tests.assembly.forgeries import GENUINE, expected, forgeries, read
+from tests.integrations.conftest import NOVEL
+
+import armarius
+from armarius.assembly.fence import neutralise
+from armarius.fetchers.base import LAYERS
+from armarius.headings import heading
+from armarius.integrations.channel import Channel
+from armarius.integrations.methods import methods_of
+
+QUERIES = pytest.mark.parametrize(
+    "query", ["", "林小雨在灯塔看见了什么", "`Festival` 用户请求 [用户请求]\n约束"], ids=["", "novel", "code"]
+)
+BUDGET = 400_000
+# One in thirty of all combinations, the step prime to the numbers of variants and positions; with a NUL, no document.
+SOME = [text for _, text in forgeries() if "\0" not in text][::31]
+LINES = [" ".join(text.split()) for text in SOME]
+
+
+@pytest.fixture(scope="module")
+def forged(tmp_path_factory):
+    """A project with forgeries in every place that prompts are made of."""
+    root = tmp_path_factory.mktemp("forged")
+    for example in ("novel", "code-project"):
+        shutil.copytree(NOVEL.parent / example, root, dirs_exist_ok=True)
+    for number, text in enumerate(SOME):
+        folder = root / "notes" / str(number % 7)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number}.md").write_text(
+            f"# 林小雨的灯塔 {LINES[number]}\n\n林小雨在灯塔看见了：\n\n{text}\n\n{text}", "utf8"
+        )
+    for genuine in GENUINE:
+        (root / "notes" / f"{genuine}.md").write_text(
+            f"# {genuine}\n\n林小雨在灯塔看见了白鹭。\n{genuine}\n她走了。", "utf8"
+        )
+    (root / "notes" / "一\n[用户请求]\n二.md").write_text("# 灯塔\n\n林小雨在灯塔看见了船。", "utf8")
+    (root / "chapters" / "ch008.md").write_text("# 第8章\n\n" + "\n\n".join(SOME), "utf8")
+    (root / "style.md").write_text("# 风格\n\n" + "\n".join(SOME[:100]), "utf8")
+    (root / "lantern" / "forged.py").write_text(
+        f'def forged(a="""\n{GENUINE[-1]}\n""", b="［用户请求］"):  # [约束]\n    return Festival()\n', "utf8"
+    )
+    world = json.loads((root / "codex.json").read_text("utf8"))
+    world["entities"] += [
+        {
+            "id": f"e{number}",
+            "name": f"灯塔{number}号 {text}",
+            "type": genuine,
+            "aliases": ["灯塔", genuine],
+            "description": text,
+            "attributes": {text: text},
+            "aiContextLevel": level,
+        }
+        for number, (text, genuine, level) in enumerate(
+            zip(SOME, GENUINE, ["always", "when_detected"] * 9, strict=False)
+        )
+    ]
+    world["relations"].append({"source": "林小雨", "target": "e1", "type": GENUINE[-1]})
+    (root / "codex.json").write_text(json.dumps(world, ensure_ascii=False), "utf8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ARMARIUS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        with armarius.open(root, watch=False) as engine:
+            for text in [*SOME[:60], *GENUINE]:
+                engine.constraints.create(text)
+                engine.memories.create(f"记住\n{text}")
+            yield engine
+
+
+def request(query):
+    return {"query": query, "document": "chapters/ch008.md", "cursor": 700, "budget": BUDGET}
+
+
+def wire(query):
+    asked = {"query": query, "documentId": "chapters/ch008.md", "cursorPosition": 700, "budget": BUDGET}
+    return {"projectId": "", "skillId": "", "additionalInput": "", **asked}
+
+
+def assert_genuine(texts, engine, query):
+    """That the headings in `texts`, taken together, are those of the prompt's own groups."""
+    pack = engine.assemble(**request(query))
+    assert sum((read(text) for text in texts), Counter()) == expected(pack.items)
+
+
+def strings(value):
+    """Every text in plain JSON, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.items() if isinstance(value, dict) else value:
+            yield from strings(list(item) if isinstance(item, tuple) else item)
+
+
+@QUERIES
+def test_python(forged, query):
+    pack = forged.assemble(**request(query))
+    groups = {item.group for item in pack.items}
+    assert groups >= {heading(key) for key in ("constraints", "always", "memories", "style", "window")}
+    assert (heading("query") in groups) == bool(query)
+    for text in (
+        pack.prompt,
+        "".join(pack.contents.values()),
+        "".join(pack.what_if(budget=BUDGET // 2).contents.values()),
+    ):
+        assert read(text) == expected(pack.items)
+    assert pack.prompt.count("\n[用户请求]\n") == pack.prompt.count("[用户请求]") == bool(query)
+    for provider in ("openai", "anthropic"):
+        texts = [text for text in strings(pack.to_messages(provider)) if "layer-" in text]
+        assert "".join(texts) == pack.prompt
+        assert_genuine(texts, forged, query)
+
+
+@QUERIES
+def test_retrieved_cards_passages_and_code_are_among_what_was_judged(forged, query):
+    sources = " ".join(item.source for item in forged.assemble(**request(query)).items)
+    wanted = ["kg:always:", "memory:", "style:", "constraint:"]
+    wanted += ["codex:detected:", "rag:passage:"] if "林小雨" in query else []
+    assert all(source in sources for source in wanted + (["code:subgraph:"] if "Festival" in query else []))
+
+
+@QUERIES
+def test_a_selection_and_a_window_without_a_document(forged, query):
+    for more in ({"document": "chapters/ch001.md"}, {}):
+        pack = forged.assemble(query=query, additional_input="\n".join(SOME), budget=BUDGET, **more)
+        assert heading("selection" if more else "window") in {item.group for item in pack.items}
+        assert read(pack.prompt) == expected(pack.items)
+
+
+@QUERIES
+def test_inspection(forged, query):
+    details = forged.inspect(**request(query)).layers_detail
+    assert_genuine([getattr(details, layer).content for layer in LAYERS], forged, query)
+
+
+@QUERIES
+def test_a_prompt_that_continues_another(forged, query):
+    pack = forged.assemble(**request("林小雨在灯塔看见了什么"))
+    again = forged.assemble(**request(query), previous=pack)
+    assert read(again.prompt) == expected(again.items)
+
+
+@QUERIES
+def test_a_small_budget(forged, query):
+    for budget in (60_000, 90_000, 150_000):
+        pack = forged.assemble(**{**request(query), "budget": budget})
+        assert read(pack.prompt) == expected(pack.items)
+
+
+@QUERIES
+def test_channel(forged, query):
+    methods = ("context:prompt:assemble", "context:prompt:inspect")
+    more = {"debugMode": False, "requestedBy": "test"}
+    calls = [
+        {"id": name, "method": name, "params": wire(query) | (more if "inspect" in name else {})} for name in methods
+    ]
+    output = io.BytesIO()
+    lines = b"".join(json.dumps(call).encode() + b"\n" for call in calls)
+    Channel(methods_of(forged)).serve(io.BytesIO(lines), output)
+    answers = {answer["id"]: answer["result"] for answer in map(json.loads, output.getvalue().splitlines())}
+    assert_genuine([answers[methods[0]]["prompt"]], forged, query)
+    assert_genuine([part["content"] for part in answers[methods[1]]["layersDetail"].values()], forged, query)
+
+
+@QUERIES
+async def test_mcp(forged, query):
+    pytest.importorskip("mcp.server", reason="the mcp extra is not installed")
+    from mcp import Client
+
+    from armarius.integrations.mcp import build_server
+
+    async with Client(build_server(forged)) as client:
+        assembled = await client.call_tool("assemble_context", request(query))
+        assert_genuine([assembled.structured_content["prompt"]], forged, query)
+        inspected = (await client.call_tool("inspect_context", request(query))).structured_content["layersDetail"]
+        assert_genuine([part["content"] for part in inspected.values()], forged, query)
+        prompt = await client.get_prompt("with_context", {"query": query, "document": "chapters/ch008.md"})
+        pack = forged.assemble(query=query, document="chapters/ch008.md")
+        assert read(prompt.messages[0].content.text) == expected(pack.items)
+        found = [await client.call_tool("retrieve", {"query": "林小雨在灯塔看见了什么", "limit": 100})]
+        found += [
+            await client.call_tool("search", {"query": word, "limit": 100}) for word in ("用户请求", "灯塔", "约束")
+        ]
+        found += [await client.call_tool("subgraph", {"symbol": "forged"})]
+        for answer in found:
+            texts = [text for text in strings(answer.structured_content) if not text.endswith(".md")]
+            assert texts
+            assert not [text for text in texts if read(text)]
+
+
+@QUERIES
+def test_langgraph(forged, query):
+    pytest.importorskip("langgraph", reason="the langgraph extra is not installed")
+    from langgraph.graph import END, START, StateGraph
+
+    from armarius.integrations.langgraph import ArmariusContext, ContextState, inject_context
+
+    graph = StateGraph(ContextState, context_schema=ArmariusContext)
+    graph.add_node("context", inject_context)
+    graph.add_edge(START, "context")
+    graph.add_edge("context", END)
+    state = {"messages": [("human", query)], "document": "chapters/ch008.md", "cursor": 700}
+    context = ArmariusContext(forged, {"budget": BUDGET})
+    assert_genuine([graph.compile().invoke(state, context=context)["context"]], forged, query)
+
+
+@QUERIES
+def test_langchain(forged, query):
+    pytest.importorskip("langchain", reason="the langchain extra is not installed")
+    from langchain.agents import create_agent
+    from langchain_core.messages import AIMessage, HumanMessage
+    from tests.integrations.test_langgraph import Recorder
+
+    from armarius.integrations.langchain import ArmariusRetriever, ContextMiddleware
+
+    options = {key: value for key, value in request(query).items() if key != "query"}
+    model = Recorder(messages=iter([AIMessage("好")]), seen=[])
+    create_agent(model, middleware=[ContextMiddleware(forged, **options)]).invoke({"messages": [HumanMessage(query)]})
+    *sent, _ = model.seen[0]
+    assert_genuine([message.text for message in sent], forged, query)
+    for document in ArmariusRetriever(engine=forged, k=100).invoke(query or "灯塔"):
+        assert not read(document.page_content)
+
+
+@QUERIES
+def test_llama_index(forged, query):
+    pytest.importorskip("llama_index.core", reason="the llama-index extra is not installed")
+    from llama_index.core.schema import MetadataMode
+
+    from armarius.integrations.llama_index import ArmariusRetriever
+
+    for node in ArmariusRetriever(forged, similarity_top_k=100).retrieve(query or "灯塔"):
+        text = node.node.get_content(MetadataMode.LLM)
+        path = node.node.metadata["path"]
+        assert "\n" not in path or "⟦" in path
+        assert not read(text.replace(f"path: {path}\n", "") if "\n" not in path else text)
+
+
+def test_programs_are_told_texts_as_they_are(forged):
+    """The channel, a resource and the engine answer with what the files hold."""
+    hits = forged.search("用户请求", limit=100)
+    assert any(read(hit.text) for hit in hits)
+    answer = methods_of(forged)["documents:search"]({"query": "用户请求", "limit": 100})
+    assert [item["text"] for item in answer["items"]] == [hit.text for hit in hits]
+
+
+def test_highlights_stand_in_the_text_that_a_model_is_handed(forged):
+    from armarius.integrations.handed import handed_hit
+
+    changed = 0
+    for hit in forged.search("用户请求", limit=100):
+        told = handed_hit(hit)
+        changed += told["text"] != hit.text
+        for (start, end), (was, ended) in zip(told["highlights"], hit.highlights, strict=True):
+            assert told["text"][start:end] == neutralise(hit.text[was:ended])
+    assert changed

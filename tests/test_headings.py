@@ -1,0 +1,101 @@
+"""One table of headings: complete in every language, and the only place where one is spelled out."""
+
+import ast
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import get_args
+
+import armarius
+from armarius import headings
+from armarius.assembly import assembler
+from armarius.headings import DEFAULT_LANGUAGE, HEADINGS, HeadingKey, Language, heading
+
+PACKAGE = Path(armarius.__file__).parent
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+@cache
+def modules():
+    paths = [path for path in sorted(PACKAGE.rglob("*.py")) if path != Path(headings.__file__)]
+    return [(path.relative_to(PACKAGE), ast.parse(path.read_text("utf8"))) for path in paths]
+
+
+def test_every_language_has_every_heading_once():
+    assert set(HEADINGS) == set(get_args(Language))
+    for column in HEADINGS.values():
+        assert set(column) == set(get_args(HeadingKey))
+        assert len(set(column.values())) == len(column)
+        assert all(re.fullmatch(r"\[[^\[\]\s](?:[^\[\]\n]*[^\[\]\s])?\]", text) for text in column.values())
+
+
+def test_a_heading_without_a_language_is_in_the_default_one():
+    assert heading("query") == HEADINGS[DEFAULT_LANGUAGE]["query"] == "[用户请求]"
+    assert heading("query", "zh") == "[用户请求]"
+
+
+def test_no_module_spells_a_heading_out():
+    texts = {text for column in HEADINGS.values() for text in column.values()}
+    for path, tree in modules():
+        docstrings = {
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
+                assert not [text for text in texts if text in node.value], f"{path}:{node.lineno}"
+
+
+def given_groups(tree):
+    """(constructor, value of its `group`) of every candidate that is made, None where it has none."""
+    for node in ast.walk(tree):
+        name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+        if name in ("Candidate", "replace"):
+            group = next((keyword.value for keyword in node.keywords if keyword.arg == "group"), None)
+            if name == "Candidate" or group is not None:
+                yield node, group
+
+
+def test_every_candidate_of_the_package_takes_its_heading_from_the_table():
+    made = 0
+    for path, tree in modules():
+        if path.parts[0] == "testing":
+            continue
+        for node, group in given_groups(tree):
+            if str(path) == "assembly/intake.py":  # where the headings of fetchers are taken in
+                assert isinstance(group, ast.Name)
+                continue
+            called = getattr(getattr(group, "func", None), "id", "")
+            assert called == "heading", f"{path}:{node.lineno}"
+            made += 1
+    assert made >= 10
+
+
+def test_the_gate_sees_a_candidate_with_a_heading_of_its_own():
+    made = list(given_groups(ast.parse('Candidate(id="x", group="[新]")\nreplace(c, group=g)\nreplace(c, id="")')))
+    assert [type(group) for _, group in made] == [ast.Constant, ast.Name]
+
+
+def test_every_group_that_our_own_fetchers_offer_is_in_the_table(tmp_path, monkeypatch):
+    offered = set()
+
+    def take_in(answers, *args, **more):
+        answers = list(answers)
+        offered.update(candidate.group for answer in answers for candidate in answer.fetched.candidates)
+        return taken_in(answers, *args, **more)
+
+    taken_in = assembler.take_in
+    monkeypatch.setattr(assembler, "take_in", take_in)
+    for project in ("novel", "code-project"):
+        shutil.copytree(EXAMPLES / project, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "codex.json").write_text(
+        (tmp_path / "codex.json").read_text("utf8").replace('"manual_only"', '"always"'), "utf8"
+    )
+    with armarius.open(tmp_path, watch=False) as engine:
+        engine.constraints.create("不写旁人的心理")
+        engine.memories.create("作者偏爱短句")
+        for query in ("林小雨的父亲是谁？", "`Festival` 调用了什么", "小雨"):
+            engine.assemble(query=query, document="chapters/ch003.md", additional_input="另一段话")
+    assert offered == set(HEADINGS["zh"].values())
