@@ -15,13 +15,13 @@ import pytest
 from benches.record import record, summary
 
 import armarius
-from armarius import _core
+import armarius._core as _core
 from armarius.assembly import assembler as line
 from armarius.assembly.assembler import Assembler, Task
-from armarius.assembly.budget import BudgetProfile
-from armarius.assembly.counting import Measured
+from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.profile import BudgetProfile
 from armarius.contract import AssembleRequest
-from armarius.fetchers.base import Candidate, FetchRequest
+from armarius.records import Candidate, FetchRequest
 from armarius.testing import FakeFetcher
 
 MODEL = "deepseek-chat"

@@ -14,7 +14,8 @@ import pytest
 from tests.counting.reference import deepseek
 
 import armarius
-from armarius import TokenCounter, _core, truncate
+import armarius._core as _core
+from armarius import TokenCounter, truncate
 
 NOVEL = Path(__file__).parents[1] / "examples" / "novel"
 QUERY = "检查第3章的角色一致性"

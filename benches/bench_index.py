@@ -17,9 +17,9 @@ import apsw
 import pytest
 from benches.record import record, summary
 
-from armarius.index import ProjectIndex
-from armarius.project.documents import list_documents
-from armarius.store.base import TextQuery
+from armarius.documents.document import list_documents
+from armarius.index.project_index import ProjectIndex
+from armarius.store.protocol import TextQuery
 
 _PAIRS = 300
 

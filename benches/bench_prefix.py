@@ -23,8 +23,8 @@ from benches.record import record
 from benches.replay import replay
 
 import armarius
-from armarius.assembly.prefix import common_prefix
-from armarius.assembly.report import Pack
+from armarius.assembly.fit.prefix import common_prefix
+from armarius.pack.pack import Pack
 
 MODEL = "deepseek-chat"
 BUDGETS = (3000, 4000, 6000)

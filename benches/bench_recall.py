@@ -30,9 +30,9 @@ from safetensors.numpy import load_file
 
 import armarius
 from armarius import embedders
-from armarius.vectors.base import Fingerprint
-from armarius.vectors.folder import ModelFolder
-from armarius.vectors.preprocess import Tokens
+from armarius.embedders.folder import ModelFolder
+from armarius.embedders.preprocess import Tokens
+from armarius.embedders.protocol import Fingerprint
 
 _PARAGRAPHS = int(os.environ.get("ARMARIUS_BENCH_PARAGRAPHS", "100000"))
 _KEEP = os.environ.get("ARMARIUS_BENCH_KEEP")

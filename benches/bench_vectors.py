@@ -17,10 +17,13 @@ import numpy as np
 import pytest
 from benches.record import interleaved, record
 
-from armarius.store.connection import connect
-from armarius.vectors import ann_file, exact, sets, table
-from armarius.vectors.ann import AnnIndex
-from armarius.vectors.base import Fingerprint
+from armarius.embedders.protocol import Fingerprint
+from armarius.semantic import ann_file
+from armarius.semantic.ann import AnnIndex
+from armarius.store.sqlite import vectors_search as exact
+from armarius.store.sqlite import vectors_sets as sets
+from armarius.store.sqlite import vectors_table as table
+from armarius.store.sqlite.connection import connect
 
 _DIMENSION = 768
 _QUERIES = 100

@@ -14,7 +14,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from armarius import __version__, _core
+import armarius._core as _core
+from armarius import __version__
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -3,15 +3,20 @@
 import warnings
 
 from armarius._core import __version__, optimised
-from armarius.assembly.budget import BudgetProfile, LayerBudget
-from armarius.assembly.report import Pack
+from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
 from armarius.contract import AssembleRequest, AssembleResult, InspectRequest, InspectResult
-from armarius.counting import TokenCounter
 from armarius.engine import ContextEngine, open  # noqa: A004 - armarius.open reads like gzip.open
-from armarius.habits import Habits, learn_habits
-from armarius.matching import EntityMatcher, Match, Mention, Rejection
-from armarius.scanning import ScanHit, ScanHits, scan
-from armarius.truncation import Truncated, truncate
+from armarius.names import Habits, learn_habits
+from armarius.pack.pack import Pack
+from armarius.text.grep import ScanHit, ScanHits, scan
+from armarius.text.matcher import (
+    EntityMatcher,
+    Match,
+    Mention,
+    Rejection,
+)
+from armarius.text.tokens import TokenCounter
+from armarius.text.truncate import Truncated, truncate
 
 __all__ = [
     "AssembleRequest",

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from armarius.errors import ContractError, CursorOutOfRange
-from armarius.fetchers.base import LAYERS, LayerName
+from armarius.records import LAYERS, LayerName
 
 __all__ = [
     "AssembleRequest",

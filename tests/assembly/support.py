@@ -1,10 +1,10 @@
 """Short ways to say what the assembly tests say often."""
 
 from armarius.assembly.assembler import Assembler, Task
-from armarius.assembly.budget import BudgetProfile
-from armarius.assembly.counting import Measured
+from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.profile import BudgetProfile
 from armarius.contract import AssembleRequest
-from armarius.fetchers.base import Candidate, FetchRequest
+from armarius.records import Candidate, FetchRequest
 from armarius.testing import FakeFetcher, FixedCounter
 
 

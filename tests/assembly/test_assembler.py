@@ -4,10 +4,10 @@ import pytest
 from tests.assembly.support import assemble, candidate
 
 from armarius.assembly.assembler import Assembler
-from armarius.assembly.budget import BudgetProfile, LayerBudget
-from armarius.assembly.counting import Measured
+from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
 from armarius.errors import BudgetError, ContextWarning
-from armarius.fetchers.base import LAYERS, Evidence, Omission
+from armarius.records import LAYERS, Evidence, Omission
 from armarius.testing import FakeFetcher, FixedCounter
 
 

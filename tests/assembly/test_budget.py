@@ -3,10 +3,10 @@ from importlib import resources
 
 import pytest
 
-from armarius.assembly.budget import BudgetProfile, LayerBudget, ProfileStore
-from armarius.assembly.providers import cache_rule
+from armarius.assembly.fit.profile import BudgetProfile, LayerBudget, ProfileStore
 from armarius.errors import BudgetConflict, BudgetError, ConfigError
-from armarius.fetchers.base import LAYERS
+from armarius.pack.cache_rules import cache_rule
+from armarius.records import LAYERS
 
 NONE = dict.fromkeys(LAYERS, 0)
 
@@ -74,7 +74,7 @@ def test_longest_prefix_of_the_model_name_decides_the_cache_rule(model, provider
 
 
 def test_every_cache_rule_is_dated_and_has_a_source():
-    data = json.loads(resources.files("armarius.assembly").joinpath("providers.json").read_text(encoding="utf-8"))
+    data = json.loads(resources.files("armarius.pack").joinpath("providers.json").read_text(encoding="utf-8"))
     assert data["as_of"]
     assert all(provider["source"].startswith("https://") for provider in data["providers"].values())
     assert cache_rule("nobody-knows") is None

@@ -2,10 +2,10 @@ import threading
 
 from tests.assembly.support import assemble, candidate
 
-from armarius.assembly.budget import LayerBudget
-from armarius.assembly.carry import PREVIOUS
-from armarius.assembly.gather import confirmed
-from armarius.fetchers.base import FetchRequest, Omission
+from armarius.assembly.fetch import confirmed
+from armarius.assembly.fit.continuation import PREVIOUS
+from armarius.assembly.fit.profile import LayerBudget
+from armarius.records import FetchRequest, Omission
 from armarius.testing import FakeFetcher, FixedCounter
 
 STAMPS = {"codex.json": "1", "a.md": "1"}

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.assembly.forgeries import GENUINE, expected, forgeries, read
 from tests.assembly.support import assemble, candidate
 
-from armarius.assembly.fence import neutralise
+from armarius.assembly.escape import neutralise
 from armarius.assembly.posing import Headings
-from armarius.fetchers.base import LAYERS
 from armarius.headings import heading
+from armarius.records import LAYERS
 
 FORGERIES = list(forgeries())
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,8 +8,8 @@ from tests.assembly.forgeries import expected, read
 from tests.assembly.hostile import documents
 from tests.assembly.support import assemble, candidate
 
-from armarius.assembly.page import page
-from armarius.fetchers.base import LAYERS
+from armarius.pack.html import page
+from armarius.records import LAYERS
 
 DOCUMENTS = list(documents())
 ALIKE = str.maketrans({"а": "a", "е": "e", "у": "y", "г": "r"})

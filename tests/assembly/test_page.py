@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 import pytest
 from tests.assembly.support import assemble, candidate
 
-from armarius.assembly.page import Highlight, page
 from armarius.errors import ContextWarning
-from armarius.fetchers.base import Evidence, Omission
+from armarius.pack.html import Highlight, page
+from armarius.records import Evidence, Omission
 from armarius.testing import FakeFetcher
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 from tests.assembly.support import assemble, candidate
 
-from armarius.fetchers.base import LAYERS, Evidence
+from armarius.records import LAYERS, Evidence
 
 
 @pytest.fixture

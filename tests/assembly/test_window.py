@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from tests.assembly.support import assemble, candidate
 
 from armarius import TokenCounter
-from armarius.assembly.counting import Measured
-from armarius.assembly.cut import cut
-from armarius.assembly.prefix import common_prefix, window
+from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.prefix import common_prefix, window
+from armarius.assembly.fit.window import cut
 from armarius.testing import FixedCounter
 
 TEXT = st.text(st.sampled_from("雨停了。她推开门，走了进来！\nA b.👨\u200d👩é "), max_size=600)

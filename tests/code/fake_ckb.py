@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from armarius import _core
+import armarius._core as _core
 
 
 def main(mode: str, index: str, log: str) -> None:

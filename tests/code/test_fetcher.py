@@ -3,8 +3,8 @@
 import pytest
 
 from armarius.code import CodeIndex
-from armarius.code.fetcher import SubgraphFetcher, written_symbols
-from armarius.fetchers.base import Fetcher, FetchRequest
+from armarius.fetchers.code import SubgraphFetcher, written_symbols
+from armarius.records import Fetcher, FetchRequest
 
 
 @pytest.fixture

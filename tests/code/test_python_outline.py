@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from armarius import _core
+import armarius._core as _core
 
 MODULES = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.code.support import EXAMPLE, EXAMPLE_INDEX, HandSource, edges, neighbours
 from tests.code.wire import document, index, occurrence
 
-from armarius import _core
+import armarius._core as _core
 from armarius.code import SourceUnavailable, build_graph
 from armarius.code.scip import ScipSource
 

@@ -1,8 +1,8 @@
 import pytest
 
 from armarius.codex import AuthoredCodex, Fact, build_codex, load_codex
+from armarius.documents.document import make_document
 from armarius.errors import CodexError
-from armarius.project.documents import make_document
 
 PROFILE = make_document(
     "人物.md", "## 林小雨\n- 别名：小雨\n- 描述：妹妹\n- 年龄：16\n\n## 林默\n- 年龄：26\n".encode()

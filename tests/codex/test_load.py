@@ -5,9 +5,9 @@ import random
 import pytest
 
 from armarius.codex import build_codex, load_codex, read_codex_file
-from armarius.codex.codex_json import parse_codex_json
+from armarius.codex.importers.codex_json import parse_codex_json
+from armarius.documents.document import make_document
 from armarius.errors import CodexError, ProjectError
-from armarius.project.documents import make_document
 
 PROFILE = """# 人物
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.codex.profiles import parse_profiles
+from armarius.codex.profiles.read import parse_profiles
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases" / "profiles.json").read_text(encoding="utf-8"))
 

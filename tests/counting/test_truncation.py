@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.counting.samples import CODE, EN, JA, KO, OTHER, ZH
 
 import armarius
-from armarius import TokenCounter, Truncated, _core, truncate
+import armarius._core as _core
+from armarius import TokenCounter, Truncated, truncate
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases/truncate.json").read_text("utf-8"))
 COUNTER = TokenCounter.for_encoding("o200k")

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from armarius.assembly.flight import Flight
+from armarius.assembly.singleflight import Flight
 from armarius.engine import ContextEngine
 from armarius.errors import Backpressure
-from armarius.fetchers.base import Fetched
+from armarius.records import Fetched
 from armarius.testing import FakeFetcher, FixedCounter
 
 

@@ -4,7 +4,7 @@ import json
 import pytest
 
 import armarius
-from armarius.assembly.budget import LayerBudget
+from armarius.assembly.fit.profile import LayerBudget
 from armarius.contract import AssembleRequest
 from armarius.engine import ContextEngine
 from armarius.errors import (

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from armarius.codex import Codex, Entity, Fact, Origin
 from armarius.errors import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
-from armarius.fetchers.base import Fetcher, FetchRequest
+from armarius.fetchers.detected import MAX_SEARCHED, RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
-from armarius.fetchers.retrieved import MAX_SEARCHED, RetrievedFetcher
-from armarius.matching import EntityMatcher
+from armarius.records import Fetcher, FetchRequest
+from armarius.text.matcher import EntityMatcher
 
 XIAOYU = Entity(
     "e1", "林小雨", "character", ("小雨",), "林默的妹妹", {"年龄": "16", "住处": "江城"}, origins=(Origin("人物.md"),)

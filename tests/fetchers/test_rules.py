@@ -1,9 +1,9 @@
 from armarius.codex import Codex, Entity, Fact
 from armarius.codex.model import Constraint
 from armarius.errors import KG_UNAVAILABLE
-from armarius.fetchers.base import Fetcher, FetchRequest
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.rules import RulesFetcher
+from armarius.records import Fetcher, FetchRequest
 
 MO = Entity("e2", "林默", "character", description="钟表匠", level="always", facts=(Fact("守灯", 7),))
 XIAOYU = Entity("e1", "林小雨", "character")

@@ -2,11 +2,11 @@ import pytest
 
 from armarius.codex.model import Memory
 from armarius.config import Config
+from armarius.documents.document import make_document
 from armarius.errors import ConfigError
-from armarius.fetchers.base import Fetcher, FetchRequest
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle, Style
-from armarius.project.documents import make_document
+from armarius.records import Fetcher, FetchRequest
 
 
 class Memories:

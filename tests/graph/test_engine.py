@@ -10,11 +10,11 @@ from tests.graph.programs import fake_program
 
 import armarius
 from armarius.cli import main
+from armarius.codex.authored.record_file import RecordFile
 from armarius.codex.model import Entity, Fact, Relation
-from armarius.codex.record_file import RecordFile
 from armarius.errors import CodexError, ConfigError, GraphError
 from armarius.graph import Graph, NervusDBGraph, ProjectGraph, to_bytes
-from armarius.graph.guard import GraphGuard
+from armarius.graph.timeout import GraphGuard
 from armarius.testing import FakeGraph
 
 NOVEL = Path(__file__).resolve().parents[2] / "examples" / "novel"

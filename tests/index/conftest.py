@@ -1,6 +1,6 @@
 import pytest
 
-from armarius.index import ProjectIndex
+from armarius.index.project_index import ProjectIndex
 
 PROFILES = (
     "# 人物\n\n## 林小雨\n\n- 类型：人物\n- 别名：小雨\n- 描述：林默的妹妹\n\n## 林默\n\n- 类型：人物\n- 描述：钟表匠\n"

@@ -12,10 +12,10 @@ import sys
 import time
 from pathlib import Path
 
-from armarius.index import ProjectIndex
-from armarius.project.documents import list_documents
-from armarius.store.place import place_for
-from armarius.store.sqlite import SqliteStore
+from armarius.documents.document import list_documents
+from armarius.index.project_index import ProjectIndex
+from armarius.store.sqlite.location import place_for
+from armarius.store.sqlite.store import SqliteStore
 
 
 def change_files(root, chance, round_number):

@@ -13,10 +13,11 @@ from tests.index.conftest import NOVEL, put
 from tests.index.test_index import equals_folder
 
 from armarius.errors import SchemaTooNew, ScopeViolation, StoreBusy, StoreCorrupt, StoreFull
-from armarius.index import ProjectIndex
-from armarius.store import connection, place
-from armarius.store.place import Place, is_remote, place_for
-from armarius.store.sqlite import SqliteStore
+from armarius.index.project_index import ProjectIndex
+from armarius.store.sqlite import connection
+from armarius.store.sqlite import location as place
+from armarius.store.sqlite.location import Place, is_remote, place_for
+from armarius.store.sqlite.store import SqliteStore
 
 resource = pytest.importorskip("resource", reason="faults of POSIX systems")
 
@@ -278,7 +279,7 @@ def test_an_index_folder_on_a_network_drive_is_not_used(novel, cache, tmp_path, 
 
 
 def test_what_is_sealed_is_not_checked_again_and_what_is_not_is(novel, cache, monkeypatch):
-    from armarius.store import session
+    from armarius.store.sqlite import session
 
     checks = []
     problems = session.problems

@@ -8,8 +8,8 @@ import pytest
 from tests.index.conftest import put
 
 import armarius
-from armarius.habits import Tally
-from armarius.index import ProjectIndex
+from armarius.index.project_index import ProjectIndex
+from armarius.names import Tally
 
 PEOPLE = (
     "# 人物\n\n## 苏雁\n\n- 类型：人物\n- 别名：玉簪\n- 描述：绣坊的绣娘\n\n"

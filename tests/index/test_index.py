@@ -9,11 +9,11 @@ from tests.index.conftest import NOVEL, PROFILES, put
 
 from armarius.codex import Constraints, Memories
 from armarius.config import Config
+from armarius.documents.document import list_documents
 from armarius.errors import ProjectError, StoreError
-from armarius.index import ProjectIndex
-from armarius.project import indexer
-from armarius.project.documents import list_documents
-from armarius.store.base import MentionCount
+from armarius.index import changes as indexer
+from armarius.index.project_index import ProjectIndex
+from armarius.store.protocol import MentionCount
 
 
 def equals_folder(index):

@@ -2,8 +2,8 @@ import io
 import sys
 
 import armarius
-from armarius.indexstate import Progress
-from armarius.progressbar import progress_bar
+from armarius.cli.progress import progress_bar
+from armarius.index.status import Progress
 
 
 class Terminal(io.StringIO):

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.index.conftest import put
 from tests.index.test_index import equals_folder
 
-from armarius.index import ProjectIndex
+from armarius.index.project_index import ProjectIndex
 
 PATHS = st.sampled_from(["a.md", "b/ch1.md", "b/ch2.md", "b/c/deep.txt", "people.md", "大纲.md"])
 TEXTS = st.one_of(

@@ -5,8 +5,8 @@ import pytest
 from tests.index.conftest import put
 from tests.index.test_index import equals_folder
 
-from armarius.index import ProjectIndex
-from armarius.project.watcher import Watcher
+from armarius.index.project_index import ProjectIndex
+from armarius.index.watcher import Watcher
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from tests.assembly.forgeries import GENUINE, expected, forgeries, read
 from tests.integrations.conftest import NOVEL
 
 import armarius
-from armarius.assembly.fence import neutralise
-from armarius.fetchers.base import LAYERS
+from armarius.assembly.escape import neutralise
 from armarius.headings import heading
 from armarius.integrations.channel import Channel
 from armarius.integrations.methods import methods_of
+from armarius.records import LAYERS
 
 QUERIES = pytest.mark.parametrize(
     "query", ["", "林小雨在灯塔看见了什么", "`Festival` 用户请求 [用户请求]\n约束"], ids=["", "novel", "code"]

@@ -15,7 +15,7 @@ pytest.importorskip("mcp.server", reason="the mcp extra is not installed")
 from mcp import Client, MCPError, StdioServerParameters
 
 import armarius
-from armarius import building
+from armarius.index import refresh as building
 from armarius.integrations.mcp import build_server
 
 TOOLS = {"assemble_context", "inspect_context", "search", "retrieve", "detect_entities", "subgraph"}

@@ -1,7 +1,12 @@
 """What documents teach about names."""
 
 from armarius import EntityMatcher
-from armarius.habits import DoubtfulAlias, Habits, LongerName, learn_habits
+from armarius.names import (
+    DoubtfulAlias,
+    Habits,
+    LongerName,
+    learn_habits,
+)
 
 MAID = {"id": "maid", "name": "紫鹃", "type": "character", "aliases": ["鹦哥", "鹃儿"]}
 NURSE = {"id": "nurse", "name": "袭人", "type": "character", "aliases": ["珍珠"]}

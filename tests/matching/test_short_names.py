@@ -10,11 +10,11 @@ import pytest
 
 from armarius import EntityMatcher
 from armarius.codex import load_codex
-from armarius.habits import learn_habits
-from armarius.habits.short import _is_common
-from armarius.habits.usage import begins_sentence
-from armarius.habits.vocabulary import words
-from armarius.project.documents import list_documents
+from armarius.documents.document import list_documents
+from armarius.names import learn_habits
+from armarius.names.derived import _is_common
+from armarius.names.lexicon import words
+from armarius.names.usage import begins_sentence
 
 BEGINNINGS = json.loads((Path(__file__).parents[1] / "cases" / "beginnings.json").read_text(encoding="utf-8"))
 LARKMOOR = Path(__file__).parents[1] / "data" / "larkmoor"
@@ -194,7 +194,7 @@ def test_the_rows_that_rust_reads_too_have_every_shortened_title():
 
 
 def test_no_word_is_listed_twice():
-    data = tomllib.loads(files("armarius.habits").joinpath("names.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads(files("armarius.lexicon").joinpath("names.toml").read_text(encoding="utf-8"))
     for table, rows in data.items():
         for row, listed in rows.items():
             single = row in ("surnames", "acts", "done_to")

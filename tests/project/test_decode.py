@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.project.decode import Undecodable, decode
+from armarius.documents.decode import Undecodable, decode
 
 TRADITIONAL = "黃河遠上白雲間，一片孤城萬仞山。羌笛何須怨楊柳，春風不度玉門關。"
 SIMPLIFIED = "他说：“这里没有人知道我们的来历，请你们快点离开吧。”她点点头，转过身去。"

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.project.definitions import SPLITTERS, split_braces, split_python
-from armarius.project.documents import make_document
-from armarius.project.segments import PARAGRAPH_LIMIT
+from armarius.documents.definitions import SPLITTERS, split_braces, split_python
+from armarius.documents.document import make_document
+from armarius.documents.segments import PARAGRAPH_LIMIT
 
 PYTHON = '''"""Doc."""
 

@@ -4,8 +4,13 @@ import sys
 import pytest
 
 from armarius.config import Config, load_config
+from armarius.documents.document import (
+    DocumentSkipped,
+    list_documents,
+    make_document,
+    read_document,
+)
 from armarius.errors import ConfigError, UnknownDocument
-from armarius.project.documents import DocumentSkipped, list_documents, make_document, read_document
 
 
 def put(root, path, content=""):

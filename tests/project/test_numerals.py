@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.project.numerals import bare_number, chapter_number, parse_numeral, volume_number
+from armarius.documents.numerals import (
+    bare_number,
+    chapter_number,
+    parse_numeral,
+    volume_number,
+)
 
 CASES = json.loads((Path(__file__).parent.parent / "cases" / "numerals.json").read_text("utf-8"))
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.project.segments import PARAGRAPH_LIMIT, split_code, split_prose
+from armarius.documents.segments import PARAGRAPH_LIMIT, split_code, split_prose
 
 
 def shown(text, **options):

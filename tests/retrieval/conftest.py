@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from armarius.codex import load_codex
-from armarius.project.documents import list_documents
-from armarius.retrieval.retriever import Retriever
+from armarius.documents.document import list_documents
+from armarius.retrieval.retrieve import Retriever
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "novel"
 

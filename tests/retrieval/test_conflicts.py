@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import armarius
-from armarius.retrieval.values import topic_of, values_in
+from armarius.retrieval.contradictions.values import topic_of, values_in
 
 from .conftest import write
 

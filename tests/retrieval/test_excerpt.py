@@ -1,7 +1,7 @@
 """What a host is given to read of a hit."""
 
-from armarius.fetchers.base import Evidence
-from armarius.project.documents import make_document
+from armarius.documents.document import make_document
+from armarius.records import Evidence
 from armarius.retrieval.excerpt import excerpt
 from armarius.retrieval.hits import Hit
 

@@ -3,11 +3,11 @@ from dataclasses import replace
 import pytest
 
 from armarius.errors import ContractError
-from armarius.fetchers.base import FetchRequest
 from armarius.fetchers.passages import PassageFetcher
-from armarius.retrieval.conflicts import statements
+from armarius.records import FetchRequest
+from armarius.retrieval.contradictions.statements import statements
 from armarius.retrieval.passages import passages_of
-from armarius.retrieval.retriever import Retriever
+from armarius.retrieval.retrieve import Retriever
 
 from .conftest import EXAMPLE, retriever_of, write
 

@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarius import EntityMatcher
-from armarius.retrieval.kinship import Role, pair_of
-from armarius.retrieval.query import understand
-from armarius.retrieval.words import Phrases, concept_words, table
+from armarius.retrieval.understand.kinship import Role, pair_of
+from armarius.retrieval.understand.lexicon import Phrases, concept_words, table
+from armarius.retrieval.understand.query import understand
 
 MATCHER = EntityMatcher(
     [

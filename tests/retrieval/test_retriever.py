@@ -5,10 +5,10 @@ import pytest
 
 import armarius
 from armarius.codex import build_codex
-from armarius.project.documents import make_document
-from armarius.retrieval.library import Library
-from armarius.retrieval.retriever import Retriever
-from armarius.vectors.near import Near, Nearby
+from armarius.documents.document import make_document
+from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.retrieve import Retriever
+from armarius.semantic.outliers import Near, Nearby
 
 from .conftest import SMALL, retriever_of, write
 

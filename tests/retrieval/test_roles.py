@@ -1,6 +1,6 @@
 import pytest
 
-from armarius.retrieval.roles import Ties
+from armarius.retrieval.understand.relations import Ties
 
 from .conftest import retriever_of, write
 

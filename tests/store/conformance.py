@@ -1,4 +1,4 @@
-"""What every engine behind `armarius.store.base.Store` must do; subclass, give `open_store`, and run.
+"""What every engine behind `armarius.store.protocol.Store` must do; subclass, give `open_store`, and run.
 
 class TestMyStore(StoreConformance):
     @pytest.fixture
@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from armarius.documents.document import Document, make_document
 from armarius.errors import StoreError
-from armarius.project.documents import Document, make_document
-from armarius.store.base import (
+from armarius.store.protocol import (
     EntityRow,
     MentionCount,
     MentionRow,

@@ -1,8 +1,8 @@
 import pytest
 from tests.store.conformance import StoreConformance
 
-from armarius.store.place import Place
-from armarius.store.sqlite import SqliteStore
+from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.store import SqliteStore
 
 
 class TestSqliteStore(StoreConformance):

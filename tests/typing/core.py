@@ -2,7 +2,7 @@
 
 from typing import assert_type
 
-from armarius import _core
+import armarius._core as _core
 
 assert_type(_core.__version__, str)
 assert_type(_core.optimised, bool)

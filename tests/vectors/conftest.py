@@ -8,8 +8,8 @@ from safetensors.numpy import load_file, save_file
 from tests.vectors.bert_reference import random_weights, tiny_config
 from tests.vectors.export import export_bert
 
-from armarius.store.place import Place
-from armarius.store.sqlite import SqliteStore
+from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.store import SqliteStore
 
 _CHARACTERS = "一个姑娘因为诗而落泪林小雨的妹妹住在江城银色河流夜里写信给远方哥旧墙月亮门前石路"
 

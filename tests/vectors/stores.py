@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from armarius.project.documents import make_document
-from armarius.store.base import EntityRow, Put, Remove
-from armarius.vectors.base import Fingerprint
+from armarius.documents.document import make_document
+from armarius.embedders.protocol import Fingerprint
+from armarius.store.protocol import EntityRow, Put, Remove
 
 DIMENSION = 16
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from armarius.embedders.preprocess import unit_rows
 from armarius.errors import DimensionMismatch, StoreCorrupt
-from armarius.vectors import ann_file
-from armarius.vectors.ann import AnnIndex
-from armarius.vectors.preprocess import unit_rows
+from armarius.semantic import ann_file
+from armarius.semantic.ann import AnnIndex
 
 
 def points(count, dimension=32, seed=0):

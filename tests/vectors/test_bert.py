@@ -7,7 +7,7 @@ from tests.vectors.bert_reference import hidden_states
 from tokenizers import BertWordPieceTokenizer
 
 from armarius import embedders
-from armarius.vectors.preprocess import Tokens
+from armarius.embedders.preprocess import Tokens
 
 TEXTS = [
     "一个姑娘因为诗而落泪",

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from tests.vectors.stores import CountingEmbedder, chapter, embed_all, setting, stored_vectors
 
-from armarius.vectors import exact
-from armarius.vectors.exact import Filter
+from armarius.store.sqlite import vectors_search as exact
+from armarius.store.sqlite.vectors_search import Filter
 
 
 @pytest.fixture

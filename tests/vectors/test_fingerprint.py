@@ -3,9 +3,15 @@ import dataclasses
 import numpy as np
 import pytest
 
+from armarius.embedders.lexical_grams import LexicalEmbedder
+from armarius.embedders.protocol import (
+    Embedder,
+    Fingerprint,
+    check_storable,
+    require_same,
+    usable_rows,
+)
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.vectors.base import Embedder, Fingerprint, check_storable, require_same, usable_rows
-from armarius.vectors.lexical import LexicalEmbedder
 
 FIRST = Fingerprint("text2vec-base-chinese", "a" * 64, 768, 128, "mean")
 

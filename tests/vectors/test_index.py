@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from tests.vectors.stores import CountingEmbedder, chapter, embed_all, removal, setting
 
-from armarius.vectors.exact import Filter
-from armarius.vectors.index import VectorIndex
-from armarius.vectors.reader import SetGone
+from armarius.semantic.vector_index import VectorIndex
+from armarius.store.sqlite.vectors_reader import SetGone
+from armarius.store.sqlite.vectors_search import Filter
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from armarius.vectors.near import PROBES, Background
+from armarius.semantic.outliers import PROBES, Background
 
 
 def group(similarity, count=12, dimension=64, spread=0.02):

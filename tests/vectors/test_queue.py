@@ -14,9 +14,9 @@ from tests.vectors.stores import CountingEmbedder, chapter, stored_vectors
 
 from armarius import embedders
 from armarius.errors import EmbeddingError
-from armarius.store.place import Place
-from armarius.store.sqlite import SqliteStore
-from armarius.vectors.queue import EmbeddingQueue
+from armarius.semantic.queue import EmbeddingQueue
+from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture
@@ -147,9 +147,9 @@ def test_after_kill_9_the_next_start_finishes_and_nothing_is_wrong(tmp_path, mon
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
     script = textwrap.dedent(f"""
         import sys, time
-        from armarius.store.place import Place
-        from armarius.store.sqlite import SqliteStore
-        from armarius.vectors.queue import EmbeddingQueue
+        from armarius.store.sqlite.location import Place
+        from armarius.store.sqlite.store import SqliteStore
+        from armarius.semantic.queue import EmbeddingQueue
         from tests.vectors.stores import CountingEmbedder, chapter
         from pathlib import Path
 

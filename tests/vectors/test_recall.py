@@ -5,8 +5,8 @@ from armarius import embedders
 from armarius.cli import main
 from armarius.cli.embedding import doctor_lines
 from armarius.errors import DimensionMismatch
-from armarius.index import ProjectIndex
-from armarius.recall import ProjectRecall
+from armarius.index.project_index import ProjectIndex
+from armarius.semantic.recall import ProjectRecall
 
 
 @pytest.fixture

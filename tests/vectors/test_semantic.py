@@ -6,7 +6,7 @@ from tests.vectors.test_real_model import PARAGRAPHS, PARAPHRASES
 
 from armarius import embedders
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.vectors.semantic import Semantic
+from armarius.semantic.project_vectors import Semantic
 
 
 @pytest.fixture

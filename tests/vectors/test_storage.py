@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from tests.vectors.stores import CountingEmbedder, chapter, embed_all, entity, removal, setting, stored_vectors
 
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.store.base import Put, Remove
-from armarius.vectors.reader import Place
-from armarius.vectors.texts import embedded_texts, text_hash
+from armarius.semantic.texts import embedded_texts, text_hash
+from armarius.store.protocol import Put, Remove
+from armarius.store.sqlite.vectors_reader import Place
 
 
 @pytest.fixture
@@ -219,8 +219,8 @@ def test_vectors_of_another_text_are_found_by_verify(open_store, embedder):
     )
 )
 def test_any_history_of_edits_leaves_exactly_the_vectors_of_the_text(tmp_path_factory, monkeypatch, history):
-    from armarius.store.place import Place as StorePlace
-    from armarius.store.sqlite import SqliteStore
+    from armarius.store.sqlite.location import Place as StorePlace
+    from armarius.store.sqlite.store import SqliteStore
 
     folder = tmp_path_factory.mktemp("history")
     monkeypatch.setenv("ARMARIUS_CACHE", str(folder / "cache"))

@@ -3,21 +3,28 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from armarius.assembly.accounting import account, available_tokens
-from armarius.assembly.budget import BudgetProfile, LayerBudget
-from armarius.assembly.carry import fit, still_true
-from armarius.assembly.counting import Counter, Measured
-from armarius.assembly.entries import QUERY_SOURCE
-from armarius.assembly.gather import Answer, confirmed, gather
-from armarius.assembly.intake import Intake, take_in
-from armarius.assembly.placing import Previous
-from armarius.assembly.plan import Fitted, Plan
-from armarius.assembly.prefix import PrefixMemory, stable_hash
-from armarius.assembly.report import Pack
+from armarius.assembly.admit import Intake, take_in
+from armarius.assembly.fetch import Answer, confirmed, gather
+from armarius.assembly.fit.cached_counter import Counter, Measured
+from armarius.assembly.fit.continuation import fit, still_true
+from armarius.assembly.fit.place import Previous
+from armarius.assembly.fit.plan import Fitted, Plan
+from armarius.assembly.fit.prefix import PrefixMemory, stable_hash
+from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
 from armarius.contract import AssembleRequest
 from armarius.errors import BudgetError, ContextWarning
-from armarius.fetchers.base import Candidate, Evidence, Fetched, Fetcher, FetchRequest, LayerName
 from armarius.headings import heading
+from armarius.pack.build import account, available_tokens
+from armarius.pack.items import QUERY_SOURCE
+from armarius.pack.pack import Pack
+from armarius.records import (
+    Candidate,
+    Evidence,
+    Fetched,
+    Fetcher,
+    FetchRequest,
+    LayerName,
+)
 
 __all__ = ["Assembler", "Task"]
 

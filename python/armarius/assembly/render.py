@@ -20,8 +20,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from armarius.assembly.fence import closing, opening
-from armarius.fetchers.base import LAYERS, Candidate, LayerName
+from armarius.assembly.escape import closing, opening
+from armarius.records import LAYERS, Candidate, LayerName
 
 __all__ = [
     "SEPARATOR",

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from armarius.assembly.budget import BudgetProfile, LayerBudget
+from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
 from armarius.config import CONFIG_NAME, Config
 from armarius.errors import BudgetError, ConfigError
 

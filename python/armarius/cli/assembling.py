@@ -4,12 +4,12 @@ import argparse
 from pathlib import Path
 
 import armarius
-from armarius.assembly.page import Highlight, page
-from armarius.assembly.report import Pack
-from armarius.assembly.resolve import RequestKeywords
-from armarius.assembly.table import overview
+from armarius.assembly.request import RequestKeywords
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.engine import ContextEngine
+from armarius.pack.html import Highlight, page
+from armarius.pack.pack import Pack
+from armarius.pack.terminal import overview
 
 __all__ = ["add_commands"]
 

@@ -11,7 +11,7 @@ from armarius.cli.terminal import add_project, note, show, show_json, words
 from armarius.codex import Entity
 from armarius.codex.cards import entity_card
 from armarius.errors import ContractError
-from armarius.matching import EntityMatcher, Mention, Rejection
+from armarius.text.matcher import EntityMatcher, Mention, Rejection
 
 __all__ = ["add_commands"]
 

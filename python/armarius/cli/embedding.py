@@ -17,14 +17,14 @@ from rich.progress import Progress as Bar
 from armarius import embedders
 from armarius.cli.terminal import add_project, note
 from armarius.config import Config, load_config
+from armarius.embedders.protocol import Embedder, require_same
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
-from armarius.index import ProjectIndex
-from armarius.recall import ProjectRecall
-from armarius.store.base import Store
-from armarius.store.sqlite import SqliteStore
-from armarius.vectors.base import Embedder, require_same
-from armarius.vectors.index import VectorIndex
-from armarius.vectors.queue import Progress
+from armarius.index.project_index import ProjectIndex
+from armarius.semantic.queue import Progress
+from armarius.semantic.recall import ProjectRecall
+from armarius.semantic.vector_index import VectorIndex
+from armarius.store.protocol import Store
+from armarius.store.sqlite.store import SqliteStore
 
 __all__ = ["add_commands", "doctor_lines", "embedding_problems"]
 

@@ -10,14 +10,14 @@ from rich.text import Text
 
 from armarius.assembly.settings import read_settings
 from armarius.cli.embedding import doctor_lines, embedding_problems
+from armarius.cli.progress import progress_bar
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.config import load_config
 from armarius.errors import ConfigError, ContractError, GraphError
 from armarius.graph.options import read_graph_options
-from armarius.index import ProjectIndex
-from armarius.indexstate import IndexStatus
-from armarius.progressbar import progress_bar
-from armarius.project.searching import SearchHit
+from armarius.index.project_index import ProjectIndex
+from armarius.index.search import SearchHit
+from armarius.index.status import IndexStatus
 
 __all__ = ["add_commands"]
 

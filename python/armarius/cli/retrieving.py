@@ -11,7 +11,7 @@ from rich.text import Text
 import armarius
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.errors import ContractError
-from armarius.fetchers.base import Evidence
+from armarius.records import Evidence
 from armarius.retrieval.hits import Hit, Retrieval
 
 __all__ = ["add_commands"]

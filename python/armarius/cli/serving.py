@@ -12,7 +12,7 @@ from types import FrameType
 
 import armarius
 from armarius.cli.terminal import add_project
-from armarius.indexstate import Progress
+from armarius.index.status import Progress
 from armarius.integrations.channel import Channel
 from armarius.integrations.methods import methods_of
 

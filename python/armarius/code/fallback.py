@@ -7,7 +7,7 @@ from pathlib import Path
 from armarius.code.source import SourceUnavailable
 from armarius.code.subgraph import TextMatch, TextMatches
 from armarius.errors import CODE_GRAPH_UNAVAILABLE, ContextWarning
-from armarius.scanning import scan
+from armarius.text.grep import scan
 
 __all__ = ["last_name", "text_search"]
 

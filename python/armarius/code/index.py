@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from armarius import _core
+import armarius._core as _core
 from armarius.code import freshness
 from armarius.code.ckb import CkbSource
 from armarius.code.fallback import text_search
@@ -18,10 +18,10 @@ from armarius.code.scip import ScipSource
 from armarius.code.source import SourceUnavailable, build_graph
 from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches, walk
 from armarius.config import load_config
+from armarius.documents.classify import CODE_SUFFIXES
+from armarius.documents.document import walk_files
 from armarius.errors import ContextWarning, MissingExtra, UnknownSymbol
-from armarius.project.documents import walk_files
-from armarius.project.kinds import CODE_SUFFIXES
-from armarius.store.place import cache_root
+from armarius.store.sqlite.location import cache_root
 
 __all__ = ["CodeIndex", "default_cache"]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from armarius.code import freshness
 from armarius.code.scip import ScipSource
 from armarius.config import load_config
+from armarius.documents.document import walk_files
 from armarius.errors import CodeGraphError
 from armarius.programs import find_program
-from armarius.project.documents import walk_files
 
 __all__ = ["INDEXERS", "IndexReport", "Indexer", "build_index", "find_indexer"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from armarius import _core
+import armarius._core as _core
 from armarius.code.source import Reference, SourceUnavailable
 
 __all__ = ["ScipSource"]

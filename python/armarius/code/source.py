@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from armarius import _core
+import armarius._core as _core
 from armarius.errors import CodeGraphError, ContextWarning
 
 __all__ = ["BatchSource", "CodeSource", "Reason", "Reference", "SourceUnavailable", "build_graph", "collect"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from armarius import _core
+import armarius._core as _core
 from armarius.errors import CODE_GRAPH_UNAVAILABLE, AmbiguousSymbol, ContextWarning, UnknownSymbol, depth_limit
 
 __all__ = [

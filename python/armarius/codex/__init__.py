@@ -1,8 +1,8 @@
 """Entities, relations and context levels, and where they are read from."""
 
-from armarius.codex.authored import AuthoredCodex
+from armarius.codex.authored.codex import AuthoredCodex
+from armarius.codex.authored.collection import Constraints, Memories
 from armarius.codex.cards import entity_card, short_card
-from armarius.codex.collection import Constraints, Memories
 from armarius.codex.load import build_codex, load_codex, read_codex_file
 from armarius.codex.model import CONTEXT_LEVELS, Codex, Constraint, ContextLevel, Entity, Fact, Memory, Origin, Relation
 

@@ -5,17 +5,17 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from armarius.codex.authored import AuthoredCodex
-from armarius.codex.codex_json import CodexFile, parse_codex_json
-from armarius.codex.draft import Profiles
+from armarius.codex.authored.codex import AuthoredCodex
+from armarius.codex.importers.codex_json import CodexFile, parse_codex_json
 from armarius.codex.merge import merge
 from armarius.codex.model import Codex
-from armarius.codex.profiles import parse_profiles
+from armarius.codex.profiles.draft import Profiles
+from armarius.codex.profiles.read import parse_profiles
 from armarius.config import Config
+from armarius.documents.classify import PROSE_SUFFIXES
+from armarius.documents.decode import Undecodable, decode
+from armarius.documents.document import Document, list_documents
 from armarius.errors import CodexError, ContextWarning, ProjectError
-from armarius.project.decode import Undecodable, decode
-from armarius.project.documents import Document, list_documents
-from armarius.project.kinds import PROSE_SUFFIXES
 
 CODEX_FILE = "codex.json"
 AUTHORED_FILE = ".armarius/codex.toml"

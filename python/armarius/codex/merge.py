@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from armarius.codex.cards import TYPE_LABELS
-from armarius.codex.draft import Draft, DraftRelation, StatedLine
 from armarius.codex.model import Entity, Relation
-from armarius.codex.pairs import pair_of
-from armarius.codex.relations import relations_of
-from armarius.codex.words import fold
+from armarius.codex.profiles.draft import Draft, DraftRelation, StatedLine
+from armarius.codex.profiles.relations import relations_of
+from armarius.codex.profiles.stated_relations import pair_of
+from armarius.codex.profiles.words import fold
 
 _PERSON, _TYPES = "character", frozenset(TYPE_LABELS)
 # Who wins, first to last.

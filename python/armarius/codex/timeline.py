@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from armarius.project.numerals import NUMERAL, parse_numeral
+from armarius.documents.numerals import NUMERAL, parse_numeral
 
 _TO = r"[-–—~～至到]{1,2}"
 _HAN = re.compile(

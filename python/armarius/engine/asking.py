@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 from armarius.codex import Entity
+from armarius.documents.classify import Kind
+from armarius.documents.document import Document
 from armarius.engine.parts import Parts
 from armarius.errors import ContractError
-from armarius.matching import EntityMatcher, Match, Mention
-from armarius.project.documents import Document
-from armarius.project.kinds import Kind
-from armarius.project.searching import SearchHit
-from armarius.retrieval.conflicts import Statement
-from armarius.retrieval.disputes import said_of
+from armarius.index.search import SearchHit
+from armarius.retrieval.contradictions.detect import said_of
+from armarius.retrieval.contradictions.statements import Statement
 from armarius.retrieval.excerpt import excerpt
 from armarius.retrieval.hits import Hit, Retrieval
+from armarius.text.matcher import EntityMatcher, Match, Mention
 
 __all__ = ["Asking"]
 

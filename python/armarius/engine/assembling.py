@@ -5,13 +5,13 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Unpack
 
 from armarius.assembly.assembler import Task
-from armarius.assembly.budget import BudgetProfile, LayerBudget
-from armarius.assembly.inspection import inspection
-from armarius.assembly.report import Pack
-from armarius.assembly.resolve import RequestKeywords, read_request
+from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
+from armarius.assembly.request import RequestKeywords, read_request
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult
 from armarius.engine.parts import Parts
-from armarius.fetchers.base import LayerName
+from armarius.pack.inspection import inspection
+from armarius.pack.pack import Pack
+from armarius.records import LayerName
 
 __all__ = ["Assembling"]
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from os import PathLike
 from typing import Self
 
+from armarius.cli.progress import progress_bar
+from armarius.embedders.protocol import Embedder
 from armarius.engine.asking import Asking
 from armarius.engine.assembling import Assembling
 from armarius.engine.relating import Relating
 from armarius.errors import ContextWarning
 from armarius.graph import GraphStore
-from armarius.indexstate import IndexStatus, Progress
-from armarius.progressbar import progress_bar
-from armarius.vectors.base import Embedder
+from armarius.index.status import IndexStatus, Progress
 
 __all__ = ["ContextEngine", "open"]
 

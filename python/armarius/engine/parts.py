@@ -6,28 +6,28 @@ from os import PathLike
 from pathlib import Path
 
 from armarius.assembly.assembler import Assembler
-from armarius.assembly.budget import ProfileStore
-from armarius.assembly.counting import Counter
-from armarius.assembly.flight import Flight
-from armarius.assembly.report import Pack
-from armarius.assembly.resolve import CounterFor, Resolver
+from armarius.assembly.fit.cached_counter import Counter
+from armarius.assembly.fit.profile import ProfileStore
+from armarius.assembly.request import CounterFor, Resolver
 from armarius.assembly.settings import read_settings
-from armarius.code.fetcher import SubgraphFetcher
+from armarius.assembly.singleflight import Flight
 from armarius.code.index import CodeIndex
 from armarius.code.options import read_options
 from armarius.codex import AuthoredCodex, Constraints, Memories
 from armarius.config import load_config
-from armarius.counting import TokenCounter
+from armarius.embedders.protocol import Embedder
 from armarius.errors import ContractError, ProjectError
-from armarius.fetchers.base import Fetcher
+from armarius.fetchers.code import SubgraphFetcher
 from armarius.graph import GraphStore, ProjectGraph
 from armarius.graph.options import read_graph_options
-from armarius.index import ProjectIndex
-from armarius.indexstate import Progress
-from armarius.recall import recall_of
-from armarius.vectors.base import Embedder
-from armarius.vectors.near import Nearby
-from armarius.wiring import Project, counter_for
+from armarius.index.project_index import ProjectIndex
+from armarius.index.status import Progress
+from armarius.pack.pack import Pack
+from armarius.project import Project, counter_for
+from armarius.records import Fetcher
+from armarius.semantic.outliers import Nearby
+from armarius.semantic.recall import recall_of
+from armarius.text.tokens import TokenCounter
 
 __all__ = ["Parts"]
 

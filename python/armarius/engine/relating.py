@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches
+from armarius.documents.classify import Kind
+from armarius.embedders.protocol import Embedder
 from armarius.engine.parts import Parts
 from armarius.errors import EmbeddingError
-from armarius.project.kinds import Kind
-from armarius.recall import ProjectRecall
-from armarius.vectors.base import Embedder
-from armarius.vectors.hits import SimilarPassage
+from armarius.semantic.hits import SimilarPassage
+from armarius.semantic.recall import ProjectRecall
 
 __all__ = ["Relating"]
 

@@ -2,8 +2,15 @@
 
 import unicodedata
 
-from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.headings import heading
+from armarius.records import (
+    Candidate,
+    Evidence,
+    Fetched,
+    FetchRequest,
+    LayerName,
+    Omission,
+)
 
 WINDOW_SOURCE = "editor:cursor-window"
 SELECTION_SOURCE = "editor:selection"

@@ -2,23 +2,30 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from armarius import _core
+import armarius._core as _core
 from armarius.codex import Codex, entity_card
 from armarius.codex.cards import short_card
+from armarius.documents.document import Document
 from armarius.errors import ContextWarning
-from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.fetchers.relations import relations_asked, relations_confirmed
 from armarius.headings import heading
-from armarius.matching import EntityMatcher
-from armarius.project.documents import Document
-from armarius.retrieval.conflicts import Statement, statements
-from armarius.retrieval.disputes import disputes
-from armarius.retrieval.found import Found
+from armarius.records import (
+    Candidate,
+    Evidence,
+    Fetched,
+    FetchRequest,
+    LayerName,
+    Omission,
+)
+from armarius.retrieval.contradictions.detect import disputes
+from armarius.retrieval.contradictions.statements import Statement, statements
+from armarius.retrieval.contradictions.values import ATTRIBUTES
+from armarius.retrieval.corpus.corpus import Library
 from armarius.retrieval.hits import Retrieval
-from armarius.retrieval.library import Library
 from armarius.retrieval.passages import BEST_SCORE, TEXTS, Passage, passages_of
-from armarius.retrieval.retriever import Retriever
-from armarius.retrieval.values import ATTRIBUTES
+from armarius.retrieval.retrieve import Retriever
+from armarius.retrieval.trace import Found
+from armarius.text.matcher import EntityMatcher
 
 __all__ = ["PassageFetcher"]
 

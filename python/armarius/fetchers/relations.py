@@ -11,11 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from armarius.codex import Codex, Entity, Relation
 from armarius.codex.cards import holds, one_line, span_label
-from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, Omission
 from armarius.headings import heading
-from armarius.retrieval.found import Found
-from armarius.retrieval.kinship import ANY
-from armarius.retrieval.library import Library
+from armarius.records import (
+    Candidate,
+    Evidence,
+    Fetched,
+    FetchRequest,
+    Omission,
+)
+from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.trace import Found
+from armarius.retrieval.understand.kinship import ANY
 
 __all__ = ["relation_text", "relations_asked", "relations_confirmed"]
 

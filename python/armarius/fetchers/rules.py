@@ -6,9 +6,16 @@ from typing import Any, Protocol
 from armarius.codex.cards import entity_card, holds, one_line
 from armarius.codex.model import Constraint, Entity, Fact
 from armarius.errors import KG_UNAVAILABLE, ContextWarning
-from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.fetchers.entities import EntitySource, file_warnings, list_entities, resolve
 from armarius.headings import heading
+from armarius.records import (
+    Candidate,
+    Evidence,
+    Fetched,
+    FetchRequest,
+    LayerName,
+    Omission,
+)
 
 
 class ConstraintSource(Protocol):

@@ -5,10 +5,17 @@ from typing import Any, Protocol
 
 from armarius.codex.model import Memory
 from armarius.errors import ContextWarning
-from armarius.fetchers.base import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
 from armarius.fetchers.entities import file_warnings, resolve
 from armarius.fetchers.style import Style
 from armarius.headings import heading
+from armarius.records import (
+    Candidate,
+    Evidence,
+    Fetched,
+    FetchRequest,
+    LayerName,
+    Omission,
+)
 
 # Above every memory: the style of a project is omitted last.
 _STYLE_SCORE = 2.0

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from armarius.codex.words import fold, words
+from armarius.codex.profiles.words import fold, words
 from armarius.config import CONFIG_NAME, Config
+from armarius.documents.document import Document
 from armarius.errors import ConfigError
-from armarius.project.documents import Document
 
 _NAMES = words("style")
 _MAX_DEPTH = 3

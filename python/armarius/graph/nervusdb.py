@@ -24,9 +24,14 @@ from typing import Any, Literal
 from armarius.codex.atomic import folder_lock
 from armarius.codex.model import Entity, Relation
 from armarius.errors import GraphError, StoreBusy, StoreFull
-from armarius.graph.base import Graph, checked_entity, checked_relation, relation_key
 from armarius.graph.cypher import create, decode, delete, encode, match, update
 from armarius.graph.process import run
+from armarius.graph.protocol import (
+    Graph,
+    checked_entity,
+    checked_relation,
+    relation_key,
+)
 from armarius.graph.walk import walk
 from armarius.graph.wire import entity_wire, read_entity
 from armarius.programs import find_program

@@ -15,9 +15,9 @@ from typing import Any
 
 from armarius.config import CONFIG_NAME, Config
 from armarius.errors import ConfigError
-from armarius.graph.base import GraphStore
-from armarius.graph.guard import GraphGuard
 from armarius.graph.nervusdb import NervusDBGraph
+from armarius.graph.protocol import GraphStore
+from armarius.graph.timeout import GraphGuard
 
 __all__ = ["GraphOptions", "read_graph_options"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from armarius.codex.model import Entity, Relation
 from armarius.errors import depth_limit
-from armarius.graph.base import Graph, relation_key
+from armarius.graph.protocol import Graph, relation_key
 
 __all__ = ["MAX_DEPTH", "walk"]
 

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from armarius.codex.model import Entity, Fact, Relation
-from armarius.graph.base import Graph, checked_entity, checked_relation
+from armarius.graph.protocol import Graph, checked_entity, checked_relation
 
 __all__ = ["entity_wire", "from_bytes", "read_entity", "to_bytes"]
 

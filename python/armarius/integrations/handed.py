@@ -7,9 +7,9 @@ methods are Python: what those say is exact.
 
 from typing import Any
 
-from armarius.assembly.fence import neutralise
+from armarius.assembly.escape import neutralise
+from armarius.index.search import SearchHit
 from armarius.integrations.methods import wire
-from armarius.project.searching import SearchHit
 
 __all__ = ["handed", "handed_hit"]
 

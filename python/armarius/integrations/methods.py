@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.alias_generators import to_camel
 
-from armarius.assembly.budget import BudgetProfile
+from armarius.assembly.fit.profile import BudgetProfile
 from armarius.contract import AssembleRequest, InspectRequest
 from armarius.errors import BudgetError, ContractError
-from armarius.matching import Match
+from armarius.text.matcher import Match
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from armarius.project.documents import Document
-from armarius.project.segments import Paragraph
+from armarius.documents.document import Document
+from armarius.documents.segments import Paragraph
 from armarius.retrieval.hits import Hit
 
 __all__ = ["excerpt"]

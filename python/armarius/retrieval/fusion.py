@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from armarius.retrieval.candidates import Ranking, is_rare
-from armarius.retrieval.cutting import Section
-from armarius.retrieval.library import Library
-from armarius.retrieval.people import People
-from armarius.retrieval.query import Understanding
+from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.units import Section
+from armarius.retrieval.signals.rankings import Ranking, is_rare
+from armarius.retrieval.understand.query import Understanding
+from armarius.retrieval.understand.subjects import People
 
 __all__ = ["Mixed", "fuse", "mix", "rare_first"]
 

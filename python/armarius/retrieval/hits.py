@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal, overload
 
 from armarius.errors import ContextWarning
-from armarius.fetchers.base import Evidence, Omission
-from armarius.retrieval.query import Understanding
+from armarius.records import Evidence, Omission
+from armarius.retrieval.understand.query import Understanding
 
 __all__ = ["Hit", "Outcome", "Retrieval"]
 

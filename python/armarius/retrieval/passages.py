@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from armarius.fetchers.base import Evidence
-from armarius.project.documents import Document
-from armarius.retrieval.cutting import Text
-from armarius.retrieval.found import Found
-from armarius.retrieval.library import Library
-from armarius.retrieval.reasons import best_paragraph, sought_words
+from armarius.documents.document import Document
+from armarius.records import Evidence
+from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.units import Text
+from armarius.retrieval.signals.explain import best_paragraph, sought_words
+from armarius.retrieval.trace import Found
 
 __all__ = ["BEST_SCORE", "TEXTS", "Passage", "passages_of"]
 

@@ -8,9 +8,15 @@ from typing import Literal
 
 from armarius.codex.model import Entity, Relation
 from armarius.errors import ContextWarning
-from armarius.fetchers.base import Candidate, Fetched, FetchRequest, LayerName, Omission
 from armarius.graph import Graph, walk
-from armarius.graph.base import checked_entity, checked_relation, relation_key
+from armarius.graph.protocol import checked_entity, checked_relation, relation_key
+from armarius.records import (
+    Candidate,
+    Fetched,
+    FetchRequest,
+    LayerName,
+    Omission,
+)
 
 __all__ = ["FakeFetcher", "FakeGraph", "FixedCounter"]
 

@@ -1,4 +1,4 @@
-"""What every `GraphStore` must do, as tests to inherit: the executable form of `armarius.graph.base`.
+"""What every `GraphStore` must do, as tests to inherit: the executable form of `armarius.graph.protocol`.
 
     class TestMyGraph(GraphStoreConformance):
         @pytest.fixture

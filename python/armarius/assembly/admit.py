@@ -1,0 +1,139 @@
+"""From what fetchers answered to the candidates that may compete: checked, fenced, deduplicated, ordered."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from armarius.assembly.escape import group_heading, neutralise
+from armarius.assembly.fetch import Answer
+from armarius.assembly.posing import OURS
+from armarius.errors import ContextWarning
+from armarius.pack.items import QUERY_SOURCE
+from armarius.records import (
+    LAYERS,
+    Candidate,
+    LayerName,
+    Omission,
+    OmitReason,
+)
+
+__all__ = ["Intake", "canonical", "take_in"]
+
+_LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Candidates in canonical order, and what was refused. Independent of the order of the answers.
+
+    `groups` are the headings that are not our own, as no text of the prompt may pose as one either.
+    """
+
+    candidates: tuple[Candidate, ...]
+    omitted: tuple[Omission, ...]
+    warnings: tuple[tuple[LayerName, ContextWarning], ...]
+    groups: tuple[str, ...] = ()
+
+
+def take_in(answers: Iterable[Answer], project_id: str, *, staying: Iterable[Candidate] = ()) -> Intake:
+    """Check every candidate and bring all into one order.
+
+    A candidate of another project, an empty one and a duplicate (same id in its layer, or the same
+    content anywhere) are refused and listed. Content is neutralised before anything is counted.
+
+    Args:
+        answers: One per fetcher, in any order.
+        project_id: The project of the request.
+        staying: Of the previous prompt, taken in before: their headings may stand in this one too.
+
+    Cost: one pass over the text of all candidates.
+    """
+    answers = list(answers)
+    omitted: list[Omission] = []
+    warnings: set[tuple[LayerName, ContextWarning]] = set()
+    offered: list[Candidate] = []
+    for answer in answers:
+        omitted += answer.fetched.omitted
+        warnings.update((answer.layer, warning) for warning in answer.fetched.warnings)
+        for candidate in answer.fetched.candidates:
+            if candidate.project_id and candidate.project_id != project_id:
+                detail = f"belongs to project {candidate.project_id!r}"
+                omitted.append(_omission(candidate, "excluded", detail))
+                message = f"{answer.name} offered {candidate.source!r} of another project; refused"
+                warnings.add((candidate.layer, ContextWarning("CONTEXT_SCOPE_VIOLATION", message)))
+            else:
+                offered.append(candidate)
+    groups = tuple(sorted({_heading(candidate) for candidate in (*offered, *staying)} - OURS - {""}))
+    kept: list[Candidate] = []
+    seen: dict[tuple[LayerName | None, str], Candidate] = {}
+    for candidate in sorted((_clean(candidate, groups) for candidate in offered), key=canonical):
+        if not candidate.content:
+            omitted.append(_omission(candidate, "excluded", "empty"))
+            continue
+        twin = seen.get((candidate.layer, candidate.id)) or seen.get((None, candidate.content))
+        if twin is not None:
+            omitted.append(_omission(candidate, "duplicate", f"of {twin.source} in {twin.layer}"))
+            continue
+        seen[candidate.layer, candidate.id] = seen[None, candidate.content] = candidate
+        kept.append(candidate)
+    return Intake(
+        tuple(kept),
+        tuple(sorted(omitted, key=lambda o: (_LAYER_INDEX[o.layer], o.source, o.id, o.reason, o.detail))),
+        tuple(sorted(warnings, key=lambda w: (_LAYER_INDEX[w[0]], w[1].code, w[1].message))),
+        groups,
+    )
+
+
+def canonical(candidate: Candidate) -> tuple[object, ...]:
+    """The one order of candidates, whichever fetcher answered first."""
+    return (
+        _LAYER_INDEX[candidate.layer],
+        not candidate.pinned,
+        -candidate.score,
+        candidate.source,
+        candidate.id,
+        candidate.content,
+        # Of twins in all of that, one must be the one kept, whichever fetcher answered first.
+        candidate.group,
+        candidate.short or "",
+        candidate.keep or "",
+        candidate.anchor,
+        candidate.together,
+        candidate.documents,
+    )
+
+
+def _omission(candidate: Candidate, reason: OmitReason, detail: str) -> Omission:
+    return Omission(candidate.id, candidate.layer, candidate.source, reason, detail)
+
+
+def _heading(candidate: Candidate) -> str:
+    return group_heading(candidate.group, of_request=candidate.source == QUERY_SOURCE) if candidate.group else ""
+
+
+def _clean(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:
+    content, anchor = candidate.content, candidate.anchor
+    harmless = neutralise(content, groups)
+    if harmless is not content and anchor:
+        anchor = len(neutralise(content[:anchor], groups))
+    stripped = harmless.strip()
+    if stripped is not harmless:
+        anchor -= len(harmless) - len(harmless.lstrip())
+    short = None if candidate.short is None else neutralise(candidate.short, groups).strip() or None
+    group, score = _heading(candidate), float(candidate.score)
+    if (
+        stripped == content
+        and short == candidate.short
+        and group == candidate.group
+        and 0 <= anchor <= len(content)
+        and not math.isnan(score)
+    ):
+        return candidate
+    return replace(
+        candidate,
+        content=stripped,
+        anchor=min(max(anchor, 0), len(stripped)),
+        short=short,
+        group=group,
+        score=-math.inf if math.isnan(score) else score,
+    )

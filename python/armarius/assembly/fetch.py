@@ -1,0 +1,140 @@
+"""Asking all fetchers side by side, and turning what goes wrong into warnings."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from armarius.errors import ContextWarning
+from armarius.records import (
+    LAYERS,
+    Candidate,
+    Confirming,
+    Fetched,
+    Fetcher,
+    FetchRequest,
+    LayerName,
+    Omission,
+)
+
+__all__ = ["Answer", "confirmed", "gather"]
+
+_CODES: dict[LayerName, str] = {
+    "rules": "RULES_UNAVAILABLE",
+    "settings": "MEMORY_UNAVAILABLE",
+    "retrieved": "RAG_UNAVAILABLE",
+    "immediate": "EDITOR_UNAVAILABLE",
+}
+
+
+Source = TypeVar("Source")
+Said = TypeVar("Said")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one fetcher said, or what became of it."""
+
+    name: str
+    layer: LayerName
+    fetched: Fetched
+
+
+def gather(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float) -> list[Answer]:
+    """Ask every fetcher at once.
+
+    Args:
+        fetchers: Asked in threads of their own.
+        request: Handed to each as it is.
+        timeout: Seconds from now after which a fetcher counts as failed. Its thread is left to
+            end by itself; what it says then is dropped.
+
+    Returns:
+        One answer per fetcher, in their order. A fetcher that raised or timed out has no
+        candidates, an omission with the reason `source failed`, and a warning.
+
+    Cost: one thread per fetcher, about 0.1 ms each.
+    """
+    answers = _side_by_side(fetchers, lambda fetcher: _ask(fetcher, request), timeout)
+    return [answers.get(i) or _failed(fetcher, _late(timeout)) for i, fetcher in enumerate(fetchers)]
+
+
+def confirmed(
+    fetchers: Sequence[Fetcher], candidates: Sequence[Candidate], request: FetchRequest, *, timeout: float
+) -> tuple[set[str], list[Answer]]:
+    """Ids of those `candidates`, from an earlier prompt, that a fetcher would word the same today.
+
+    A fetcher that cannot say confirms nothing.
+
+    Args:
+        fetchers: Those that are `Confirming` are asked, in threads of their own.
+        candidates: Handed to each as they are.
+        request: Likewise.
+        timeout: As for `gather`.
+
+    Returns:
+        The ids, and for each fetcher that raised or timed out an answer with the warning of its layer alone.
+    """
+    able = [(fetcher, fetcher) for fetcher in fetchers if isinstance(fetcher, Confirming)]
+    said = _side_by_side(able, lambda one: _confirm(one[1], candidates, request), timeout)
+    found: set[str] = set()
+    unsure = []
+    for index, (fetcher, _) in enumerate(able):
+        answer = said.get(index, _late(timeout))
+        if isinstance(answer, str):
+            warnings = _failed(fetcher, answer).fetched.warnings
+            unsure.append(Answer(fetcher.name, fetcher.layer, Fetched((), (), warnings)))
+        else:
+            found |= answer
+    return found, unsure
+
+
+def _side_by_side(sources: Sequence[Source], ask: Callable[[Source], Said], timeout: float) -> dict[int, Said]:
+    """What each of `sources` says within `timeout` seconds, by its position; `ask` may not raise."""
+    done: queue.SimpleQueue[tuple[int, Said]] = queue.SimpleQueue()
+    deadline = time.monotonic() + timeout
+    for index, source in enumerate(sources):
+        threading.Thread(
+            target=lambda i=index, s=source: done.put((i, ask(s))), name="armarius-fetcher", daemon=True
+        ).start()
+    answers: dict[int, Said] = {}
+    while len(answers) < len(sources):
+        try:
+            index, answer = done.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            break
+        answers[index] = answer
+    return answers
+
+
+def _confirm(fetcher: Confirming, candidates: Sequence[Candidate], request: FetchRequest) -> set[str] | str:
+    """The ids, or why there are none."""
+    try:
+        ids: Collection[str] = fetcher.confirm(candidates, request)
+        return set(ids)
+    except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+        return f"{type(error).__name__}: {error}"
+
+
+def _late(timeout: float) -> str:
+    return f"no answer within {timeout:g} s"
+
+
+def _ask(fetcher: Fetcher, request: FetchRequest) -> Answer:
+    try:
+        fetched = fetcher.fetch(request)
+        fetched = Fetched(tuple(fetched.candidates), tuple(fetched.omitted), tuple(fetched.warnings))
+        strays = sorted({candidate.layer for candidate in fetched.candidates} - set(LAYERS))
+        if strays:
+            return _failed(fetcher, f"candidates for unknown layers: {', '.join(strays)}")
+    except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+        return _failed(fetcher, f"{type(error).__name__}: {error}")
+    return Answer(fetcher.name, fetcher.layer, fetched)
+
+
+def _failed(fetcher: Fetcher, why: str) -> Answer:
+    warning = ContextWarning(_CODES[fetcher.layer], f"{fetcher.name}: {why}")
+    omission = Omission(fetcher.name, fetcher.layer, fetcher.name, "source failed", why)
+    return Answer(fetcher.name, fetcher.layer, Fetched((), (omission,), (warning,)))

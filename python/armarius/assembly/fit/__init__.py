@@ -1,0 +1,1 @@
+"""What fits the budget."""

@@ -1,0 +1,78 @@
+"""The allocation of the core in the words of the assembly: candidates in, one decision per candidate out."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import armarius._core as _core
+from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.place import OMITTED
+from armarius.assembly.fit.profile import BudgetProfile
+from armarius.assembly.fit.sizes import Size
+from armarius.assembly.render import closing_piece, heading_piece, opening_piece
+from armarius.records import LAYERS, Candidate, LayerName
+
+__all__ = ["Division"]
+
+
+class Division:
+    """The rules by which some candidates share a budget.
+
+    Args:
+        candidates: In their canonical order.
+        measured: Counts headings and fences.
+        profile: What each layer may take.
+        barred: Ids of the retrieved layer that do not enter, whatever room there is.
+
+    Attributes:
+        frame: Tokens of all headings, and of the fences of the layers that have candidates.
+    """
+
+    def __init__(
+        self, candidates: Sequence[Candidate], measured: Measured, profile: BudgetProfile, barred: Collection[str] = ()
+    ) -> None:
+        self._candidates = candidates
+        self._profile = profile
+        self._barred = frozenset(barred)
+        groups = {(c.layer, c.group): None for c in candidates if c.group}
+        bundles = {(c.layer, c.together): None for c in candidates if c.together}
+        self._groups = {key: index for index, key in enumerate(groups)}
+        self._bundles = {key: index for index, key in enumerate(bundles)}
+        self._headings = measured.counts([heading_piece(group) for _, group in groups])
+        ends = measured.counts([piece(layer) for layer in LAYERS for piece in (opening_piece, closing_piece)])
+        self._overheads = {layer: ends[2 * i] + ends[2 * i + 1] for i, layer in enumerate(LAYERS)}
+        present = {candidate.layer for candidate in candidates}
+        self.frame = sum(self._headings) + sum(self._overheads[layer] for layer in present)
+
+    def bars(self, candidate: Candidate) -> bool:
+        """Whether `candidate` does not enter, whatever room there is."""
+        return candidate.layer == "retrieved" and candidate.id in self._barred
+
+    def allocate(
+        self, target: int, available: int, measured: list[Size], fixed: Mapping[int, int]
+    ) -> tuple[list[int], dict[LayerName, int], dict[LayerName, int]]:
+        """Decisions, tokens granted and tokens used per layer; what is `fixed` is pinned at its tokens."""
+        rows, competing = [], []
+        for index, (candidate, size) in enumerate(zip(self._candidates, measured, strict=True)):
+            if self.bars(candidate):
+                continue
+            competing.append(index)
+            settled = index in fixed
+            rows.append(
+                (
+                    LAYERS.index(candidate.layer),
+                    fixed[index] if settled else size.tokens,
+                    None if settled else size.short,
+                    settled or candidate.pinned,
+                    not settled and candidate.keep is not None,
+                    self._groups.get((candidate.layer, candidate.group)),
+                    self._bundles.get((candidate.layer, candidate.together)),
+                    candidate.score,
+                    candidate.source,
+                    candidate.id,
+                )
+            )
+        layers = self._profile.rows(available, self._overheads)
+        found, granted, used = _core.allocate(max(target, 0), layers, self._headings, rows)
+        decisions = [OMITTED] * len(self._candidates)
+        for index, decision in zip(competing, found, strict=True):
+            decisions[index] = decision
+        return decisions, dict(zip(LAYERS, granted, strict=True)), dict(zip(LAYERS, used, strict=True))

@@ -1,0 +1,231 @@
+"""Candidates and a budget to a prompt that fits: measure, allocate, cut, render, count, repair."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from armarius.assembly.admit import Intake
+from armarius.assembly.fit.allocate import Division
+from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.place import (
+    FULL,
+    OMITTED,
+    SHORT,
+    Previous,
+    place,
+)
+from armarius.assembly.fit.profile import BudgetProfile
+from armarius.assembly.fit.sizes import Size, sizes
+from armarius.assembly.render import (
+    SEPARATOR,
+    Placed,
+    Rendered,
+    arrange,
+    render,
+)
+from armarius.errors import BudgetError
+from armarius.records import Candidate, LayerName
+
+__all__ = ["Choice", "Fitted", "Plan"]
+
+# Slack after cutting at a boundary that is worth another round of allocation.
+_REFILL_TOKENS = 64
+_REPAIRS = 12
+_NOTHING = Size("", 0, 0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A prompt that fits, and the account of it."""
+
+    rendered: Rendered
+    token_count: int
+    demanded: int
+    left_out: tuple[tuple[Candidate, int], ...]
+    granted: dict[LayerName, int]
+    anchor_moved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An allocation before anything is cut.
+
+    Attributes:
+        decisions: One per candidate of the plan.
+        sizes: Likewise.
+        used: Tokens per layer.
+    """
+
+    decisions: list[int]
+    sizes: list[Size]
+    used: dict[LayerName, int]
+
+
+class Plan:
+    """Everything that is known before the budget is: candidates, their sizes, the rules for dividing.
+
+    Args:
+        intake: The candidates.
+        measured: The counter.
+        profile: The rules.
+        previous: Whose windows are continued.
+        held: Items of the retrieved layer that enter exactly as given, in this order, before all others of it.
+        barred: Ids of the retrieved layer that do not enter, whatever room there is.
+
+    Attributes:
+        places: The place of each held item.
+    """
+
+    def __init__(
+        self,
+        intake: Intake,
+        measured: Measured,
+        profile: BudgetProfile,
+        previous: Previous,
+        held: Sequence[Placed] = (),
+        barred: Collection[str] = (),
+    ) -> None:
+        self.intake = intake
+        self.measured = measured
+        self.profile = profile
+        self.previous = previous
+        self.candidates = tuple(_binding(candidate) for candidate in intake.candidates)
+        self.places: dict[tuple[LayerName, str], int] = {
+            ("retrieved", item.candidate.id): place for place, item in enumerate(held)
+        }
+        by_id = {item.candidate.id: item for item in held}
+        self._held = {
+            index: replace(by_id[candidate.id], candidate=candidate)
+            for index, candidate in enumerate(self.candidates)
+            if candidate.layer == "retrieved" and candidate.id in by_id
+        }
+        self._division = Division(self.candidates, measured, profile, barred)
+
+    def choose(self, available: int) -> Choice:
+        """The allocation alone, for comparing plans. Cost: one allocation once the sizes are known."""
+        limit = self.profile.limit(available)
+        bars = [self._division.bars(candidate) for candidate in self.candidates]
+        known = iter(
+            sizes([c for c, barred in zip(self.candidates, bars, strict=True) if not barred], self.measured, limit)
+        )
+        measured = [_NOTHING if barred else next(known) for barred in bars]
+        decisions, _, used = self._division.allocate(limit, available, measured, self._fixed())
+        return Choice(decisions, measured, used)
+
+    def entering(self, choice: Choice, available: int) -> list[Placed]:
+        """What `choice` lets into the prompt, slack of cuts used, in no order. Cost: the cuts."""
+        placed, _ = self._place(choice.decisions, choice.sizes)
+        limit = self.profile.limit(available)
+        return placed + self._refill(placed, choice.decisions, limit, available, choice.sizes)
+
+    def fit(self, available: int) -> Fitted:
+        """The best prompt of at most `profile.limit(available)` tokens.
+
+        Args:
+            available: The budget less the reserve.
+
+        Raises:
+            BudgetError: Rules, query or cursor window do not fit; the message says how much they need.
+
+        Cost: one allocation and one count of the final prompt; more only if counts do not add up.
+        """
+        limit = self.profile.limit(available)
+        measured = sizes(self.candidates, self.measured, limit)
+        fixed = self._fixed()
+        target = limit
+        for attempt in range(_REPAIRS):
+            decisions, granted, _ = self._division.allocate(target, available, measured, fixed)
+            self._insist(decisions, available, measured)
+            placed, moved = self._place(decisions, measured)
+            placed += self._refill(placed, decisions, target, available, measured)
+            rendered = render(arrange(placed, self.places))
+            total = self.measured.fresh(rendered.prompt)
+            if total <= limit:
+                demanded = sum(size.tokens for size in measured) + self._division.frame
+                entered = {(item.candidate.layer, item.candidate.id) for item in placed}
+                left_out = tuple(
+                    (candidate, size.tokens)
+                    for candidate, size in zip(self.candidates, measured, strict=True)
+                    if (candidate.layer, candidate.id) not in entered
+                )
+                return Fitted(rendered, total, demanded, left_out, granted, moved)
+            target -= (total - limit) << attempt
+            if target < 0:
+                break
+        raise BudgetError(
+            f"no prompt of at most {limit} tokens can be built: {self.measured.counter.name} does not add up"
+        )
+
+    def _fixed(self) -> dict[int, int]:
+        """Tokens of what is held, by index of its candidate."""
+        costs = self.measured.counts([item.text + SEPARATOR for item in self._held.values()])
+        return dict(zip(self._held, costs, strict=True))
+
+    def _insist(self, decisions: list[int], available: int, measured: list[Size]) -> None:
+        """Raise when what must not be missing is; find the least budget that would do."""
+
+        def missing(decided: list[int]) -> list[Candidate]:
+            pairs = zip(self.candidates, decided, strict=True)
+            return [c for c, d in pairs if d == OMITTED and c.pinned and c.layer in ("rules", "immediate")]
+
+        absent = missing(decisions)
+        if not absent:
+            return
+        low, high = available, max(available, 1)
+        while missing(self._division.allocate(self.profile.limit(high), high, measured, {})[0]):
+            low, high = high, high * 2
+        while low + 1 < high:
+            middle = (low + high) // 2
+            if missing(self._division.allocate(self.profile.limit(middle), middle, measured, {})[0]):
+                low = middle
+            else:
+                high = middle
+        names = ", ".join(candidate.source for candidate in absent[:3])
+        raise BudgetError(
+            f"a budget of {available} tokens is below the minimum of {high} for this request: {names} would be missing"
+        )
+
+    def _place(self, decisions: Sequence[int], measured: list[Size]) -> tuple[list[Placed], bool]:
+        """The chosen items; what is held enters as it stood."""
+        held = [item for index, item in self._held.items() if decisions[index] != OMITTED]
+        others = [OMITTED if index in self._held else decision for index, decision in enumerate(decisions)]
+        placed, moved = place(self.candidates, measured, others, self.measured, self.previous.windows)
+        return [*held, *placed], moved
+
+    def _refill(
+        self, placed: list[Placed], decisions: list[int], target: int, available: int, measured: list[Size]
+    ) -> list[Placed]:
+        """Cutting at a boundary leaves slack; what was left out may have it, everything placed staying."""
+        texts = {id(item.candidate): item.text for item in placed}
+        if all(item.form != "truncated" for item in placed) or all(decision != OMITTED for decision in decisions):
+            return []
+        fixed, slack = self._fixed(), 0
+        for index, (candidate, decision) in enumerate(zip(self.candidates, decisions, strict=True)):
+            if index in fixed:
+                continue
+            if decision >= 0 and id(candidate) in texts:
+                fixed[index] = self.measured.fresh(texts[id(candidate)] + SEPARATOR)
+                # The window's slack is what typing grows into, once there is a prompt to continue.
+                if candidate.keep != "around" or candidate.layer != "immediate" or not self.previous.prompt:
+                    slack += decision - fixed[index]
+                else:
+                    fixed[index] = decision
+            elif decision == FULL:
+                fixed[index] = measured[index].tokens
+            elif decision == SHORT:
+                fixed[index] = measured[index].short or 0
+        if slack < _REFILL_TOKENS:
+            return []
+        again, _, _ = self._division.allocate(target, available, measured, fixed)
+        if any(again[index] == OMITTED for index in fixed):
+            return []
+        rest = [OMITTED if index in fixed else decision for index, decision in enumerate(again)]
+        return place(self.candidates, measured, rest, self.measured, self.previous.windows)[0]
+
+
+def _binding(candidate: Candidate) -> Candidate:
+    """Rules are never trimmed, the window around the cursor is never left out."""
+    if candidate.layer == "rules":
+        return replace(candidate, pinned=True, keep=None, short=None)
+    if candidate.layer == "immediate" and candidate.keep == "around":
+        return replace(candidate, pinned=True)
+    return candidate

@@ -1,0 +1,155 @@
+"""What keeps a prompt's beginning byte-identical from call to call, and how that is measured.
+
+Provider caches pay only for an unchanged beginning. Rules and settings come first and depend on
+nothing but themselves; retrieved items that stand in the previous prompt keep their place; the
+window around the cursor starts on a grid, so that typing extends it at its end.
+"""
+
+import hashlib
+import re
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.window import cut, reach
+from armarius.records import LAYERS, LayerName
+
+__all__ = ["PrefixMemory", "PrefixReport", "common_prefix", "stable_hash", "window"]
+
+# A start that was good stays until the text before the cursor fills less than this share of the window.
+_KEEP_LEAD_PERCENT = 10
+# Of the window before the cursor when there is enough text on both sides.
+_LEAD_PERCENT = 75
+_LINE_START = re.compile(r"\n+[^\S\n]*")
+_SENTENCE_START = re.compile(r"[。！？!?…][”’」』）)\"']*|[.][”’)\"']*\s+")
+
+
+def stable_hash(stable: str) -> str:
+    """SHA-256 (hex) of the rules and settings layers as rendered, UTF-8."""
+    return hashlib.sha256(stable.encode()).hexdigest()
+
+
+class PrefixMemory:
+    """The last stable hash per (project, skill, provider, model, tokenizer). Threads may share it."""
+
+    _KEYS = 4096
+
+    def __init__(self) -> None:
+        self._last: OrderedDict[tuple[str, ...], str] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def unchanged(self, key: tuple[str, ...], now: str, before: str | None = None, *, remember: bool = True) -> bool:
+        """Whether `now` is what the previous request of `key` had.
+
+        Args:
+            key: Project, skill, provider, model, tokenizer.
+            now: The hash of this request.
+            before: The hash of a previous result the caller holds, used when nothing is remembered.
+            remember: Whether the next request is compared with this one.
+        """
+        with self._lock:
+            last = self._last.get(key, before)
+            if not remember:
+                return last == now
+            self._last[key] = now
+            self._last.move_to_end(key)
+            if len(self._last) > self._KEYS:
+                self._last.popitem(last=False)
+        return last == now
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixReport:
+    """How much of a prompt a provider's cache can reuse.
+
+    Attributes:
+        hash: Of the stable prefix (rules and settings).
+        tokens: Of the stable prefix.
+        shared_characters: Code points that this prompt and the previous one begin with alike.
+        shared_tokens: The tokens of that beginning, by this prompt's counter.
+        first_difference: Layer and code-point offset into it where the two part, or None: no
+            previous prompt, or this one continues it to its end.
+        minimum_tokens: The least prefix the model's provider caches, or None when unknown.
+        reaches_minimum: Whether the stable prefix is that long, or None when unknown.
+        anchor_moved: The window around the cursor starts elsewhere than in the previous prompt.
+    """
+
+    hash: str
+    tokens: int
+    shared_characters: int
+    shared_tokens: int
+    first_difference: tuple[LayerName, int] | None
+    minimum_tokens: int | None
+    reaches_minimum: bool | None
+    anchor_moved: bool
+
+
+def common_prefix(a: str, b: str) -> int:
+    """Code points that both begin with. O(log n) comparisons of slices."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def layer_at(contents: dict[LayerName, str], offset: int) -> tuple[LayerName, int] | None:
+    """The layer in which code point `offset` of the prompt lies, and where in it; None past the end."""
+    for layer in LAYERS:
+        if offset < len(contents[layer]):
+            return layer, offset
+        offset -= len(contents[layer])
+    return None
+
+
+def window(text: str, anchor: int, max_tokens: int, measured: Measured, before: int | None = None) -> tuple[int, int]:
+    """The piece of `text` around `anchor` whose start stays put while its end grows.
+
+    Args:
+        text: A document, or a long enough piece of it.
+        anchor: Code-point offset of the cursor.
+        max_tokens: Not exceeded.
+        measured: The counter.
+        before: Where the previous window started in this text, if it did.
+
+    Returns:
+        (start, end) in code points, start <= anchor <= end unless even that does not fit.
+
+    The start is the previous one as long as the text from there to the cursor fits and is not too
+    little; else the first line (or sentence) after a grid point, the grid's step being the power of
+    two below a quarter of what fits before the cursor. So it moves once in a quarter of a window.
+    """
+    counter = measured.counter
+    if max_tokens <= 0:
+        return anchor, anchor
+    after = counter.count(text[anchor : anchor + 2 * max_tokens]) if anchor < len(text) else 0
+    lead = max(max_tokens * _LEAD_PERCENT // 100, max_tokens - after)
+    start = -1
+    if before is not None and 0 <= before <= anchor:
+        tokens = counter.count(text[before:anchor])
+        if tokens <= lead and (before == 0 or tokens * 100 >= max_tokens * _KEEP_LEAD_PERCENT):
+            start = before
+    if start < 0:
+        least = reach(text[:anchor], lead, keep="tail", counter=counter)
+        start = _on_grid(text, least, anchor)
+    _, length = cut(text[start:], max_tokens, keep="head", counter=counter)
+    if start + length < anchor:
+        # A sentence end before the cursor would hide what was just typed.
+        length = reach(text[start:], max_tokens, keep="head", counter=counter)
+    return start, start + length
+
+
+def _on_grid(text: str, least: int, anchor: int) -> int:
+    if least == 0:
+        return 0
+    step = 1 << max(3, ((anchor - least) // 4).bit_length() - 1)
+    point = -(-least // step) * step
+    end = min(anchor, point + step)
+    if point >= anchor:
+        return least
+    found = _LINE_START.search(text, point, end) or _SENTENCE_START.search(text, point, end)
+    return found.end() if found and found.end() < anchor else point

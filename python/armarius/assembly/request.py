@@ -1,0 +1,219 @@
+"""From what a caller wrote to a task: keywords to a request, the document read, the cursor in code points."""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypedDict
+
+from armarius.assembly.assembler import Task
+from armarius.assembly.fit.cached_counter import Counter, Measured
+from armarius.assembly.fit.profile import LayerBudget, ProfileStore, layer_budgets
+from armarius.assembly.settings import AssemblySettings
+from armarius.contract import AssembleRequest, PositionEncoding, code_points
+from armarius.documents.document import Document
+from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation
+from armarius.pack.pack import Pack
+from armarius.records import Fetcher, FetchRequest, LayerName
+from armarius.text.tokens import TokenCounter
+
+__all__ = ["CounterFor", "ProjectView", "RequestKeywords", "Resolver", "read_request"]
+
+CounterFor = Callable[[str, str | None], Counter]
+
+
+class ProjectView(Protocol):
+    """One state of a project: everything a request sees comes from it."""
+
+    @property
+    def fetchers(self) -> tuple[Fetcher, ...]:
+        """Who is asked for candidates."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[ContextWarning, ...]:
+        """What is wrong with the project as a whole."""
+        ...
+
+    @property
+    def stamps(self) -> Mapping[str, str]:
+        """Path to stamp of every file; a stamp changes with its file."""
+        ...
+
+    def document(self, document_id: str, /) -> Document:
+        """One document; raises UnknownDocument."""
+        ...
+
+
+class RequestKeywords(TypedDict, total=False):
+    """A request as keyword arguments.
+
+    Attributes:
+        query: The user's words.
+        document: Project-relative path of the current document.
+        cursor: Offset into it, in units of `position_encoding`; None or absent is its end.
+        additional_input: The text around the cursor, or the selection.
+        skill: The host's name for the task.
+        project_id: Must be the engine's, where one is configured.
+        model: Decides the counter and the provider's cache rules.
+        provider: Part of the identity of the stable prefix.
+        tokenizer_version: Likewise.
+        budget: Tokens for prompt and reserve together; None is the profile's.
+        reserve_output: Tokens of `budget` kept free for the answer.
+        position_encoding: `code-point`, `utf-16` or `utf-8`.
+    """
+
+    query: str
+    document: str
+    cursor: int | None
+    additional_input: str
+    skill: str
+    project_id: str
+    model: str | None
+    provider: str | None
+    tokenizer_version: str | None
+    budget: int | None
+    reserve_output: int
+    position_encoding: PositionEncoding
+
+
+_FIELDS = {"document": "document_id", "cursor": "cursor_position", "skill": "skill_id"}
+
+
+def read_request(
+    kind: type[AssembleRequest], request: AssembleRequest | Mapping[str, Any] | None, keywords: RequestKeywords
+) -> AssembleRequest:
+    """A request from its object, its wire form, or keywords: one of them.
+
+    Raises:
+        ContractError: Both, or a field that breaks the contract.
+        TypeError: A keyword that does not exist.
+    """
+    if request is not None:
+        if keywords:
+            raise ContractError(f"a request object and keywords together: {', '.join(sorted(keywords))}")
+        return request if isinstance(request, AssembleRequest) else kind.from_wire(request)
+    unknown = sorted(set(keywords) - set(RequestKeywords.__annotations__))
+    if unknown:
+        raise TypeError(f"unexpected keyword argument {unknown[0]!r}")
+    fields: dict[str, Any] = {_FIELDS.get(name, name): value for name, value in keywords.items()}
+    return kind(**fields)
+
+
+class Resolver:
+    """Checks requests against one project. Threads may share it."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: AssemblySettings,
+        counter_for: CounterFor,
+        fallback: Counter | None,
+        profiles: ProfileStore,
+        project_id: str | None,
+    ) -> None:
+        self._settings = settings
+        self._counter_for = counter_for
+        self._fallback = fallback
+        self._profiles = profiles
+        self._insists = project_id or settings.project_id
+        self.project_id = self._insists or name
+        self._counters: dict[tuple[str, str | None], Measured] = {}
+        self._lock = threading.Lock()
+
+    def scope(self, project_id: str) -> str:
+        """The id of the project that a request for `project_id`, or for no project by name, is for.
+
+        Raises:
+            ScopeViolation: It is for another than the one that this engine insists on.
+        """
+        wanted = project_id or self.project_id
+        if self._insists and wanted != self._insists:
+            raise ScopeViolation(
+                f"CONTEXT_SCOPE_VIOLATION: the request is for project {wanted!r}, this is {self._insists!r}"
+            )
+        return wanted
+
+    def task(
+        self,
+        view: ProjectView,
+        request: AssembleRequest,
+        previous: Pack | None,
+        layers: Mapping[LayerName, LayerBudget | Mapping[str, Any]] | None,
+    ) -> Task:
+        """The task for `request`, as the project stands in `view`.
+
+        Raises:
+            ScopeViolation: The request or `previous` belongs to another project.
+            UnknownDocument: No such document.
+            CursorOutOfRange: The cursor lies outside it or inside a character.
+            ConfigError: The stored budget profile cannot be read.
+            BudgetError: A layer's budget is none.
+            ContractError: `previous` is no pack.
+        """
+        if previous is not None and not isinstance(previous, Pack):
+            raise ContractError(f"previous must be a Pack, as assemble returns it, got {type(previous).__name__}")
+        project_id = self.scope(request.project_id)
+        if previous is not None and previous.request.project_id != project_id:
+            raise ScopeViolation(
+                f"CONTEXT_SCOPE_VIOLATION: previous is a pack of project {previous.request.project_id!r}, "
+                f"the request is for {project_id!r}"
+            )
+        document = view.document(request.document_id) if request.document_id else None
+        text = document.text if document else ""
+        position = request.cursor_position
+        if position and document is None:
+            raise CursorOutOfRange(f"cursor {position} needs a document, and the request names none")
+        cursor = len(text) if position is None else code_points(text, position, request.position_encoding)
+        resolved = request.model_copy(
+            update={"project_id": project_id, "cursor_position": cursor, "position_encoding": "code-point"}
+        )
+        counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
+        fetch = FetchRequest(
+            project_id=project_id,
+            query=request.query,
+            additional_input=request.additional_input,
+            document_id=request.document_id,
+            text=text,
+            cursor=cursor,
+            chapter=document.chapter if document else None,
+            skill_id=request.skill_id,
+            previous_ids=tuple(item.id for item in previous.items) if previous else (),
+        )
+        warnings = (*view.warnings, *warnings)
+        profile = self._profiles.read()
+        return Task(
+            request=resolved,
+            fetch=fetch,
+            fetchers=view.fetchers,
+            counter=counter,
+            profile=profile,
+            layers={} if layers is None else layer_budgets(layers),
+            previous=previous,
+            warnings=warnings,
+            stamps=view.stamps,
+        )
+
+    def _counter(self, model: str, version: str | None) -> tuple[Measured, tuple[ContextWarning, ...]]:
+        with self._lock:
+            known = self._counters.get((model, version))
+        if known is not None:
+            return known, self._doubt(model, known.counter)
+        try:
+            measured = Measured(self._counter_for(model, version))
+        except (CounterError, OSError) as error:
+            if self._fallback is None:
+                raise
+            return Measured(self._fallback), (_fallback(model, str(error)),)
+        with self._lock:
+            measured = self._counters.setdefault((model, version), measured)
+        return measured, self._doubt(model, measured.counter)
+
+    @staticmethod
+    def _doubt(model: str, counter: Counter) -> tuple[ContextWarning, ...]:
+        """A name that nobody knows is most often misspelt; a vendor that publishes no tokenizer is no news."""
+        if isinstance(counter, TokenCounter) and counter.name == "estimate" and not TokenCounter.knows(model):
+            return (_fallback(model, "the model is not known"),)
+        return ()
+
+
+def _fallback(model: str, why: str) -> ContextWarning:
+    return ContextWarning("CONTEXT_BUDGET_FALLBACK", f"no counter for {model!r} ({why}); counted by estimate")

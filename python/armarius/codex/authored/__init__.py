@@ -1,0 +1,1 @@
+"""What is written through the API, kept in readable files."""

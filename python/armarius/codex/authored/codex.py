@@ -1,0 +1,291 @@
+"""Entities and relations authored through the API, kept as TOML under `.armarius/`, merged over all other sources.
+
+    [[entity]]
+    id = "lin-xiaoyu"
+    name = "林小雨"
+    aliases = ["小雨"]
+    level = "always"
+
+    [entity.attributes]
+    年龄 = "16"
+
+    [[relation]]
+    id = "r-0a1b2c3d"
+    source = "lin-xiaoyu"
+    target = "林默"
+    type = "兄妹"
+
+The file is the truth: it is read again when it changes, by whoever's hand. What is wrong in it is in `problems()`, with
+file and line; a record that was right before stays as it was.
+"""
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Container, Iterable
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from armarius.codex.authored.record_file import RecordFile
+from armarius.codex.authored.toml_blocks import Block
+from armarius.codex.importers.codex_json import CodexFile, EntryReader
+from armarius.codex.merge import NameIndex, merge
+from armarius.codex.model import Codex, Entity, Relation
+from armarius.errors import CodexError
+
+_FIELDS = ("id", "name", "type", "aliases", "description", "level", "attributes", "facts")
+
+
+class AuthoredCodex:
+    """Entities and relations authored for one project.
+
+    They are merged over `codex.json` and the profiles: an authored entity with the id of one of those overrides the
+    fields it states. `build_codex(…, authored=authored.read())` makes the whole.
+
+    Args:
+        root: The project folder.
+        whole: The merged codex as it is now; with it, `list`, `get` and `relations` see all of it, and `update` also
+            overrides what a profile or `codex.json` says.
+    """
+
+    def __init__(self, root: Path, *, whole: Callable[[], Codex] | None = None) -> None:
+        self._file = RecordFile(root, "codex.toml", tables=["entity", "relation"], check=_check)
+        self._whole = whole
+
+    def list(self) -> tuple[Entity, ...]:
+        """The entities; without the whole, the authored ones, unstated fields at their defaults."""
+        if self._whole is not None:
+            return self._whole().entities
+        return merge(authored=self.read().drafts).entities
+
+    def relations(self) -> tuple[Relation, ...]:
+        """The relations; without the whole, the authored ones, ends as written."""
+        if self._whole is not None:
+            return self._whole().relations
+        return tuple(
+            Relation(item.source, item.target, item.type, item.since, item.until, item.origin)
+            for item in self.read().relations
+        )
+
+    def get(self, id_: str, /) -> Entity:
+        """One entity; KeyError when there is none."""
+        entity = _by_id(self.list(), id_)
+        if entity is None:
+            raise KeyError(id_)
+        return entity
+
+    def create(self, name: str, *, id: str = "", **values: Any) -> Entity:  # noqa: A002, ANN401
+        """Add an entity.
+
+        Args:
+            name: Its name.
+            id: Taken as it is; by default derived from the name, as for a profile.
+            values: `type`, `aliases`, `description`, `attributes`, `level`, `facts`; what is not given is not stated.
+
+        Raises:
+            CodexError: A value is wrong, or the id is taken.
+            StoreFull: The file cannot be written; nothing has changed.
+        """
+        id_ = id or "-".join(unicodedata.normalize("NFKC", name).casefold().split())
+        data = _entity_data({"id": id_, "name": name, **values})
+        _refuse("entity", data)
+        if self._whole is not None and (known := _by_id(self._whole().entities, id_)) is not None:
+            raise CodexError(f"entity {id_!r}: there is one already, from {_places(known)}; update it instead")
+        self._file.add("entity", data)
+        return self.get(id_)
+
+    def extend(self, entities: Iterable[Entity], relations: Iterable[Relation] = ()) -> None:
+        """Add entities, and relations between ids, that are not there yet: in one write, all of them or none.
+
+        Raises:
+            CodexError, StoreFull: As `create` and `relate`.
+        """
+        records = [("entity", _entity_data({key: getattr(one, key) for key in _FIELDS})) for one in entities]
+        taken = {block.id for block in self._file.records() if block.table == "relation"}
+        for one in relations:
+            id_ = _free_id(one.source, one.target, one.type, taken)
+            taken.add(id_)
+            stated = {key: getattr(one, key) for key in ("source", "target", "type", "since", "until")}
+            records.append(("relation", {"id": id_, **{k: v for k, v in stated.items() if v is not None}}))
+        for table, data in records:
+            _refuse(table, data)
+        self._file.extend(records)
+
+    def update(self, id_: str, /, **changes: Any) -> Entity:  # noqa: ANN401
+        """Change fields of an entity; None unstates a field; KeyError when there is none.
+
+        An entity of a profile or of `codex.json` keeps its file: what changes is written as an authored record over it.
+        """
+        block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
+        if block is None or block.data is None:
+            known = None if self._whole is None else _by_id(self._whole().entities, id_)
+            if known is None:
+                raise KeyError(id_)
+            data = _entity_data({"name": known.name, **changes, "id": id_})
+            _refuse("entity", data)
+            self._file.add("entity", data)
+            return self.get(id_)
+        data = _entity_data({**_stated(block.data), **changes})
+        _refuse("entity", data)
+        self._file.replace("entity", data)
+        return self.get(id_)
+
+    def delete(self, id_: str, /, *, relations: bool = False) -> None:
+        """Remove an authored entity; what profiles and `codex.json` say of it stays.
+
+        Args:
+            id_: Of the entity.
+            relations: Remove the authored relations that begin or end at it first.
+
+        Raises:
+            KeyError: There is none.
+            CodexError: Only files of the user's describe it; the message names them.
+        """
+        if relations:
+            names = NameIndex(self.list())
+            for block in self._file.records():
+                ends = {names.find(str((block.data or {}).get(key, ""))) for key in ("source", "target")}
+                if block.table == "relation" and id_ in ends:
+                    self._file.remove("relation", block.id)
+        try:
+            self._file.remove("entity", id_)
+        except KeyError:
+            if self._whole is not None and (known := _by_id(self._whole().entities, id_)) is not None:
+                message = f"entity {id_!r} is described in {_places(known)}: delete it there, or set its level to never"
+                raise CodexError(message) from None
+            raise
+
+    def relate(
+        self,
+        source: str,
+        target: str,
+        type: str,  # noqa: A002 - the field's name
+        *,
+        since: int | None = None,
+        until: int | None = None,
+    ) -> None:
+        """Add a relation between two entities, by id, name or alias; the same one again changes its chapters.
+
+        Raises:
+            CodexError: A value is wrong; or, in an opened project, an end that names no entity, or several.
+        """
+        if self._whole is not None:
+            known = NameIndex([*self._whole().entities, *merge(authored=self.read().drafts).entities])
+            for field, end in (("source", source), ("target", target)):
+                if known.find(end) is None:
+                    raise CodexError(f"relation.{field}: no entity, or more than one, is called {end!r}")
+        id_ = self._relation_id(source, target, type)
+        data = {"id": id_, "source": source, "target": target, "type": type, "since": since, "until": until}
+        data = {key: value for key, value in data.items() if value is not None}
+        _refuse("relation", data)
+        if any((block.table, block.id) == ("relation", id_) for block in self._file.records()):
+            self._file.replace("relation", data)
+        else:
+            self._file.add("relation", data)
+
+    def related(self) -> set[tuple[str, str, str]]:
+        """Source, target and type of the authored relations, as they were written."""
+        found = [block.data or {} for block in self._file.records() if block.table == "relation"]
+        return {(str(one.get("source")), str(one.get("target")), str(one.get("type"))) for one in found}
+
+    def _relation_id(self, source: str, target: str, type_: str) -> str:
+        """Of the record with these ends, or a new one: short, and longer where that is taken."""
+        taken: set[str] = set()
+        for block in self._file.records():
+            data = block.data or {}
+            if block.table == "relation":
+                if (data.get("source"), data.get("target"), data.get("type")) == (source, target, type_):
+                    return block.id
+                taken.add(block.id)
+        return _free_id(source, target, type_, taken)
+
+    def unrelate(self, source: str, target: str, type: str) -> None:  # noqa: A002
+        """Remove a relation as it was written; KeyError when there is none."""
+        ends = (source, target, type)
+        for block in self._file.records():
+            data = block.data or {}
+            if block.table == "relation" and (data.get("source"), data.get("target"), data.get("type")) == ends:
+                self._file.remove("relation", block.id)
+                return
+        raise KeyError(ends)
+
+    def read(self) -> CodexFile:
+        """Everything authored as `build_codex` takes it; its errors are `problems()`."""
+        result = CodexFile()
+        reader = EntryReader(self._file.name, result)
+        for block in self._file.records():
+            read = reader.entity if block.table == "entity" else reader.relation
+            read(_wire(block.data or {}), f"{block.table} ({block.id!r})", block.line)
+        result.errors = list(self.problems())
+        return result
+
+    def problems(self) -> tuple[CodexError, ...]:
+        """What is wrong with the file now."""
+        return self._file.problems()
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """Differs after every change of the file, by whichever hand."""
+        return self._file.stamp()
+
+
+def _free_id(source: str, target: str, type_: str, taken: Container[str]) -> str:
+    digest = hashlib.blake2b(f"{source}\n{target}\n{type_}".encode("utf-8", "replace")).hexdigest()
+    return next(id_ for size in (8, 16, 32, 128) if (id_ := f"r-{digest[:size]}") not in taken)
+
+
+def _by_id(entities: Iterable[Entity], id_: str) -> Entity | None:
+    return next((entity for entity in entities if entity.id == id_), None)
+
+
+def _places(entity: Entity) -> str:
+    return ", ".join(f"{origin.path}:{origin.line}" if origin.line else origin.path for origin in entity.origins)
+
+
+def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
+    """Fields in the order they are written; what is None or empty is not stated; objects as plain tables."""
+    unknown = sorted(values.keys() - set(_FIELDS))
+    if unknown:
+        raise CodexError(f"entity {values.get('id')!r}: {unknown[0]}: no such field")
+    data: dict[str, Any] = {}
+    for key in _FIELDS:
+        value = values.get(key)
+        if isinstance(value, tuple):
+            value = list(value)
+        if isinstance(value, list):
+            value = [asdict(item) if is_dataclass(item) and not isinstance(item, type) else item for item in value]
+        if value not in (None, "", [], {}):
+            data[key] = value
+    return data
+
+
+def _stated(data: dict[str, Any]) -> dict[str, Any]:
+    """A record as read, with keys of a hand edit that are no fields among the attributes, where reading puts them."""
+    known = {"level" if key == "aiContextLevel" else key: value for key, value in data.items()}
+    extra = {key: str(value) for key, value in known.items() if key not in _FIELDS}
+    fields = {key: value for key, value in known.items() if key in _FIELDS}
+    return {**fields, "attributes": {**extra, **fields.get("attributes", {})}} if extra else fields
+
+
+def _wire(data: dict[str, Any]) -> dict[str, Any]:
+    """A record with the names of `codex.json`."""
+    return {"aiContextLevel" if key == "level" else key: value for key, value in data.items()}
+
+
+def _wrong(table: str, data: dict[str, Any]) -> str:
+    """The first thing wrong with a record, "" for nothing."""
+    result = CodexFile()
+    reader = EntryReader("", result)
+    if table == "entity":
+        reader.entity(_wire(data), "")
+    else:
+        reader.relation(data, "")
+    return str(result.errors[0]).removeprefix(": ").replace("aiContextLevel", "level") if result.errors else ""
+
+
+def _check(block: Block) -> str:
+    return _wrong(block.table, block.data or {})
+
+
+def _refuse(table: str, data: dict[str, Any]) -> None:
+    if what := _wrong(table, data):
+        raise CodexError(f"{table} {data.get('id', '')!r}: {what}")

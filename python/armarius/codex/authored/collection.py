@@ -1,0 +1,197 @@
+"""Memories and constraints: small records that are listed, created, changed and deleted, kept in a `RecordFile`."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import MISSING, asdict, fields
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+from armarius.codex.authored.record_file import RecordFile
+from armarius.codex.authored.toml_blocks import Block
+from armarius.codex.model import Constraint, Memory
+from armarius.errors import CodexError
+
+MemoryKind = Literal["semantic", "episodic", "procedural"]
+ConstraintOrigin = Literal["user", "kg"]
+Item = TypeVar("Item", bound=Memory | Constraint)
+Wrong = Callable[[dict[str, Any]], str]
+
+
+class Collection(Generic[Item]):
+    """Records of one kind in file order. Threads may share it; hand edits are seen at the next call."""
+
+    def __init__(self, file: tuple[Path, str], table: str, kind: type[Item], wrong: Wrong) -> None:
+        self._kind: type[Item] = kind
+        self._table = table
+        self._wrong = wrong
+        self._file = RecordFile(*file, tables=[table], check=self._check)
+
+    def list(self) -> tuple[Item, ...]:
+        """All records; one that is broken in the file stands as it last was when it was right."""
+        return tuple(self._item(block) for block in self._file.records())
+
+    def get(self, id_: str, /) -> Item:
+        """One record; KeyError when there is none."""
+        for item in self.list():
+            if item.id == id_:
+                return item
+        raise KeyError(id_)
+
+    def update(self, id_: str, /, **changes: Any) -> Item:  # noqa: ANN401 - checked by field
+        """Change fields of a record, all but its id.
+
+        Raises:
+            KeyError: There is none.
+            CodexError: No such field, or a wrong value.
+            StoreFull: The file cannot be written; nothing has changed.
+        """
+        data = {**asdict(self.get(id_)), **changes, "id": id_}
+        return self._write(data, self._file.replace)
+
+    def delete(self, id_: str, /) -> None:
+        """Remove a record; KeyError when there is none."""
+        self._file.remove(self._table, id_)
+
+    def problems(self) -> tuple[CodexError, ...]:
+        """What is wrong with the file now: file, line and what."""
+        return self._file.problems()
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """Differs after every change of the file, by whichever hand."""
+        return self._file.stamp()
+
+    def _create(self, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> Item:
+        data["id"] = data["id"] or self._fresh(data["text"])
+        present = data["id"]
+
+        def add(table: str, record: dict[str, Any]) -> None:
+            nonlocal present
+            present = self._file.add(table, record, alike=alike)
+
+        made = self._write(data, add)
+        return made if present == data["id"] else self.get(present)
+
+    def _write(self, data: dict[str, Any], write: Callable[[str, dict[str, Any]], None]) -> Item:
+        unknown = sorted(data.keys() - {field.name for field in fields(self._kind)})
+        what = f"{unknown[0]}: no such field" if unknown else self._wrong(data)
+        if what:
+            raise CodexError(f"{self._table} {data['id']!r}: {what}")
+        write(self._table, data)
+        return self._kind(**data)
+
+    def _fresh(self, text: str) -> str:
+        """An id from the text, so that two people adding records do not collide in a merge."""
+        taken = {item.id for item in self.list()}
+        digest = hashlib.blake2b(str(text).encode("utf-8", "replace"), digest_size=16).hexdigest()
+        for size in (8, 16, 32):
+            if (id_ := f"{self._table[0]}-{digest[:size]}") not in taken:
+                return id_
+        return f"{self._table[0]}-{digest}-{len(taken)}"
+
+    def _check(self, block: Block) -> str:
+        return self._wrong(self._data(block))
+
+    def _item(self, block: Block) -> Item:
+        return self._kind(**self._data(block))
+
+    def _data(self, block: Block) -> dict[str, Any]:
+        stated = block.data or {}
+        defaults = {field.name: "" if field.default is MISSING else field.default for field in fields(self._kind)}
+        return {name: stated.get(name, default) for name, default in defaults.items()}
+
+
+class Memories(Collection[Memory]):
+    """The memories of one project, in `.armarius/memories.toml`.
+
+    Args:
+        root: The project folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        super().__init__((root, "memories.toml"), "memory", Memory, _wrong_memory)
+
+    def create(self, text: str, *, kind: MemoryKind = "semantic", confidence: float = 1.0, id: str = "") -> Memory:  # noqa: A002
+        """Add a memory.
+
+        Args:
+            text: What is to be remembered; not blank.
+            kind: What sort of memory; only semantic ones enter prompts by themselves.
+            confidence: In [0, 1].
+            id: Derived from the text when not given.
+
+        Raises:
+            CodexError: A value is wrong, or the id is taken.
+            StoreFull: The file cannot be written; nothing has changed.
+        """
+        return self._create({"id": id, "text": text, "kind": kind, "confidence": confidence})
+
+    def memory_list(self, project_id: str, /) -> tuple[Memory, ...]:
+        """As a source for fetchers."""
+        return self.list()
+
+
+class Constraints(Collection[Constraint]):
+    """The constraints of one project, in `.armarius/constraints.toml`.
+
+    Args:
+        root: The project folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        super().__init__((root, "constraints.toml"), "constraint", Constraint, _wrong_constraint)
+
+    def create(self, text: str, *, source: ConstraintOrigin = "user", priority: int = 0, id: str = "") -> Constraint:  # noqa: A002
+        """Add a constraint, or return the one that says the same already.
+
+        A rule stands once: when a constraint has this text, white space at its ends aside, that one is returned as it
+        is, its id, source and priority unchanged (`update` changes them).
+
+        Args:
+            text: The rule; not blank.
+            source: Who set it.
+            priority: From 0, higher first.
+            id: Derived from the text when not given.
+
+        Raises:
+            CodexError: A value is wrong, or the id is taken.
+            StoreFull: The file cannot be written; nothing has changed.
+        """
+        data = {"id": id, "text": text, "source": source, "priority": priority}
+        return self._create(data, alike=lambda block: self._data(block)["text"].strip() == str(text).strip())
+
+    def constraint_list(self, project_id: str, /) -> tuple[Constraint, ...]:
+        """As a source for fetchers."""
+        return self.list()
+
+
+def _wrong_text(data: dict[str, Any]) -> str:
+    for key in ("id", "text"):
+        value = data[key]
+        if not isinstance(value, str) or not value.strip():
+            return f"{key}: expected a non-empty string, got {value!r}"
+        if any("\ud800" <= char <= "\udfff" for char in value):
+            return f"{key}: holds a lone surrogate"
+    return ""
+
+
+def _wrong_memory(data: dict[str, Any]) -> str:
+    kinds = get_args(MemoryKind)
+    confidence = data["confidence"]
+    if wrong := _wrong_text(data):
+        return wrong
+    if data["kind"] not in kinds:
+        return f"kind: expected one of {', '.join(kinds)}, got {data['kind']!r}"
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        return f"confidence: expected a number from 0 to 1, got {confidence!r}"
+    return ""
+
+
+def _wrong_constraint(data: dict[str, Any]) -> str:
+    origins = get_args(ConstraintOrigin)
+    if wrong := _wrong_text(data):
+        return wrong
+    if data["source"] not in origins:
+        return f"source: expected one of {', '.join(origins)}, got {data['source']!r}"
+    if type(data["priority"]) is not int or data["priority"] < 0:
+        return f"priority: expected a whole number >= 0, got {data['priority']!r}"
+    return ""

@@ -1,0 +1,247 @@
+"""Records under `.armarius/` in the project: read when they change, written one block at a time, never half."""
+
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from armarius.codex.atomic import folder_lock, write_atomic
+from armarius.codex.authored.toml_blocks import Block, read_blocks, write_block
+from armarius.errors import CodexError
+
+FOLDER = ".armarius"
+_MAX_BYTES = 64 * 1024 * 1024
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+Check = Callable[[Block], str]
+
+
+class RecordFile:
+    """One file of records. Threads may share it; other processes and editors may write it meanwhile.
+
+    Args:
+        root: The project folder.
+        name: File name below `.armarius/`.
+        tables: The tables it may hold; records have an `id` that is unique within their table.
+        check: What is wrong with a parsed block beyond its syntax, "" for nothing.
+    """
+
+    def __init__(self, root: Path, name: str, *, tables: Iterable[str], check: Check) -> None:
+        self.path = root / FOLDER / name
+        self.name = f"{FOLDER}/{name}"
+        self._tables = frozenset(tables)
+        self._check = check
+        self._lock = threading.RLock()
+        self._stamp: tuple[int, ...] | None = None
+        self._good: dict[tuple[str, str], Block] = {}
+        self._problems: tuple[CodexError, ...] = ()
+        self._read = False
+
+    def records(self) -> list[Block]:
+        """The records in file order. A broken one counts as it last was when it was right."""
+        with self._lock:
+            self._refresh()
+            return list(self._good.values())
+
+    def problems(self) -> tuple[CodexError, ...]:
+        """What is wrong with the file now: file, line and what."""
+        with self._lock:
+            self._refresh()
+            return self._problems
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """Differs after every change of the file; None when there is none."""
+        try:
+            status = self.path.lstat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+    def add(self, table: str, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> str:
+        """Append a record, unless one is `alike`.
+
+        Returns:
+            The id of the record that is there now: the new one's, or that of the one alike.
+
+        Raises:
+            CodexError: There is one with this id, or the file cannot be edited.
+            ValueError: A value that the file cannot hold.
+            StoreFull, StoreBusy: As `write_atomic` and `folder_lock`.
+        """
+
+        def edit(blocks: list[Block]) -> str:
+            for block in blocks if alike else ():
+                if alike and block.table == table and not self._problem(block) and alike(block):
+                    raise _Alike(block.id)
+            if _find(blocks, table, data["id"]) is not None:
+                raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
+            return self._appended(blocks, [(table, data)])
+
+        try:
+            self._edit(edit)
+        except _Alike as found:
+            return found.id
+        return str(data["id"])
+
+    def extend(self, records: Sequence[tuple[str, dict[str, Any]]]) -> None:
+        """Append records, each with its table, in one write: all of them or none.
+
+        Raises:
+            CodexError, ValueError, StoreFull, StoreBusy: As `add`.
+        """
+
+        def edit(blocks: list[Block]) -> str:
+            taken = {(block.table, block.id) for block in blocks}
+            for table, data in records:
+                if (table, data["id"]) in taken:
+                    raise CodexError(f"{self.name}: there is a {table} with the id {data['id']!r} already")
+                taken.add((table, data["id"]))
+            return self._appended(blocks, records)
+
+        if records:
+            self._edit(edit)
+
+    def replace(self, table: str, data: dict[str, Any]) -> None:
+        """Replace the record with the id of `data`; the other blocks keep every byte.
+
+        Raises:
+            KeyError: There is none.
+        """
+
+        def edit(blocks: list[Block]) -> str:
+            at = _find(blocks, table, data["id"])
+            if at is None:
+                raise KeyError(data["id"])
+            new = write_block(table, data, before=blocks[at])
+            return "".join(new if index == at else block.text for index, block in enumerate(blocks))
+
+        self._edit(edit)
+
+    def remove(self, table: str, id_: str) -> None:
+        """Remove a record with its comments.
+
+        Raises:
+            KeyError: There is none.
+        """
+
+        def edit(blocks: list[Block]) -> str:
+            at = _find(blocks, table, id_)
+            if at is None:
+                raise KeyError(id_)
+            return "".join(block.text for index, block in enumerate(blocks) if index != at)
+
+        self._edit(edit)
+
+    def _appended(self, blocks: list[Block], records: Sequence[tuple[str, dict[str, Any]]]) -> str:
+        text = "".join(block.text for block in blocks)
+        if not text:
+            text = f"# Records of this project; edit freely. One [[{records[0][0]}]] each, `id` unique.\n"
+        return "\n\n".join((text.rstrip("\n"), *(write_block(*record).rstrip("\n") for record in records)))
+
+    def _edit(self, edit: Callable[[list[Block]], str]) -> None:
+        with self._lock:
+            if self.path.parent.is_symlink():
+                raise CodexError(f"{FOLDER}: is a symbolic link; nothing outside the project is written")
+            with folder_lock(self.path.parent):
+                text = self._text()
+                blocks = read_blocks(text or "")
+                changed = edit(blocks).rstrip("\n") + "\n"
+                write_atomic(self.path, changed.encode())
+            self._read = False
+            self._refresh()
+
+    def _text(self) -> str | None:
+        """The file as text, None when there is none.
+
+        Raises:
+            CodexError: It is there and cannot be read.
+        """
+        if self.path.parent.is_symlink():
+            raise CodexError(f"{FOLDER}: is a symbolic link; nothing outside the project is read")
+        try:
+            descriptor = os.open(self.path, _READ_FLAGS)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise CodexError(f"{self.name}: not read: {error.strerror}") from None
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
+                raise CodexError(f"{self.name}: not read: not a regular file of at most {_MAX_BYTES} bytes")
+            data = file.read()
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise CodexError(f"{self.name}: line {line}: not UTF-8") from None
+
+    def _refresh(self) -> None:
+        stamp = self.stamp()
+        if self._read and stamp == self._stamp:
+            return
+        try:
+            text = self._text()
+        except CodexError as error:
+            self._problems = (error,)
+            self._stamp, self._read = stamp, True
+            return
+        self._good, self._problems = self._accept(read_blocks(text or ""))
+        self._stamp, self._read = stamp, True
+
+    def _accept(self, blocks: list[Block]) -> tuple[dict[tuple[str, str], Block], tuple[CodexError, ...]]:
+        good: dict[tuple[str, str], Block] = {}
+        problems: list[CodexError] = []
+        for block in blocks:
+            if not block.line:
+                if block.problem:
+                    problems.append(CodexError(f"{self.name}: {block.problem}"))
+                continue
+            key = (block.table, block.id)
+            problem = self._problem(block)
+            if not problem and key in good:
+                problem = f"line {block.line}: a second {block.table} with the id {block.id!r}"
+            elif not problem:
+                good[key] = block
+            elif key in self._good and key not in good:
+                good[key] = self._good[key]
+            if problem:
+                problems.append(CodexError(f"{self.name}: {problem}"))
+        return good, tuple(problems)
+
+    def _problem(self, block: Block) -> str:
+        return block.problem or self._wrong(block)
+
+    def _wrong(self, block: Block) -> str:
+        if block.table not in self._tables:
+            expected = " or ".join(f"[[{table}]]" for table in sorted(self._tables))
+            return f"line {block.line}: [[{block.table}]]: expected {expected}"
+        stated = (block.data or {}).get("id")
+        if not isinstance(stated, str) or not stated.strip():
+            return f"line {block.line}: {block.table}: id: expected a non-empty string, got {stated!r}"
+        what = self._check(block)
+        return f"line {_line_of(block, what)}: {block.table} {block.id!r}: {what}" if what else ""
+
+
+class _Alike(Exception):
+    """A record that says the same is there already."""
+
+    def __init__(self, id_: str) -> None:
+        super().__init__(id_)
+        self.id = id_
+
+
+def _find(blocks: list[Block], table: str, id_: str) -> int | None:
+    return next((at for at, block in enumerate(blocks) if (block.table, block.id) == (table, id_)), None)
+
+
+def _line_of(block: Block, what: str) -> int:
+    """The line of the field that `what` begins with, else of the header."""
+    key = what.partition(":")[0].partition("[")[0].partition(".")[0].strip()
+    lines = block.text.split("\n")
+    header = next(at for at, line in enumerate(lines) if line.lstrip().startswith("[["))
+    for at, line in enumerate(lines[header:]):
+        if line.partition("=")[0].strip() == key:
+            return block.line + at
+    return block.line

@@ -1,0 +1,1 @@
+"""Profiles in prose files: sections read as entities."""

@@ -1,0 +1,87 @@
+"""The words people write before a colon in a profile, in Chinese and English, and how their values split."""
+
+import re
+from typing import Literal, cast
+
+from armarius.codex.model import ContextLevel
+from armarius.codex.profiles.words import fold, meanings, words
+from armarius.codex.timeline import parse_span
+
+Role = Literal["name", "full_name", "type", "aliases", "description", "level", "id", "relations"]
+
+_SEPARATORS = re.compile(r"[、，,;；/／|｜\n]")
+_PAIRS = {"（": "）", "(": ")", "【": "】", "[": "]", "《": "》"}
+_QUOTES = "\"'“”‘’「」『』`《》〈〉"
+_SENTENCE = re.compile(r"[。！？!?；;：:\n]")
+_HAN_ONLY = re.compile(r"^[㐀-鿿豈-﫿𠀀-𳿿·\s　]+$")
+_NOTE = re.compile(r"\s*[（(\[【][^）)\]】]*[）)\]】]\s*$")
+
+
+_ROLE_OF = meanings("roles")
+_LEVEL_OF = meanings("levels")
+_NAMING = words("naming")
+_NOTHING = words("nothing")
+_KNOWN = frozenset(_ROLE_OF) | _NAMING | words("common")
+
+
+def _key(label: str) -> str:
+    return fold(_NOTE.sub("", label)).replace(" ", "-")
+
+
+def role_of(label: str) -> Role | None:
+    """What a label means to a profile, or None when it is one of the user's own attributes."""
+    key = _key(label)
+    return cast("Role | None", _ROLE_OF.get(key) or _ROLE_OF.get(key.replace("-", "").replace("_", "")))
+
+
+def is_naming(label: str) -> bool:
+    """Whether the value of `label` is both an attribute and a name: 字, 号, pen name."""
+    return _key(label) in _NAMING
+
+
+def is_known(label: str) -> bool:
+    """Whether `label` opens a labelled line even without a list marker."""
+    return _key(label) in _KNOWN or role_of(label) is not None or parse_span(label) is not None
+
+
+def level_of(value: str) -> ContextLevel | None:
+    """The context level that `value` names, or None when it names none."""
+    return cast("ContextLevel | None", _LEVEL_OF.get(_key(value)) or _LEVEL_OF.get(fold(value).replace(" ", "_")))
+
+
+def is_nothing(value: str) -> bool:
+    """Whether `value` only says that there is nothing: 无, none, —."""
+    return not value.strip() or fold(value.strip("。. ")) in _NOTHING
+
+
+def split_list(value: str) -> list[str]:
+    """The items of a list value: 、，,;；/| separate, except inside brackets; empty items dropped."""
+    parts, current, closing = [], "", ""
+    for char in value:
+        if closing:
+            closing = "" if char == closing else closing
+        elif char in _PAIRS:
+            closing = _PAIRS[char]
+        elif _SEPARATORS.match(char):
+            parts.append(current)
+            current = ""
+            continue
+        current += char
+    return [part for part in (part.strip() for part in [*parts, current]) if part]
+
+
+def split_names(value: str) -> list[str]:
+    """The names in an alias list: notes in brackets and quotation marks dropped, sentences and "none" refused.
+
+    A run of Han names parted by spaces only (小雨 雨丫头) is several names; a Latin name keeps its spaces.
+    """
+    names: list[str] = []
+    for part in split_list(value):
+        bare = _NOTE.sub("", part).strip().strip(_QUOTES).strip(" 。.")
+        pieces = bare.split() if _HAN_ONLY.match(bare) else [bare]
+        names += [piece for piece in pieces if piece and not is_nothing(piece) and _could_name(piece)]
+    return list(dict.fromkeys(names))
+
+
+def _could_name(text: str) -> bool:
+    return len(text) <= 60 and not _SENTENCE.search(text) and any(char.isalnum() for char in text)

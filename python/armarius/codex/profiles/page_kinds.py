@@ -1,0 +1,136 @@
+"""What a folder, file or heading says about the sections below it, by the words it is made of.
+
+A title counts only when it is made of such words and nothing else: 主要人物, 人物档案, "Minor
+Characters", 01_locations.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+from armarius.codex.profiles.words import fold, meanings, words
+from armarius.documents.numerals import chapter_number
+
+PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
+
+_UNNUMBERED = re.compile(
+    r"^(?:prologue|epilogue|interlude|序章|序言|楔子|引子|尾声|尾聲|番外)\b|^第\s*\S{1,9}\s*[卷部]", re.IGNORECASE
+)
+_N = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
+_NUMBERING = re.compile(rf"^\s*(?:[（(]?{_N}[)）]?\s*[.、．:：_-]\s*|[（(]\s*{_N}\s*[)）]\s*|\d{{1,3}}\s+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A title that announces entities: their type, or None when it only says that they are settings."""
+
+    type: str | None
+
+
+def _either(choices: Iterable[str]) -> str:
+    """A regular expression for any of `choices`, the longest first, a hyphen also standing for a space."""
+    ordered = sorted(choices, key=lambda word: (-len(word), word))
+    return "|".join(re.escape(word).replace(r"\-", "[ -]") for word in ordered)
+
+
+_TYPE_OF = meanings("types")
+_TYPES = frozenset(_TYPE_OF.values())
+_CONTAINERS, _OTHER, _CHAPTERS, _GENERIC = words("containers"), words("other"), words("chapters"), words("generic")
+_MANUALS = words("manuals")
+_ANY = _either({*_TYPE_OF, *_CONTAINERS, *words("fillers")})
+_SEP = r"[\s_\-/&+,，、·.:：]"
+# A Latin word must end where its letters end; Han words follow each other directly.
+_COMPOSED = re.compile(rf"^(?:{_SEP}*(?:{_ANY})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$")
+_OTHER_COMPOSED = re.compile(
+    rf"^(?:{_SEP}*(?:{_either({*_OTHER, *_CONTAINERS, *words('fillers')})})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$"
+)
+_WORD = re.compile(_ANY)
+_TAIL = re.compile(rf"({_either(word for word in _TYPE_OF if not word.isascii())})(?:{_either(words('group_tails'))})$")
+
+
+def strip_numbering(title: str) -> str:
+    """`title` without a leading list number: `1. 林小雨`, `一、林小雨`, `（二）林小雨`, `01-characters`."""
+    stripped = _NUMBERING.sub("", title, count=1)
+    return stripped if stripped.strip() else title.strip()
+
+
+def group_of(title: str) -> Group | None:
+    """The group that a folder, file or heading announces, or None when it announces none."""
+    bare = fold(re.sub(r"《[^》]*》|[（(][^）)]*[)）]", " ", strip_numbering(title)))
+    if not bare or len(bare) > 40:
+        return None
+    if _COMPOSED.match(bare):
+        found = _WORD.findall(bare)
+        types = {_TYPE_OF[word] for word in found if word in _TYPE_OF}
+        if types or any(word in _CONTAINERS for word in found):
+            return Group(types.pop() if len(types) == 1 else None)
+        return None
+    tail = _TAIL.search(bare)
+    if tail is not None:
+        return Group(
+            next(
+                kind
+                for word, kind in sorted(_TYPE_OF.items(), key=lambda row: -len(row[0]))
+                if tail[0].startswith(word)
+            )
+        )
+    return None
+
+
+def type_of(value: str) -> str:
+    """An entity type from the user's word: a known type for 人物, "Main character"…, else the word itself."""
+    bare = re.sub(r"[（(][^）)]*[)）]", "", value).strip()
+    if fold(bare) in _TYPES:
+        return fold(bare)
+    group = group_of(bare)
+    if group is not None and group.type is not None:
+        return group.type
+    return " ".join(bare.split())[:40] or "other"
+
+
+def is_chapter(title: str) -> bool:
+    """Whether a file stem or heading names a chapter: ch003, 第三回, Chapter 12, prologue."""
+    return _UNNUMBERED.match(title.strip()) is not None or chapter_number(title) is not None
+
+
+def is_other(title: str) -> bool:
+    """Whether a title is made of words for what is neither a setting nor a chapter: 剧情大纲, "Plot outline"."""
+    bare = fold(strip_numbering(title))
+    return 0 < len(bare) <= 40 and _OTHER_COMPOSED.match(bare) is not None and group_of(title) is None
+
+
+def is_generic(title: str) -> bool:
+    """Whether a heading names an aspect of a thing (外貌, Background) rather than a thing."""
+    bare = fold(strip_numbering(title)).strip(" :：")
+    return bare in _GENERIC or bare.replace(" ", "-") in _GENERIC
+
+
+def page_kind(path: str, title: str = "") -> tuple[PageKind, str | None]:
+    """What a file is, by its name, its first heading and its folders, the nearest deciding.
+
+    Args:
+        path: Project-relative, `/`-separated.
+        title: The file's first-level heading, or "".
+
+    Returns:
+        The kind and, for a setting file, the entity type its names give (None when they give none).
+    """
+    pure = PurePosixPath(path)
+    names = [pure.stem, *([title] if title else []), *reversed(pure.parent.parts)]
+    kind: PageKind = "unknown"
+    for name in names:
+        bare = fold(strip_numbering(name))
+        group = group_of(name)
+        if group is not None and (kind == "unknown" or (kind == "setting" and group.type is not None)):
+            if group.type is not None:
+                return "setting", group.type
+            kind = "setting"
+        elif kind == "unknown" and bare in _OTHER:
+            return "other", None
+        elif name is names[0] and bare.replace(" ", "-").replace("_", "-") in _MANUALS:
+            return "manual", None
+        elif kind == "unknown" and (bare in _CHAPTERS or is_chapter(name)):
+            return "chapter", None
+    return kind, None

@@ -1,0 +1,225 @@
+"""Profiles in Markdown, as people write them, to drafts of entities.
+
+Which sections are entities:
+
+- a section with a 类型/Type or 别名/Aliases label, in any file that is not a chapter;
+- in a setting file (`人物.md`, `characters/…`, `# 地点设定`), the outermost sections below the group headings that
+  name a thing: not 外貌 or Background, which describe the entity above them, not chapters, not sentences;
+- the rows of a table whose header has a name column, and the names that a group lists, in a setting file;
+- a whole file when it is about one thing (`characters/elena.md`, front matter with aliases or type).
+
+Everything that is said stays: known labels fill the entity, other labels, sub-sections and two-column tables become
+attributes, prose becomes the description, `第30章起：…` a fact.
+"""
+
+import re
+from pathlib import PurePosixPath
+
+from armarius.codex.model import Origin
+from armarius.codex.profiles.draft import Draft, Profiles, StatedLine
+from armarius.codex.profiles.fields import Field, Section, Table
+from armarius.codex.profiles.fields_to_entity import (
+    absorb,
+    absorb_detail,
+    add_label,
+    pairs,
+)
+from armarius.codex.profiles.labels import is_known, is_nothing, role_of
+from armarius.codex.profiles.lists import listed, records
+from armarius.codex.profiles.markdown import parse_page
+from armarius.codex.profiles.naming import announced_type, is_plausible, read_name
+from armarius.codex.profiles.page_kinds import (
+    PageKind,
+    group_of,
+    is_chapter,
+    is_generic,
+    is_other,
+    page_kind,
+    strip_numbering,
+)
+from armarius.codex.profiles.stated_relations import is_relational, stated_lines
+from armarius.codex.profiles.words import fold
+from armarius.documents.front_matter import FrontMatter
+
+_TITLE = re.compile(r"^#[ 	]+(.+)$", re.MULTILINE)
+
+
+def parse_profiles(path: str, text: str, *, setting: bool = False) -> Profiles:
+    """The entities that one file describes, and what it says of their relations.
+
+    Args:
+        path: Project-relative, `/`-separated; its names take part in the decision.
+        text: The whole file.
+        setting: The file is known to be a setting file, whatever its name.
+
+    Cost: one pass over the text; a chapter is left after its title.
+    """
+    first = _TITLE.search(text, 0, 4096)
+    if page_kind(path, first[1] if first else "")[0] in ("chapter", "manual"):
+        return Profiles()
+    page = parse_page(text, is_known)
+    top = [child for child in page.root.children if child.level == 1]
+    title = top[0].heading if len(top) == 1 else ""
+    kind, type_ = page_kind(path, title)
+    kind = "setting" if setting and kind == "unknown" else kind
+    if kind == "chapter" or (title and is_chapter(title)):
+        return Profiles()
+    reader = _Pages(path, kind)
+    single = _single_entity(path, page.front, page.root, kind, type_)
+    if single is not None:
+        reader.single(page.front, page.root, single, type_)
+    else:
+        reader.visit_all(page.root, type_, setting=kind == "setting")
+        if kind == "setting":
+            reader.group(page.root, type_)
+    return reader.found
+
+
+def _single_entity(path: str, front: FrontMatter, root: Section, kind: PageKind, type_: str | None) -> Section | None:
+    """The section that carries the one entity a file is about (the root when it has no title), or None."""
+    tops = [child for child in root.children if child.level == 1]
+    roles = {role_of(key) for key in front}
+    if len(tops) > 1:
+        return None
+    owner = tops[0] if tops else root
+    if roles & {"aliases", "type", "name", "full name"} and kind != "other":
+        return owner
+    if kind != "setting" or (type_ is None and not _labelled(owner)):
+        return None
+    stem = PurePosixPath(path).stem
+    if group_of(stem) is not None or (tops and group_of(owner.heading) is not None) or is_generic(stem):
+        return None
+    if any(_explicit(child) for child in owner.children):
+        return None
+    if tops and (_labelled(owner) or _alike(stem, owner.heading)):
+        return owner
+    things = [child for child in owner.children if not is_generic(child.heading)]
+    return owner if len(things) * 2 <= len(owner.children) else None
+
+
+def _labelled(section: Section) -> bool:
+    return bool(section.fields) or any(len(table.header) == 2 for table in section.tables)
+
+
+def _alike(stem: str, heading: str) -> bool:
+    stem, name = (re.sub(r"[\W_]+", " ", fold(strip_numbering(text))).strip() for text in (stem, heading))
+    return bool(stem) and (stem in name or name in stem or set(stem.split()) <= set(name.split()))
+
+
+def _explicit(section: Section) -> bool:
+    """Whether a section says of itself that it is an entity: a type or alias label."""
+    keys = [*(item.key for item in section.fields), *(row[0] for row in pairs(section))]
+    return any(role_of(key) in {"type", "aliases"} for key in keys)
+
+
+class _Pages:
+    """Collects the drafts of one file."""
+
+    def __init__(self, path: str, kind: PageKind) -> None:
+        self.path, self.kind = path, kind
+        self.found = Profiles()
+
+    def visit_all(self, parent: Section, type_: str | None, *, setting: bool) -> None:
+        for child in parent.children:
+            self._visit(child, type_, setting=setting)
+
+    def _visit(self, section: Section, type_: str | None, *, setting: bool) -> None:
+        group = group_of(section.heading)
+        if is_chapter(section.heading) or (is_other(section.heading) and not self._is_explicit(section)):
+            return
+        named = sum(role_of(item.key) == "name" for item in section.fields) == 1
+        if group is not None and group.type is not None and named and setting:
+            self._entity(section, group.type)
+        elif group is None and (announced := announced_type(section.heading)) is not None and self.kind != "other":
+            self._entity(section, announced)
+        elif self._is_explicit(section) and group is None:
+            self._entity(section, type_)
+        elif group is not None:
+            inside = setting or self.kind != "other"
+            self.group(section, group.type or type_, lists=inside)
+            self.visit_all(section, group.type or type_, setting=inside)
+        elif setting and (section.level > 1 or not section.children) and is_plausible(section.heading):
+            self._entity(section, type_)
+        elif is_relational(section.heading):
+            self.found.lines += [StatedLine(self.path, section.heading, line) for line in stated_lines(section)]
+        else:
+            if setting and section.level == 1:
+                self.group(section, type_)
+            self.visit_all(section, type_, setting=setting and section.level == 1)
+
+    def _is_explicit(self, section: Section) -> bool:
+        if not _explicit(section):
+            return False
+        if self.kind == "setting":
+            return True
+        # Elsewhere (a README, an API page) `Type: string` is common: there the type must be a known one.
+        types = [item.value for item in section.fields if role_of(item.key) == "type"]
+        if types:
+            return any(group is not None and group.type is not None for group in map(group_of, types))
+        return self.kind == "unknown" and any(role_of(item.key) == "aliases" and item.listed for item in section.fields)
+
+    def _entity(self, section: Section, type_: str | None) -> None:
+        draft = read_name(section.heading, Origin(self.path, section.heading, section.line))
+        self._fill(draft, section, type_)
+
+    def _fill(self, draft: Draft, section: Section, type_: str | None) -> None:
+        self.found.drafts.append(draft)
+        absorb(draft, section)
+        for child in section.children:
+            if self._is_explicit(child):
+                self._visit(child, type_, setting=True)
+            else:
+                absorb_detail(draft, child)
+        if draft.type is None:
+            draft.type = type_
+
+    def single(self, front: FrontMatter, root: Section, owner: Section, type_: str | None) -> None:
+        stem = strip_numbering(PurePosixPath(self.path).stem)
+        title = front.get("title")
+        heading = owner.heading or (title if isinstance(title, str) and title else stem)
+        draft = read_name(heading, Origin(self.path, owner.heading, owner.line))
+        for key, value in front.items():
+            if key.casefold() not in {
+                "title",
+                "tags",
+                "date",
+                "created",
+                "updated",
+                "cssclass",
+                "cssclasses",
+                "publish",
+            }:
+                add_label(draft, Field(key, value if isinstance(value, str) else "、".join(value), 1))
+        if owner is not root:
+            absorb(draft, root)
+        self._fill(draft, owner, type_)
+        for other in root.children:
+            if other is not owner and owner is not root:
+                absorb_detail(draft, other)
+
+    def group(self, section: Section, type_: str | None, *, lists: bool = True) -> None:
+        """The entities that stand directly under a group heading: rows of its tables, lines of its lists."""
+        for table in section.tables:
+            self._roster(table, section, type_)
+        if lists and any(role_of(item.key) == "name" for item in section.fields):
+            self.found.drafts += records(self.path, section, type_)
+        elif lists and type_ is not None:
+            self.found.drafts += listed(self.path, section, type_)
+
+    def _roster(self, table: Table, section: Section, type_: str | None) -> None:
+        columns = [role_of(cell) for cell in table.header]
+        at = next((i for i, role in enumerate(columns) if role == "name"), None)
+        if at is None and group_of(table.header[0]) is not None and len(table.header) > 1:
+            at = 0
+        if at is None:
+            return
+        for offset, row in enumerate(table.rows):
+            if at >= len(row) or not is_plausible(row[at]):
+                continue
+            line = table.line + 2 + offset
+            draft = read_name(row[at], Origin(self.path, section.heading, line))
+            for column, cell in zip(table.header, row, strict=False):
+                if column != table.header[at] and column and not is_nothing(cell):
+                    add_label(draft, Field(column, cell, line))
+            draft.type = draft.type or type_
+            self.found.drafts.append(draft)

@@ -1,0 +1,23 @@
+"""The vocabulary of `words.toml`, read once at import; comparison happens on folded text."""
+
+import tomllib
+import unicodedata
+from importlib.resources import files
+from typing import Any
+
+_DATA: dict[str, Any] = tomllib.loads(files("armarius.lexicon").joinpath("profiles.toml").read_text(encoding="utf-8"))
+
+
+def fold(text: str) -> str:
+    """`text` for comparison: NFKC, case folded, white space collapsed."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def words(name: str) -> frozenset[str]:
+    """The folded words of one list."""
+    return frozenset(fold(word) for word in _DATA[name].split())
+
+
+def meanings(name: str) -> dict[str, str]:
+    """Folded word -> the row of the table `name` that it stands in."""
+    return {fold(word): row for row, value in _DATA[name].items() for word in value.split()}

@@ -1,0 +1,174 @@
+"""What a file is to a project: chapter, setting, outline, note or code; and which chapter.
+
+Evidence in order: configuration, front matter, file name, folders from the file outwards, headings, shape of the
+content. A file that gives none is a note.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Literal, get_args
+
+from armarius.documents.front_matter import FrontMatter
+from armarius.documents.numerals import (
+    bare_number,
+    chapter_number,
+    parse_numeral,
+    volume_number,
+)
+from armarius.documents.segments import Paragraph
+
+__all__ = ["CODE_SUFFIXES", "PROSE_SUFFIXES", "Kind", "classify", "number_of"]
+
+Kind = Literal["chapter", "setting", "outline", "note", "code"]
+
+PROSE_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".txt", ".text"})
+_CODE = (
+    "c cc cpp cs cxx dart ex exs go h hpp hs java jl js jsx kt kts lua m mjs ml php pl py pyi r rb rs scala sh sql "
+    "swift ts tsx vue zig"
+)
+CODE_SUFFIXES = frozenset(f".{name}" for name in _CODE.split())
+
+_OUTLINE = (
+    "outline outlines synopsis plot plots beats storyline treatment 大纲 大綱 细纲 細綱 提纲 提綱 纲要 綱要 梗概 情节 "
+    "情節 剧情 劇情 故事线 故事線 目录 目錄 プロット あらすじ 줄거리 개요 handlung "
+    "argumento enredo сюжет"
+)
+_SETTING = (
+    "character characters cast people persons profile profiles location locations place places setting settings world "
+    "worldbuilding lore codex bible canon faction factions item items object objects artifact artifacts organization "
+    "organizations spec specs knowledge glossary magic timeline wiki 人物 角色 人设 人設 档案 檔案 地点 地點 设定 設定 "
+    "世界观 世界觀 势力 勢力 组织 組織 物品 道具 知识库 知識庫 时间线 時間線 年表 場所 設定 世界観 アイテム "
+    "인물 장소 설정 세계관 personnages personnage lieux figuren charaktere orte personajes lugares personaggi luoghi "
+    "personagens personen plaatsen персонажи герои места"
+)
+_NOTE = (
+    "note notes idea ideas scratch journal research todo misc readme changelog license contributing feedback 笔记 筆記 "
+    "随笔 隨筆 灵感 靈感 想法 备忘 備忘 日志 日誌 资料 資料 メモ 메모 notizen ideen notas appunti заметки идеи"
+)
+_CHAPTER = (
+    "chapter chapters manuscript manuscripts draft drafts story stories novel book books prose scene scenes text "
+    "prologue epilogue interlude 正文 章节 章節 小说 小說 初稿 手稿 原稿 楔子 序章 序幕 引子 尾声 尾聲 番外 本編 本文 "
+    "소설 원고 chapitres chapitre manuscrit kapitel manuskript capitulos capítulos novela manuscrito capitoli romanzo "
+    "manoscritto hoofdstukken rozdziały главы рукопись пролог эпилог"
+)
+_WORDS: tuple[tuple[Kind, str], ...] = (
+    ("outline", _OUTLINE),
+    ("setting", _SETTING),
+    ("note", _NOTE),
+    ("chapter", _CHAPTER),
+)
+_KIND_OF_WORD: dict[str, Kind] = {word: kind for kind, words in _WORDS for word in words.split()}
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_UNSPACED_WORDS = sorted((word for word in _KIND_OF_WORD if _UNSPACED.match(word)), key=len, reverse=True)
+_PROFILE_LINE = re.compile(r"^\s*[-*+]\s*\**[^:：\n*]{1,12}\**\s*[:：]", re.MULTILINE)
+
+
+def classify(
+    path: str,
+    *,
+    front_matter: FrontMatter,
+    paragraphs: Sequence[Paragraph],
+    text: str,
+    rules: Sequence[tuple[str, str]] = (),
+) -> Kind:
+    """The kind of a document.
+
+    Args:
+        path: Posix path inside the project.
+        front_matter: `kind` or `type` of it may name the kind.
+        paragraphs: Of the text, split as prose.
+        text: The text itself.
+        rules: `(kind, glob)` pairs of the configuration; the first match decides.
+    """
+    for kind, glob in rules:
+        if _glob(glob).fullmatch(path):
+            return _as_kind(kind)
+    parts = PurePosixPath(path)
+    if parts.suffix.lower() in CODE_SUFFIXES:
+        return "code"
+    for key in ("kind", "type", "类型"):
+        named = front_matter.get(key)
+        if isinstance(named, str) and (found := _named(named)):
+            return found
+    if chapter_number(parts.stem) is not None:
+        return "chapter"
+    if found := _named(parts.stem):
+        return found
+    for folder in reversed(parts.parent.parts):
+        if found := _named(folder):
+            return found
+        if volume_number(folder) is not None or chapter_number(folder) is not None:
+            return "chapter"
+    return _by_content(paragraphs, text)
+
+
+def _by_content(paragraphs: Sequence[Paragraph], text: str) -> Kind:
+    headings = [p for p in paragraphs if p.role == "heading"]
+    bodies = [p for p in paragraphs if p.role == "body"]
+    if headings:
+        title = headings[0].heading_path[-1]
+        if chapter_number(title) is not None or volume_number(title) is not None:
+            return "chapter"
+        if found := _named(title):
+            return found
+    profiles = sum(len(_PROFILE_LINE.findall(text, p.start, p.end)) >= 2 for p in bodies)
+    if bodies and 2 * profiles >= len(bodies):
+        return "setting"
+    if any(chapter_number(p.heading_path[-1]) is not None for p in headings):
+        return "chapter"
+    return "note"
+
+
+def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequence[Paragraph]) -> int | None:
+    """The chapter number of a chapter: front matter, marker in the file name, headings, bare number in the file name.
+
+    None for other kinds, and for a file whose headings name several chapters: there each paragraph knows its own.
+    """
+    if kind != "chapter":
+        return None
+    for key in ("chapter", "number", "章节", "章"):
+        value = front_matter.get(key)
+        if isinstance(value, str):
+            number = parse_numeral(value)
+            if number is None:
+                number = chapter_number(value)
+            if number is not None:
+                return number
+    stem = PurePosixPath(path).stem
+    if (number := chapter_number(stem)) is not None:
+        return number
+    named = {n for p in paragraphs if p.role == "heading" and (n := chapter_number(p.heading_path[-1])) is not None}
+    if len(named) == 1:
+        return named.pop()
+    return bare_number(stem) if not named else None
+
+
+def _as_kind(name: str) -> Kind:
+    for kind in get_args(Kind):
+        if kind == name:
+            found: Kind = kind
+            return found
+    raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, got {name!r}")
+
+
+def _named(name: str) -> Kind | None:
+    """The kind that a file, folder or heading name says, by the last telling word of it (`magic notes` are notes)."""
+    lowered = name.lower()
+    if lowered in get_args(Kind):
+        return _as_kind(lowered)
+    for word in reversed(re.findall(r"[^\W\d_]+", lowered)):
+        if word in _KIND_OF_WORD:
+            return _KIND_OF_WORD[word]
+    ends = [(lowered.rfind(word) + len(word), len(word), word) for word in _UNSPACED_WORDS if word in lowered]
+    return _KIND_OF_WORD[max(ends)[2]] if ends else None
+
+
+@cache
+def _glob(pattern: str) -> re.Pattern[str]:
+    """Gitignore-like: `**` crosses folders, `*` and `?` do not, a trailing `/` means everything below."""
+    pattern = pattern.removeprefix("/") + ("**" if pattern.endswith("/") else "")
+    tokens = re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", pattern)
+    special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(special.get(token) or re.escape(token) for token in tokens), re.DOTALL)

@@ -1,0 +1,105 @@
+"""Source code to paragraphs: each function, method and class header is one, under its own name."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+import armarius._core as _core
+from armarius.documents.segments import PARAGRAPH_LIMIT, Paragraph, Splitter
+
+__all__ = ["SPLITTERS", "split_braces", "split_python"]
+
+# Languages whose bodies stand in braces and whose definitions `_core.brace_outline` reads.
+_BRACES = "c cc cpp cs cxx dart go h hpp java js jsx kt kts mjs php rs scala swift ts tsx zig"
+
+_Definition = tuple[int, int, tuple[str, ...]]  # first line, last line (1-based, inclusive), names from the outermost
+
+
+def split_python(text: str, body_start: int = 0) -> list[Paragraph]:
+    """Paragraphs of Python: functions and methods whole, what a class has around them, what a module has around those.
+
+    Args:
+        text: Any str; it need not parse.
+        body_start: Ignored: code has no front matter.
+
+    Returns:
+        Paragraphs in order; `heading_path` is the names from the outermost class to the function, () at module level.
+
+    Cost: one pass over the text.
+    """
+    found: list[_Definition] = []
+    open_: list[tuple[int, bool, tuple[str, ...]]] = []
+    for kind, name, _, first, _, last in _core.python_outline(text):
+        while open_ and open_[-1][0] < first:
+            open_.pop()
+        if open_ and not open_[-1][1]:
+            continue  # inside of a function: part of it
+        path = (*(open_[-1][2] if open_ else ()), name)
+        found.append((first, last, path))
+        open_.append((last, kind == "class", path))
+    return _split(text, found)
+
+
+def split_braces(text: str, body_start: int = 0) -> list[Paragraph]:
+    """Paragraphs of a language with braces, as `split_python`; definitions are recognised by their headers."""
+    found: list[_Definition] = []
+    around: tuple[int, tuple[str, ...]] = (0, ())
+    for container, name, first, last in _core.brace_outline(text):
+        path = (*(around[1] if first <= around[0] else ()), name)
+        found.append((first, last, path))
+        if container:
+            around = (last, path)
+    return _split(text, found)
+
+
+# By file suffix; any other code is split by `segments.split_code`.
+SPLITTERS: Mapping[str, Splitter] = {
+    ".py": split_python,
+    ".pyi": split_python,
+    **{f".{name}": split_braces for name in _BRACES.split()},
+}
+
+
+def _split(text: str, found: list[_Definition]) -> list[Paragraph]:
+    """Give every line to the innermost definition around it; neighbours with the same owner are one paragraph."""
+    lines = [match.span() for match in re.finditer(r"[^\n]*\n|[^\n]+\Z", text)]
+    owner: list[tuple[int, tuple[str, ...]]] = [(-1, ())] * len(lines)
+    for number, (first, last, path) in enumerate(found):
+        for line in range(first - 1, min(last, len(lines))):
+            owner[line] = (number, path)
+    paragraphs: list[Paragraph] = []
+    start = 0
+    for line in range(1, len(lines) + 1):
+        if line < len(lines) and owner[line] == owner[start]:
+            continue
+        path = owner[start][1]
+        for begin, end in _pieces(text, lines[start:line], whole=bool(path)):
+            paragraphs.append(Paragraph(len(paragraphs), begin, end, path))
+        start = line
+    return paragraphs
+
+
+def _pieces(text: str, lines: list[tuple[int, int]], *, whole: bool) -> Iterator[tuple[int, int]]:
+    """Stretches of at most `PARAGRAPH_LIMIT`, cut at blank lines where there are any; not `whole`: at every one."""
+    begin: int | None = None
+    end = 0
+    for start, stop in lines:
+        blank = not text[start:stop].strip()
+        if begin is not None and (stop - begin > PARAGRAPH_LIMIT or (blank and not whole)):
+            yield from _trimmed(text, begin, end)
+            begin = None
+        if blank:
+            continue
+        while stop - start > PARAGRAPH_LIMIT:  # one line that is too long on its own
+            yield start, start + PARAGRAPH_LIMIT
+            start += PARAGRAPH_LIMIT
+        begin = start if begin is None else begin
+        end = stop
+    if begin is not None:
+        yield from _trimmed(text, begin, end)
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    piece = text[start:end]
+    if piece.strip():
+        left = len(piece) - len(piece.lstrip())
+        yield start + left, start + len(piece.rstrip())

@@ -1,0 +1,224 @@
+"""Text to paragraphs: the smallest units that are found, cited and put into a prompt.
+
+A heading is a paragraph of its own, so that a hit always shows where the words stand. Offsets are code points
+into the text exactly as the file holds it: line ends are never translated, because host cursors point into them.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from armarius.documents.numerals import chapter_number, volume_number
+
+__all__ = ["PARAGRAPH_LIMIT", "Paragraph", "Role", "Splitter", "split_code", "split_prose"]
+
+Role = Literal["body", "heading", "front_matter"]
+
+# Code points. Novels average 100-300 per paragraph; what is longer is cut at a line or sentence end, so that one
+# unbroken line of megabytes neither becomes one hit nor one vector.
+PARAGRAPH_LIMIT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A stretch of a document: `document.text[start:end]`.
+
+    Attributes:
+        index: Position in the document, from 0; stable as long as nothing before it changes.
+        start: First code point.
+        end: One past the last; white space around the paragraph is outside.
+        heading_path: Titles from the outermost heading down; a heading's own title is the last one.
+        role: "body", "heading" or "front_matter".
+        chapter: The chapter the text stands in (an outline entry: the chapter it is about), or None.
+    """
+
+    index: int
+    start: int
+    end: int
+    heading_path: tuple[str, ...] = ()
+    role: Role = "body"
+    chapter: int | None = None
+
+
+# (text, where the front matter ends) -> paragraphs in order; what a language's splitter implements.
+Splitter = Callable[[str, int], list[Paragraph]]
+
+_LINE = re.compile(r"[^\r\n]+")
+_FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
+_ATX = re.compile(r"\s{0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_LISTED = re.compile(r"\s*(?:[-*+•·]\s|\d+[.)、]|[|>])")
+_CJK_PLAIN = re.compile(
+    r"\s*(?:第\s*\S{1,9}?\s*[章回话話集幕折节節卷部篇](?:$|[\s：:·—-].{0,60}$)|(?:楔子|序章|序幕|引子|尾声|尾聲|终章|番外)(?:$|[\s：:·—-].{0,40}$))"
+)
+_PLAIN = re.compile(
+    r"\s*(?:chapter|part|book|volume|act|prologue|epilogue|chapitre|kapitel|cap[ií]tulo|глава)\b.{0,80}$", re.IGNORECASE
+)
+_NUMBERLESS = re.compile(r"\s*(?:prologue|epilogue)\b", re.IGNORECASE)
+_CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
+_CJK_END = re.compile(r"[。！？…”」』》）：；!?—～]\s*$")
+_ANY_END = re.compile(r"[。！？….!?][”’」』\"')\]]*\s*$")
+_SENTENCE_END = re.compile(r"[。！？…][”’」』）]*|[.!?][\"')\]”’]*(?=\s)|[\r\n]+|\s(?=\S)")
+
+
+def split_prose(text: str, body_start: int = 0, *, outline: bool = False) -> list[Paragraph]:
+    """Paragraphs of Markdown or plain text.
+
+    Blank lines part paragraphs; so does a line break after a finished sentence of Chinese or of a line too long to be
+    wrapped by hand, and a line indented with an ideographic space. Lists, tables and fenced blocks stay whole.
+    Headings are ATX (`#`), underlined, or plain lines such as 第三回 … and CHAPTER XII.
+
+    Args:
+        text: Any str.
+        body_start: Where the front matter ends; it becomes the first paragraph.
+        outline: Each list item that names a chapter is a paragraph, and `chapter` is the one it names.
+
+    Cost: one pass over the lines, O(len(text)).
+    """
+    return _Prose(text, body_start, outline).run()
+
+
+def split_code(text: str, body_start: int = 0) -> list[Paragraph]:
+    """Paragraphs of source code in any language: blocks that begin unindented after a blank line."""
+    pieces: list[tuple[int, int]] = []
+    for match in re.finditer(r"\S(?:.|\n(?!\s*\n[^\s})\]])|\r)*", text[body_start:]):
+        pieces.extend(_cut(text, body_start + match.start(), body_start + match.end()))
+    return [Paragraph(i, start, end) for i, (start, end) in enumerate(pieces)]
+
+
+class _Prose:
+    """One pass over the lines of a text; see `split_prose`."""
+
+    def __init__(self, text: str, body_start: int, outline: bool) -> None:
+        self.text = text
+        self.outline = outline
+        self.body_start = body_start
+        self.found: list[Paragraph] = []
+        self.headings: list[tuple[int, str]] = []
+        self.start = self.end = -1  # of the open paragraph; start -1: none is open
+        self.last = ""  # its last line
+
+    def run(self) -> list[Paragraph]:
+        if self.body_start:
+            self._add(0, self.body_start, "front_matter")
+        fence = ""
+        previous_end = self.body_start
+        for match in _LINE.finditer(self.text, self.body_start):
+            line, at = match[0], match.start()
+            if fence:
+                self.end = match.end()
+                if line.strip().startswith(fence) and not line.strip().strip(fence[0]):
+                    fence = ""
+                    self._close()
+                continue
+            blank_before = _line_breaks(self.text, previous_end, at) > 1 or previous_end == self.body_start
+            previous_end = match.end()
+            if not line.strip():
+                self._close()
+                continue
+            blank_before = blank_before or self.start < 0
+            if blank_before:
+                self._close()
+            if opened := _FENCE.match(line):
+                self._close()
+                fence = opened[1]
+                self._extend(at, match.end(), line)
+            elif not self._heading(line, at, match.end(), blank_before):
+                if self.start >= 0 and self._begins_anew(line):
+                    self._close()
+                self._extend(at, match.end(), line)
+        self._close()
+        return self.found
+
+    def _heading(self, line: str, at: int, end: int, blank_before: bool) -> bool:
+        if atx := _ATX.match(line):
+            self._close()
+            self._open_heading(len(atx[1]), (atx[2] or "").strip(), at, end)
+            return True
+        if (
+            self.start >= 0
+            and "\n" not in self.text[self.start : self.end]
+            and re.fullmatch(r"\s{0,3}(={3,}|-{3,})\s*", line)
+        ):
+            if _LISTED.match(self.last) or len(self.last) > 120:
+                return False
+            start, self.start = self.start, -1  # the open line is the title, this one its rule
+            self._open_heading(1 if "=" in line else 2, self.last.strip(), start, end)
+            return True
+        if len(line) > 120 or not (_CJK_PLAIN.match(line) or (blank_before and _PLAIN.match(line))):
+            return False
+        chapter, volume = chapter_number(line), volume_number(line)
+        if chapter is None and volume is None and not (_NUMBERLESS.match(line) or _CJK_PLAIN.match(line)):
+            return False
+        if _ANY_END.search(line) and not re.match(
+            r"\s*\w+\s+\w+\.\s*$", line
+        ):  # a sentence that begins with "Chapter 3"
+            return False
+        self._close()
+        # Below whatever Markdown heading is open, volumes above chapters.
+        level = 7 if chapter is None and volume is not None else 8
+        self._open_heading(level, line.strip(), at, end)
+        return True
+
+    def _open_heading(self, level: int, title: str, start: int, end: int) -> None:
+        while self.headings and self.headings[-1][0] >= level:
+            self.headings.pop()
+        self.headings.append((level, title))
+        self._add(start, end, "heading")
+
+    def _begins_anew(self, line: str) -> bool:
+        if _LISTED.match(line):
+            return not _LISTED.match(self.last) or (self.outline and chapter_number(line[:40]) is not None)
+        if line.startswith("\u3000"):
+            return True
+        if _LISTED.match(self.last):
+            return not line[:1].isspace() and bool(_CJK_END.search(self.last))
+        cjk = re.search(f"[{_CJK}]", self.last[-8:])
+        return bool(cjk and _CJK_END.search(self.last)) or (len(self.last) > 120 and bool(_ANY_END.search(self.last)))
+
+    def _extend(self, at: int, end: int, line: str) -> None:
+        if self.start < 0:
+            self.start = at
+        self.end, self.last = end, line
+
+    def _close(self) -> None:
+        if self.start >= 0:
+            start, self.start = self.start, -1
+            self._add(start, self.end, "body")
+
+    def _add(self, start: int, end: int, role: Role) -> None:
+        path = tuple(title for _, title in self.headings)
+        chapter = next((n for title in reversed(path) if (n := chapter_number(title)) is not None), None)
+        for left, right in _cut(self.text, start, end):
+            number = chapter
+            if self.outline and role == "body":
+                named = chapter_number(self.text[left : min(right, left + 40)])
+                number = chapter if named is None else named
+            self.found.append(Paragraph(len(self.found), left, right, path, role, number))
+
+
+def _line_breaks(text: str, start: int, end: int) -> int:
+    """Line breaks in a gap that holds nothing else; a carriage return with a line feed is one."""
+    gap = text[start:end]
+    return len(gap) - gap.count("\r\n")
+
+
+def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Trim white space, then cut at line or sentence ends so that no piece exceeds `PARAGRAPH_LIMIT`."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    while end - start > PARAGRAPH_LIMIT:
+        ends = [match.end() for match in _SENTENCE_END.finditer(text, start, start + PARAGRAPH_LIMIT)]
+        # Not in the first half: a cut there would leave crumbs.
+        cut = next((at for at in reversed(ends) if at - start > PARAGRAPH_LIMIT // 2), start + PARAGRAPH_LIMIT)
+        right = cut
+        while right > start and text[right - 1].isspace():
+            right -= 1
+        yield start, right
+        start = cut
+        while start < end and text[start].isspace():
+            start += 1
+    if end > start:
+        yield start, end

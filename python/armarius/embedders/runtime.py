@@ -1,0 +1,59 @@
+"""onnxruntime sessions, set up one way: in this process, on the CPU, without network or telemetry."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarius.embedders.folder import ModelFolder
+from armarius.errors import MissingExtra
+
+__all__ = ["open_session"]
+
+
+def open_session(
+    folder: ModelFolder,
+    model: Path | bytes,
+    *,
+    weights: Mapping[str, NDArray[np.generic]] | None = None,
+    threads: int | None = None,
+) -> Any:  # noqa: ANN401
+    """An `onnxruntime.InferenceSession` for a file or for serialised bytes.
+
+    Args:
+        folder: The model's folder, for messages.
+        model: Path of an ONNX file, or a ModelProto.
+        weights: External initializers of a ModelProto. The caller keeps the arrays alive as long as
+            the session: onnxruntime reads them in place.
+        threads: Threads of one forward pass; None is one per core. They sleep between passes
+            (spinning was measured no faster from the second run on, and it starves everyone else).
+
+    Raises:
+        EmbeddingError: The file is not a model onnxruntime can run.
+        MissingExtra: onnxruntime is not installed.
+    """
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingExtra("an embedding model", "semantic") from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or os.cpu_count() or 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if weights:
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
+        options.add_external_initializers(list(weights), values)
+    try:
+        source = model if isinstance(model, bytes) else str(model)
+        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's exceptions share no base but Exception
+        where = model if isinstance(model, Path) else folder.path / "model.safetensors"
+        raise folder.broken(where, f"cannot be run by onnxruntime ({_first_line(error)})") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__

@@ -1,0 +1,259 @@
+"""Detected entities: what the user's words and the text around the cursor name, as cards in the retrieved layer."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from armarius.codex.cards import entity_card, short_card
+from armarius.codex.model import CONTEXT_LEVELS, Entity
+from armarius.errors import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
+from armarius.fetchers.entities import EntitySource, list_entities
+from armarius.fetchers.rules import withheld_facts
+from armarius.headings import heading
+from armarius.records import (
+    Candidate,
+    Evidence,
+    Fetched,
+    FetchRequest,
+    LayerName,
+    Omission,
+)
+from armarius.text.matcher import EntityMatcher
+
+# Code points of each text that are searched; what lies beyond is listed as not searched.
+MAX_SEARCHED = 262_144
+# Code points before and after the cursor whose mentions count.
+AROUND_CURSOR = 3_000
+# More entities than this share one "no match" line.
+_LISTED_APART = 2_000
+# The user's words decide over the selection, the selection over what happens to stand around the cursor.
+_SCORES = {"query": 1.0, "input": 0.8, "cursor": 0.5}
+_PER_MENTION = 0.01
+_MOST_MENTIONS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A piece that is searched: where it comes from, and where it begins in the document."""
+
+    origin: str
+    text: str
+    base: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """A matcher and what was listed when it was built; `absent` is empty when there are too many to list apart."""
+
+    groups: tuple[tuple[Entity, ...], ...]
+    matcher: Any
+    by_id: dict[str, Entity]
+    absent: dict[str, Omission]
+    detectable: int
+
+
+class RetrievedFetcher:
+    """Entities with the level `when_detected` that are mentioned, as `codex:detected:<id>`.
+
+    Searched are the query, the additional input and, when the request names a document, the text around the cursor;
+    the evidence says which. With nothing to search the source is not asked and the matcher not called. Entities of
+    other levels are never injected here; those mentioned are listed with the reason `level` when `report_levels` asks
+    the source for them too, which also lets their longer names shadow shorter ones.
+
+    Args:
+        source: Lists entities.
+        matcher: From entities to something with `find_all(text)`, as `armarius.EntityMatcher`.
+        report_levels: List all levels, not only `when_detected`.
+        around: Code points before and after the cursor that are searched; 0 searches none.
+    """
+
+    name = "retrieved"
+    layer: LayerName = "retrieved"
+
+    def __init__(
+        self,
+        source: EntitySource,
+        *,
+        matcher: Callable[[Sequence[Entity]], Any] = EntityMatcher,
+        report_levels: bool = False,
+        around: int = AROUND_CURSOR,
+    ) -> None:
+        self._source = source
+        self._build = matcher
+        self._levels = CONTEXT_LEVELS if report_levels else ("when_detected",)
+        self._around = around
+        self._built: _Built | None = None
+        self._lock = threading.Lock()
+
+    def fetch(self, request: FetchRequest, /) -> Fetched:
+        """The cards of the entities that are mentioned, best first.
+
+        A failing list is `KG_UNAVAILABLE`, a failing matcher `ENTITY_MATCH_FAILED`; both without candidates.
+
+        Cost: one search per text, then linear in what was found; the matcher is rebuilt only when the entities change.
+        """
+        texts, omitted = self._texts(request)
+        if not texts:
+            return Fetched(omitted=tuple(omitted))
+        try:
+            listed = [list_entities(self._source, request.project_id, level) for level in self._levels]
+        except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+            omitted.append(Omission("entities", "retrieved", "codex:detected", "source failed", str(error)))
+            return Fetched(omitted=tuple(omitted), warnings=(KG_UNAVAILABLE,))
+        for fault in (fault for part in listed for fault in part.faults):
+            omitted.append(Omission(fault, "retrieved", "codex:detected", "source failed", fault))
+        groups = tuple(part.entities for part in listed)
+        try:
+            built = self._matcher(groups)
+            found = [(text, _find(built.matcher, text)) for text in texts]
+            shadowed = _shadowed(built.matcher, texts)
+        except Exception as error:  # noqa: BLE001
+            omitted.append(Omission("matcher", "retrieved", "codex:detected", "source failed", str(error)))
+            return Fetched(omitted=tuple(omitted), warnings=(ENTITY_MATCH_FAILED,))
+        return self._answer(request, built, found, shadowed, omitted)
+
+    def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
+        """The ids of those `candidates` whose entity's card still reads the same; whatever the source raises passes.
+
+        Cost: one card per candidate.
+        """
+        mine = [candidate for candidate in candidates if candidate.source.startswith("codex:detected:")]
+        if not mine:
+            return set()
+        listed = list_entities(self._source, request.project_id, "when_detected").entities
+        by_id = {f"entity:{entity.id}": entity for entity in listed if entity.level == "when_detected"}
+        return {
+            candidate.id
+            for candidate in mine
+            if candidate.id in by_id
+            and entity_card(by_id[candidate.id], chapter=request.chapter) == candidate.content
+            and short_card(by_id[candidate.id]) == candidate.short
+        }
+
+    def _texts(self, request: FetchRequest) -> tuple[list[_Text], list[Omission]]:
+        start = max(0, request.cursor - self._around)
+        around = request.text[start : request.cursor + self._around] if self._around > 0 else ""
+        pieces = [
+            _Text("query", request.query),
+            _Text("input", request.additional_input),
+            _Text("cursor", around, start),
+        ]
+        texts, omitted = [], []
+        for piece in pieces:
+            if not piece.text.strip():
+                continue
+            if len(piece.text) > MAX_SEARCHED:
+                detail = f"only the first {MAX_SEARCHED} of {len(piece.text)} code points were searched"
+                omitted.append(Omission(f"detection:{piece.origin}", "retrieved", "codex:detected", "excluded", detail))
+            texts.append(_Text(piece.origin, _encodable(piece.text[:MAX_SEARCHED]), piece.base))
+        return texts, omitted
+
+    def _matcher(self, groups: tuple[tuple[Entity, ...], ...]) -> _Built:
+        with self._lock:
+            built = self._built
+        if built is not None and (all(map(_same, built.groups, groups)) or built.groups == groups):
+            return built
+        entities = [entity for group in groups for entity in group]
+        by_id = {entity.id: entity for entity in reversed(entities)}
+        detectable = [entity for entity in by_id.values() if entity.level == "when_detected"]
+        absent = {entity.id: _absent(entity) for entity in detectable} if len(detectable) <= _LISTED_APART else {}
+        built = _Built(groups, self._build(entities), by_id, absent, len(detectable))
+        with self._lock:
+            self._built = built
+        return built
+
+    def _answer(
+        self,
+        request: FetchRequest,
+        built: _Built,
+        found: list[tuple[_Text, Any]],
+        shadowed: dict[str, str],
+        omitted: list[Omission],
+    ) -> Fetched:
+        evidence: dict[str, list[Evidence]] = {}
+        scores: dict[str, float] = {}
+        for text, mentions in found:
+            counts: dict[str, int] = {}
+            for mention in mentions:
+                id_ = mention.entity_id
+                if id_ not in counts:
+                    evidence.setdefault(id_, []).append(_evidence(text, mention, request, built.matcher))
+                counts[id_] = counts.get(id_, 0) + 1
+            for id_, count in counts.items():
+                score = _SCORES[text.origin] + _PER_MENTION * min(count, _MOST_MENTIONS)
+                scores[id_] = max(score, scores.get(id_, 0.0))
+        candidates: list[Candidate] = []
+        named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())
+        for entity in (built.by_id[id_] for id_ in named):
+            source = f"codex:detected:{entity.id}"
+            if entity.id not in scores:
+                by = shadowed[entity.id]
+                omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "shadowed", by))
+            elif entity.level != "when_detected":
+                omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "level", entity.level))
+            else:
+                candidates.append(_candidate(entity, source, scores[entity.id], evidence[entity.id], request))
+                omitted += withheld_facts(entity, source, "retrieved", request.chapter)
+        omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]
+        if not built.absent and built.detectable:
+            detail = f"{built.detectable - len(candidates)} entities"
+            omitted.append(Omission("entity:*", "retrieved", "codex:detected", "no match", detail))
+        candidates.sort(key=lambda item: (-item.score, item.source, item.id))
+        return Fetched(tuple(candidates), tuple(omitted))
+
+
+def _candidate(entity: Entity, source: str, score: float, evidence: list[Evidence], request: FetchRequest) -> Candidate:
+    return Candidate(
+        id=f"entity:{entity.id}",
+        layer="retrieved",
+        source=source,
+        content=entity_card(entity, chapter=request.chapter),
+        score=score,
+        evidence=tuple(evidence),
+        group=heading("detected"),
+        short=short_card(entity),
+        documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
+        project_id=request.project_id,
+    )
+
+
+def _evidence(text: _Text, mention: Any, request: FetchRequest, matcher: Any) -> Evidence:  # noqa: ANN401 - a host's
+    path = request.document_id if text.origin == "cursor" else ""
+    span = (text.base + mention.start, text.base + mention.end)
+    derived = getattr(matcher, "derived", None)
+    short = None if derived is None else derived(mention.entity_id, mention.term)
+    detail = mention.term if short is None else f"{mention.term} ({short})"
+    return Evidence("mention", f"{text.origin}: {detail}", path, span)
+
+
+def _absent(entity: Entity) -> Omission:
+    return Omission(f"entity:{entity.id}", "retrieved", f"codex:detected:{entity.id}", "no match")
+
+
+def _find(matcher: Any, text: _Text) -> Any:  # noqa: ANN401 - a host's matcher
+    """The mentions in a text; the user's own words are read as a question where the matcher can do that."""
+    ask = getattr(matcher, "find_asked", None) if text.origin == "query" else None
+    return (ask or matcher.find_all)(text.text)
+
+
+def _shadowed(matcher: Any, texts: list[_Text]) -> dict[str, str]:  # noqa: ANN401
+    """Entities whose name stands in a text only inside a longer one, with that one; {} when the matcher cannot say."""
+    explain = getattr(matcher, "explain", None)
+    if explain is None:
+        return {}
+    found = [item for text in texts for item in explain(text.text)]
+    return {item.entity_id: f"{item.term} inside {item.by}" for item in found if item.reason == "shadowed"}
+
+
+def _same(before: tuple[Entity, ...], now: tuple[Entity, ...]) -> bool:
+    return before is now
+
+
+def _encodable(text: str) -> str:
+    """`text` with lone surrogates replaced, one code point for one: the matcher takes none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text

@@ -1,0 +1,1 @@
+"""The index of one project: kept equal to its folder."""

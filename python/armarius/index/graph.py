@@ -1,0 +1,188 @@
+"""The graph that every project has: what its files say, kept in the index, written to `.armarius/codex.toml`.
+
+Reading asks the SQLite index. Writing edits the authored records, from which the index is made again: what is written
+here survives a deleted index, can be read and edited by hand, and is under the user's version control. What a profile
+or `codex.json` says is the user's: a write that contradicts it is refused with the place to change.
+"""
+
+import json
+import threading
+from collections.abc import Iterable, Sequence
+
+from armarius.codex.authored.codex import AuthoredCodex
+from armarius.codex.load import AUTHORED_FILE
+from armarius.codex.model import Entity, Fact, Origin, Relation
+from armarius.errors import CodexError
+from armarius.graph.protocol import (
+    Graph,
+    checked_entity,
+    checked_relation,
+    relation_key,
+)
+from armarius.graph.walk import walk
+from armarius.index.project_index import ProjectIndex
+from armarius.store.protocol import EntityRow, RelationRow
+
+__all__ = ["ProjectGraph"]
+
+_FIELDS = ("name", "type", "aliases", "description", "attributes", "level", "facts")
+
+
+class ProjectGraph:
+    """`GraphStore` over one open project. Get it as `engine.graph`.
+
+    Where files state a relation for several stretches of chapters, one that covers them all stands here; retrieval
+    knows each.
+
+    Args:
+        index: Open; the caller closes it.
+        codex: The authored records, with the whole codex.
+
+    Raises:
+        CodexError: From a write, when a file of the user's says otherwise, or the codex cannot hold a value.
+        StoreFull: From a write, when `.armarius/` cannot be written.
+        StoreError: The index cannot be used.
+    """
+
+    def __init__(self, index: ProjectIndex, codex: AuthoredCodex) -> None:
+        self._index = index
+        self._codex = codex
+        self._lock = threading.RLock()
+
+    def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
+        """See `GraphStore`; one look at two indexes."""
+        if limit < 1:
+            raise ValueError(f"limit must be >= 1, got {limit}")
+        self._index.freshen()
+        return tuple(self._touching([entity_id]))[:limit]
+
+    def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
+        """See `GraphStore`; one query per level and direction."""
+        self._index.freshen()
+        return walk(entity_ids, depth=depth, limit=limit, entities=self._entities, touching=self._touching)
+
+    def snapshot(self) -> Graph:
+        """See `GraphStore`."""
+        self._index.freshen()
+        rows = self._index.ask(lambda store: (store.entities(), store.relations()))
+        return Graph.of(map(_entity, rows[0]), _covering(rows[1]))
+
+    def upsert_entity(self, entity: Entity, /) -> None:
+        """See `GraphStore`; what differs from a profile or `codex.json` is written and overrides it.
+
+        Cost: a write reads, checks and rewrites the whole file, as does `upsert_relation`: use `upsert_all` for many.
+        """
+        entity = checked_entity(entity)
+        with self._lock:
+            known = next((one for one in self._codex.list() if one.id == entity.id), None)
+            if known is None:
+                self._codex.create(entity.name, id=entity.id, **{key: getattr(entity, key) for key in _FIELDS[1:]})
+                return
+            changes = {key: getattr(entity, key) for key in _FIELDS if getattr(known, key) != getattr(entity, key)}
+            if changes:
+                self._codex.update(entity.id, **changes)
+
+    def upsert_relation(self, relation: Relation, /) -> None:
+        """See `GraphStore`."""
+        relation = checked_relation(relation)
+        with self._lock:
+            known = {entity.id for entity in self._codex.list()}
+            for end in (relation.source, relation.target):
+                if end not in known:
+                    raise KeyError(end)
+            stated = [one for one in self._codex.relations() if relation_key(one) == relation_key(relation)]
+            chapters = (relation.since, relation.until)
+            if stated and all((one.since, one.until) == chapters for one in stated):
+                return
+            for one in stated:
+                if _is_users(one.origin):
+                    raise CodexError(f"relation {relation.type!r}: stated in {_place(one.origin)}: change it there")
+            self._codex.relate(
+                relation.source, relation.target, relation.type, since=relation.since, until=relation.until
+            )
+
+    def upsert_all(self, graph: Graph, /) -> None:
+        """Every entity and relation of `graph`, as by the other two; what is new is one write.
+
+        Raises:
+            KeyError, ValueError: As the other two; nothing is written.
+            CodexError: Likewise; what was new is written.
+
+        Cost: one write of the file, and one for each record that is there and differs.
+        """
+        entities = list({entity.id: checked_entity(entity) for entity in graph.entities}.values())
+        relations = list({relation_key(one): checked_relation(one) for one in graph.relations}.values())
+        with self._lock:
+            known = {entity.id for entity in self._codex.list()}
+            ends = known | {entity.id for entity in entities}
+            for relation in relations:
+                for end in (relation.source, relation.target):
+                    if end not in ends:
+                        raise KeyError(end)
+            stated = {relation_key(relation) for relation in self._codex.relations()} | self._codex.related()
+            self._codex.extend(
+                [entity for entity in entities if entity.id not in known],
+                [relation for relation in relations if relation_key(relation) not in stated],
+            )
+            for entity in entities:
+                if entity.id in known:
+                    self.upsert_entity(entity)
+            for relation in relations:
+                if relation_key(relation) in stated:
+                    self.upsert_relation(relation)
+
+    def delete_entity(self, entity_id: str, /) -> None:
+        """See `GraphStore`; the authored records alone can be deleted here.
+
+        Raises:
+            CodexError: A profile or `codex.json` describes it; names the place. Nothing is deleted.
+        """
+        with self._lock:
+            known = next((one for one in self._codex.list() if one.id == entity_id), None)
+            if known is None:
+                return
+            if places := [_place(origin) for origin in known.origins if _is_users(origin)]:
+                raise CodexError(f"entity {entity_id!r} is described in {', '.join(places)}: delete it there")
+            self._codex.delete(entity_id, relations=True)
+
+    def _entities(self, ids: Sequence[str]) -> list[Entity]:
+        return [_entity(row) for row in self._index.ask(lambda store: store.entities(ids))] if ids else []
+
+    def _touching(self, ids: Sequence[str]) -> list[Relation]:
+        return _covering(self._index.ask(lambda store: store.relations(touching=ids)))
+
+
+def _entity(row: EntityRow) -> Entity:
+    stated = json.loads(row.payload)
+    return Entity(
+        id=row.id,
+        name=row.name,
+        type=row.type,
+        aliases=tuple(stated["aliases"]),
+        description=stated["description"],
+        attributes=stated["attributes"],
+        level=stated["level"],
+        facts=tuple(Fact(**fact) for fact in stated["facts"]),
+    )
+
+
+def _covering(rows: Iterable[RelationRow]) -> list[Relation]:
+    """One relation for each source, target and type, over all chapters that any row states, in order."""
+    found: dict[tuple[str, str, str], Relation] = {}
+    for row in rows:
+        key = (row.source, row.target, row.type)
+        since, until = row.since, row.until
+        if key in found:
+            before = found[key]
+            since = None if since is None or before.since is None else min(since, before.since)
+            until = None if until is None or before.until is None else max(until, before.until)
+        found[key] = Relation(*key, since, until)
+    return [found[key] for key in sorted(found)]
+
+
+def _is_users(origin: Origin | None) -> bool:
+    return origin is not None and origin.path != AUTHORED_FILE
+
+
+def _place(origin: Origin | None) -> str:
+    return "" if origin is None else f"{origin.path}:{origin.line}" if origin.line else origin.path

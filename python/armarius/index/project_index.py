@@ -1,0 +1,321 @@
+"""The index of one project: kept equal to the folder, asked by everything else.
+
+`ProjectIndex` owns the store, the builder that fills it and the watcher. The files are the truth: whatever happens to
+the index, the next look makes it equal to them again.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+from typing import Literal, Self, TypeVar
+
+from armarius.config import Config, load_config
+from armarius.documents.classify import Kind
+from armarius.documents.document import Skipped
+from armarius.errors import ContextWarning, ProjectError, StoreCorrupt, StoreError
+from armarius.index.refresh import Builder
+from armarius.index.search import SearchHit, search
+from armarius.index.snapshot import World
+from armarius.index.status import IndexStatus, Outcome, Progress
+from armarius.index.watcher import Watcher
+from armarius.store.protocol import Store
+from armarius.store.sqlite.location import Place, place_for
+from armarius.store.sqlite.store import SqliteStore
+
+__all__ = ["ProjectIndex"]
+
+_INLINE = 20  # changed files that a request waits for; more are read in the background
+_WORLD_SECONDS = 10.0
+_PATIENCE_SECONDS = 0.25  # a request waits so long for somebody else's refresh, then answers from what is there
+_QUICK_SECONDS = 0.005  # a comparison that costs less is made before every answer, watched or not
+
+Answer = TypeVar("Answer")
+
+
+class ProjectIndex:
+    """An open index. Threads may share it. Make one with `ProjectIndex.open`."""
+
+    def __init__(self, root: Path, config: Config, place: Place, project_id: str) -> None:
+        self.root = root
+        self.project_id = project_id
+        self._place = place
+        self._builder = Builder(root, config)
+        self._lock = threading.RLock()  # one refresh at a time
+        self._trouble: ContextWarning | None = None
+        self._background: threading.Thread | None = None
+        self._watcher: Watcher | None = None
+        self._state: Literal["ready", "building", "cancelled", "stale"] = "building"
+        self._closed = False
+        self._store = self._open_store()
+
+    @classmethod
+    def open(
+        cls,
+        root: str | PathLike[str],
+        *,
+        config: Config | None = None,
+        project_id: str | None = None,
+        index_dir: str | PathLike[str] | None = None,
+        wait: bool = True,
+        watch: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Open the index of a project, building or repairing it.
+
+        Args:
+            root: The project folder.
+            config: Read from `armarius.toml` when not given.
+            project_id: The folder's name when not given.
+            index_dir: Where the index lives; the user's cache directory when neither given nor configured.
+            wait: Return when the index equals the folder; otherwise at once, and build in the background.
+            watch: Follow changes from now on.
+            progress: Called after every committed batch, from the thread that builds.
+
+        Raises:
+            ProjectError: `root` is no folder.
+            ConfigError: `armarius.toml` is wrong.
+            StoreError: The index cannot be used; a damaged one is rebuilt instead.
+        """
+        folder = Path(root)
+        if not folder.is_dir():
+            raise ProjectError(f"not a project folder: {folder}")
+        config = load_config(folder) if config is None else config
+        place = place_for(folder, index_dir if index_dir is not None else config.index_dir)
+        index = cls(folder, config, place, project_id or folder.resolve().name)
+        try:
+            if wait:
+                index.refresh(progress=progress)
+            else:
+                index._refresh_in_background(progress)
+            if watch:
+                index.start_watching()
+        except BaseException:
+            index.close()
+            raise
+        return index
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def store(self) -> Store:
+        """The store of the moment. A rebuilt index is another store: ask each time."""
+        return self._store
+
+    @property
+    def world(self) -> World:
+        """Codex and matcher as the index last saw them."""
+        if self._background is not None:  # it needs the lock to the end, and has a world from the beginning
+            self._builder.loaded.wait(_WORLD_SECONDS)
+        world = self._builder.world
+        if world is None:
+            with self._lock:
+                world = self._builder.world or self._builder.load_world(self._store)
+        return world
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Files that look like documents and are not, with the reason, by path."""
+        skipped = dict(self._builder.skipped)
+        return tuple(skipped[path] for path in sorted(skipped))
+
+    def refresh(
+        self, paths: Collection[str] | None = None, *, progress: Callable[[Progress], None] | None = None
+    ) -> Outcome:
+        """Make the index equal to the folder, or to these relative paths of it.
+
+        Raises:
+            StoreBusy: Another process writes for longer than five seconds.
+            StoreFull: The index cannot be written.
+
+        Cost: a stat per file, a read per changed file, a rescan of all texts when names changed.
+        """
+        with self._lock:
+            if self._closed:
+                raise StoreError("the index is closed")
+            self._builder.cancelled.clear()
+            self._state = "building"
+            try:
+                try:
+                    outcome = self._builder.refresh(self._store, paths, progress)
+                except StoreCorrupt:
+                    self._recover()
+                    outcome = self._builder.refresh(self._store, None, progress)
+            except BaseException as error:
+                self._state = "stale"
+                self._trouble = ContextWarning("INDEX_STALE", f"{type(error).__name__}: {error}")
+                raise
+            self._state, self._trouble = "cancelled" if outcome.cancelled else "ready", None
+            return outcome
+
+    def freshen(self) -> tuple[ContextWarning, ...]:
+        """Before answering: see that the index equals the folder, or say that it does not.
+
+        The folder is compared with the index, unless a watcher sees no change and comparing is slow (above about 1,000
+        files). A few changed files are read at once, many in the background.
+
+        Returns:
+            `INDEX_STALE` when answers may lack something, `ENTITY_MATCH_FAILED` when names are found without habits.
+        """
+        waiting = False
+        if self._background is None and self._state != "cancelled" and not self._is_fresh():
+            try:
+                waiting = not self._catch_up()
+            except StoreError as error:
+                self._trouble = ContextWarning("INDEX_STALE", f"{type(error).__name__}: {error}")
+        if waiting or (self._state == "building" and self._background is not None):
+            done = self._builder.progress
+            return (ContextWarning("INDEX_STALE", f"the index is being built: {done.done} of {done.total} files"),)
+        if self._state == "cancelled":
+            return (ContextWarning("INDEX_STALE", "building the index was cancelled"),)
+        told = (self._trouble, self._builder.config_warning, self._builder.names_warning)
+        return tuple(warning for warning in told if warning is not None)
+
+    def _is_fresh(self) -> bool:
+        if self._watcher is None or self._state != "ready" or self._builder.compare_seconds < _QUICK_SECONDS:
+            return False
+        return not (self._watcher.blind or self._watcher.pending or self._builder.is_authored_anew())
+
+    def _catch_up(self) -> bool:
+        """Compare and refresh; False when somebody else is at it for too long."""
+        if not self._lock.acquire(timeout=_PATIENCE_SECONDS):
+            return False
+        try:
+            try:
+                changed = self._builder.differs(self._store) if self._state == "ready" else -1
+            except StoreCorrupt:
+                changed = -1
+            if changed > _INLINE:
+                self._refresh_in_background(None)
+            elif changed:
+                self.refresh()
+        finally:
+            self._lock.release()
+        return True
+
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[Kind] = (),
+        chapters: tuple[int | None, int | None] = (None, None),
+        match: Literal["all", "any"] = "all",
+    ) -> list[SearchHit]:
+        """Passages that hold the words of `text`, best first; see `armarius.index.search.search`."""
+        return self.ask(lambda store: search(store, text, limit=limit, kinds=kinds, chapters=chapters, match=match))
+
+    def ask(self, question: Callable[[Store], Answer]) -> Answer:
+        """Ask the store; a damaged or replaced index is repaired first and asked again."""
+        store = self._store
+        try:
+            return question(store)
+        except StoreError as error:
+            with self._lock:
+                if self._store is store:
+                    if self._closed or not isinstance(error, StoreCorrupt):
+                        raise
+                    self._recover()
+                    self.refresh()
+            return question(self._store)
+
+    def status(self) -> IndexStatus:
+        """What the index is doing and what it holds."""
+        state = self.ask(lambda store: store.state())
+        builder, watcher = self._builder, self._watcher
+        warnings = (*(builder.world.warnings if builder.world else ()), builder.config_warning, self._trouble)
+        return IndexStatus(
+            state=self._state,
+            progress=builder.progress,
+            watching=watcher is not None,
+            documents=state.documents,
+            paragraphs=state.paragraphs,
+            mentions=state.mentions,
+            entities=state.entities,
+            bytes=state.bytes,
+            generation=state.generation,
+            path=str(self._place.index),
+            skipped=self.skipped,
+            warnings=tuple(warning for warning in warnings if warning is not None),
+        )
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for a background build; False when it still runs after `timeout` seconds."""
+        thread = self._background
+        if thread is not None:
+            thread.join(timeout)
+            return not thread.is_alive()
+        return True
+
+    def cancel(self) -> None:
+        """Stop a build after the transaction it is in; what is committed stays."""
+        self._builder.cancelled.set()
+
+    def start_watching(self) -> None:
+        """Follow changes until `stop_watching`; starting twice is fine."""
+        if self._watcher is None:
+            self._watcher = Watcher(self.root, self._changed)
+            self._watcher.start()
+
+    def stop_watching(self) -> None:
+        """Follow changes no longer."""
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.stop()
+
+    @contextmanager
+    def watch(self) -> Iterator[Self]:
+        """Follow changes inside a `with` block."""
+        already = self._watcher is not None
+        self.start_watching()
+        try:
+            yield self
+        finally:
+            if not already:
+                self.stop_watching()
+
+    def close(self) -> None:
+        """Stop watching and building, close the store; closing twice is fine."""
+        self.cancel()
+        self.stop_watching()
+        self.wait()
+        with self._lock:
+            if not self._closed:
+                with suppress(StoreError):  # the next process counts again
+                    self._builder.close(self._store)
+            self._closed = True
+            self._store.close()
+
+    def _changed(self, paths: set[str] | None) -> None:
+        with suppress(StoreError, OSError):  # already in the status; the next look tries again
+            self.refresh(paths)
+
+    def _refresh_in_background(self, progress: Callable[[Progress], None] | None) -> None:
+        def run() -> None:
+            with suppress(StoreError, OSError):  # already in the status
+                self.refresh(progress=progress)
+            self._background = None
+
+        self._state = "building"
+        self._background = threading.Thread(target=run, name="armarius-builder", daemon=True)
+        self._background.start()
+
+    def _open_store(self) -> SqliteStore:
+        try:
+            return SqliteStore.open(self._place, project_id=self.project_id)
+        except StoreCorrupt:
+            return SqliteStore.open(self._place, project_id=self.project_id, rebuild=True)
+
+    def _recover(self) -> None:
+        """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one."""
+        damaged = self._store.damaged
+        self._store.close()
+        if damaged:
+            self._store = SqliteStore.open(self._place, project_id=self.project_id, rebuild=True)
+        else:
+            self._store = self._open_store()

@@ -1,0 +1,122 @@
+"""Search as people ask it: text in, passages out, with the places where the words stand."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import armarius._core as _core
+from armarius.documents.classify import Kind
+from armarius.documents.segments import Role
+from armarius.store.protocol import Passage, Store, TextQuery
+
+__all__ = ["SearchHit", "search", "terms_of"]
+
+_SNIPPET = 80  # code points
+_QUOTED = re.compile(r"[\"“「『]([^\"”」』]+)[\"”」』]")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A paragraph that was found.
+
+    Attributes:
+        path: Of the document.
+        kind: Of the document.
+        title: Of the document.
+        chapter: The chapter the paragraph stands in, or None.
+        heading_path: Titles above it.
+        paragraph: Its index in the document.
+        role: "body", "heading" or "front_matter".
+        start: First code point in the document's text.
+        end: One past the last.
+        text: `document.text[start:end]`.
+        highlights: Where the words stand in `text`: code points, half-open, sorted.
+        snippet: At most 80 code points of `text` around the first of them.
+        score: Higher is better, within one search.
+    """
+
+    path: str
+    kind: Kind
+    title: str
+    chapter: int | None
+    heading_path: tuple[str, ...]
+    paragraph: int
+    role: Role
+    start: int
+    end: int
+    text: str
+    highlights: tuple[tuple[int, int], ...]
+    snippet: str
+    score: float
+
+
+def terms_of(text: str) -> list[str]:
+    """The terms of a search: quoted phrases whole, the rest parted at white space and punctuation."""
+    quoted = _QUOTED.findall(text)
+    rest = re.split(r"[\s,，、。；;！!？?：:…]+", _QUOTED.sub(" ", text))
+    return list(dict.fromkeys(term for term in (*quoted, *rest) if _core.term_phrase(term)))
+
+
+def search(
+    store: Store,
+    text: str,
+    *,
+    limit: int = 10,
+    kinds: Sequence[Kind] = (),
+    chapters: tuple[int | None, int | None] = (None, None),
+    match: Literal["all", "any"] = "all",
+) -> list[SearchHit]:
+    """Paragraphs that hold every term of `text` (or, with `match="any"`, the most telling pieces of it), best first.
+
+    Args:
+        store: The index.
+        text: Anything; no query language.
+        limit: At most so many.
+        kinds: Only documents of these kinds.
+        chapters: Inclusive bounds on the chapter.
+        match: "all" finds what is written; "any" finds what is about the same.
+
+    Raises:
+        ValueError: `limit` is below 1.
+    """
+    if limit < 1:
+        raise ValueError(f"limit must be >= 1, got {limit}")
+    terms = terms_of(text)
+    if not terms:
+        return []
+    wanted = limit
+    while True:
+        hits = store.search(TextQuery(tuple(terms), match, tuple(kinds), chapters, wanted))
+        passages = {passage.key: passage for passage in store.passages([(hit.path, hit.paragraph) for hit in hits])}
+        ordered = [(passages[key], hit.score) for hit in hits if (key := (hit.path, hit.paragraph)) in passages]
+        found = _located(ordered, terms if match == "all" else _core.text_grams(text), exact=match == "all")
+        # A phrase of pairs may match across punctuation; such hits fall away, and more are fetched in their place.
+        if len(found) >= limit or len(hits) < wanted:
+            return found[:limit]
+        wanted *= 4
+
+
+def _located(hits: list[tuple[Passage, float]], terms: list[str], *, exact: bool) -> list[SearchHit]:
+    texts = [passage.text for passage, _ in hits]
+    missing: set[int] = set()
+    if exact:
+        for term in terms:
+            missing |= {i for i, spans in enumerate(_core.find_terms(texts, [term])) if not spans}
+    found = []
+    for i, ((p, score), spans) in enumerate(zip(hits, _core.find_terms(texts, terms), strict=True)):
+        if i not in missing:
+            snippet = _snippet(p.text, spans[0] if spans else (0, 0))
+            found.append(
+                SearchHit(
+                    p.path, p.kind, p.title, p.chapter, p.heading_path, p.paragraph, p.role, p.start, p.end, p.text,
+                    tuple(spans), snippet, score,
+                )
+            )  # fmt: skip
+    return found
+
+
+def _snippet(text: str, span: tuple[int, int]) -> str:
+    """One line around the span."""
+    start = max(0, min((span[0] + span[1] - _SNIPPET) // 2, len(text) - _SNIPPET))
+    return re.sub(r"\s+", " ", text[start : start + _SNIPPET])

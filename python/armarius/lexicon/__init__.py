@@ -1,0 +1,1 @@
+"""Every word file of the package, and nothing else."""

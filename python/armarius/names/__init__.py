@@ -1,0 +1,36 @@
+"""What a project's own documents teach about its names: short ones that are used, longer ones that are nobody's, words.
+
+Deterministic, each finding with its figures; `EntityMatcher(entities, habits=…)` takes it into account:
+
+>>> from armarius import EntityMatcher
+>>> people = [{"id": "li", "name": "李纨", "type": "character", "aliases": ["大奶奶"]}]
+>>> habits = learn_habits(people, ["李璜家的璜大奶奶来了。", "那璜大奶奶道", "大奶奶说"])
+>>> print(habits.longer[0].because)
+璜大奶奶 occurs 2 times, 67 % of all 璜: somebody else's title
+>>> EntityMatcher(people, habits=habits).find_all("璜大奶奶和大奶奶")
+[Mention(entity_id='li', term='大奶奶', start=5, end=8)]
+
+A `Tally` holds what is counted, document by document: what is learnt is a function of the documents alone, whatever the
+order and number of steps in which they came (docs/decisions/0043).
+"""
+
+from armarius.names.counts import Tally
+from armarius.names.learn import habits_of, learn_habits
+from armarius.names.model import (
+    DoubtfulAlias,
+    Habits,
+    LongerName,
+    RefusedName,
+    ShortName,
+)
+
+__all__ = [
+    "DoubtfulAlias",
+    "Habits",
+    "LongerName",
+    "RefusedName",
+    "ShortName",
+    "Tally",
+    "habits_of",
+    "learn_habits",
+]

@@ -1,0 +1,73 @@
+"""Every short form that the names of a cast allow: given names, family names, familiar forms, family names with titles.
+
+What is possible, not what holds: which of them are used, and for whom, the prose decides (`short`).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Final
+
+from armarius.names.chinese import all_titles, han_forms, split_name
+from armarius.names.lexicon import letters, words
+from armarius.names.people import Form, Person, persons_of
+from armarius.names.western import latin_forms
+from armarius.text.matcher import EntityMatcher, names_of
+
+__all__ = ["Forms"]
+
+
+class Forms:
+    """The short forms of a cast.
+
+    Args:
+        entities: As for `EntityMatcher`, all of whose names can be matched.
+
+    Attributes:
+        by_text: Form to every way to read it, but for family names with titles.
+        families: Chinese family name to the persons who bear it in front of a given name.
+        titled: Family name with a title to its two parts.
+        given: Given name to the id of the only person who has it.
+        loose: Familiar form or family name with title to the ids of those who may be meant.
+        taken: The names that are given; no form is one of them. Folded as far as case goes.
+        matcher: Finds the forms; the ids are the forms.
+    """
+
+    def __init__(self, entities: Sequence[object]) -> None:
+        self.taken: Final = {name.strip().lower() for entity in entities for name in names_of(entity)[1]}
+        self.by_text: Final[dict[str, list[Form]]] = {}
+        self.families: Final[dict[str, list[Person]]] = {}
+        for person in persons_of(entities):
+            for form in chain(han_forms(person), _korean_forms(person), latin_forms(person)):
+                known = self.by_text.setdefault(form.text, [])
+                if form.text.lower() not in self.taken and form.person.id not in [one.person.id for one in known]:
+                    known.append(form)
+            parts = split_name(person.names[0])
+            if parts is not None and parts[1]:
+                self.families.setdefault(parts[0], []).append(person)
+        for text in [text for text, forms in self.by_text.items() if not forms]:
+            del self.by_text[text]
+        titles = sorted(all_titles() - words("han", "wives"))
+        pairs = {family + title: (family, title) for family in sorted(self.families) for title in titles}
+        self.titled: Final = {text: parts for text, parts in pairs.items() if text not in self.taken}
+        self.given: Final = {
+            text: forms[0].person.id
+            for text, forms in self.by_text.items()
+            if len(forms) == 1 and forms[0].kind == "given name"
+        }
+        self.loose: Final = {
+            text: frozenset(form.person.id for form in forms)
+            for text, forms in self.by_text.items()
+            if forms[0].kind == "familiar form"
+        } | {text: frozenset(one.id for one in self.families[parts[0]]) for text, parts in self.titled.items()}
+        self.matcher: Final = EntityMatcher(_entries([*self.by_text, *self.titled]))
+
+
+def _entries(texts: Iterable[str]) -> Iterator[dict[str, str]]:
+    return ({"id": text, "name": text} for text in texts)
+
+
+def _korean_forms(person: Person) -> Iterator[Form]:
+    """민수 of 김민수."""
+    name = person.names[0]
+    if len(name) == 3 and all("가" <= char <= "힣" for char in name) and name[0] in letters("hangul", "surnames"):
+        yield Form(name[1:], "given name", name, person)

@@ -1,0 +1,129 @@
+"""From what was counted to what is learnt.
+
+The thresholds were tuned on one classical novel (benches/eval_mentions.py); docs/decisions/0011 says what each rule
+may get wrong.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from armarius.names.counts import Tally
+from armarius.names.derived import short_names
+from armarius.names.model import DoubtfulAlias, Habits, LongerName
+from armarius.text.matcher import kind_of, names_of
+from armarius.text.scripts import FUNCTION, TITLE, is_han
+
+__all__ = ["habits_of", "learn_habits"]
+
+# A character that is followed by a title this often exists for it: a given name in front of a title.
+_BOUND_TO_TITLE: Final = 0.10
+# A character that follows an alias this often, the alias being counted as a thing, heads a compound (鸳鸯剑).
+_BOUND_TO_THING: Final = 0.05
+# An alias this rare among an entity's mentions, without a character of its usual name, is seldom the entity.
+_RARE: Final = 0.05
+# A capitalised name written small this often is also a word; fewer may be slips.
+_SMALL: Final = 3
+# Fewer mentions of an entity say nothing about what is usual.
+_ENOUGH: Final = 40
+
+
+def learn_habits(entities: Iterable[object], texts: Iterable[str]) -> Habits:
+    """Learn from documents which aliases are parts of longer names and which are plain words.
+
+    Chinese habits are learnt only about entities whose `type` says that they are persons or things.
+
+    Args:
+        entities: As for `EntityMatcher`.
+        texts: Whole documents, in any order; the answer does not depend on it.
+
+    Returns:
+        Habits, sorted by text, then alias.
+
+    Cost: that of `Tally.add`.
+    """
+    tally = Tally(entities)
+    tally.add(list(texts))
+    return habits_of(tally)
+
+
+def habits_of(tally: Tally) -> Habits:
+    """What the counts teach; a function of the counts alone."""
+    names = short_names(tally.usage)
+    longer = {one.text: one for one in [*names.longer, *_titles(tally), *_compounds(tally)]}
+    doubtful = {one.alias: one for one in [*names.doubtful, *_doubtful(tally)]}
+    return Habits(
+        longer=tuple(longer[text] for text in sorted(longer)),
+        doubtful=tuple(doubtful[alias] for alias in sorted(doubtful)),
+        short=tuple(sorted(names.short, key=lambda one: (one.text, one.entity_id))),
+        refused=tuple(sorted(names.refused, key=lambda one: one.text)),
+    )
+
+
+def _titles(tally: Tally) -> list[LongerName]:
+    """璜大奶奶: a bare title behind a given name that hardly occurs otherwise is that person's title."""
+    longer = []
+    for (character, title), count in tally.titled.items():
+        if character not in tally.given or character in FUNCTION:
+            continue
+        share = count / tally.occurrences(character)
+        if count >= 2 and share >= _BOUND_TO_TITLE:
+            because = f"{character}{title} occurs {count} times, {share:.0%} of all {character}: somebody else's title"
+            longer.append(LongerName(character + title, title, because.replace("%", " %")))
+    return longer
+
+
+def _compounds(tally: Tally) -> list[LongerName]:
+    """一把鸳鸯剑: what is counted as a thing is one, and so is the word that it heads."""
+    longer = []
+    for alias, head in tally.heads:
+        word, count = alias + head, tally.followed[alias, head]
+        share = count / tally.occurrences(head)
+        if count >= 2 and share >= _BOUND_TO_THING:
+            because = f"{word} occurs {count} times, {share:.0%} of all {head}, counted as a thing"
+            longer.append(LongerName(word, alias, because.replace("%", " %")))
+    return longer
+
+
+def _doubtful(tally: Tally) -> list[DoubtfulAlias]:
+    """珍珠, 鹦哥: a rare name that has nothing of the usual one in it."""
+    times: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    owners: defaultdict[str, set[str]] = defaultdict(set)
+    for (entity_id, term), count in tally.times.items():
+        times[entity_id][term] += count
+        owners[term].add(entity_id)
+    doubtful = {one.alias: one for one in _words_in_lower_case(tally, times)}
+    for entity in tally.entities:
+        entity_id, names = names_of(entity)
+        uses = times[entity_id]
+        total = uses.total() + sum(tally.counted[name] for name in names)
+        if kind_of(entity) != "person" or total < _ENOUGH or not uses:  # no uses: only ever counted as a thing
+            continue
+        usual = max(uses, key=lambda name: (uses[name], name))
+        for alias in sorted(uses):
+            rare = uses[alias] <= _RARE * total
+            if rare and owners[alias] == {entity_id} and _is_another_word(alias, names[0], usual):
+                share = f"{uses[alias]} of {total} mentions, usually {usual}".replace("%", " %")
+                word = tally.counted[alias] >= 2
+                because = f"{share}; counted as a thing {tally.counted[alias]} times" if word else share
+                doubtful[alias] = DoubtfulAlias(alias, entity_id, "word" if word else "beside", usual, because)
+    return list(doubtful.values())
+
+
+def _words_in_lower_case(tally: Tally, times: Mapping[str, Counter[str]]) -> list[DoubtfulAlias]:
+    """Will, Hope, Rose: in edited prose a capitalised name is not written small; what is, is another word."""
+    doubtful = {}
+    for entity_id, names in map(names_of, tally.entities):
+        for alias in names:
+            small = times[entity_id][alias.lower()] if alias[:1].isupper() else 0
+            if small >= _SMALL:
+                because = f"{alias.lower()} occurs {small} times, {alias} {times[entity_id][alias]} times"
+                doubtful[alias] = DoubtfulAlias(alias, entity_id, "capital", alias, because)
+    return list(doubtful.values())
+
+
+def _is_another_word(alias: str, name: str, usual: str) -> bool:
+    """Two Han characters, none of the usual names', no title, no diminutive (颦儿): those address somebody."""
+    if len(alias) != 2 or not is_han(alias) or alias.endswith("儿"):
+        return False
+    return not set(alias) & (set(name) | set(usual) | TITLE - {"哥"})

@@ -1,0 +1,1 @@
+"""The answer of an assembly: prompt, account and how both look."""

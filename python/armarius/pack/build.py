@@ -1,0 +1,148 @@
+"""From a prompt that fits to its pack: what went in, what stayed out, what has to be said."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from armarius.assembly.fit.plan import Fitted, Plan
+from armarius.assembly.fit.prefix import stable_hash
+from armarius.assembly.fit.profile import BudgetProfile
+from armarius.assembly.render import SEPARATOR
+from armarius.contract import AssembleRequest, AssembleResult, LayerResult, LayerResults
+from armarius.errors import BudgetError, ContextWarning
+from armarius.pack.items import QUERY_SOURCE, PackItem, score_of
+from armarius.pack.pack import Pack
+from armarius.records import LAYERS, LayerName
+
+__all__ = ["account", "available_tokens"]
+
+
+def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
+    """The budget less the reserve.
+
+    Raises:
+        BudgetError: Nothing is left, or one of the two is negative.
+    """
+    budget = profile.budget if request.budget is None else request.budget
+    if budget <= 0:
+        raise BudgetError(f"budget must be > 0 tokens, got {budget}")
+    if request.reserve_output < 0:
+        raise BudgetError(f"reserve_output must be >= 0 tokens, got {request.reserve_output}")
+    if request.reserve_output >= budget:
+        raise BudgetError(f"reserve_output {request.reserve_output} leaves nothing of the budget {budget}")
+    return budget - request.reserve_output
+
+
+def account(
+    request: AssembleRequest,
+    plan: Plan,
+    fitted: Fitted,
+    *,
+    stamps: Mapping[str, str],
+    extra: Sequence[ContextWarning],
+    unchanged: bool,
+    again: Callable[[int], Pack],
+) -> Pack:
+    """The pack of a fitted prompt.
+
+    Args:
+        request: As resolved.
+        plan: What the prompt was chosen from.
+        fitted: The prompt.
+        stamps: Of the project's files.
+        extra: Warnings of the request as a whole.
+        unchanged: Whether the stable prefix is that of the request before.
+        again: The same under another budget.
+
+    Cost: linear in what went in; nothing is counted but the layers. What stayed out is listed when it is asked for.
+    """
+    available = available_tokens(request, plan.profile)
+    contents = fitted.rendered.contents
+    items = _items(plan, fitted)
+    tokens = {layer: plan.measured.fresh(contents[layer]) if contents[layer] else 0 for layer in LAYERS}
+    said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
+    for layer, warning in plan.intake.warnings:
+        said[layer].append(str(warning))
+    if "rules" in {item.layer for item in items}:
+        share = plan.profile.layers["rules"].ratio or 0
+        if tokens["rules"] * 100 > share * available:
+            message = f"rules take {tokens['rules']} tokens, more than {share:g} % of {available}"
+            said["rules"].append(str(ContextWarning("CONTEXT_RULES_OVERBUDGET", message)))
+    cut = next((i for i in items if i.source == QUERY_SOURCE and i.form == "truncated"), None)
+    if cut is not None and cut.part is not None:
+        message = f"the query did not fit; {cut.part[1] - cut.part[0]} of its {len(request.query)} characters are in"
+        said["immediate"].append(str(ContextWarning("CONTEXT_QUERY_TRUNCATED", message)))
+    everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
+    everything += _capacity(
+        plan.profile, fitted, available, bool(fitted.left_out) or any(i.form != "full" for i in items)
+    )
+    trimmed = {item.layer for item in items if item.form != "full"} | {
+        candidate.layer for candidate, _ in fitted.left_out
+    }
+    layers = {
+        layer: LayerResult(
+            source=tuple(item.source for item in items if item.layer == layer),
+            token_count=tokens[layer],
+            truncated=layer in trimmed,
+            warnings=tuple(said[layer]) or None,
+        )
+        for layer in LAYERS
+    }
+    stable = contents["rules"] + contents["settings"]
+    result = AssembleResult(
+        prompt=fitted.rendered.prompt,
+        token_count=fitted.token_count,
+        stable_prefix_hash=stable_hash(stable),
+        stable_prefix_unchanged=unchanged,
+        warnings=tuple(dict.fromkeys(everything)),
+        capacity_percent=round(100 * fitted.token_count / available, 1),
+        layers=LayerResults(**layers),
+    )
+
+    return Pack(
+        result=result,
+        request=request,
+        counter=plan.measured.counter.name,
+        counter_exact=plan.measured.counter.exact,
+        budget=available + request.reserve_output,
+        items=items,
+        contents=contents,
+        granted=fitted.granted,
+        stamps={path: stamps[path] for item in items for path in item.documents if path in stamps},
+        _plan=plan,
+        _fitted=fitted,
+        _again=again,
+    )
+
+
+def _capacity(profile: BudgetProfile, fitted: Fitted, available: int, trimmed: bool) -> list[str]:
+    said = []
+    if fitted.token_count * 100 >= profile.warn_percent * available:
+        percent = 100 * fitted.token_count / available
+        said.append(
+            ContextWarning("CONTEXT_CAPACITY_WARNING", f"the prompt fills {percent:.1f} % of {available} tokens")
+        )
+    if trimmed and fitted.demanded * 100 >= profile.trim_percent * available:
+        message = f"{fitted.demanded} tokens were on offer; trimmed to at most {profile.trim_percent} % of {available}"
+        said.append(ContextWarning("CONTEXT_CAPACITY_FORCE_TRIM", message))
+    return [str(warning) for warning in said]
+
+
+def _items(plan: Plan, fitted: Fitted) -> tuple[PackItem, ...]:
+    """The items of a fitted prompt, in prompt order."""
+    rendered = fitted.rendered
+    tokens = plan.measured.counts([item.text + SEPARATOR for item in rendered.placed])
+    return tuple(
+        PackItem(
+            id=item.candidate.id,
+            layer=item.candidate.layer,
+            source=item.candidate.source,
+            score=score_of(item.candidate),
+            tokens=cost,
+            evidence=item.candidate.evidence,
+            form=item.form,
+            span=span,
+            part=item.part,
+            group=item.candidate.group,
+            documents=item.candidate.documents,
+        )
+        for item, span, cost in zip(rendered.placed, rendered.spans, tokens, strict=True)
+    )

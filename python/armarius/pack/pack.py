@@ -1,0 +1,244 @@
+"""The pack: a prompt with the complete account of what went in, what stayed out, and why."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import Any, Literal
+
+from rich.console import RenderableType
+
+from armarius.assembly.fit.place import Previous
+from armarius.assembly.fit.plan import Fitted, Plan
+from armarius.assembly.fit.prefix import PrefixReport, common_prefix, layer_at
+from armarius.assembly.render import Placed
+from armarius.contract import AssembleRequest, AssembleResult, LayerResults
+from armarius.pack.cache_rules import cache_rule, messages
+from armarius.pack.items import (
+    Difference,
+    Explanation,
+    PackItem,
+    PackOmission,
+    score_of,
+)
+from armarius.records import LAYERS, Candidate, LayerName
+
+__all__ = ["Pack"]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A prompt that fits its budget, and the account of it.
+
+    Attributes:
+        result: The answer as it travels; `to_wire()` is its JSON form.
+        counter: Name of the counter behind every number here.
+        counter_exact: False when the model's tokenizer is unpublished.
+        budget: Tokens of the request, the reserve included.
+        items: What is in the prompt, in prompt order.
+        contents: The four layers as rendered; their concatenation is the prompt.
+        granted: Tokens each layer was allotted.
+        stamps: Of the files that the items were read from, at that moment.
+    """
+
+    result: AssembleResult
+    request: AssembleRequest
+    counter: str
+    counter_exact: bool
+    budget: int
+    items: tuple[PackItem, ...]
+    contents: dict[LayerName, str]
+    granted: dict[LayerName, int]
+    stamps: Mapping[str, str]
+    _plan: Plan = field(repr=False, compare=False)
+    _fitted: Fitted = field(repr=False, compare=False)
+    _again: Callable[[int], "Pack"] = field(repr=False, compare=False)
+
+    @property
+    def prompt(self) -> str:
+        """The four layers, concatenated."""
+        return self.result.prompt
+
+    @property
+    def token_count(self) -> int:
+        """Of `prompt`, by `counter`."""
+        return self.result.token_count
+
+    @property
+    def layers(self) -> LayerResults:
+        """Source, token count and truncation per layer."""
+        return self.result.layers
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is missing or noteworthy, as `CODE: message`."""
+        return self.result.warnings
+
+    @property
+    def stable_prefix_hash(self) -> str:
+        """SHA-256 over the rules and settings layers as rendered."""
+        return self.result.stable_prefix_hash
+
+    @property
+    def stable_prefix_unchanged(self) -> bool:
+        """Against the previous request of the same project, skill, provider, model and tokenizer."""
+        return self.result.stable_prefix_unchanged
+
+    @property
+    def capacity_percent(self) -> float:
+        """Share of the budget less the reserve."""
+        return self.result.capacity_percent
+
+    @property
+    def stable_prefix(self) -> str:
+        """The rules and settings layers: what a provider may cache."""
+        return self.contents["rules"] + self.contents["settings"]
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Project-relative paths the prompt draws on, each once, in prompt order."""
+        return tuple(dict.fromkeys(path for item in self.items for path in item.documents))
+
+    def to_wire(self) -> dict[str, Any]:
+        """The result in its camelCase form, plain JSON types."""
+        return self.result.to_wire()
+
+    @cached_property
+    def omitted(self) -> tuple[PackOmission, ...]:
+        """What was considered and is not in the prompt, ordered by layer and source. Cost: built at the first use."""
+        refused = [
+            PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect)
+            for o in self._plan.intake.omitted
+        ]
+        left_out = [
+            PackOmission(
+                c.id, c.layer, c.source, "budget", f"{tokens} tokens did not fit", tokens, score_of(c), c.evidence
+            )
+            for c, tokens in self._fitted.left_out
+        ]
+        return tuple(sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
+
+    @cached_property
+    def prefix(self) -> PrefixReport:
+        """How much of this prompt a provider's cache can reuse."""
+        measured, before = self._plan.measured, self._plan.previous.prompt
+        shared = common_prefix(before, self.prompt)
+        rule = cache_rule(self.request.model, self.request.provider)
+        minimum = rule.minimum_tokens if rule else None
+        tokens = measured.count(self.stable_prefix)
+        differs = bool(before) and shared < max(len(before), len(self.prompt))
+        return PrefixReport(
+            hash=self.stable_prefix_hash,
+            tokens=tokens,
+            shared_characters=shared,
+            shared_tokens=measured.fresh(self.prompt[:shared]) if shared else 0,
+            first_difference=layer_at(self.contents, shared) if differs else None,
+            minimum_tokens=minimum,
+            reaches_minimum=None if minimum is None else tokens >= minimum,
+            anchor_moved=self._fitted.anchor_moved,
+        )
+
+    def explain(self, wanted: str, /) -> Explanation:
+        """Why `wanted` is in the prompt or is not.
+
+        Args:
+            wanted: An id or a source, such as `codex:detected:e1`.
+
+        Raises:
+            KeyError: Nothing of that name was considered.
+        """
+        items = tuple(item for item in self.items if wanted in (item.id, item.source))
+        omitted = tuple(gone for gone in self.omitted if wanted in (gone.id, gone.source))
+        if not items and not omitted:
+            raise KeyError(f"nothing with the id or source {wanted!r} was considered")
+        return Explanation(wanted, bool(items), items, omitted)
+
+    def what_if(self, *, budget: int) -> "Pack":
+        """The same candidates under another budget. Fetches nothing, remembers nothing."""
+        return self._again(budget)
+
+    def diff(self, other: "Pack") -> Difference:
+        """What changed from `other` to this pack."""
+        mine, theirs = self._placed(), other._placed()
+        both = [key for key in mine if key in theirs]
+        return Difference(
+            added=tuple(source for layer, source in mine if (layer, source) not in theirs),
+            removed=tuple(source for layer, source in theirs if (layer, source) not in mine),
+            reshaped=tuple(key[1] for key in both if _forms(mine[key]) != _forms(theirs[key])),
+            changed=tuple(key[1] for key in both if _changed(mine[key], theirs[key])),
+            tokens=self.token_count - other.token_count,
+        )
+
+    def _placed(self) -> dict[tuple[LayerName, str], list[Placed]]:
+        """What is in the prompt by layer and source; several items may come from one source."""
+        found: dict[tuple[LayerName, str], list[Placed]] = {}
+        for item in self._fitted.rendered.placed:
+            found.setdefault((item.candidate.layer, item.candidate.source), []).append(item)
+        return found
+
+    def to_messages(self, provider: Literal["openai", "anthropic"]) -> Any:  # noqa: ANN401 - two providers, two shapes
+        """The prompt as a provider's messages, its cache marker exactly after the stable prefix.
+
+        Returns:
+            `openai`: a list of messages. `anthropic`: a dict with `system` and `messages`, to be
+            passed as keyword arguments. The texts, concatenated, are the prompt.
+        """
+        return messages(self.contents, self.request.model, provider)
+
+    @property
+    def retrieved(self) -> tuple[Candidate, ...]:
+        """The candidates behind the items of the retrieved layer."""
+        placed = self._fitted.rendered.placed
+        return tuple(item.candidate for item in placed if item.candidate.layer == "retrieved")
+
+    def as_previous(self) -> Previous:
+        """What of this prompt decides how the next is laid out; a request's `previous` takes the pack itself."""
+        windows = {
+            item.id: (item.part[0], self.prompt[item.span[0] : item.span[0] + 48])
+            for item in self.items
+            if item.part is not None and item.layer == "immediate"
+        }
+        rendered = self._fitted.rendered
+        pairs = [
+            (item, span[1])
+            for item, span in zip(rendered.placed, rendered.spans, strict=True)
+            if item.candidate.layer == "retrieved"
+        ]
+        return Previous(self.prompt, tuple(item for item, _ in pairs), tuple(end for _, end in pairs), windows)
+
+    def __rich__(self) -> RenderableType:
+        """The overview that a terminal with rich shows."""
+        from armarius.pack.terminal import overview
+
+        return overview(self)
+
+    def _repr_html_(self) -> str:
+        """The report page in a frame of its own, as notebooks show it."""
+        from armarius.pack.html import page
+
+        style = "width:100%;height:40rem;border:0"
+        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page(self))}"></iframe>'
+
+    @property
+    def _omitted_count(self) -> int:
+        return len(self._plan.intake.omitted) + len(self._fitted.left_out)
+
+    def __repr__(self) -> str:
+        about = "" if self.counter_exact else "≈"
+        kept, out, warned = len(self.items), self._omitted_count, len(self.warnings)
+        warnings = f", {warned} warning{'s' * (warned != 1)}" if warned else ""
+        return (
+            f"Pack({about}{self.token_count}/{self.budget} tokens by {self.counter}, "
+            f"{kept} kept, {out} omitted{warnings})"
+        )
+
+
+def _forms(items: Sequence[Placed]) -> list[str]:
+    return [item.form for item in items]
+
+
+def _changed(now: Sequence[Placed], before: Sequence[Placed]) -> bool:
+    """Whether the source says something else, or the same form shows another piece of it."""
+    if [item.candidate.content for item in now] != [item.candidate.content for item in before]:
+        return True
+    return _forms(now) == _forms(before) and [item.text for item in now] != [item.text for item in before]

@@ -1,0 +1,235 @@
+"""From an index to what a request sees: documents, codex and fetchers, all of one moment."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+
+from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
+from armarius.codex.load import AUTHORED_FILE, CODEX_FILE
+from armarius.codex.model import Entity
+from armarius.config import Config
+from armarius.documents.document import (
+    Document,
+    Skipped,
+    read_document,
+    reread_document,
+)
+from armarius.errors import ContextWarning, StoreBusy, UnknownDocument
+from armarius.fetchers.detected import RetrievedFetcher
+from armarius.fetchers.entities import CodexSource
+from armarius.fetchers.immediate import ImmediateFetcher
+from armarius.fetchers.passages import PassageFetcher
+from armarius.fetchers.rules import RulesFetcher
+from armarius.fetchers.settings import SettingsFetcher
+from armarius.fetchers.style import ProjectStyle
+from armarius.graph.additions import Known
+from armarius.graph.timeout import GraphGuard
+from armarius.index.project_index import ProjectIndex
+from armarius.index.snapshot import World
+from armarius.records import Fetcher
+from armarius.retrieval.retrieve import Retriever
+from armarius.retrieval.signals.vectors import VectorSearch
+from armarius.store.protocol import Store
+from armarius.text.matcher import EntityMatcher
+from armarius.text.tokens import TokenCounter
+
+__all__ = ["Project", "View", "counter_for"]
+
+_TRIES = 5
+_GRAPH = "codex"
+
+
+def counter_for(model: str, tokenizer_version: str | None) -> TokenCounter:
+    """The counter of a model; a tokenizer version that names an embedded encoding decides over it."""
+    if tokenizer_version in TokenCounter.encodings():
+        return TokenCounter.for_encoding(tokenizer_version)
+    return TokenCounter.for_model(model)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One state of a project. Immutable: a later state is another view."""
+
+    root: Path
+    config: Config
+    documents: Mapping[str, Document]
+    skipped: tuple[Skipped, ...]
+    codex: Codex
+    matcher: EntityMatcher
+    fetchers: tuple[Fetcher, ...]
+    warnings: tuple[ContextWarning, ...]
+    stamps: Mapping[str, str]
+    retriever: Retriever
+
+    def document(self, document_id: str, /) -> Document:
+        """One document, as its file is at this moment: the index may be a keystroke behind.
+
+        Raises:
+            UnknownDocument: There is none of that path; `DocumentSkipped` when there is a file that is none.
+        """
+        known = self.documents.get(document_id)
+        if known is None:
+            try:
+                return read_document(self.root, document_id, config=self.config)
+            except UnknownDocument as error:
+                near = self._near(document_id)
+                raise UnknownDocument(f"{error}; near it: {', '.join(near)}" if near else str(error), near) from None
+        return reread_document(self.root, known, config=self.config)
+
+    def _near(self, document_id: str) -> tuple[str, ...]:
+        """Paths like `document_id`, or that end in its file name; at most three, best first."""
+        name = PurePosixPath(document_id.replace("\\", "/")).name.lower()
+        same = [path for path in self.documents if name and PurePosixPath(path).name.lower() == name]
+        alike = get_close_matches(document_id[:300], self.documents, n=3, cutoff=0.7)
+        return tuple(dict.fromkeys((*same, *alike)))[:3]
+
+
+class Project:
+    """A project that answers with its present state.
+
+    Args:
+        index: Open; the caller closes it.
+        config: The project's configuration.
+        fetchers: Asked instead of the project's own ones, when given.
+        more: Asked beside them.
+        vectors: Finds paragraphs near in meaning, when there is an embedder.
+        graph: Adds its entities to those of the files, and says where relation words lead.
+
+    Cost: `view` compares the folder with the index and reads what the index has gained since the last
+    view; nothing changed on 120 files: one look at each file.
+    """
+
+    def __init__(
+        self,
+        index: ProjectIndex,
+        config: Config,
+        *,
+        fetchers: Sequence[Fetcher] | None = None,
+        more: Sequence[Fetcher] = (),
+        vectors: VectorSearch | None = None,
+        graph: GraphGuard | None = None,
+    ) -> None:
+        self.index = index
+        self._config = config
+        self._given = None if fetchers is None else tuple(fetchers)
+        self._more = tuple(more)
+        self._lock = threading.Lock()
+        self._graph = graph
+        self._whole: tuple[World, Known, World] | None = None
+        self.codex = AuthoredCodex(index.root, whole=self._of_the_files)
+        self.memories = Memories(index.root)
+        self.constraints = Constraints(index.root)
+        self._retriever = Retriever(index.root, vectors=vectors, graph=graph)
+        self._own_fetchers: tuple[Fetcher, ...] = ()
+        self._told: tuple[object, object, Mapping[str, str]] | None = None
+        self._seen: tuple[Store, int, World] | None = None
+        self._view: View | None = None
+
+    def view(self) -> View:
+        """The state that a request sees."""
+        if self._graph is not None:
+            self._graph.cast.look()
+        with self._lock:
+            return self._present(self.index.freshen())
+
+    def matcher(self) -> EntityMatcher:
+        """Over the entities of this moment, of files and graph."""
+        self.index.freshen()
+        if self._graph is None:
+            return self.index.world.matcher
+        self._graph.cast.look()
+        with self._lock:
+            return self._world()[0].matcher
+
+    def _of_the_files(self) -> Codex:
+        self.index.freshen()
+        return self.index.world.codex
+
+    def _world(self) -> tuple[World, tuple[ContextWarning, ...]]:
+        """What the files say, and the entities that only the graph knows."""
+        world = self.index.world
+        if self._graph is None:
+            return world, ()
+        known = self._graph.cast.beside(world.codex)
+        if not known.entities:
+            return world, known.warnings
+        if self._whole is None or self._whole[0] is not world or self._whole[1].entities is not known.entities:
+            self._whole = (world, known, world.with_cast(known.entities))
+        return self._whole[2], known.warnings
+
+    def _present(self, troubles: tuple[ContextWarning, ...]) -> View:
+        for _ in range(_TRIES):
+            world, missing = self._world()
+            store, generation = self.index.ask(lambda store: (store, store.state().generation))
+            if self._view is not None and self._seen == (store, generation, world):
+                break
+            found = self.index.ask(self._read)
+            # Somebody wrote while we read: what was read may be of two states.
+            if found is None or self.index.ask(lambda store: store.state().generation) != generation:
+                continue
+            documents, stamps = found
+            # What cards are read from beside documents changes when the codex says something else.
+            stamps |= dict.fromkeys((_GRAPH, CODEX_FILE, AUTHORED_FILE), world.graph)
+            self._view = self._build(world, documents, stamps)
+            self._seen = (store, generation, world)
+            break
+        if self._view is None:
+            raise StoreBusy("the index changes faster than it can be read")
+        skipped = self.index.skipped
+        warnings = (
+            *troubles,
+            *self._emptiness(troubles),
+            *world.warnings,
+            *missing,
+            *(ContextWarning("DOCUMENT_SKIPPED", f"{item.path}: {item.reason}") for item in skipped),
+        )
+        if warnings != self._view.warnings or skipped != self._view.skipped:
+            self._view = replace(self._view, warnings=warnings, skipped=skipped)
+        return self._view
+
+    def _emptiness(self, troubles: tuple[ContextWarning, ...]) -> tuple[ContextWarning, ...]:
+        """A folder without a document is probably not the one that was meant; a host's own fetchers may need none."""
+        if troubles or self._given is not None or self._view is None or self._view.documents:
+            return ()
+        message = f"{self.index.root.resolve().name}: no document to read; is this the project folder?"
+        return (ContextWarning("PROJECT_EMPTY", message),)
+
+    def _read(self, store: Store) -> tuple[dict[str, Document], dict[str, str]] | None:
+        before = self._view.documents if self._view is not None else {}
+        stamps = {path: row.content_hash for path, row in store.files().items()}
+        documents: dict[str, Document] = {}
+        for path in sorted(stamps):
+            known = before.get(path)
+            if known is None or known.content_hash != stamps[path]:
+                known = store.document(path)
+            if known is None:
+                return None
+            documents[path] = known
+        return documents, stamps
+
+    def _build(self, world: World, documents: dict[str, Document], stamps: dict[str, str]) -> View:
+        quiet = {path for path, document in documents.items() if document.kind in ("chapter", "code")}
+        told = (world.codex, world.matcher, {path: stamp for path, stamp in stamps.items() if path not in quiet})
+        if told != self._told:
+            self._own_fetchers = self._own(world, documents)
+            self._told = told
+        codex, matcher = world.codex, world.matcher
+        passages = PassageFetcher(self._retriever, documents, codex, matcher)
+        fetchers = (*self._own_fetchers, passages, *self._more) if self._given is None else self._given
+        return View(self.index.root, self._config, documents, (), codex, matcher, fetchers, (), stamps, self._retriever)
+
+    def _own(self, world: World, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
+        source = CodexSource(world.codex)
+        style = ProjectStyle(documents.values(), self._config)
+
+        def matcher(entities: Sequence[Entity]) -> EntityMatcher:
+            return EntityMatcher.of_usable(entities, habits=world.habits)[0]
+
+        return (
+            RulesFetcher(source, constraints=self.constraints),
+            SettingsFetcher(self.memories, style=style),
+            RetrievedFetcher(source, matcher=matcher, report_levels=True),
+            ImmediateFetcher(),
+        )

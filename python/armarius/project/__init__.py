@@ -1,1 +1,0 @@
-"""Files to documents, documents to the index, and watching for changes."""

@@ -1,0 +1,1 @@
+"""What the project says of a thing, and where it disagrees."""

@@ -1,0 +1,239 @@
+"""Everything the project says of an attribute of an entity, with competing statements marked; no verdict."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import armarius._core as _core
+from armarius.retrieval.contradictions.values import (
+    Topic,
+    topic_of,
+    values_in,
+    without_parts,
+)
+from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.signals.bm25_query import LONG, Group, term_groups
+from armarius.retrieval.signals.explain import words_in
+from armarius.retrieval.understand.lexicon import is_unspaced
+from armarius.text.matcher import Mention
+
+__all__ = ["SHARED", "Statement", "is_about", "is_rival", "order_of", "statements"]
+
+_SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?[”’」』\"]?|(?<=\.)\s")
+_TEXTS = 12
+SHARED = 2  # terms that a sentence has in common with what a profile claims
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence that speaks of an attribute of an entity.
+
+    Attributes:
+        text: The sentence as written: `document[span[0]:span[1]]`.
+        path: Project-relative.
+        section: Of a settings file, else "".
+        paragraph: Index of the paragraph in the document.
+        span: Code points in the document, half-open.
+        chapter: Of a chapter, else None.
+        values: What it says in comparable form (`place:<id>`, `years:16`, `reached:41`, `older:她`,
+            `body:brow`, `eye:grey`).
+        competes_with: References (`path` or `path#section`) of statements that share none of its values.
+        attributes: The attributes it was found to compete about: as asked, or `age`, `house`, `mark` … when none was.
+    """
+
+    text: str
+    path: str
+    section: str
+    paragraph: int
+    span: tuple[int, int]
+    chapter: int | None
+    values: frozenset[str] = frozenset()
+    competes_with: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def reference(self) -> str:
+        """`path`, or `path#section`."""
+        return f"{self.path}#{self.section}" if self.section else self.path
+
+
+def statements(
+    library: Library,
+    entity_id: str,
+    attribute: str,
+    *,
+    chapter: int | None = None,
+    limit: int = 20,
+    texts: int = _TEXTS,
+) -> list[Statement]:
+    """What sections and chapters say of an entity, profiles first, then by chapter.
+
+    Args:
+        library: The project.
+        entity_id: An entity of its codex.
+        attribute: 年龄, 住处, "eye colour", …; "" takes whatever its sections say (`disputes` compares that).
+        chapter: Chapters after it are left out.
+        limit: At most so many.
+        texts: Look into so many texts, the likeliest first.
+
+    Cost: one search; the sentences of the texts found are read.
+    """
+    if not attribute:
+        return list(_in_sections(library, entity_id, None))[:limit]
+    topic = topic_of(attribute)
+    found = list(_in_sections(library, entity_id, topic))
+    told = sorted(
+        _in_texts(library, entity_id, topic, found, chapter, texts), key=lambda one: (-one[0], *order_of(one[1]))
+    )
+    found += [one for _, one in told]
+    found = list({(one.path, one.span): one for one in found}.values())[:limit]
+    marked = []
+    for one in found:
+        rivals = tuple(dict.fromkeys(other.reference for other in found if _compete(topic, one, other)))
+        marked.append(replace(one, competes_with=rivals, attributes=(attribute,) if rivals else ()))
+    return marked
+
+
+def order_of(one: Statement) -> tuple[int, str, tuple[int, int]]:
+    """The order of the book."""
+    return (one.chapter or 0, one.path, one.span)
+
+
+def _compete(topic: Topic, one: Statement, other: Statement) -> bool:
+    """As `is_rival`; the left and the right are rivals only where the rest of the sentence tells the same."""
+    if topic.valued or not is_rival(one, other):
+        return is_rival(one, other)
+    bare = [replace(side, values=side.values - _bodies(side.values)) for side in (one, other)]
+    told = [set(_core.terms(without_parts(side.text))) for side in (one, other)]
+    return is_rival(*bare) or len(told[0] & told[1]) >= SHARED
+
+
+def is_rival(one: Statement, other: Statement) -> bool:
+    """Whether two statements of different sources share no value of some kind that both give."""
+    if (other.path, other.section) == (one.path, one.section):
+        return False
+    if _outgrown(one, other) or _outgrown(other, one):
+        return True
+    kinds = {value.partition(":")[0] for value in one.values} & {value.partition(":")[0] for value in other.values}
+    return any(_of(one, kind).isdisjoint(_of(other, kind)) for kind in kinds - {"reached"})
+
+
+def _outgrown(one: Statement, other: Statement) -> bool:
+    """Whether `other` had reached an age beyond the one that `one` gives."""
+    years = [int(value.partition(":")[2]) for value in _of(one, "years")]
+    return bool(years) and any(int(value.partition(":")[2]) > max(years) for value in _of(other, "reached"))
+
+
+# "At forty-one she …", "her brown eyes …", 她今年…: who was named before is spoken of.
+_PRONOUN = re.compile(
+    r"[“\"‘'—\s]*(?:(?:[Aa]t|[Ii]n|[Bb]y)\s[\w-]+,?\s)?(?:(?:she|he|her|his)\b|[她他](?!们))", re.IGNORECASE
+)
+
+
+def is_about(library: Library, entity_id: str, one: Statement) -> bool:
+    """Whether a sentence names an entity, or begins with a pronoun where its paragraph has named nobody else before."""
+    if any(mention.entity_id == entity_id for mention in library.matcher.find_all(one.text)):
+        return True
+    document = library.document(one.path)
+    if document is None or not _PRONOUN.match(one.text):
+        return False
+    before = document.text[document.paragraphs[one.paragraph].start : one.span[0]]
+    named = {mention.entity_id for mention in library.matcher.find_all(before)}
+    return {other for other in named if other == entity_id or library.entities[other].type == "character"} == {
+        entity_id
+    }
+
+
+def _of(one: Statement, kind: str) -> set[str]:
+    return {value for value in one.values if value.startswith(f"{kind}:")}
+
+
+def _in_sections(library: Library, entity_id: str, topic: Topic | None) -> Iterator[Statement]:
+    own = set(library.described.get(entity_id, ()))
+    for key in sorted(library.sections, key=library.place):
+        section = library.sections[key]
+        document = library.document(section.path)
+        if document is None:
+            continue
+        for paragraph in document.paragraphs:
+            if paragraph.role == "heading" or not section.start <= paragraph.start < section.end:
+                continue
+            for start, end, mentions in _sentences(library, document.text, paragraph.start, paragraph.end):
+                sentence = document.text[start:end]
+                about = key in own or any(mention.entity_id == entity_id for mention in mentions)
+                if not about:
+                    continue
+                values = frozenset() if topic is None else values_in(library, sentence, mentions, topic)
+                if key not in own and "place" in (topic.dimensions if topic else ()):
+                    # In the section of a place, to be named there is to be there.
+                    here = [other for other in section.entities if library.entities[other].type == "location"]
+                    values |= {f"place:{other}" for other in here}
+                speaks = topic is None or topic.spoken_in(sentence) or bool(values - _bodies(values))
+                if speaks:
+                    yield Statement(
+                        sentence, section.path, section.section, paragraph.index, (start, end), None, values
+                    )
+
+
+def _in_texts(
+    library: Library, entity_id: str, topic: Topic, claimed: Sequence[Statement], chapter: int | None, texts: int
+) -> Iterator[tuple[int, Statement]]:
+    """Sentences of chapters with how surely they speak of the entity and the topic.
+
+    A sentence counts when it names the entity and a word of the topic, or when its paragraph names the entity and it
+    shares words with what a profile claims, or says who of two is older.
+    """
+    claims = {term for one in claimed for term in _core.terms(one.text)}
+    claims -= {term for one in claimed for m in library.matcher.find_all(one.text) for term in _core.terms(m.term)}
+    words = [word for word in topic.words if len(word) > 1 or not is_unspaced(word)]
+    groups: list[Group] = [([], [library.numbers[entity_id]], 1.0), (words, [], 1.0)]
+    groups += term_groups(sorted(claims), 0.5)
+    for key, _, blocks in library.text_index.search(groups, limit=texts, **LONG):
+        text = library.texts[key]
+        document = library.document(text.path)
+        if document is None or (chapter is not None and text.number is not None and text.number > chapter):
+            continue
+        for index in [index for block, _ in blocks for index in text.blocks[block].paragraphs]:
+            paragraph = document.paragraphs[index]
+            whole = document.text[paragraph.start : paragraph.end]
+            shared = len(claims.intersection(_core.terms(whole)))
+            if shared < SHARED and not words_in(whole, topic.words) and "age" not in topic.dimensions:
+                continue
+            here = library.matcher.find_all(whole)
+            if not any(mention.entity_id == entity_id for mention in here):
+                continue
+            for start, end in _spans(document.text, paragraph.start, paragraph.end):
+                sentence = document.text[start:end]
+                shared = len(claims.intersection(_core.terms(sentence)))
+                spoken = topic.spoken_in(sentence)
+                if not spoken and shared < SHARED and "age" not in topic.dimensions:
+                    continue
+                mentions = library.matcher.find_all(sentence)
+                values = values_in(library, sentence, mentions, topic)
+                one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
+                named = is_about(library, entity_id, one)
+                told = spoken or any(value.startswith(("years:", "reached:")) for value in values)
+                compared = any(value.startswith("older:") for value in values)
+                valued = bool(values) or not topic.valued
+                if valued and ((told and named) or (shared >= SHARED and (spoken or values)) or compared):
+                    sure = 2 * (shared >= SHARED) + 2 * named + bool(values) + spoken
+                    yield sure, one
+
+
+def _bodies(values: frozenset[str]) -> frozenset[str]:
+    return frozenset(value for value in values if value.startswith("body:"))
+
+
+def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """First and one past the last code point of each sentence, white space outside."""
+    for match in _SENTENCE.finditer(text, start, end):
+        stripped = match[0].strip()
+        if stripped:
+            first = match.start() + len(match[0]) - len(match[0].lstrip())
+            yield first, first + len(stripped)
+
+
+def _sentences(library: Library, text: str, start: int, end: int) -> Iterator[tuple[int, int, list[Mention]]]:
+    """(first, one past the last, mentions) of each sentence; mentions count from its beginning."""
+    for first, last in _spans(text, start, end):
+        yield first, last, library.matcher.find_all(text[first:last])

@@ -1,0 +1,1 @@
+"""The texts of a project as units that can be ranked."""

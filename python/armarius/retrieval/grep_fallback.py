@@ -1,0 +1,37 @@
+"""Files that hold a quoted phrase and are no documents, or have not been read yet: the ripgrep engine looks there."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from armarius.errors import ContextWarning
+from armarius.records import Evidence
+from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.hits import Hit
+from armarius.text.grep import scan
+
+__all__ = ["unread"]
+
+_SCANNED = 20
+
+
+def unread(
+    root: Path, library: Library, phrases: Sequence[str], hits: Sequence[Hit], warnings: list[ContextWarning]
+) -> list[Hit]:
+    """Hits in files that the library has not, one per file; what could not be looked for is added to `warnings`.
+
+    Cost: one scan of the folder per phrase; none without phrases.
+    """
+    known = {hit.path for hit in hits}
+    found: list[Hit] = []
+    for phrase in phrases:
+        try:
+            lines = scan(root, phrase, limit=_SCANNED)
+        except (OSError, ValueError) as error:
+            warnings.append(ContextWarning("RAG_UNAVAILABLE", f"scan for {phrase!r}: {error}"))
+            continue
+        for line in lines:
+            if line.path not in known and library.document(line.path) is None:
+                known.add(line.path)
+                evidence = Evidence("scan", f"{phrase} in line {line.line}", line.path, (line.start, line.end))
+                found.append(Hit(line.path, "", 0.0, (evidence,)))
+    return found

@@ -1,0 +1,1 @@
+"""What speaks for a text, and the reason for it."""

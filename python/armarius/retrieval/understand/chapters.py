@@ -1,0 +1,202 @@
+"""Which chapters a question names: 第3章, 第5到8回, 除了第三章, 前一章, 最近三章, "the last two chapters"."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from armarius.documents.numerals import CHAPTER_WORDS, NUMERAL, parse_numeral
+
+__all__ = ["ChapterReference", "chapter_references"]
+
+_UNIT = "[章回话話节節卷集幕]"
+_TO_WORD = r"(?<![^\W\d_])(?:through|to|bis|jusqu['’]à|à|al?|по|до)(?![^\W\d_])"
+_TO = rf"(?:[-–—~～]{{1,2}}|到|至|から|부터|{_TO_WORD})"
+_AND = r"(?:[、,，和与與及跟と와과&]|以及|(?<![^\W\d_])(?:and|und|et|y|ed?|и)(?![^\W\d_]))"
+_HAN = r"(?:\d{1,5}|[零〇一二两兩三四五六七八九十百千]{1,9})"
+_CJK = re.compile(rf"第\s*(?P<body>{_HAN}\s*{_UNIT}?(?:\s*(?:{_TO}|{_AND})\s*第?\s*{_HAN}\s*{_UNIT}?)*)", re.IGNORECASE)
+_HANGUL = re.compile(
+    rf"(?<!\d)제?\s*(?P<body>\d{{1,5}}\s*[장화회]?(?:\s*(?:{_TO}|{_AND})\s*제?\s*\d{{1,5}})*)\s*[장화회]"
+)
+_CJK_BARE = re.compile(rf"(?<![\d第几])(?P<body>\d{{1,5}}(?:\s*{_TO}\s*\d{{1,5}})?)\s*[章回话話]")
+_LATIN = re.compile(
+    rf"\b(?:ch(?:apters|ap|aps|s)?|(?:{CHAPTER_WORDS})[snеиi]?)\b\.?\s*"
+    rf"(?P<body>(?:{NUMERAL})(?:\s*(?:{_TO}|{_AND}|,\s*and)\s*(?:(?:{CHAPTER_WORDS})s?\s+)?(?:{NUMERAL}))*)",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(
+    r"\bthe\s+(?P<n>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d{1,4}(?:st|nd|rd|th))\s+chapter\b",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"(?<!hundred)\s+and\s+", re.IGNORECASE)  # "two and four" are two numbers
+_PIECE = re.compile(rf"(?P<to>{_TO})|(?P<n>{_HAN}|{NUMERAL})", re.IGNORECASE)
+_EXCEPT_BEFORE = re.compile(
+    r"(?:除了|除去|除开|除|不算|不包括|不含|\b(?:except(?:ing)?(?:\s+for)?|excluding|other\s+than|apart\s+from|aside\s+from|besides"
+    r"|außer|sauf|excepté|hormis|excepto|salvo|tranne|кроме)(?:\s+(?:in|from|the|en|dans|le|el|il|dem|im))*)\s*$",
+    re.IGNORECASE,
+)
+_EXCEPT_BEHIND = re.compile(r"\s*(?:以外|之外(?!套)|除外|외에|제외)")
+# 卷 and the like are chapters in some books and things in others: the seventh ledger, the falling curtain.
+_THING = re.compile("[节節卷集幕]")
+_COUNT = r"(?P<n>\d{1,3}|[一二两兩三四五六七八九十几]|one|two|three|four|five|six|seven|eight|nine|ten|few)"
+# (pattern, how to count from the current chapter `c`, the number `n` and the last chapter)
+_RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(rf"(?:前一|上一)\s*{_UNIT}|上\s*章|\b(?:the\s+)?previous chapter\b", re.IGNORECASE), "previous"),
+    (re.compile(rf"(?:后一|下一)\s*{_UNIT}|下\s*章|\b(?:the\s+)?next chapter\b", re.IGNORECASE), "next"),
+    (
+        re.compile(
+            rf"(?:这一|当前)\s*{_UNIT}|[本此这]\s*章|本[回话話集]|\b(?:this|the current) chapter\b", re.IGNORECASE
+        ),
+        "current",
+    ),
+    (re.compile(rf"(?:最近|近|刚才|最新)的?\s*{_COUNT}\s*{_UNIT}"), "recent"),
+    (re.compile(rf"(?:the\s+)?(?:last|latest|most recent|past)\s+{_COUNT}\s+chapters", re.IGNORECASE), "recent"),
+    (re.compile(rf"(?:the\s+)?(?:previous|preceding)\s+{_COUNT}\s+chapters", re.IGNORECASE), "before"),
+    (re.compile(rf"(?:前面|之前|此前|上面)的?\s*{_COUNT}\s*{_UNIT}"), "before"),
+    (re.compile(rf"(?:后面|之后|接下来|下面)的?\s*{_COUNT}\s*{_UNIT}"), "after"),
+    (re.compile(rf"(?:the\s+)?next\s+{_COUNT}\s+chapters", re.IGNORECASE), "after"),
+    (re.compile(rf"(?:最后|末尾?|结尾)的?\s*{_COUNT}\s*{_UNIT}"), "final"),
+    (re.compile(rf"(?:the\s+)?final\s+{_COUNT}\s+chapters", re.IGNORECASE), "final"),
+    (re.compile(rf"(?:开头|前|最初|最早|头)的?\s*{_COUNT}\s*{_UNIT}"), "first"),
+    (re.compile(rf"(?:the\s+)?(?:first|opening)\s+{_COUNT}\s+chapters", re.IGNORECASE), "first"),
+    (re.compile(r"(?:最后|最末|末)一?\s*[章回话話]|大结局|(?:the\s+)?(?:last|final) chapter\b", re.IGNORECASE), "last"),
+    (
+        re.compile(
+            r"(?:全书|小说|故事|全文|本书|书)的?(?:结尾|末尾|结局)|\bthe end(?:ing)? of the (?:book|novel|story)\b",
+            re.IGNORECASE,
+        ),
+        "last",
+    ),
+    (
+        re.compile(
+            r"(?:全书|小说|故事|全文|本书|书)的?(?:开头|开篇|开端)|开篇"
+            r"|\b(?:opening|beginning|start) of the (?:book|novel|story)\b",
+            re.IGNORECASE,
+        ),
+        "opening",
+    ),
+    (re.compile(r"结尾|\bthe ending\b", re.IGNORECASE), "last"),
+    (re.compile(r"开头|\bthe opening\b", re.IGNORECASE), "opening"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterReference:
+    """Chapters that a stretch of the question names, in the order named.
+
+    Attributes:
+        numbers: Chapter numbers; those that the project has not are kept, so that the answer can say so.
+        start: First code point of the stretch in the question.
+        end: One past its last.
+        relative: It counts from the current chapter or from either end of the book. Without numbers: there is no
+            such chapter, or the current one is not known.
+        excluded: These chapters are not wanted (除了第三章, "except chapter 3").
+    """
+
+    numbers: tuple[int, ...]
+    start: int
+    end: int
+    relative: bool = False
+    excluded: bool = False
+
+
+def chapter_references(
+    query: str,
+    *,
+    known: Sequence[int] = (),
+    current: int | None = None,
+    is_content: Callable[[str], bool] = lambda _: False,
+) -> tuple[ChapterReference, ...]:
+    """The chapters that `query` names, by position in the query.
+
+    Args:
+        query: The user's words.
+        known: The chapter numbers of the project, ascending; relative references need them.
+        current: The chapter the user is in. "最近三章" and "the last two chapters" end with it; without it, with the
+            last chapter of the book. 前一章 and 下一章 name nothing without it.
+        is_content: Whether a stretch like 第七卷 is a thing in this story and no part of the book.
+
+    Cost: linear in the query.
+    """
+    found: list[ChapterReference] = []
+    for pattern in (_CJK, _HANGUL, _LATIN, _CJK_BARE):
+        for match in pattern.finditer(query):
+            body = match["body"]
+            numbers = _numbers(body)
+            if pattern is _CJK and not re.search(_UNIT, body):
+                continue
+            if pattern is _CJK and _THING.search(body) and is_content(match[0]):
+                continue
+            if numbers and not _overlaps(found, match.start(), match.end()):
+                end = match.end()
+                found.append(ChapterReference(numbers, match.start(), end))
+    for match in _ORDINAL.finditer(query):
+        number = parse_numeral(match["n"])
+        if number is not None and not _overlaps(found, match.start(), match.end()):
+            found.append(ChapterReference((number,), match.start(), match.end()))
+    absolute = bool(found)
+    taken = [(reference.start, reference.end) for reference in found]
+    for pattern, how in _RELATIVE:
+        for match in pattern.finditer(query):
+            if how in ("last", "opening") and absolute:
+                continue  # 第120回结尾: the end of that chapter
+            written = match.groupdict().get("n")
+            count = 1 if written is None else 3 if written in ("几", "few") else parse_numeral(written) or 1
+            chapters = _relative(how, count, list(known), current)
+            if any(start < match.end() and match.start() < end for start, end in taken):
+                continue
+            taken.append(match.span())
+            found.append(ChapterReference(tuple(chapters), match.start(), match.end(), relative=True))
+    found.sort(key=lambda reference: reference.start)
+    return tuple(_unless_excluded(query, found))
+
+
+def _unless_excluded(query: str, found: list[ChapterReference]) -> Iterator[ChapterReference]:
+    """Each reference, with the words that exclude it."""
+    end = 0
+    for reference in found:
+        before = _EXCEPT_BEFORE.search(query, end, reference.start)
+        behind = _EXCEPT_BEHIND.match(query, reference.end)
+        if before or behind:
+            start = before.start() if before else reference.start
+            reference = replace(reference, start=start, end=behind.end() if behind else reference.end, excluded=True)
+        end = reference.end
+        yield reference
+
+
+def _overlaps(found: list[ChapterReference], start: int, end: int) -> bool:
+    return any(other.start < end and start < other.end for other in found)
+
+
+def _numbers(body: str) -> tuple[int, ...]:
+    numbers: list[int] = []
+    ranged = False
+    for piece in _PIECE.finditer(body):
+        if piece["to"]:
+            ranged = bool(numbers)
+            continue
+        whole = parse_numeral(piece["n"])
+        for number in [whole] if whole is not None else map(parse_numeral, _BETWEEN.split(piece["n"])):
+            if number is None:
+                continue
+            if ranged and numbers and 0 < number - numbers[-1] <= 400:
+                numbers.extend(range(numbers[-1] + 1, number))
+            numbers.append(number)
+            ranged = False
+    return tuple(dict.fromkeys(numbers))
+
+
+def _relative(how: str, count: int, known: list[int], current: int | None) -> list[int]:
+    if not known:
+        return []
+    before = [n for n in known if current is None or n < current]
+    upto = [n for n in known if current is None or n <= current]
+    after = [n for n in known if current is not None and n > current]
+    if how == "recent":
+        return upto[-count:]
+    if how in ("before", "previous"):
+        return before[-count:] if current is not None else (known[-count:] if how == "before" else [])
+    if how in ("after", "next"):
+        return after[:count]
+    if how == "current":
+        return [current] if current is not None else []
+    return known[-count:] if how in ("final", "last") else known[:count]

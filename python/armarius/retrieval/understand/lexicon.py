@@ -1,0 +1,145 @@
+"""The vocabulary of `words.toml` and how it is found in a question.
+
+A phrase is looked up by its characters in scripts written without spaces, by the stems of its words elsewhere;
+matches are leftmost-longest and never overlap.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import armarius._core as _core
+
+__all__ = ["Found", "Phrases", "concept_words", "concepts", "intents", "is_unspaced", "table", "tokens_of"]
+
+T = TypeVar("T")
+Tokens = list[tuple[str, int, int]]
+
+_UNSPACED = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+(?:['’][^\W\d_{_UNSPACED}]+)*|\d+")
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+
+
+class Found(NamedTuple, Generic[T]):
+    """A phrase in a text: `text[start:end]`, and what stands behind it."""
+
+    start: int
+    end: int
+    value: T
+
+
+class Phrases(Generic[T]):
+    """Phrases of any script, each with a value.
+
+    Args:
+        entries: Phrase to value; a `-` inside a Latin phrase stands for a space or a hyphen.
+
+    Cost: to find, linear in the text, times the longest phrase where one may begin; no regular expression per phrase.
+    """
+
+    __slots__ = ("_longest", "_values")
+
+    def __init__(self, entries: Mapping[str, T]) -> None:
+        self._values: dict[tuple[str, ...], T] = {}
+        for phrase, value in entries.items():
+            key = tuple(token for token, _, _ in _tokens(phrase.replace("-", " ")))
+            if key:
+                self._values.setdefault(key, value)
+        self._longest: dict[str, int] = {}  # by first token
+        for key in self._values:
+            self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
+
+    def find(self, text: str, tokens: "Tokens | None" = None) -> list[Found[T]]:
+        """Every phrase in `text`, leftmost-longest; spans in code points.
+
+        Args:
+            text: Any str.
+            tokens: `tokens_of(text)`, for a text that several vocabularies are looked up in.
+        """
+        if tokens is None:
+            tokens = tokens_of(text)
+        found: list[Found[T]] = []
+        at = 0
+        while at < len(tokens):
+            for length in range(min(self._longest.get(tokens[at][0], 0), len(tokens) - at), 0, -1):
+                piece = tokens[at : at + length]
+                value = self._values.get(tuple(token for token, _, _ in piece))
+                if value is not None and _joined(text, piece):
+                    found.append(Found(piece[0][1], piece[-1][2], value))
+                    at += length
+                    break
+            else:
+                at += 1
+        return found
+
+
+def tokens_of(text: str) -> Tokens:
+    """The characters and words of a text as phrases are compared by: (token, first code point, one past the last)."""
+    return list(_tokens(text))
+
+
+def _tokens(text: str) -> Iterable[tuple[str, int, int]]:
+    for match in _TOKEN.finditer(text):
+        word = match[0]
+        yield (word if _IS_UNSPACED.match(word) else _stem(word)), match.start(), match.end()
+
+
+@cache
+def _stem(word: str) -> str:
+    return _core.stem(word.lower().replace("’", "'"))
+
+
+def _joined(text: str, piece: list[tuple[str, int, int]]) -> bool:
+    """Nothing but a space or a hyphen between words, nothing at all between characters."""
+    for (_, _, left), (_, right, _) in pairwise(piece):
+        gap = text[left:right]
+        if gap not in ("", " ", "-"):
+            return False
+    return True
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether `text` holds a character of a script written without spaces."""
+    return _IS_UNSPACED.search(text) is not None
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads(files("armarius.lexicon").joinpath("questions.toml").read_text(encoding="utf-8"))
+
+
+def table(name: str) -> dict[str, tuple[str, ...]]:
+    """The rows of a table of `words.toml`: name to words."""
+    return {row: tuple(words.split()) for row, words in _data()[name].items()}
+
+
+@cache
+def concept_words() -> dict[str, tuple[str, ...]]:
+    """Concept to the words that name it, a space where the file has a hyphen."""
+    return {name: tuple(word.replace("-", " ") for word in words) for name, words in table("concepts").items()}
+
+
+@cache
+def concepts() -> "Phrases[tuple[tuple[str, ...], bool]]":
+    """Concept words and words about the text in one pass, so that the longer of two wins.
+
+    The value is (concepts, whether the word speaks about the text); it may do both.
+    """
+    entries: dict[str, tuple[tuple[str, ...], bool]] = {}
+    about = frozenset(_data()["meta"].split())
+    for name, words in table("concepts").items():
+        for word in words:
+            entries[word] = ((*entries.get(word, ((), False))[0], name), word in about)
+    for word in sorted(about):
+        entries.setdefault(word, ((), True))
+    return Phrases(entries)
+
+
+@cache
+def intents() -> dict[str, Phrases[bool]]:
+    """Intent to the phrases that betray it."""
+    return {name: Phrases(dict.fromkeys(words, True)) for name, words in table("intents").items()}

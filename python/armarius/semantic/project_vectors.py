@@ -1,0 +1,253 @@
+"""Recall by meaning for one project: an embedder, the vectors in the index, the search, the background work."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from armarius.documents.classify import Kind
+from armarius.embedders.lexical_grams import LexicalEmbedder
+from armarius.embedders.protocol import (
+    Embedder,
+    Fingerprint,
+    Vectors,
+    require_same,
+)
+from armarius.errors import EmbeddingError
+from armarius.semantic.hits import SemanticStatus, SimilarEntity, SimilarPassage
+from armarius.semantic.outliers import PROBES, Background, Near
+from armarius.semantic.query_vectors import QueryVectors
+from armarius.semantic.queue import EmbeddingQueue
+from armarius.semantic.vector_index import EXACT_BELOW, VectorIndex
+from armarius.store.sqlite.vectors_reader import SetGone
+from armarius.store.sqlite.vectors_search import Filter
+from armarius.store.sqlite.vectors_sets import State
+from armarius.store.sqlite.vectors_storage import VectorStorage
+
+if TYPE_CHECKING:
+    from armarius.store.sqlite.store import SqliteStore
+
+__all__ = ["Semantic"]
+
+_BACKGROUND = 256
+
+
+class Semantic:
+    """Paragraphs and entities by meaning.
+
+    Opening with an embedder whose fingerprint is not the index's is allowed, so that `reembed` can be called; until it
+    is done, `similar` raises DimensionMismatch.
+
+    Args:
+        store: An open store.
+        embedder: Makes the vectors.
+        background: Whether to embed in a thread of its own; without, call `embed_pending`.
+        exact_below: Number of vectors up to which search is exact.
+    """
+
+    def __init__(
+        self, store: "SqliteStore", embedder: Embedder, *, background: bool = True, exact_below: int = EXACT_BELOW
+    ) -> None:
+        self._store = store
+        self._storage: VectorStorage = store.vectors
+        self._embedder = embedder
+        self._embedders = {embedder.fingerprint: embedder}
+        self._queries = QueryVectors()
+        self._lock = threading.Lock()
+        self._backgrounds: dict[int, Background] = {}
+        self._probes: dict[Fingerprint, list[Vectors]] = {}
+        self._index = VectorIndex(self._storage, exact_below=exact_below)
+        self._queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
+        self._background = background
+        serving = self._storage.sets().get("serving") or self._storage.adopt(embedder.fingerprint)
+        if (built_in := LexicalEmbedder.of(serving.fingerprint)) is not None:
+            self._embedders.setdefault(built_in.fingerprint, built_in)  # needs no files: always at hand
+        if background:
+            self._queue.start()
+
+    def similar(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[Kind] = (),
+        chapters: tuple[int | None, int | None] = (None, None),
+    ) -> list[SimilarPassage]:
+        """The paragraphs nearest in meaning (with the built-in embedder: in wording), best first.
+
+        Args:
+            query: Any text; one without letters or digits finds nothing.
+            limit: At most so many; fewer only if fewer paragraphs pass the filters and are embedded.
+            kinds: Kinds of documents; empty is all.
+            chapters: Inclusive bounds; with one, paragraphs outside chapters are left out.
+
+        Raises:
+            DimensionMismatch: The index holds vectors of another model; `reembed` replaces them.
+            EmbeddingError: The embedder failed.
+
+        Cost: one forward pass for a new query, then 1 ms (approximate) or 2 to 3 ms per 1,000 vectors (exact).
+        """
+        which = Filter(tuple(kinds), chapters)
+        found = self._search(query, limit, which)
+        places = self._storage.places([owner for owner, _ in found])
+        keyed = [((places[owner].path, places[owner].paragraph), value) for owner, value in found if owner in places]
+        passages = {passage.key: passage for passage in self._store.passages([key for key, _ in keyed])}
+        return [SimilarPassage(passages[key], value) for key, value in keyed if key in passages]
+
+    def near(self, query: str, *, limit: int = 40) -> list[Near]:
+        """The paragraphs that stand out for this query, best first: what retrieval may add to what words find.
+
+        Unlike `similar` this may be empty: a question about something the project never mentions has no answer.
+
+        Raises:
+            DimensionMismatch: The index holds vectors of another model.
+            EmbeddingError: The embedder failed.
+        """
+        found = self._search(query, limit, Filter(kinds=("chapter", "note")))
+        if not found:
+            return []
+        serving = self._storage.sets()["serving"]
+        background = self._backgrounds.get(serving.id) or self._take_background()
+        least = background.least if background else 1.0
+        standing_out = [(owner, value) for owner, value in found if value >= least]
+        spans = self._storage.spans([owner for owner, _ in standing_out])
+        by_wording = LexicalEmbedder.of(serving.fingerprint) is not None
+        return [
+            Near(*spans[owner], similarity=round(value, 4), by_wording=by_wording)
+            for owner, value in standing_out
+            if owner in spans
+        ]
+
+    def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
+        """The entities whose cards are nearest; as `similar`."""
+        found = self._search(query, limit, Filter(entities=True))
+        places = self._storage.places([owner for owner, _ in found])
+        return [SimilarEntity(places[owner].entity, value) for owner, value in found if owner in places]
+
+    def focus(self, documents: Sequence[str]) -> None:
+        """Embed these documents before others, most urgent first."""
+        self._queue.focus(documents)
+
+    def changed(self, *, cards: Mapping[str, str] | None = None) -> None:
+        """Documents or cards changed: embed what is new."""
+        if cards is not None:
+            self._storage.set_cards(cards)
+        if self._background:
+            self._queue.start()
+
+    def require_model(self) -> None:
+        """Check that the vectors being made are those of the embedder this was opened with.
+
+        Raises:
+            DimensionMismatch: They are another model's, and `reembed` was not called.
+        """
+        sets = self._storage.sets()
+        if not any(vector_set.fingerprint == self._embedder.fingerprint for vector_set in sets.values()):
+            require_same(sets["serving"].fingerprint, self._embedder.fingerprint)
+
+    @property
+    def trouble(self) -> str:
+        """Why embedding stopped before everything was embedded; "" when it did not."""
+        return self._queue.error
+
+    def embed_pending(self, timeout: float | None = None) -> bool:
+        """Embed everything now and wait for it. False when the time ran out.
+
+        Raises:
+            EmbeddingError: The embedder failed; what is done stays.
+        """
+        self._queue.start()
+        return self._queue.wait(timeout)
+
+    def cancel(self) -> None:
+        """Stop embedding after the batch at hand; `changed` or `embed_pending` continues."""
+        self._queue.cancel()
+
+    def reembed(self, embedder: Embedder | None = None, *, wait: bool = False) -> None:
+        """Replace all vectors by those of `embedder` (default: the one this was opened with).
+
+        They are made in the background beside the old ones, which keep answering if their embedder is at hand, and
+        take over in one transaction. Interrupted, it is resumed by calling it again.
+
+        Raises:
+            EmbeddingError: With `wait`: the embedder failed; the old vectors stay.
+        """
+        new = embedder or self._embedder
+        with self._lock:
+            self._embedders[new.fingerprint] = new
+            self._embedder = new
+        serving = self._storage.sets().get("serving")
+        if serving is not None and serving.fingerprint == new.fingerprint:
+            self._storage.abandon()
+        else:
+            self._storage.build(new.fingerprint)
+        self._queue.start()
+        if wait:
+            self._queue.wait()
+
+    def status(self) -> SemanticStatus:
+        """Which model answers, how far embedding is, what the index is like."""
+        sets = self._storage.sets()
+        serving, building = sets.get("serving"), sets.get("building")
+        return SemanticStatus(
+            serving.fingerprint if serving else None,
+            building.fingerprint if building else None,
+            self._queue.progress(),
+            self._index.status(),
+        )
+
+    def close(self) -> None:
+        """Stop the background work; call before the store is closed."""
+        self._index.stop()
+        self._queue.cancel()
+
+    def _by_state(self) -> dict[State, Embedder]:
+        with self._lock:
+            return {
+                state: self._embedders[vector_set.fingerprint]
+                for state, vector_set in self._storage.sets().items()
+                if vector_set.fingerprint in self._embedders
+            }
+
+    def _settle(self) -> None:
+        """Nothing is pending: let a finished set take over, and bring the index up to date."""
+        building = self._storage.sets().get("building")
+        if building is not None and not self._storage.pending(building.id, limit=1):
+            try:
+                self._storage.switch()
+            except EmbeddingError:  # a document changed in between
+                if self._storage.pending(building.id, limit=1):
+                    self._queue.start()
+                return
+        self._take_background()
+        self._index.refresh()
+
+    def _take_background(self) -> Background | None:
+        serving = self._storage.sets().get("serving")
+        with self._lock:
+            embedder = self._embedders.get(serving.fingerprint) if serving else None
+        if serving is None or embedder is None:
+            return None
+        if embedder.fingerprint not in self._probes:
+            self._probes = {embedder.fingerprint: [embedder.embed(group) for group in PROBES]}
+        sample = self._storage.sample(serving, _BACKGROUND)
+        count = self._storage.counts(serving.id).embedded
+        background = Background.of(sample, self._probes[embedder.fingerprint], count)
+        self._backgrounds = {serving.id: background}
+        return background
+
+    def _search(self, query: str, limit: int, which: Filter) -> list[tuple[int, float]]:
+        if limit < 1:
+            return []
+        while True:
+            serving = self._storage.sets()["serving"]
+            with self._lock:
+                embedder = self._embedders.get(serving.fingerprint)
+            if embedder is None:
+                require_same(serving.fingerprint, self._embedder.fingerprint)
+            vector = self._queries.vector(embedder or self._embedder, query)
+            if not vector.any():
+                return []
+            try:
+                return self._index.search(serving, vector, limit, which)
+            except SetGone:  # a new set took over between the two reads
+                continue

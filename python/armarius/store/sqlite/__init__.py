@@ -1,0 +1,1 @@
+"""The store of one file: SQLite, full text, vectors."""

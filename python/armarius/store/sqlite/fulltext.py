@@ -1,0 +1,81 @@
+"""Full text over SQLite's FTS5: user text in, paragraphs out; no user text is ever read as a query language."""
+
+import apsw
+
+import armarius._core as _core
+from armarius.store.protocol import TextHit, TextQuery
+from armarius.store.sqlite.connection import all_rows, first_row
+from armarius.store.sqlite.packing import PARAGRAPH_BITS
+
+__all__ = ["document_frequencies", "search", "set_weights"]
+
+# A word in a heading says more about what follows than one in the text: title, content, characters, tags.
+_WEIGHTS = (4.0, 1.0, 2.0, 2.0)
+# A gram that stands in more than this share of the paragraphs says little and costs most.
+_COMMON = 0.12
+
+
+def set_weights(connection: apsw.Connection) -> None:
+    """Keep the column weights with the index, so that FTS5 ranks while it scans."""
+    weights = ", ".join(map(str, _WEIGHTS))
+    connection.execute("INSERT INTO full_text (full_text, rank) VALUES ('rank', ?)", (f"bm25({weights})",))
+
+
+def search(connection: apsw.Connection, query: TextQuery) -> list[TextHit]:
+    """Paragraphs that match; see `Store.search`.
+
+    Cost: BM25 over the postings of the terms; any-match is bounded by dropping the commonest grams.
+    """
+    if query.limit < 1:
+        return []
+    expression = _all(query) if query.match == "all" else _any(connection, query)
+    if not expression:
+        return []
+    sql = [
+        "SELECT d.path, full_text.rowid & ?, -full_text.rank FROM full_text",
+        "JOIN documents d ON d.id = full_text.rowid >> ?",
+    ]
+    mask = (1 << PARAGRAPH_BITS) - 1
+    where = ["full_text MATCH ?"]
+    values: list[str | int] = [expression]
+    low, high = query.chapters
+    if low is not None or high is not None:
+        sql.append("JOIN paragraphs p ON p.id = full_text.rowid")
+        where.append("p.chapter BETWEEN ? AND ?")
+        values += [-1 if low is None else low, 1 << 31 if high is None else high]
+    if query.kinds:
+        where.append(f"d.kind IN ({', '.join('?' * len(query.kinds))})")
+        values += query.kinds
+    sql.append(f"WHERE {' AND '.join(where)} ORDER BY full_text.rank, d.path, full_text.rowid LIMIT ?")
+    rows = all_rows(connection, " ".join(sql), (mask, PARAGRAPH_BITS, *values, query.limit))
+    return [TextHit(path, paragraph, score) for path, paragraph, score in rows]
+
+
+def document_frequencies(connection: apsw.Connection, terms: list[str]) -> list[int]:
+    """In how many paragraphs each term stands."""
+    found = []
+    for term in terms:
+        phrase = _core.term_phrase(term)
+        sql = "SELECT count(*) FROM full_text WHERE full_text MATCH ?"
+        found.append(first_row(connection, sql, (phrase,))[0] if phrase else 0)
+    return found
+
+
+def _all(query: TextQuery) -> str:
+    phrases = [_core.term_phrase(term) for term in query.terms]
+    return " AND ".join(dict.fromkeys(phrase for phrase in phrases if phrase))
+
+
+def _any(connection: apsw.Connection, query: TextQuery) -> str:
+    grams = list(dict.fromkeys(gram for term in query.terms for gram in _core.text_grams(term)))
+    if not grams:
+        return ""
+    total = first_row(connection, "SELECT count(*) FROM paragraphs")[0]
+    counted = []
+    for gram in grams[:512]:
+        row = first_row(connection, "SELECT doc FROM full_text_terms WHERE term = ?", (gram,))
+        if row:
+            counted.append((row[0], gram))
+    rare = [item for item in counted if item[0] <= max(20, _COMMON * total)]
+    chosen = {gram for _, gram in sorted(rare or counted)[: query.grams]}
+    return " OR ".join(f'"{gram}"' for gram in grams if gram in chosen)

@@ -1,0 +1,145 @@
+"""An index file while it is open: found or made, checked, guarded against being swapped, sealed at the end."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from armarius.errors import StoreCorrupt, StoreError
+from armarius.store.sqlite.connection import (
+    Connections,
+    all_rows,
+    connect,
+    first_row,
+    translated,
+)
+from armarius.store.sqlite.fulltext import set_weights
+from armarius.store.sqlite.integrity import problems
+from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.schema import check_header, migrate
+
+__all__ = ["Session"]
+
+
+class Session:
+    """The transactions of one open index."""
+
+    def __init__(self, place: Place, project_id: str, connections: Connections) -> None:
+        self.project_id = project_id
+        self.path = place.index
+        self._place = place
+        self._connections = connections
+        self._identity = place.identity()
+        self._sealed = place.seal.exists()
+        self._closed = False
+        self.damaged = False  # a page or a row could not be read; the file must not be sealed
+
+    @classmethod
+    def open(cls, place: Place, *, project_id: str, rebuild: bool) -> "Session":
+        """See `SqliteStore.open`."""
+        alone = place.enter()
+        try:
+            if rebuild or not place.is_ours() or place.is_stub():
+                place.discard()
+            created = not place.index.exists()
+            intact = None if created or not alone else place.is_sealed()
+            if intact is False:
+                raise StoreCorrupt(f"{place.index}: changed since it was closed")
+            with translated(place.index):
+                connections = Connections(place.index)
+                try:
+                    check_header(connections.writer, place.index)
+                    if intact is not True:
+                        place.break_seal()
+                        migrate(connections.writer, place.index, project_id)
+                    session = cls(place, project_id, connections)
+                    session._start(created=created, check=alone and not created and intact is None)
+                except BaseException:
+                    connections.close()
+                    raise
+            place.settle()
+        except BaseException:
+            place.leave()
+            raise
+        return session
+
+    def _start(self, *, created: bool, check: bool) -> None:
+        if created:
+            with self._connections.writing() as connection:
+                set_weights(connection)
+                connection.execute("INSERT INTO notes VALUES ('generation', '0')")
+            self._place.claim()
+        elif check and (wrong := self.verify()):
+            raise StoreCorrupt(f"{self.path}: {wrong[0]}")
+        with self.reading() as connection:
+            owner = first_row(connection, "SELECT value FROM notes WHERE key = 'project_id'")
+        if owner != (self.project_id,):
+            migrate(self._connections.writer, self.path, self.project_id)  # raises ScopeViolation
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """A connection that sees one snapshot."""
+        self._check()
+        with self._noticing(), self._connections.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, *, counted: bool = True) -> Iterator[apsw.Connection]:
+        """The writer inside a transaction, all or nothing; vectors are not counted, no text changes with them."""
+        self._check()
+        if self._sealed:
+            self._place.break_seal()
+            self._sealed = False
+        with self._noticing(), self._connections.writing() as connection:
+            yield connection
+            if counted:
+                connection.execute("UPDATE notes SET value = value + 1 WHERE key = 'generation'")
+
+    @contextmanager
+    def _noticing(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreCorrupt:
+            self.damaged = True
+            raise
+
+    def _check(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.path}: the store is closed")
+        if self._place.identity() != self._identity:
+            raise StoreCorrupt(f"{self.path}: deleted or replaced while open")
+
+    def verify(self) -> list[str]:
+        """See `Store.verify`."""
+        self._check()
+        with translated(self.path):
+            # Not a pooled reader: FTS5 checks against the segment list that a connection saw first and cries damage.
+            connection = connect(self.path)
+            try:
+                connection.execute("BEGIN")
+                return problems(connection)
+            finally:
+                connection.close()
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return self._place.size()
+
+    def close(self) -> None:
+        """Close; the last process to do so leaves a seal, unless nothing was written since the one that is there."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            unchanged = self._sealed or self.damaged or self._place.identity() != self._identity
+            alone = not unchanged and self._place.alone()
+            if alone:
+                with translated(self.path):
+                    all_rows(self._connections.writer, "PRAGMA wal_checkpoint(TRUNCATE)")
+            self._connections.close()
+            if alone:
+                self._place.write_seal()
+        except (StoreError, OSError):  # without a seal the next open checks the index instead
+            self._connections.close()
+        finally:
+            self._place.leave()

@@ -1,0 +1,1 @@
+"""Text: names found in it, tokens counted, cut, searched."""

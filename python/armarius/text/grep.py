@@ -1,0 +1,85 @@
+"""Search a folder as it is on disk, index or no index: the ripgrep engine inside the process."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import armarius._core as _core
+
+__all__ = ["ScanHit", "ScanHits", "scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanHit:
+    """One match in one line; `text[start:end]` is what matched.
+
+    Attributes:
+        path: Relative to the scanned folder, `/` between parts.
+        line: 1-based line number.
+        start: First code point of the match in `text`.
+        end: One past its last code point.
+        text: The whole line without its line break; bytes that are not UTF-8 became U+FFFD.
+    """
+
+    path: str
+    line: int
+    start: int
+    end: int
+    text: str
+
+
+class ScanHits(list[ScanHit]):
+    """The hits of one scan, sorted by (path, line, start), and what the scan did not see.
+
+    Attributes:
+        unread: `path: reason` of files and folders that could not be read, sorted.
+        truncated: The limit was reached and more hits exist.
+    """
+
+    def __init__(self, hits: Sequence[ScanHit], *, unread: Sequence[str] = (), truncated: bool = False) -> None:
+        super().__init__(hits)
+        self.unread = tuple(unread)
+        self.truncated = truncated
+
+
+def scan(
+    root: str | Path,
+    pattern: str,
+    *,
+    regex: bool = False,
+    globs: Sequence[str] = (),
+    limit: int | None = None,
+    case_sensitive: bool = True,
+) -> ScanHits:
+    """Find a literal or a regular expression in every text file under a folder.
+
+    Files that `.gitignore` or `.ignore` name, hidden files and binary files (a NUL byte) are left
+    out; links are not followed; the user's global git ignore file is not read. UTF-8 and UTF-16
+    with a byte order mark are understood; in other encodings only ASCII matches.
+
+    Args:
+        root: The folder to search.
+        pattern: A literal, or with `regex` an expression in Rust's `regex` syntax. One line:
+            a pattern that needs a line break is refused. Empty matches are not reported.
+        regex: Treat `pattern` as a regular expression.
+        globs: ripgrep globs relative to `root`: `"*.md"` keeps only those, `"!drafts/"` drops.
+        limit: At most this many hits; `truncated` tells whether more existed.
+        case_sensitive: Whether upper and lower case differ.
+
+    Returns:
+        Hits in the order (path, line, start), the same on every machine.
+
+    Raises:
+        ValueError: The pattern is empty, spans lines or does not parse; a glob does not parse; the
+            limit is negative.
+        NotADirectoryError: `root` is not a folder.
+
+    Cost: one pass over the files, in parallel, linear in their size; releases the GIL.
+    Source: the `ignore`, `grep-searcher` and `grep-regex` crates, as ripgrep uses them.
+    """
+    if limit is not None and limit < 0:
+        raise ValueError(f"limit must be >= 0 or None, got {limit}")
+    hits, unread, truncated = _core.scan(
+        Path(root), pattern, regex=regex, case_sensitive=case_sensitive, globs=list(globs), limit=limit
+    )
+    return ScanHits([ScanHit(*hit) for hit in hits], unread=unread, truncated=truncated)

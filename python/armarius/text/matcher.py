@@ -1,0 +1,230 @@
+"""Which known entities does a text mention, and where.
+
+>>> matcher = EntityMatcher([{"id": "c1", "name": "贾宝玉", "aliases": ["宝玉"]}, {"id": "c2", "name": "甄宝玉"}])
+>>> matcher.find_all("宝玉见甄宝玉来了")
+[Mention(entity_id='c1', term='宝玉', start=0, end=2), Mention(entity_id='c2', term='甄宝玉', start=3, end=6)]
+
+Values that come back, all frozen, compared by their fields, hashable:
+
+- `Mention(entity_id, term, start, end)`: one occurrence; `text[start:end] == term`, code points, half-open.
+- `Match(entity_id, matched_term, position)`: the first mention of an entity.
+- `Rejection(entity_id, term, start, end, reason, by)`: an alias that stands in the text and is not a
+  mention; `reason` is `shadowed` (`by` is the longer name), `inside a word`, `splits a character`, or one of
+  the readings: `a longer kin term`, `counted as a thing`, `splits a word`, `a title of another house`,
+  `in verse`, `also a word here`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import armarius._core as _core
+from armarius._core import Match, Mention, Rejection
+
+if TYPE_CHECKING:
+    from armarius.names import Habits, ShortName
+
+__all__ = ["EntityMatcher", "Match", "Mention", "Rejection"]
+
+
+class EntityMatcher:
+    """An immutable set of entity names and an automaton that finds all of them in one pass.
+
+    Names and aliases are compared folded: case, full and half width, and canonically equivalent
+    spellings (é as one character or two) are the same. Where the edge of a name is a letter of a script
+    written with spaces, the mention has to be a whole word; Korean particles may follow it (민수는).
+    Han and kana have no such rule. Thread safe; to change the set, build another.
+
+    Args:
+        entities: Any number (0 to 100,000 tested) of objects or mappings with `id`, `name` and,
+            optionally, `aliases` and `type`. Entries with the same id are one entity. Where the type is
+            `character` or `item`, Chinese surroundings that turn the name into a plain word are read as
+            such (二姐 in 二姐姐, 宝玉 in 一块宝玉). The context level is the business of whoever uses the mentions.
+        habits: What `armarius.names.learn_habits` learnt from the project's documents; None for nothing.
+
+    Raises:
+        ValueError: A name or alias is empty, blank or invisible; the message names the entity.
+        TypeError: An entity has no `id` or `name`, or one that is not a string.
+
+    Cost: linear in the aliases; see benches/results for the time of 10,000.
+    Source: Aho & Corasick 1975; leftmost-longest as in the aho-corasick crate's MatchKind.
+    """
+
+    __slots__ = ("_core", "_derived", "_uncased")
+
+    def __init__(self, entities: Iterable[object] = (), *, habits: "Habits | None" = None) -> None:
+        named: list[tuple[str, str, list[str]]] = []
+        for entity in entities:
+            entity_id, names = names_of(entity)
+            named.append((entity_id, kind_of(entity), names))
+        ids = {entity_id for entity_id, _, _ in named}
+        short = [one for one in habits.short if one.entity_id in ids] if habits else []
+        named += [(one.entity_id, "person", [one.text]) for one in short]
+        self._uncased: Final = {one.alias.lower() for one in habits.doubtful if one.rule == "case"} if habits else set()
+        self._derived: Final = {(one.entity_id, one.text.lower()): one for one in short}
+        longer = [one.text for one in habits.longer] if habits else []
+        doubts: list[tuple[str, str, str]] = (
+            [(one.alias, one.rule, one.usual) for one in habits.doubtful] if habits else []
+        )
+        self._core: Final = _core.EntityMatcher(named, longer, doubts)
+
+    @classmethod
+    def of_usable(
+        cls, entities: Iterable[object] = (), *, habits: "Habits | None" = None
+    ) -> "tuple[EntityMatcher, list[str]]":
+        """A matcher of those entities whose names can be matched, and what is wrong with the others."""
+        known = list(entities)
+        try:
+            return cls(known, habits=habits), []
+        except ValueError:
+            faults: list[str] = []
+            return cls(cls.usable(known, faults), habits=habits), faults
+
+    @classmethod
+    def usable(cls, entities: Iterable[object], faults: list[str] | None = None) -> list[object]:
+        """The entities whose names can be matched; what is wrong with the others is added to `faults`."""
+        known = list(entities)
+        try:
+            cls(known)
+        except ValueError:
+            pass
+        else:
+            return known
+        kept = []
+        for entity in known:
+            try:
+                cls([entity])
+            except ValueError as error:
+                if faults is not None:
+                    faults.append(str(error))
+            else:
+                kept.append(entity)
+        return kept
+
+    @property
+    def entity_ids(self) -> tuple[str, ...]:
+        """The entity ids in the order first given; `find_packed` counts in it."""
+        return self._core.entity_ids
+
+    def derived(self, entity_id: str, term: str) -> "ShortName | None":
+        """What a mention's term is derived from; None for a name that the entity was given."""
+        return self._derived.get((entity_id, term.lower())) if self._derived else None
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __repr__(self) -> str:
+        return f"EntityMatcher({len(self._core)} entities, {self._core.alias_count} aliases)"
+
+    def find_all(self, text: str) -> list[Mention]:
+        """Find where entities are mentioned: leftmost, then longest, never overlapping.
+
+        Args:
+            text: Any str; a lone surrogate raises UnicodeEncodeError.
+
+        Returns:
+            Sorted by `(start, -length, entity_id)`. An alias that several entities share yields one
+            mention each, with the same span.
+
+        Cost: one pass, O(len(text) + k); releases the GIL for texts over 64 KiB.
+        """
+        return self._core.find_all(text)
+
+    def find_asked(self, text: str) -> list[Mention]:
+        """`find_all` of a question: a name doubted in prose (珍珠, also a word) is meant when nobody else is named.
+
+        Returns:
+            As `find_all`. A word of the project's prose that lacks the capital of a name stays a word.
+        """
+        found = self.find_all(text)
+        if found:
+            return found
+        doubted = [one for one in self.explain(text) if one.reason == "also a word here"]
+        return [
+            Mention(one.entity_id, one.term, one.start, one.end)
+            for one in doubted
+            if not one.term[0].islower() or one.term.lower() in self._uncased
+        ]
+
+    def find_overlapping(self, text: str) -> list[Mention]:
+        """Find every alias that stands in the text as a word, inside longer names too.
+
+        Returns:
+            Sorted by `(start, -length, entity_id)`; spans may nest and overlap.
+
+        Cost: as `find_all`, with k the number of occurrences.
+        """
+        return self._core.find_overlapping(text)
+
+    def detect(self, text: str) -> list[Match]:
+        """Name the entities that a text mentions: one match each, its earliest, then longest, mention.
+
+        Returns:
+            Sorted by `(position, -length, entity_id)`; positions in code points.
+
+        Cost: as `find_all`.
+        """
+        return self._core.detect(text)
+
+    def find_batch(self, texts: Iterable[str]) -> list[list[Mention]]:
+        """`find_all` of every text, in one crossing and on all cores.
+
+        Returns:
+            As many lists as texts, in their order.
+
+        Cost: as `find_all` of each; the GIL is released for the search.
+        """
+        return self._core.find_batch(list(texts))
+
+    def find_packed(self, texts: Iterable[str]) -> bytes:
+        """`find_batch` without building objects, for indexing whole projects.
+
+        Returns:
+            Little-endian uint32, shape (k, 4) in C order when read with
+            `numpy.frombuffer(packed, "<u4").reshape(-1, 4)`: index of the text, index into
+            `entity_ids`, start and end in code points; sorted as the texts, then as `find_all`.
+
+        Cost: as `find_batch`; 16 bytes per mention.
+        """
+        return self._core.find_packed(list(texts))
+
+    def explain(self, text: str) -> list[Rejection]:
+        """Say why aliases that stand in the text are not mentions.
+
+        Returns:
+            Every occurrence of an alias that `find_all` leaves out, sorted by `(start, -length, entity_id)`.
+
+        Cost: as `find_overlapping`; nothing is recorded during an ordinary search.
+        """
+        return self._core.explain(text)
+
+
+def names_of(entity: object) -> tuple[str, list[str]]:
+    """The id of an entity and its names, the proper name first.
+
+    Raises:
+        TypeError: No `id` or `name`, or a field of the wrong type; the message has the value.
+    """
+    entity_id, name, aliases = (field_of(entity, field) for field in ("id", "name", "aliases"))
+    if not isinstance(entity_id, str) or not isinstance(name, str):
+        raise TypeError(f"an entity needs a str id and a str name, got id={entity_id!r}, name={name!r}")
+    if isinstance(aliases, str):
+        raise TypeError(f"entity {entity_id!r}: aliases must be a list of str, got the str {aliases!r}")
+    names = [name, *(aliases or ())]
+    for alias in names:
+        if not isinstance(alias, str):
+            raise TypeError(f"entity {entity_id!r}: an alias must be a str, got {alias!r}")
+    return entity_id, names
+
+
+def kind_of(entity: object) -> Literal["person", "thing", ""]:
+    """What the rules of reading (rust/matching/readings.rs) may assume about an entity, by its `type`; "" is nothing."""
+    return _KINDS.get(field_of(entity, "type"), "")
+
+
+_KINDS: Final[dict[object, Literal["person", "thing", ""]]] = {"character": "person", "item": "thing"}
+
+
+def field_of(entity: object, name: str) -> Any:  # noqa: ANN401 - whatever the entity holds; the callers check it
+    if isinstance(entity, Mapping):
+        return entity.get(name)
+    return getattr(entity, name, None)

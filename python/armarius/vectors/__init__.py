@@ -1,1 +1,0 @@
-"""Embedders, the embedding queue and the approximate index."""
