@@ -64,7 +64,7 @@ def test_acknowledged_documents_survive_a_kill(novel, cache):
         put(novel, f"notes/{i:03}.md", f"第{i}条")
     read, write = os.pipe()
     script = (
-        "import os, sys; from armarius.index import ProjectIndex\n"
+        "import os, sys; from armarius.index.project_index import ProjectIndex\n"
         "def report(step):\n"
         "    os.write(int(sys.argv[2]), step.path.encode() + b'\\n')\n"
         "    if step.done >= 64: os.kill(os.getpid(), 9)\n"

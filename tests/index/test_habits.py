@@ -186,7 +186,7 @@ def broken(*_):
     raise ZeroDivisionError("broken")
 
 
-@pytest.mark.parametrize("part", ["habits.Tally.add", "schooling.habits_of", "habits.Habits.to_dict"])
+@pytest.mark.parametrize("part", ["names.Tally.add", "index.name_learning.habits_of", "names.Habits.to_dict"])
 def test_a_failure_to_learn_fails_no_answer_and_is_told(part, village, monkeypatch, caplog):
     with monkeypatch.context() as patched:
         patched.setattr(f"armarius.{part}", broken)
@@ -198,7 +198,7 @@ def test_a_failure_to_learn_fails_no_answer_and_is_told(part, village, monkeypat
             assert "ZeroDivisionError" in caplog.text
             put(village, "chapters/ch003.md", f"# 第三章\n\n{COUNTED}\n")
             engine.refresh()
-            if part != "habits.Habits.to_dict":
+            if part != "names.Habits.to_dict":
                 assert [one.term for one in engine.mentions("一颗玉簪。她买了玉簪。")] == ["玉簪"]
     with ProjectIndex.open(village) as index:
         assert index.freshen() == ()
