@@ -217,7 +217,7 @@ def names_of(entity: object) -> tuple[str, list[str]]:
 
 
 def kind_of(entity: object) -> Literal["person", "thing", ""]:
-    """What the rules of reading (rust/matching/readings.rs) may assume about an entity, by its `type`; "" is nothing."""
+    """What the rules of reading (rust/matching/readings.rs) may assume of an entity, by its `type`; "" is nothing."""
     return _KINDS.get(field_of(entity, "type"), "")
 
 
