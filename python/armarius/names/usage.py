@@ -26,7 +26,7 @@ _NUMBERS: Final = frozenset("一二两三四五六七八九十几数百千半这
 _MEASURES: Final = frozenset("颗块串粒枚朵株棵匹把只条座片轮场阵张本段句声道股缕丝点滴堆碗杯壶瓶斤亩")
 _NEAR: Final = 500  # code points to either side
 _STOPS: Final = frozenset("，。！？、：；!?,.…")
-# What may stand between two sentences, which of it opens one, and what ends one; the same in rust/matching/ambiguity.rs.
+# What may stand between two sentences, which of it opens one, and what ends one; as in rust/matching/ambiguity.rs.
 _OPEN: Final = " \t　*_(（\"'“‘「『«《"
 _QUOTES: Final = frozenset('"“‘「『«')
 _ENDS: Final = frozenset(".!?…:;。！？：；—–\n\r#")
@@ -141,8 +141,8 @@ def _is_near(found: Mention, mentions: Sequence[Mention], at: int, whose: frozen
 def begins_sentence(before: str) -> bool:
     """Whether a sentence begins behind `before`: an end of one, or a quotation mark, stands there.
 
-    `begins_sentence` of rust/matching/ambiguity.rs is the same for what learnt doubts are applied to; tests/cases/beginnings.json
-    holds both to the same answers.
+    `begins_sentence` of rust/matching/ambiguity.rs is the same for what learnt doubts are applied to;
+    tests/cases/beginnings.json holds both to the same answers.
     """
     bare = before.rstrip(_OPEN)
     if _QUOTES.intersection(before[len(bare) :]):
