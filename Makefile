@@ -65,6 +65,7 @@ lint: develop
 	cargo clippy --quiet --features python -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(PY) scripts/check_gates.py
 	$(PY) -m mypy
 	$(PY) -m mypy.stubtest armarius._core
 

@@ -19,10 +19,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from armarius.errors import ConfigError
+from armarius.files import read_file
 
 __all__ = ["CONFIG_NAME", "Config", "load_config"]
 
 CONFIG_NAME = "armarius.toml"
+_MAX_BYTES = 1024 * 1024
 _KINDS = ("chapter", "setting", "outline", "note", "code")
 
 TABLES = frozenset({"assembly", "budget", "code", "documents", "embedding", "graph", "kinds", "project", "style"})
@@ -64,12 +66,16 @@ def load_config(root: Path) -> Config:
     """Read `armarius.toml` under `root`; a missing file is the default configuration.
 
     Raises:
-        ConfigError: Not TOML, not UTF-8, an unknown key or a value of the wrong type; names file and key.
+        ConfigError: Not TOML, not UTF-8, above 1 MiB, a link or no regular file, an unknown key or a value of the wrong
+            type; names file and key.
     """
-    path = root / CONFIG_NAME
     try:
-        raw = tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raw = tomllib.loads(read_file(root / CONFIG_NAME, limit=_MAX_BYTES, below=root).decode("utf-8"))
+    except FileNotFoundError:
+        raw = {}
+    except OSError as error:
+        raise ConfigError(f"{CONFIG_NAME}: not read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{CONFIG_NAME}: {error}") from None
     documents, kinds = _table(raw, "documents"), _table(raw, "kinds")
     if stray := sorted(name for name, value in raw.items() if not isinstance(value, dict | list)):

@@ -1,10 +1,15 @@
 import json
+import os
+import signal
+import subprocess
+import sys
 from importlib import resources
 
 import pytest
+from tests.files.conftest import KINDS, plant
 
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget, ProfileStore
-from armarius.errors import BudgetConflict, BudgetError, ConfigError
+from armarius.errors import BudgetConflict, BudgetError, ConfigError, StoreFull
 from armarius.pack.cache_rules import cache_rule
 from armarius.records import LAYERS
 
@@ -50,12 +55,103 @@ def test_profile_survives_its_file_and_a_stale_update_is_refused(tmp_path):
         store.update(BudgetProfile(), version=1)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"tokens": 1}', '{"layers": {"rules": {"least": 1}}}'])
+@pytest.mark.parametrize(
+    "content",
+    ["{", "", "[]", '{"tokens": 1}', '{"layers": {"rules": {"least": 1}}}', '{"version": "2"}', "[" * 100_000],
+)
 def test_broken_profile_file_is_an_error_that_names_it(tmp_path, content):
     path = tmp_path / "budget.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"budget\.json"):
         ProfileStore(path, BudgetProfile()).read()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["budget.json", ".lock"])
+def test_what_is_no_file_in_the_place_of_the_profile_is_an_error_and_nothing_waits(tmp_path, kind, name):
+    mine = tmp_path / "mine"
+    mine.write_text("the user's own")
+    root = tmp_path / "project"
+    plant(root / ".armarius" / name, kind, mine)
+    store = ProfileStore(root / ".armarius" / "budget.json", BudgetProfile(), root=root)
+    signal.alarm(10)
+    if name == "budget.json":
+        with pytest.raises(ConfigError, match=r"budget\.json: not read: (symbolic link|not a regular file)"):
+            store.read()
+    with pytest.raises((ConfigError, StoreFull)):
+        store.update(BudgetProfile(), version=1)
+    signal.alarm(0)
+    assert mine.read_text() == "the user's own"
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")
+def test_no_link_leads_the_profile_out_of_the_project(tmp_path):
+    root, outside = tmp_path / "project", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    (root / ".armarius").symlink_to(outside)
+    store = ProfileStore(root / ".armarius" / "budget.json", BudgetProfile(), root=root)
+    with pytest.raises(StoreFull, match="symbolic link"):
+        store.update(BudgetProfile(), version=1)
+    with pytest.raises(ConfigError, match="symbolic link"):
+        store.read()
+    assert list(outside.iterdir()) == []
+    (root / ".armarius").unlink()
+    (root / ".armarius").mkdir()
+    (outside / "mine").write_text("the user's own")
+    for name in ("budget.tmp", ".budget.json.tmp", "budget.json.tmp"):
+        (root / ".armarius" / name).symlink_to(outside / "mine")
+    assert store.update(BudgetProfile(), version=1) == store.read()
+    assert (outside / "mine").read_text() == "the user's own"
+
+
+@pytest.mark.parametrize("number", [28, 5, 30, 122])
+def test_a_disk_that_fails_is_an_error_of_the_store_and_the_old_profile_stays(tmp_path, monkeypatch, number):
+    store = ProfileStore(tmp_path / ".armarius" / "budget.json", BudgetProfile(), root=tmp_path)
+    kept = store.update(BudgetProfile(budget=5000), version=1)
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(number, os.strerror(number))))
+    with pytest.raises(StoreFull, match=rf"budget\.json: not written: {os.strerror(number)}"):
+        store.update(BudgetProfile(), version=2)
+    monkeypatch.undo()
+    assert store.read() == kept
+    assert sorted(path.name for path in (tmp_path / ".armarius").iterdir()) == [".lock", "budget.json"]
+
+
+UPDATES = """
+import sys
+from pathlib import Path
+from armarius.assembly.fit.profile import BudgetProfile, ProfileStore
+from armarius.errors import BudgetConflict
+root, me, given = Path(sys.argv[1]), int(sys.argv[2]), 0
+store = ProfileStore(root / ".armarius" / "budget.json", BudgetProfile(), root=root)
+sys.stdin.read(1)
+while given < 40:
+    seen = store.read()
+    try:
+        stored = store.update(BudgetProfile(budget=1000 + me), version=seen.version)
+    except BudgetConflict:
+        continue
+    given += 1
+    print(stored.version, flush=True)
+"""
+
+
+def test_four_processes_that_update_are_given_every_version_exactly_once(tmp_path):
+    command = [sys.executable, "-W", "ignore", "-c", UPDATES, str(tmp_path)]
+    writers = [
+        subprocess.Popen([*command, str(me)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for me in range(4)
+    ]
+    for writer in writers:
+        writer.stdin.write(b"!")
+        writer.stdin.flush()
+    told = [writer.communicate(timeout=120) for writer in writers]
+    assert [errors for _, errors in told] == [b""] * 4
+    versions = [int(line) for output, _ in told for line in output.split()]
+    assert sorted(versions) == list(range(2, 162))
+    assert ProfileStore(tmp_path / ".armarius" / "budget.json", BudgetProfile()).read().version == 161
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,16 @@ def test_html_report_marks_mentions_and_is_written_beside_json(capsys, tmp_path)
     assert '<mark title="小雨点">小雨点</mark>' in report.read_text(encoding="utf-8")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")
+def test_html_report_is_not_written_through_a_link(capsys, tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "report.html").symlink_to(tmp_path / "mine")
+    status, out, err = run(capsys, "inspect", NOVEL, "--query", "小雨", "--html", tmp_path / "report.html")
+    assert (status, out) == (2, "")
+    assert "report.html: not written: symbolic link" in err
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
 def test_doctor_says_what_assemble_would_refuse(capsys, tmp_path):
     (tmp_path / "a.md").write_text("# 第一章\n\n话说。\n", encoding="utf-8")
     (tmp_path / "armarius.toml").write_text("[project]\nfoo = 1\n", encoding="utf-8")

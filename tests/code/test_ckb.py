@@ -124,6 +124,23 @@ def test_what_the_server_left_in_a_clean_folder_is_removed(project, tmp_path):
     assert (project / ".ckb").exists(), "a folder that was there before stays"
 
 
+@pytest.mark.parametrize("name", [".ckb", ".codecartographer_cache.json"])
+@pytest.mark.parametrize("before", [True, False])
+def test_a_link_in_the_place_of_what_the_server_leaves_is_neither_followed_nor_removed(project, tmp_path, name, before):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("kept")
+    target = outside if name == ".ckb" else outside / "kept"
+    if before:
+        (project / name).symlink_to(tmp_path / "nowhere")
+    program, _ = fake_ckb(tmp_path, "works")
+    with CkbSource(project, binary=program, timeout=20):
+        if not before:
+            (project / name).symlink_to(target)
+    assert (project / name).is_symlink()
+    assert (outside / "kept").read_text() == "kept"
+
+
 CHILD = """
 import sys, time
 from armarius.code.ckb import CkbSource

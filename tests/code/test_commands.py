@@ -99,6 +99,29 @@ def test_an_indexer_that_fails_is_an_error_with_its_last_words(project, cache, m
     assert not (cache / "index.scip").exists()
 
 
+@pytest.mark.parametrize("before", ["nothing", "a file", "a link", "a folder"])
+def test_what_an_indexer_leaves_is_removed_and_what_was_there_is_not(project, cache, monkeypatch, tmp_path, before):
+    mine, left = tmp_path / "mine.json", project / "tsconfig.json"
+    mine.write_text("mine")
+    script = tmp_path / "scip-typescript"
+    script.write_text("#!/bin/sh\n[ -e tsconfig.json ] || echo {} > tsconfig.json\necho no >&2; exit 3\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("SCIP_TYPESCRIPT_BIN", str(script))
+    monkeypatch.setenv("SCIP_PYTHON_BIN", str(script))
+    match before:
+        case "a file":
+            left.write_text("the user's own")
+        case "a link":
+            left.symlink_to(mine)
+        case "a folder":
+            left.mkdir()
+    with pytest.raises(CodeGraphError):
+        build_index(project, cache)
+    assert left.exists() == (before != "nothing")
+    assert left.is_symlink() == (before == "a link")
+    assert mine.read_text() == "mine"
+
+
 def test_the_real_indexers_leave_nothing_in_the_repository(tools, project, cache, capsys, monkeypatch):
     monkeypatch.setenv("ARMARIUS_TOOLS", str(tools))
     (project / "index.scip").unlink()

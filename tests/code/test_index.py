@@ -5,8 +5,11 @@ import os
 
 import pytest
 from tests.code.support import EXAMPLE_INDEX
+from tests.files.conftest import KINDS, plant
 
 from armarius.code import CodeIndex, CodeOptions
+from armarius.code.render import signature
+from armarius.code.subgraph import CodeNode, TextMatches
 from armarius.errors import UnknownSymbol
 
 
@@ -121,6 +124,48 @@ def test_outside_symbols_are_leaves_shown_on_request(index):
     assert all(not node.external for node in index.subgraph("burning_time").nodes)
     shown = index.subgraph("burning_time", direction="callees", external=True)
     assert {node.name for node in shown.nodes if node.external} >= {"builtins.max", "builtins.round"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_index_that_is_no_regular_file_is_no_index(project, tmp_path, monkeypatch, kind):
+    monkeypatch.setenv("PATH", "")
+    (project / "index.scip").unlink()
+    plant(project / "index.scip", kind, EXAMPLE_INDEX)
+    index = CodeIndex(project, cache_dir=tmp_path / "cache")
+    assert isinstance(index.subgraph("burning_time"), TextMatches)
+    assert index.failures[0].reason == "no_index"
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "huge"])
+def test_a_source_file_that_became_something_else_is_neither_read_nor_waited_for(index, project, tmp_path, kind):
+    assert index.subgraph("burning_time")
+    mine = tmp_path / "mine"
+    mine.write_text("burning_time = secret\n")
+    source = project / "lantern" / "lights.py"
+    source.unlink()
+    if kind == "huge":
+        with source.open("wb") as file:
+            file.truncate(1 << 40)
+    else:
+        plant(source, kind, mine)
+    found = index.subgraph("burning_time")
+    assert isinstance(found, TextMatches)
+    assert "secret" not in repr(found)
+    assert "lantern/lights.py" in str(index.failures[0])
+
+
+def test_a_source_file_that_is_a_link_to_another_of_the_project_is_read(index, project):
+    (project / "lantern" / "lights.py").rename(project / "lantern" / "lamps.py")
+    (project / "lantern" / "lights.py").symlink_to("lamps.py")
+    assert index.subgraph("burning_time").nodes
+
+
+@pytest.mark.parametrize("path", ["../mine.py", "/etc/passwd", "way/mine.py"])
+def test_a_signature_is_never_read_from_outside_of_the_project(project, tmp_path, path):
+    (tmp_path / "mine.py").write_text("secret = 1\n")
+    (project / "way").symlink_to(tmp_path)
+    node = CodeNode("x", "x", "function", "x", path, 1, 1, 1, 0)
+    assert signature(project, node) == ""
 
 
 def test_the_manifest_is_readable(index, project, tmp_path):

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.files.conftest import KINDS, plant
 
 from armarius.codex import Constraints, Memories
 from armarius.codex.model import Constraint, Memory
@@ -216,6 +217,37 @@ def test_folder_that_is_a_link_is_neither_read_nor_written(tmp_path):
     assert list((tmp_path / "outside").iterdir()) == []
 
 
+def test_a_project_that_moves_away_is_not_made_again_and_its_records_stay(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    memories = Memories(root)
+    memories.create("eins", id="a")
+    root.rename(tmp_path / "moved")
+    with pytest.raises(StoreFull, match="the folder project is gone"):
+        memories.create("zwei")
+    assert [item.id for item in memories.list()] == ["a"]
+    assert "the project folder is gone" in str(memories.problems()[0])
+    assert not root.exists()
+    (tmp_path / "moved").rename(root)
+    memories.create("zwei", id="b")
+    assert [item.id for item in memories.list()] == ["a", "b"]
+    assert memories.problems() == ()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["memories.toml", ".lock"])
+def test_what_is_no_file_in_the_place_of_a_record_file_or_its_lock_is_refused(tmp_path, kind, name):
+    mine = tmp_path / "mine"
+    mine.write_text("the user's own")
+    plant(tmp_path / "project" / ".armarius" / name, kind, mine)
+    memories = Memories(tmp_path / "project")
+    with pytest.raises((CodexError, StoreFull), match=r"symbolic link|not a regular file"):
+        memories.create("eins")
+    assert memories.list() == ()
+    assert mine.read_text() == "the user's own"
+    assert not (tmp_path / "nowhere").exists()
+
+
 def test_writers_in_many_threads_lose_nothing(tmp_path):
     def write(index):
         Memories(tmp_path).create(f"记忆{index}", id=f"m{index}")
@@ -226,11 +258,11 @@ def test_writers_in_many_threads_lose_nothing(tmp_path):
 
 
 def test_writer_in_another_process_is_waited_for_and_then_reported(tmp_path):
-    from armarius.codex.atomic import folder_lock
+    from armarius.files import folder_lock
 
     folder = tmp_path / ".armarius"
     program = (
-        "import sys, time; from pathlib import Path; from armarius.codex.atomic import folder_lock\n"
+        "import sys, time; from pathlib import Path; from armarius.files import folder_lock\n"
         "with folder_lock(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -86,7 +87,7 @@ def test_entities_written_by_hand_with_little_more_than_an_id_are_read(graph, tm
 
 
 def test_a_long_statement_goes_through_a_file_and_none_is_left_behind(graph, tmp_path, monkeypatch):
-    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     entity = Entity("a", "A", description="很长。" * 20_000)
     graph.upsert_entity(entity)
     assert graph.snapshot().entities == (entity,)
@@ -239,7 +240,7 @@ def test_the_program_gets_none_of_our_secrets_and_no_input(tmp_path, monkeypatch
 
 
 def test_a_database_in_use_by_another_is_waited_for_and_then_given_up(tmp_path, graph):
-    from armarius.codex.atomic import folder_lock
+    from armarius.files import folder_lock
 
     graph.upsert_entity(Entity("a", "A"))
     impatient = NervusDBGraph(tmp_path / "db", program=tmp_path / "nervusdb-cli", timeout_s=0.3)

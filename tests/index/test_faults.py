@@ -12,7 +12,7 @@ import pytest
 from tests.index.conftest import NOVEL, put
 from tests.index.test_index import equals_folder
 
-from armarius.errors import SchemaTooNew, ScopeViolation, StoreBusy, StoreCorrupt, StoreFull
+from armarius.errors import SchemaTooNew, ScopeViolation, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
 from armarius.store.sqlite import connection
 from armarius.store.sqlite import location as place
@@ -165,22 +165,20 @@ def test_an_index_replaced_while_open_is_not_trusted(index, tmp_path):
     assert equals_folder(index)
 
 
-def test_an_index_this_installation_did_not_make_is_never_opened(novel, cache, tmp_path, monkeypatch):
+def test_an_index_this_installation_did_not_make_is_refused_and_left_alone(novel, cache, tmp_path, monkeypatch):
     folder = tmp_path / "shared"
     folder.mkdir()
     crafted = apsw.Connection(str(folder / "index.sqlite"))
     crafted.execute("CREATE TABLE documents (x)")
     crafted.close()
+    before = (folder / "index.sqlite").read_bytes()
     opened = []
-    connect = connection.connect
-    monkeypatch.setattr(
-        connection,
-        "connect",
-        lambda path: (opened.append(path.read_bytes()[:16] if path.exists() else b""), connect(path))[1],
-    )
-    with ProjectIndex.open(novel, index_dir=folder) as index:
-        assert equals_folder(index)
-    assert opened[0] == b""  # what lay there was deleted, not opened
+    monkeypatch.setattr(connection, "connect", opened.append)
+    with pytest.raises(StoreError, match=r"shared/index\.sqlite: not made by this installation.*delete it by hand"):
+        ProjectIndex.open(novel, index_dir=folder)
+    assert opened == []  # SQLite never saw it
+    assert [path.name for path in folder.iterdir()] == ["index.sqlite"]
+    assert (folder / "index.sqlite").read_bytes() == before
 
 
 def test_an_empty_file_in_place_of_the_index_is_not_taken_for_an_empty_index(novel, cache):

@@ -2,6 +2,7 @@ import os
 import sys
 
 import pytest
+from tests.files.conftest import KINDS, plant
 
 from armarius.config import Config, load_config
 from armarius.documents.document import (
@@ -183,4 +184,22 @@ def test_configuration_is_read_from_armarius_toml(tmp_path):
 def test_wrong_configuration_names_file_and_key(tmp_path, text, message):
     put(tmp_path, "armarius.toml", text)
     with pytest.raises(ConfigError, match=message):
+        load_config(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_configuration_that_is_no_regular_file_is_refused_and_not_waited_for(tmp_path, kind):
+    mine = tmp_path / "mine"
+    mine.write_text("[documents]\nmax_bytes = 1\n")
+    root = tmp_path / "project"
+    plant(root / "armarius.toml", kind, mine)
+    with pytest.raises(ConfigError, match=r"armarius\.toml: not read: (symbolic link|not a regular file)"):
+        load_config(root)
+
+
+def test_a_configuration_above_a_mebibyte_is_refused_by_name_and_limit(tmp_path):
+    with (tmp_path / "armarius.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(ConfigError, match=r"armarius\.toml: not read: too large: .*at most 1048576 bytes"):
         load_config(tmp_path)

@@ -1,5 +1,6 @@
 import asyncio
 import dataclasses
+import os
 import random
 import threading
 import time
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armarius.embedders.preprocess import unit_rows
-from armarius.errors import DimensionMismatch, StoreCorrupt
+from armarius.errors import DimensionMismatch, StoreCorrupt, StoreFull
 from armarius.semantic import ann_file
 from armarius.semantic.ann import AnnIndex
 
@@ -140,8 +141,8 @@ def test_a_missing_file_and_a_file_of_another_index_are_refused(tmp_path):
 
 def test_a_failed_save_leaves_the_old_file_and_no_debris(tmp_path, monkeypatch):
     saved = ann_file.save(filled(points(30)), tmp_path, sequence=1)
-    monkeypatch.setattr(ann_file.os, "fsync", lambda _handle: (_ for _ in ()).throw(OSError("no space left")))
-    with pytest.raises(OSError, match="no space"):
+    monkeypatch.setattr(os, "fsync", lambda _handle: (_ for _ in ()).throw(OSError("no space left")))
+    with pytest.raises(StoreFull, match="no space"):
         ann_file.save(filled(points(31)), tmp_path, sequence=2)
     monkeypatch.undo()
     assert len(list(tmp_path.iterdir())) == 1
@@ -154,6 +155,25 @@ def test_sweep_keeps_only_the_current_file(tmp_path):
     ann_file.sweep(tmp_path, current)
     assert len(list(tmp_path.glob("*.usearch"))) == 1
     assert len(ann_file.load(tmp_path, current)) == 31
+
+
+def test_sweep_leaves_the_users_own_files_and_what_a_link_leads_to(tmp_path):
+    folder, mine = tmp_path / "index", tmp_path / "mine.usearch"
+    folder.mkdir()
+    mine.write_bytes(b"mine")
+    (folder / "photos.usearch").write_bytes(b"of the user")
+    (folder / "vectors-0123456789abcdef.usearch").symlink_to(mine)
+    ann_file.sweep(folder, None)
+    assert sorted(path.name for path in folder.iterdir()) == ["photos.usearch", "vectors-0123456789abcdef.usearch"]
+    assert mine.read_bytes() == b"mine"
+
+
+def test_a_file_larger_than_was_saved_is_refused_unread(tmp_path):
+    saved = ann_file.save(filled(points(30)), tmp_path, sequence=1)
+    with next(tmp_path.iterdir()).open("r+b") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(StoreCorrupt, match=r"cannot be read .*too large"):
+        ann_file.load(tmp_path, saved)
 
 
 def test_searching_while_writing_neither_crashes_nor_invents_keys():

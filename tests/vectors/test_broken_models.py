@@ -1,6 +1,7 @@
 """Every way a model can be missing or broken is an EmbeddingError that names the file and the way out."""
 
 import json
+import os
 import pickle
 
 import numpy as np
@@ -40,6 +41,16 @@ def longer_vocabulary(folder):
         file.write("more\nwords\n")
 
 
+def huge(path):
+    with path.open("r+b") as file:
+        file.truncate(1 << 40)
+
+
+def pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
 def nan_weights(folder):
     tensors = load_file(folder / "model.safetensors")
     tensors["embeddings.LayerNorm.bias"] = np.full_like(tensors["embeddings.LayerNorm.bias"], np.nan)
@@ -50,11 +61,16 @@ BROKEN = {
     "weights missing": (lambda f: (f / "model.safetensors").unlink(), ["model.safetensors", "missing", "Download"]),
     "weights truncated": (lambda f: truncate(f / "model.safetensors"), ["model.safetensors", "truncated", "again"]),
     "weights empty": (lambda f: (f / "model.safetensors").write_bytes(b""), ["model.safetensors", "again"]),
+    "weights of a terabyte": (lambda f: huge(f / "model.safetensors"), ["model.safetensors", "1099511627776 bytes"]),
+    "weights a pipe": (lambda f: pipe(f / "model.safetensors"), ["model.safetensors", "missing"]),
     "tensor missing": (drop_tensor, ["encoder.layer.1.output.dense.bias"]),
     "only pickles": (pickled_only, ["pytorch_model.bin", "refused", "model.safetensors"]),
     "pickle renamed": (disguised_pickle, ["not a safetensors file"]),
     "config missing": (lambda f: (f / "config.json").unlink(), ["config.json", "missing"]),
     "config not JSON": (lambda f: truncate(f / "config.json"), ["config.json", "JSON"]),
+    "config of a terabyte": (lambda f: huge(f / "config.json"), ["config.json", "1099511627776 bytes"]),
+    "config a pipe": (lambda f: pipe(f / "config.json"), ["config.json", "missing"]),
+    "config nested without end": (lambda f: (f / "config.json").write_text("[" * 100_000), ["config.json", "JSON"]),
     "config a list": (lambda f: (f / "config.json").write_text("[]"), ["config.json", "object"]),
     "config lacks a number": (lambda f: edit(f / "config.json", hidden_size=None), ["config.json"]),
     "wrong dimension": (lambda f: edit(f / "config.json", hidden_size=64), ["shape", "64"]),
@@ -62,6 +78,7 @@ BROKEN = {
     "wrong architecture": (lambda f: edit(f / "config.json", model_type="gpt2"), ["gpt2", "ONNX"]),
     "other activation": (lambda f: edit(f / "config.json", hidden_act="relu"), ["relu"]),
     "tokenizer missing": (lambda f: (f / "vocab.txt").unlink(), ["tokenizer.json", "vocab.txt", "missing"]),
+    "tokenizer of a terabyte": (lambda f: huge(f / "vocab.txt"), ["vocab.txt", "1099511627776 bytes"]),
     "tokenizer truncated": (lambda f: (f / "vocab.txt").write_text("[PAD]\n"), ["vocab.txt", "[CLS]"]),
     "tokenizer.json garbage": (lambda f: (f / "tokenizer.json").write_text("{"), ["tokenizer.json", "not a tokenizer"]),
     "tokenizer of another model": (longer_vocabulary, ["another model"]),

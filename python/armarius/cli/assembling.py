@@ -7,6 +7,7 @@ import armarius
 from armarius.assembly.request import RequestKeywords
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.engine import ContextEngine
+from armarius.files import write_atomic
 from armarius.pack.html import Highlight, page
 from armarius.pack.pack import Pack
 from armarius.pack.terminal import overview
@@ -68,7 +69,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
             names = {entity.id: entity.name for entity in engine.entities()}
             found = engine.mentions(pack.prompt)
             highlights = [Highlight(one.start, one.end, names.get(one.entity_id, one.entity_id)) for one in found]
-            arguments.html.write_text(page(pack, highlights=highlights), encoding="utf-8")
+            write_atomic(arguments.html, page(pack, highlights=highlights).encode("utf-8"), make=False)
             note(f"wrote {arguments.html}")
         if arguments.json:
             inspected = engine.inspect(requested_by="cli", **_keywords(arguments))

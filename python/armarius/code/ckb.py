@@ -2,18 +2,21 @@
 
 import json
 import os
-import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from armarius.code.rpc import Disconnected, McpProcess, TimedOut
 from armarius.code.source import Reason, Reference, SourceUnavailable
+from armarius.files import remove_file, remove_folder
 from armarius.programs import find_program
 
 __all__ = ["CkbSource", "find_ckb"]
 
+_LITTER_FOLDER = ".ckb"
+_LITTER_FILE = ".codecartographer_cache.json"
 LIMIT = 100_000  # of every listing: a smaller one truncates without saying how much
 
 
@@ -66,9 +69,7 @@ class CkbSource:
         self.timeout = timeout
         self.restarts = 0
         self._env = {"CKB_NO_UPDATE_CHECK": "1", **(env or {})}
-        self._litter = [
-            path for name in (".ckb", ".codecartographer_cache.json") if not (path := self.root / name).exists()
-        ]
+        self._litter = [name for name in (_LITTER_FOLDER, _LITTER_FILE) if not os.path.lexists(self.root / name)]
         self._process: McpProcess | None = None
 
     def __enter__(self) -> Self:
@@ -91,11 +92,13 @@ class CkbSource:
         if self._process is not None:
             self._process.close()
             self._process = None
-            for path in self._litter:
-                if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    path.unlink(missing_ok=True)
+            # What was there before is the user's, a link to nowhere included; what is a link now is nobody's litter.
+            with suppress(OSError):
+                if _LITTER_FOLDER in self._litter:
+                    remove_folder(self.root / _LITTER_FOLDER, below=self.root)
+            with suppress(OSError):
+                if _LITTER_FILE in self._litter:
+                    remove_file(self.root / _LITTER_FILE, below=self.root)
 
     @property
     def pid(self) -> int | None:

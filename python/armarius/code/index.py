@@ -12,7 +12,6 @@ import armarius._core as _core
 from armarius.code import freshness
 from armarius.code.ckb import CkbSource
 from armarius.code.fallback import text_search
-from armarius.code.lock import LockBusy, locked
 from armarius.code.options import CodeOptions
 from armarius.code.scip import ScipSource
 from armarius.code.source import SourceUnavailable, build_graph
@@ -20,7 +19,8 @@ from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches, walk
 from armarius.config import load_config
 from armarius.documents.classify import CODE_SUFFIXES
 from armarius.documents.document import walk_files
-from armarius.errors import ContextWarning, MissingExtra, UnknownSymbol
+from armarius.errors import ContextWarning, MissingExtra, StoreError, UnknownSymbol
+from armarius.files import folder_lock, is_regular
 from armarius.store.sqlite.location import cache_root
 
 __all__ = ["CodeIndex", "default_cache"]
@@ -154,7 +154,7 @@ class CodeIndex:
 
     def has_code(self) -> bool:
         """Whether there is anything to index: an index, or a file of source code. Cost: one walk of the folder."""
-        if any(path.is_file() for path in self._index_candidates()):
+        if any(is_regular(path) for path in self._index_candidates()):
             return True
         stamps, _ = walk_files(self.root, load_config(self.root))
         return any(PurePosixPath(stamp.path).suffix.lower() in CODE_SUFFIXES for stamp in stamps)
@@ -208,7 +208,7 @@ class CodeIndex:
         return None
 
     def _from_scip(self) -> _Loaded:
-        found = next((path for path in self._index_candidates() if path.is_file()), None)
+        found = next((path for path in self._index_candidates() if is_regular(path)), None)
         if found is None:
             places = " nor ".join(str(path) for path in self._index_candidates())
             raise SourceUnavailable("no_index", f"neither {places}; make one with: armarius code-index {self.root}")
@@ -221,8 +221,8 @@ class CodeIndex:
         with contextlib.ExitStack() as stack:
             source = CkbSource(self.root, binary=options.ckb, timeout=options.timeout)
             try:
-                stack.enter_context(locked(self.cache_dir / "ckb.lock", timeout=options.timeout))
-            except LockBusy as error:
+                stack.enter_context(folder_lock(self.cache_dir, name="ckb.lock", timeout=options.timeout))
+            except StoreError as error:
                 raise SourceUnavailable("timeout", str(error)) from None
             before = freshness.stamp(index)
             stack.enter_context(source)

@@ -2,8 +2,8 @@
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +12,12 @@ from armarius.code.scip import ScipSource
 from armarius.config import load_config
 from armarius.documents.document import walk_files
 from armarius.errors import CodeGraphError
+from armarius.files import move_atomic, read_file, remove_file, scratch_folder, write_atomic
 from armarius.programs import find_program
 
 __all__ = ["INDEXERS", "IndexReport", "Indexer", "build_index", "find_indexer"]
 
+_MAX_BYTES = 2 * 1024 * 1024 * 1024
 TOOLS_ENV = "ARMARIUS_TOOLS"  # a folder into which the indexers were installed with npm
 
 
@@ -100,6 +102,7 @@ def build_index(root: Path, cache_dir: Path, *, timeout: float = 900.0) -> Index
 
     Raises:
         CodeGraphError: An indexer failed; the message is its own last words.
+        StoreFull: The cache folder cannot be written.
 
     Cost: the indexers' own: click takes about ten seconds.
     """
@@ -110,30 +113,28 @@ def build_index(root: Path, cache_dir: Path, *, timeout: float = 900.0) -> Index
     if not wanted:
         return IndexReport(None, (), (f"{root} has no files that an indexer is for: .py, .ts, .js",))
     ran, missing, parts = [], [], []
-    cache_dir.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache_dir) as scratch:
-        environment = Path(scratch) / "environment.json"
-        environment.write_text("[]")
+    with scratch_folder(cache_dir) as scratch:
+        environment = scratch / "environment.json"
+        write_atomic(environment, b"[]")
         for indexer in wanted:
             program = find_indexer(indexer, root)
             if program is None:
                 kinds = " ".join(sorted(indexer.suffixes & suffixes))
                 missing.append(f"{kinds} files need {indexer.program}: npm install -g {indexer.package}")
                 continue
-            output = Path(scratch) / f"{indexer.program}.scip"
+            output = scratch / f"{indexer.program}.scip"
             _run(program, indexer.arguments(root.name, output, environment), root, timeout)
             parts.append(output)
             ran.append(indexer.program)
         if not parts:
             return IndexReport(None, (), tuple(missing))
-        joined = Path(scratch) / "index.scip"
-        with joined.open("wb") as file:  # protobuf messages that follow each other are one message
-            for part in parts:
-                file.write(part.read_bytes())
+        joined = scratch / "index.scip"
+        # protobuf messages that follow each other are one message
+        write_atomic(joined, b"".join(read_file(part, limit=_MAX_BYTES) for part in parts))
         occurrences = ScipSource(joined, root).occurrences()
-        files = {path: freshness.digest(root / path) for path in occurrences.documents()}
+        files = {path: freshness.digest(root / path, below=root) for path in occurrences.documents()}
         freshness.write_manifest(cache_dir / "scip-files.json", joined, files)
-        joined.replace(cache_dir / "index.scip")
+        move_atomic(joined, cache_dir / "index.scip")
     return IndexReport(
         cache_dir / "index.scip", tuple(ran), tuple(missing), len(occurrences.documents()), len(occurrences.symbols())
     )
@@ -158,7 +159,8 @@ def _run(program: str, arguments: Sequence[str], root: Path, timeout: float) -> 
         raise CodeGraphError(f"{program} cannot be started: {error}") from None
     finally:
         for name in {"tsconfig.json", "index.scip"} - before:
-            (root / name).unlink(missing_ok=True)
+            with suppress(OSError):  # a link or a folder of that name is not what an indexer writes
+                remove_file(root / name, below=root)
     output = Path(arguments[arguments.index("--output") + 1])
     if done.returncode or not output.is_file():
         words = (done.stderr or done.stdout).strip().splitlines()

@@ -4,7 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from armarius.code.freshness import MAX_SOURCE_BYTES
 from armarius.code.subgraph import CodeEdge, CodeNode, Subgraph, TextMatches
+from armarius.files import read_file
 
 __all__ = ["card", "matches", "signature", "tree"]
 
@@ -23,9 +25,10 @@ def signature(root: Path, node: CodeNode) -> str:
     if not node.path or node.type in ("module", "attribute"):
         return ""
     try:
-        lines = (root / node.path).read_text("utf-8", "replace").splitlines()[node.line - 1 : node.header_line]
-    except OSError:
+        text = read_file(root / node.path, limit=MAX_SOURCE_BYTES, below=root).decode("utf-8", "replace")
+    except (OSError, ValueError):  # gone, a link, or a path that an index made up
         return ""
+    lines = text.splitlines()[node.line - 1 : node.header_line]
     text = " ".join(line.split("#")[0].strip() if node.path.endswith(".py") else line.strip() for line in lines)
     text = text.rstrip("{").strip()
     return text if len(text) <= _SIGNATURE_LIMIT else text[:_SIGNATURE_LIMIT].rstrip() + " …"

@@ -30,6 +30,8 @@ class ScipSource:
     def __init__(self, index: str | Path, root: str | Path) -> None:
         self.index = Path(index)
         self.root = Path(root)
+        if not self.index.is_file():  # opening a pipe would wait; links are the caller's, who names the index
+            raise SourceUnavailable("no_index", f"{self.index}: no such file, or not a regular one")
         try:
             self._occurrences = _core.Occurrences.open(self.index)
         except OSError as error:

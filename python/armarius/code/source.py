@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import armarius._core as _core
+from armarius.code.freshness import MAX_SOURCE_BYTES
 from armarius.errors import CodeGraphError, ContextWarning
+from armarius.files import refusal, stat_of
 
 __all__ = ["BatchSource", "CodeSource", "Reason", "Reference", "SourceUnavailable", "build_graph", "collect"]
 
@@ -89,7 +91,7 @@ def collect(source: CodeSource) -> _core.Occurrences:
     listed = [symbol for symbol in dict.fromkeys(source.symbols()) if _core.is_symbol(symbol)]
     tool = source.name
     rows = _rows(source, listed)
-    derived = _core.Occurrences.from_rows(tool, rows).companions(source.root)
+    derived = _checked(_core.Occurrences.from_rows(tool, rows), source.root).companions(source.root)
     asked = set(listed)
     rows += _rows(source, [symbol for symbol in derived if symbol not in asked])
     return _core.Occurrences.from_rows(tool, rows)
@@ -118,9 +120,36 @@ def build_graph(source: CodeSource) -> _core.CodeGraph:
         source: A `CodeSource`; one with `occurrences()` hands everything over at once.
 
     Raises:
-        SourceUnavailable: The source gave up.
+        SourceUnavailable: The source gave up, or names a file that is none of the project's.
 
     Cost: what the source takes, plus one pass over its files in the core; the GIL is released.
     """
     occurrences = source.occurrences() if isinstance(source, _WholeSource) else collect(source)
-    return _core.CodeGraph(occurrences, source.root)
+    return _core.CodeGraph(_checked(occurrences, source.root), source.root)
+
+
+def _checked(occurrences: _core.Occurrences, root: Path) -> _core.Occurrences:
+    """Refuse what the core would read outside of the project or wait for; a file that is gone is nothing to it.
+
+    The core opens by path: a file that is swapped for a link between this look and its own is read through it.
+    """
+    for path in occurrences.documents():
+        if not _is_readable(root, path):
+            raise SourceUnavailable("stale", f"the index names {path!r}, which is no source file inside the project")
+    return occurrences
+
+
+def _is_readable(root: Path, path: str) -> bool:
+    try:
+        place = root / path
+        info = stat_of(place, below=root)
+        if info is None or refusal(info) == "symbolic link":
+            place = place.resolve()
+            if not place.is_relative_to(root.resolve()):
+                return False
+            if not place.exists():
+                return True  # gone
+            info = place.stat()  # a link to another file of the project
+        return not refusal(info) and info.st_size <= MAX_SOURCE_BYTES
+    except (OSError, ValueError, RuntimeError):  # a loop of links, a name that is none
+        return False

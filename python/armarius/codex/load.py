@@ -1,7 +1,5 @@
 """A project's documents to its codex: profiles, `codex.json` and what was authored, merged."""
 
-import os
-import stat
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,10 +14,11 @@ from armarius.documents.classify import PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
 from armarius.errors import CodexError, ContextWarning, ProjectError
+from armarius.files import read_file
 
 CODEX_FILE = "codex.json"
 AUTHORED_FILE = ".armarius/codex.toml"
-_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_MAX_BYTES = 64 * 1024 * 1024
 
 
 def load_codex(root: str | Path, *, config: Config | None = None, strict: bool = False) -> Codex:
@@ -84,17 +83,12 @@ def build_codex(
 
 def read_codex_file(root: Path) -> CodexFile:
     """`codex.json` of the project at `root`; a missing file is an empty codex, an unreadable one has an error."""
-    path = root / CODEX_FILE
     try:
-        descriptor = os.open(path, _READ_FLAGS)
+        data = read_file(root / CODEX_FILE, limit=_MAX_BYTES, below=root)
     except FileNotFoundError:
         return CodexFile()
     except OSError as error:
         return CodexFile(errors=[CodexError(f"{CODEX_FILE}: not read: {error.strerror}")])
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return CodexFile(errors=[CodexError(f"{CODEX_FILE}: not read: not a regular file")])
-        data = file.read()
     try:
         return parse_codex_json(CODEX_FILE, decode(data).text)
     except Undecodable as error:

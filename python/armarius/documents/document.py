@@ -4,12 +4,9 @@ Nothing outside the project is read: links are not followed at any level, and on
 Nothing is guessed silently: a file that should be a document and is not comes back as `Skipped` with its reason.
 """
 
-import errno
 import hashlib
 import os
-import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -32,6 +29,7 @@ from armarius.documents.segments import (
     split_prose,
 )
 from armarius.errors import UnknownDocument
+from armarius.files import TooLarge, read_file
 
 __all__ = [
     "Document",
@@ -48,9 +46,6 @@ __all__ = [
 ]
 
 _SUFFIXES = PROSE_SUFFIXES | CODE_SUFFIXES
-_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_LINK_ERRORS = frozenset({errno.ELOOP, errno.EMLINK, errno.ENOTDIR})
-_BY_DESCRIPTOR = os.open in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,46 +259,17 @@ def _printable(path: str) -> str:
 
 
 def _read(root: Path, path: str, max_bytes: int) -> bytes:
-    """The bytes of a regular file, opened one path component at a time so that no link is followed on the way."""
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or ".." in parts or "\0" in path or _printable(path) != path:
         raise UnknownDocument(f"not a path inside the project: {path!r}")
     try:
-        with _opened(root, parts) as descriptor:
-            info = os.fstat(descriptor)
-            if not stat.S_ISREG(info.st_mode):
-                raise DocumentSkipped(path, "not a regular file")
-            if info.st_size > max_bytes:
-                raise DocumentSkipped(path, _refusal("", info.st_size, Config(max_bytes=max_bytes)))
-            with os.fdopen(os.dup(descriptor), "rb") as file:
-                data = file.read(max_bytes + 1)
+        return read_file(root.joinpath(*parts), limit=max_bytes, below=root)
     except FileNotFoundError:
         raise UnknownDocument(f"no such document: {path!r}") from None
+    except TooLarge as error:
+        if error.size is not None:
+            raise DocumentSkipped(path, _refusal("", error.size, Config(max_bytes=max_bytes))) from None
+        grown = f"too large: grew beyond documents.max_bytes {max_bytes} while being read"
+        raise DocumentSkipped(path, grown) from None
     except OSError as error:
-        raise DocumentSkipped(path, "symbolic link" if error.errno in _LINK_ERRORS else str(error.strerror)) from None
-    if len(data) > max_bytes:
-        raise DocumentSkipped(path, f"too large: grew beyond documents.max_bytes {max_bytes} while being read")
-    return data
-
-
-@contextmanager
-def _opened(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
-    if not _BY_DESCRIPTOR:  # Windows: no descriptors of folders; the resolved path must be the plain one
-        plain = root.resolve().joinpath(*parts)
-        if plain.resolve() != plain:
-            raise OSError(errno.ELOOP, "symbolic link")
-        descriptor = os.open(plain, _READ_FLAGS)
-    else:
-        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            for part in parts[:-1]:
-                inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-                os.close(folder)
-                folder = inner
-            descriptor = os.open(parts[-1], _READ_FLAGS | os.O_NOFOLLOW, dir_fd=folder)
-        finally:
-            os.close(folder)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+        raise DocumentSkipped(path, str(error.strerror)) from None

@@ -166,6 +166,5 @@ def _settings(
     if max_length < 3:
         raise ValueError(f"max_length must be >= 3 (two special tokens and one of the text), got {max_length}")
     if normalise is None:
-        modules = folder.first("modules.json")
-        normalise = modules is not None and "Normalize" in modules.read_text(encoding="utf-8")
+        normalise = folder.says("Normalize")
     return max_length, pooling or pooling_of(folder), normalise

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from armarius.errors import EmbeddingError
+from armarius.files import open_file, read_file
 
 __all__ = ["ModelFolder", "sha256_of"]
 
@@ -19,11 +20,18 @@ _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 _NEEDED = "config.json, tokenizer.json (or vocab.txt) and model.safetensors (or onnx/model.onnx)"
 
 
+# Above what the largest encoders need: a sparse file of terabytes is no model. ONNX is protobuf, which ends at 2 GiB.
+_MAX_BYTES = 16 << 30
+_MAX_ONNX_BYTES = 2 << 30
+_MAX_SETTINGS_BYTES = 64 << 20
+_LIMITS = {".onnx": _MAX_ONNX_BYTES, ".json": _MAX_SETTINGS_BYTES, ".txt": _MAX_SETTINGS_BYTES}
+
+
 def sha256_of(paths: Iterable[Path]) -> str:
     """SHA-256 (hex) over the contents of `paths`, in order. Cost: about 0.7 s per GB, releases the GIL."""
     digest = hashlib.sha256()
     for path in paths:
-        with path.open("rb") as file:
+        with open_file(path, limit=_MAX_BYTES, follow=True) as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
 
@@ -61,10 +69,14 @@ class ModelFolder:
         """The first of `names` that exists.
 
         Raises:
-            EmbeddingError: None does; the message names them, and a pickle that lies there instead.
+            EmbeddingError: None does, and the message names them, and a pickle that lies there instead; or it is larger
+                than a file of its kind can be.
         """
         found = self.first(*names)
         if found is not None:
+            limit = _LIMITS.get(found.suffix.lower(), _MAX_BYTES)
+            if (size := found.stat().st_size) > limit:
+                raise self.broken(found, f"has {size} bytes, at most {limit} are read")
             return found
         for pickled in sorted(item for item in self.path.iterdir() if item.suffix.lower() in _PICKLES):
             if any(name.endswith((".safetensors", ".onnx")) for name in names):
@@ -84,12 +96,28 @@ class ModelFolder:
         if path is None:
             return {}
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            content = json.loads(self.read(path))
+        except (ValueError, RecursionError) as error:
             raise self.broken(path, f"is not readable JSON ({error})") from error
         if not isinstance(content, dict):
             raise self.broken(path, "is not a JSON object")
         return content
+
+    def read(self, path: Path) -> bytes:
+        """A settings file of the folder; links are followed, for model caches are made of them.
+
+        Raises:
+            EmbeddingError: Not a regular file of at most 64 MiB, or not readable.
+        """
+        try:
+            return read_file(path, limit=_MAX_SETTINGS_BYTES, follow=True)
+        except OSError as error:
+            raise self.broken(path, f"cannot be read ({error.strerror})") from error
+
+    def says(self, word: str) -> bool:
+        """Whether `modules.json` names a module with `word` in it; False without one."""
+        modules = self.first("modules.json")
+        return modules is not None and word.encode() in self.read(modules)
 
     def broken(self, path: Path, problem: str) -> EmbeddingError:
         """The error for a file that exists and cannot be used."""

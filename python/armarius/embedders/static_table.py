@@ -70,8 +70,7 @@ def is_static(folder: ModelFolder) -> bool:
     config = folder.json("config.json")
     if config.get("model_type") == "model2vec" or "embedding_dtype" in config:
         return True
-    modules = folder.first("modules.json")
-    return modules is not None and "StaticEmbedding" in modules.read_text(encoding="utf-8")
+    return folder.says("StaticEmbedding")
 
 
 def load_static(folder: ModelFolder, *, max_length: int | None = None) -> StaticEmbedder:
@@ -129,8 +128,7 @@ def _normalise(folder: ModelFolder) -> bool:
     config = folder.json("config.json")
     if "normalize" in config:
         return bool(config["normalize"])
-    modules = folder.first("modules.json")
-    return modules is not None and "Normalize" in modules.read_text(encoding="utf-8")
+    return folder.says("Normalize")
 
 
 def _mapping(

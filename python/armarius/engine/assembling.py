@@ -128,7 +128,9 @@ class Assembling(Parts):
         """Replace the profile, if it is still at `version`; kept in `.armarius/budget.json`.
 
         Raises:
-            BudgetConflict: It has moved on (CONTEXT_BUDGET_CONFLICT).
+            BudgetConflict: It has moved on (CONTEXT_BUDGET_CONFLICT), here or in another process.
+            ConfigError: What is stored is no profile.
+            StoreBusy, StoreFull: It cannot be written; what is stored is untouched.
         """
         return self._profiles.update(profile, version=version)
 

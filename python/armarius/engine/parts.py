@@ -82,7 +82,7 @@ class Parts:
         self._project = Project(self._index, self.config, fetchers=fetchers, more=more, vectors=near, graph=asked)
         self._graph = ProjectGraph(self._index, self._project.codex) if graph is None else graph
         self._guard = asked
-        self._profiles = ProfileStore(self.root / ".armarius" / "budget.json", settings.profile)
+        self._profiles = ProfileStore(self.root / ".armarius" / "budget.json", settings.profile, root=self.root)
         self._resolver = Resolver(self.root.resolve().name, settings, counters, fallback, self._profiles, project_id)
         self._assembler = Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s)
         self._flight: Flight[Pack] = Flight(settings.max_concurrent, settings.queue_timeout_s)

@@ -13,7 +13,6 @@ that any number of them stand between two entities; every question is one equali
 import json
 import logging
 import os
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -21,9 +20,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from armarius.codex.atomic import folder_lock
 from armarius.codex.model import Entity, Relation
 from armarius.errors import GraphError, StoreBusy, StoreFull
+from armarius.files import folder_lock, scratch_folder, write_atomic
 from armarius.graph.cypher import create, decode, delete, encode, match, update
 from armarius.graph.process import run
 from armarius.graph.protocol import (
@@ -203,9 +202,9 @@ class NervusDBGraph:
         command = [self._find(), "v2", verb, "--db", str(self.path)]
         if size <= _LONGEST_ARGUMENT:
             return self._answer([*command, "--cypher", statement])
-        with tempfile.TemporaryDirectory(prefix="armarius-") as folder:
-            file = Path(folder) / "statement.cypher"
-            file.write_text(statement, encoding="utf-8")
+        with scratch_folder() as folder:
+            file = folder / "statement.cypher"
+            write_atomic(file, statement.encode())
             return self._answer([*command, "--file", str(file)])
 
     def _answer(self, command: Sequence[str]) -> bytes:
@@ -227,7 +226,8 @@ class NervusDBGraph:
     def _alone(self) -> Iterator[None]:
         """Read and write as one, beside other threads and processes."""
         try:
-            with folder_lock(self.path.parent, name=f".{self.path.name}.lock", timeout=self._timeout):
+            inside = self._project if self._project and self.path.is_relative_to(self._project) else None
+            with folder_lock(self.path.parent, name=f".{self.path.name}.lock", timeout=self._timeout, below=inside):
                 with self._lock:
                     self._look()
                 try:

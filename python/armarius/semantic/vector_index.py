@@ -127,14 +127,15 @@ class VectorIndex:
         loaded = self._loaded
         if serving is None or loaded is None or loaded.set_id != serving.id:
             return IndexStatus(approximate=False, vectors=count)
-        size = ann_file.size_on_disk(self._storage.folder, serving.ann) if serving.ann else 0
+        storage = self._storage
+        size = ann_file.size_on_disk(storage.folder, serving.ann, below=storage.below) if serving.ann else 0
         return IndexStatus(approximate=True, vectors=count, recall=loaded.recall, bytes_on_disk=size)
 
     def _load(self, serving: VectorSet) -> _Loaded | None:
         if serving.ann is None or serving.ann.dimension != serving.fingerprint.dimension:
             return None
         try:
-            ann = ann_file.load(self._storage.folder, serving.ann)
+            ann = ann_file.load(self._storage.folder, serving.ann, below=self._storage.below)
         except StoreCorrupt:
             return None  # a cache: built again below
         loaded = _Loaded(serving.id, ann, serving.ann.sequence, saved=True)
@@ -169,11 +170,12 @@ class VectorIndex:
         """Write the file when a hundredth has changed since: it is written whole, and what it lacks is caught up."""
         if loaded.saved and loaded.unsaved <= _SAVE_AT * len(loaded.ann):
             return
-        saved = ann_file.save(loaded.ann, self._storage.folder, loaded.sequence)
+        folder, below = self._storage.folder, self._storage.below
+        saved = ann_file.save(loaded.ann, folder, loaded.sequence, below=below)
         if loaded.recall is not None:
             saved = replace(saved, recall=loaded.recall.recall, queries=loaded.recall.queries)
         self._storage.remember_ann(serving, saved)
-        ann_file.sweep(self._storage.folder, saved)
+        ann_file.sweep(folder, saved, below=below)
         self._storage.purge(serving, saved.sequence)
         loaded.saved, loaded.unsaved = True, 0
 

@@ -6,7 +6,6 @@ project whose updates carry a version.
 """
 
 import json
-import os
 import threading
 from collections.abc import Mapping
 from copy import copy
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from armarius.errors import BudgetConflict, BudgetError, ConfigError
+from armarius.files import folder_lock, read_file, write_atomic
 from armarius.records import LAYERS, LayerName
 
 __all__ = ["BudgetProfile", "LayerBudget", "LayerRow", "ProfileStore", "layer_budgets"]
@@ -25,6 +25,7 @@ LayerRow = tuple[int, int, int, int, int]
 _PRIORITY: dict[LayerName, int] = {"rules": 0, "immediate": 1, "settings": 2, "retrieved": 3}
 _UNLIMITED = 2**32 - 1
 _MINIMA_PERCENT = 75
+_MAX_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +219,18 @@ class BudgetProfile:
 
 
 class ProfileStore:
-    """One profile, kept in a readable file, updated under a version. Threads may share it."""
+    """One profile, kept in a readable file, updated under a version. Threads and processes may share it.
 
-    def __init__(self, path: Path | None, default: BudgetProfile) -> None:
+    Args:
+        path: The file; None keeps the profile in memory.
+        default: The profile until one is stored.
+        root: The project folder, which must be there and below which no link is followed; without it the file's own
+            folder is trusted.
+    """
+
+    def __init__(self, path: Path | None, default: BudgetProfile, *, root: Path | None = None) -> None:
         self._path = path
+        self._root = root
         self._default = default
         self._lock = threading.Lock()
 
@@ -229,39 +238,50 @@ class ProfileStore:
         """The profile as it is now.
 
         Raises:
-            ConfigError: The file exists and cannot be understood.
+            ConfigError: The file is a link, no regular file, above 1 MiB, or cannot be understood.
         """
-        if self._path is None or not self._path.exists():
+        if self._path is None:
             return self._default
         try:
-            return BudgetProfile.from_wire(json.loads(self._path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError, AttributeError) as error:
+            data = read_file(self._path, limit=_MAX_BYTES, below=self._root)
+        except FileNotFoundError:
+            return self._default
+        except OSError as error:
+            raise ConfigError(f"{self._path.name}: not read: {error.strerror}") from None
+        try:
+            profile = BudgetProfile.from_wire(json.loads(data.decode("utf-8")))
+            if type(profile.version) is not int:
+                raise ValueError(f"version must be a number, got {profile.version!r}")
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise ConfigError(f"{self._path.name}: not a budget profile: {error}") from error
+        return profile
 
     def update(self, profile: BudgetProfile, *, version: int) -> BudgetProfile:
-        """Replace the profile, if it is still at `version`.
+        """Replace the profile, if it is still at `version`, whichever process has stored it.
 
         Returns:
             The profile as stored, its version one higher.
 
         Raises:
             BudgetConflict: The profile has moved on since `version` was read.
+            ConfigError: As `read`.
+            StoreBusy: Another process has been writing for five seconds.
+            StoreFull: It cannot be written; the stored profile is untouched.
         """
         with self._lock:
-            current = self.read()
-            if current.version != version:
-                raise BudgetConflict(
-                    f"CONTEXT_BUDGET_CONFLICT: the profile is at version {current.version}, the update is for {version}"
-                )
-            stored = replace(profile, version=version + 1)
             if self._path is None:
-                self._default = stored
-                return stored
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            draft = self._path.with_suffix(".tmp")
-            with draft.open("w", encoding="utf-8") as file:
-                json.dump(stored.to_wire(), file, ensure_ascii=False, indent=2)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(self._path)
+                self._default = self._next(profile, version)
+                return self._default
+            with folder_lock(self._path.parent, below=self._root):
+                stored = self._next(profile, version)
+                data = json.dumps(stored.to_wire(), ensure_ascii=False, indent=2) + "\n"
+                write_atomic(self._path, data.encode("utf-8"), below=self._root)
             return stored
+
+    def _next(self, profile: BudgetProfile, version: int) -> BudgetProfile:
+        current = self.read()
+        if current.version != version:
+            raise BudgetConflict(
+                f"CONTEXT_BUDGET_CONFLICT: the profile is at version {current.version}, the update is for {version}"
+            )
+        return replace(profile, version=version + 1)

@@ -1,19 +1,16 @@
 """Records under `.armarius/` in the project: read when they change, written one block at a time, never half."""
 
-import os
-import stat
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from armarius.codex.atomic import folder_lock, write_atomic
 from armarius.codex.authored.toml_blocks import Block, read_blocks, write_block
 from armarius.errors import CodexError
+from armarius.files import folder_lock, make_folder, read_file, refusal, stat_of, write_atomic
 
 FOLDER = ".armarius"
 _MAX_BYTES = 64 * 1024 * 1024
-_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 Check = Callable[[Block], str]
 
@@ -29,6 +26,8 @@ class RecordFile:
     """
 
     def __init__(self, root: Path, name: str, *, tables: Iterable[str], check: Check) -> None:
+        self._root = root
+        self._awaited = not root.is_dir()  # still to be made; a project that goes away later is not made again
         self.path = root / FOLDER / name
         self.name = f"{FOLDER}/{name}"
         self._tables = frozenset(tables)
@@ -68,7 +67,7 @@ class RecordFile:
         Raises:
             CodexError: There is one with this id, or the file cannot be edited.
             ValueError: A value that the file cannot hold.
-            StoreFull, StoreBusy: As `write_atomic` and `folder_lock`.
+            StoreFull, StoreBusy: As `write_atomic` and `folder_lock`; the project folder is never made again.
         """
 
         def edit(blocks: list[Block]) -> str:
@@ -142,13 +141,15 @@ class RecordFile:
 
     def _edit(self, edit: Callable[[list[Block]], str]) -> None:
         with self._lock:
-            if self.path.parent.is_symlink():
-                raise CodexError(f"{FOLDER}: is a symbolic link; nothing outside the project is written")
-            with folder_lock(self.path.parent):
+            self._refuse_link("written")
+            if self._awaited:
+                make_folder(self._root)
+                self._awaited = False
+            with folder_lock(self.path.parent, below=self._root):
                 text = self._text()
                 blocks = read_blocks(text or "")
                 changed = edit(blocks).rstrip("\n") + "\n"
-                write_atomic(self.path, changed.encode())
+                write_atomic(self.path, changed.encode(), below=self._root)
             self._read = False
             self._refresh()
 
@@ -158,24 +159,26 @@ class RecordFile:
         Raises:
             CodexError: It is there and cannot be read.
         """
-        if self.path.parent.is_symlink():
-            raise CodexError(f"{FOLDER}: is a symbolic link; nothing outside the project is read")
+        self._refuse_link("read")
         try:
-            descriptor = os.open(self.path, _READ_FLAGS)
+            data = read_file(self.path, limit=_MAX_BYTES, below=self._root)
         except FileNotFoundError:
+            if not self._awaited and not self._root.is_dir():
+                # Moved away while open: what was right stays so, and that is said.
+                raise CodexError(f"{self.name}: not read: the project folder is gone") from None
             return None
         except OSError as error:
             raise CodexError(f"{self.name}: not read: {error.strerror}") from None
-        with os.fdopen(descriptor, "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
-                raise CodexError(f"{self.name}: not read: not a regular file of at most {_MAX_BYTES} bytes")
-            data = file.read()
         try:
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
             raise CodexError(f"{self.name}: line {line}: not UTF-8") from None
+
+    def _refuse_link(self, what: str) -> None:
+        info = stat_of(self.path.parent, below=self._root)
+        if info is not None and refusal(info) == "symbolic link":
+            raise CodexError(f"{FOLDER}: is a symbolic link; nothing outside the project is {what}")
 
     def _refresh(self) -> None:
         stamp = self.stamp()

@@ -1,5 +1,6 @@
 """SQLite connections: one way to open them, one place where SQLite's errors become ours."""
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ import sqlite_vec
 
 from armarius.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
 
-__all__ = ["Connections", "all_rows", "connect", "first_row", "translated"]
+__all__ = ["Connections", "all_rows", "connect", "first_row", "opened", "translated"]
 
 # Before 3.53.2 a crafted index file could take over the process through FTS5.
 _MINIMUM_SQLITE = (3, 54, 0)
@@ -46,18 +47,27 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreCorrupt(f"{path}: {error}") from error
 
 
+def opened(path: Path, *, create: bool = False) -> apsw.Connection:
+    """A bare connection to a database file that is no link; the folder is resolved: SQLite refuses links in it too."""
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    return apsw.Connection(str(Path(os.path.realpath(path.parent)) / path.name), flags=flags)
+
+
 def connect(path: Path) -> apsw.Connection:
-    """Open an index file with the settings every connection must have.
+    """Open an index file with the settings every connection must have; it is never made here.
 
     Raises:
         StoreError: SQLite is too old to be given a file.
+        StoreCorrupt: The file is gone.
     """
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
     if version < _MINIMUM_SQLITE:
         raise StoreError(
             f"SQLite {apsw.sqlite_lib_version()} is too old, {'.'.join(map(str, _MINIMUM_SQLITE))} is needed"
         )
-    connection = apsw.Connection(str(path))
+    if not os.path.lexists(path):
+        raise StoreCorrupt(f"{path}: deleted while open")
+    connection = opened(path)
     connection.set_busy_timeout(int(_BUSY_SECONDS * 1000))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.enable_load_extension(True)

@@ -1,10 +1,17 @@
 """Where an index lives, and whether the file found there is the one this installation left behind.
 
-An index is a cache file that SQLite parses, so only a file that this installation wrote is opened: its identity is
-claimed in the user's cache directory when it is created. While a process has the index open it holds a shared lock;
-the last one to close leaves a seal, the digest of the whole file. A sealed index that still has its digest is sound;
-any other is checked page by page before it is used. SQLite's own `quick_check` misses most damage, the digest misses
-none.
+An index is a cache file that SQLite parses, so only a file that this installation wrote is opened: it is claimed in the
+user's cache directory before anything is in it (`claim.py`). In a folder that somebody chose, what carries no claim is
+refused and left as it is; in the folder of the user's cache that only we name, it is replaced. While a process has the
+index open it holds a shared lock beside the claim; the last one to close leaves a seal, the digest of the whole file. A
+sealed index that still has its digest is sound; any other is checked page by page before it is used. SQLite's own
+`quick_check` misses most damage, the digest misses none.
+
+SQLite opens by path. Every folder below the trusted one and every file of the index is looked at first, links in the
+place of a file are refused by SQLite too (NOFOLLOW, and always for its log), and what was opened is compared with the
+claim. What is left to a race is a folder above that is swapped for a link between look and opening, by somebody who
+writes to the project at that moment: SQLite then opens an `index.sqlite` elsewhere and it is let go unchanged, since it
+carries no claim. The default place is in the user's cache, where nobody else writes.
 """
 
 import hashlib
@@ -17,8 +24,23 @@ from pathlib import Path
 import apsw
 import platformdirs
 
-from armarius.errors import StoreFull
-from armarius.store.sqlite.connection import translated
+from armarius.errors import StoreError, StoreFull
+from armarius.files import (
+    Refused,
+    create_empty,
+    is_regular,
+    make_folder,
+    open_file,
+    private_folder,
+    read_file,
+    refusal,
+    remove_file,
+    remove_other,
+    stat_of,
+    write_atomic,
+)
+from armarius.store.claim import Claim, identity_of
+from armarius.store.sqlite.connection import opened, translated
 
 __all__ = ["Place", "cache_root", "place_for"]
 
@@ -28,13 +50,19 @@ _REMOTE = frozenset(
 
 
 def cache_root() -> Path:
-    """The folder of all indexes: `ARMARIUS_CACHE`, else the user's cache directory, else (remote) a temporary one."""
+    """The folder of all indexes: `ARMARIUS_CACHE`, else the user's cache directory, else (remote) a temporary one.
+
+    Raises:
+        StoreFull: The temporary one belongs to somebody else.
+    """
     if chosen := os.environ.get("ARMARIUS_CACHE"):
         return Path(chosen)
     root = Path(platformdirs.user_cache_dir("armarius", appauthor=False))
     if not is_remote(root):
         return root
-    return Path(tempfile.gettempdir()) / f"armarius-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    temporary = Path(tempfile.gettempdir()) / f"armarius-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    private_folder(temporary)  # everybody may write beside it
+    return temporary
 
 
 def is_remote(path: Path, mounts: str = "/proc/self/mountinfo") -> bool:
@@ -62,25 +90,48 @@ def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None) -> "P
     Args:
         root: The project folder; its resolved path names the index.
         index_dir: Another folder, relative to the project; ignored when it is on a network drive.
+
+    Raises:
+        StoreError: `index_dir` is no path.
     """
     resolved = Path(os.path.realpath(root))
+    if index_dir is not None and "\0" in os.fspath(index_dir):
+        raise StoreError(f"index_dir: not a path: {os.fspath(index_dir)!r}")
     if index_dir is not None and not is_remote(resolved / index_dir):
-        return Place(resolved / index_dir)
+        folder = _inside(Path(root), resolved, Path(index_dir))
+        return Place(folder, below=resolved) if folder is not None else Place(resolved / index_dir)
     slug = re.sub(r"[^\w-]+", "-", resolved.name)[:40] or "project"
     digest = hashlib.blake2b(os.fsencode(resolved), digest_size=8).hexdigest()
-    return Place(cache_root() / f"{slug}-{digest}")
+    cache = cache_root()
+    return Place(cache / f"{slug}-{digest}", below=cache, own=True)
+
+
+def _inside(root: Path, resolved: Path, index_dir: Path) -> Path | None:
+    """`index_dir` as a path below the resolved project; None when it is a folder elsewhere."""
+    for start in (resolved, Path(os.path.abspath(root))):  # noqa: PTH100 - not resolved: links below are refused
+        wanted = Path(os.path.normpath(start / index_dir))
+        if wanted.is_relative_to(start):
+            return resolved / wanted.relative_to(start)
+    return None
 
 
 class Place:
-    """The files of one index, its claim, its seal and the lock that tells who has it open."""
+    """The files of one index, its claim, its seal and the lock that tells who has it open.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: Where the index lies; made by `enter`.
+        below: A folder that is trusted, from which `folder` is reached without following a link; None trusts `folder`.
+        own: A folder of the user's cache that only this package names: all that lies there under our names is ours.
+    """
+
+    def __init__(self, folder: Path, *, below: Path | None = None, own: bool = False) -> None:
         self.folder = folder
+        self.below = below
         self.index = folder / "index.sqlite"
         self.seal = folder / "index.seal"
+        self._own = own
         self._lock: apsw.Connection | None = None
-        name = hashlib.blake2b(os.fsencode(os.path.realpath(self.index)), digest_size=16).hexdigest()
-        self._claim = cache_root() / "claims" / name
+        self._claim = Claim(cache_root(), self.index, below)
 
     def enter(self) -> bool:
         """Lock the place against being checked or replaced by others.
@@ -89,16 +140,31 @@ class Place:
             True when nobody else has the index open: then `settle` must follow once it is checked.
 
         Raises:
-            StoreFull: The folder cannot be made or written.
+            StoreFull: The folder cannot be made or written, or a link leads to it out of the project.
             StoreBusy: Another process has been checking it for too long.
         """
-        try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreFull(f"{self.folder}: cannot be made: {error.strerror}") from error
-        with translated(self.folder / "index.lock"):
-            self._lock = apsw.Connection(str(self.folder / "index.lock"))
+        self._claim.make_room()
+        make_folder(self.folder, below=self.below, mode=0o700)
+        with translated(self._claim.lock):
+            self._lock = opened(self._claim.lock, create=True)
             return self._take()
+
+    def check(self) -> None:
+        """Refuse what this installation did not make; until then nothing of it is opened, changed or deleted.
+
+        Raises:
+            StoreError: A file that carries no claim, or no regular file, lies in the place of one of ours.
+        """
+        if self._own:
+            return
+        there = {path: info for path in self._files() if (info := stat_of(path, below=self.below)) is not None}
+        for path, info in there.items():
+            if what := refusal(info):
+                raise StoreError(f"{path}: {what} in the place of the index; it is left as it is: delete or move it")
+        if self.index in there and not self._claim.holds():
+            raise self._foreign(self.index)
+        if there and self.index not in there and not self._claim.exists():
+            raise self._foreign(min(there))
 
     def settle(self) -> None:
         """The index is checked: let others in."""
@@ -110,7 +176,7 @@ class Place:
         """Take the place for oneself if nobody else is in it; `settle` or `leave` gives it back."""
         if self._lock is None:
             return False
-        with translated(self.folder / "index.lock"):
+        with translated(self._claim.lock):
             if self._lock.in_transaction:
                 self._lock.execute("COMMIT")
             self._lock.set_busy_timeout(0)
@@ -135,71 +201,131 @@ class Place:
 
     def _share(self) -> None:
         assert self._lock is not None
-        with translated(self.folder / "index.lock"):
+        with translated(self._claim.lock):
             self._lock.execute("BEGIN")
             self._lock.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
     def identity(self) -> str:
         """Device and inode of the index file, "" when there is none: a renamed or replaced file is another."""
         try:
-            info = self.index.stat(follow_symlinks=False)
+            return identity_of(os.lstat(self.index))
         except OSError:
             return ""
-        return f"{info.st_dev}:{info.st_ino}"
+
+    def exists(self) -> bool:
+        """Whether anything lies in the place of the index file."""
+        return stat_of(self.index, below=self.below) is not None
 
     def is_ours(self) -> bool:
         """Whether this installation created the file that lies there."""
-        try:
-            return self._claim.read_text("utf-8") == self.identity() != ""
-        except OSError:
-            return False
+        return self._claim.holds()
 
     def is_stub(self) -> bool:
         """Too short to hold even a header: SQLite would take it for a new, empty database."""
-        return self.index.stat().st_size < 512 if self.index.exists() else False
+        info = stat_of(self.index, below=self.below)
+        return info is not None and info.st_size < 512
 
-    def claim(self) -> None:
-        """Remember the file that lies there as created by this installation."""
+    def is_forged(self) -> bool:
+        """Something lies beside the index that SQLite would stumble over, or play into it and did not leave for us.
+
+        An index has a rollback journal only in the moment of its making, and its write-ahead log carries its mark.
+        Asked while alone.
+        """
+        beside = {path: info for path in self._files()[1:] if (info := stat_of(path, below=self.below)) is not None}
+        if any(refusal(info) for info in beside.values()):
+            return True
+        log, journal = self._beside("-wal"), self._beside("-journal")
+        return journal in beside or (log in beside and beside[log].st_size > 0 and not self._claim.marks(log))
+
+    def create(self) -> None:
+        """Make an empty index file, claimed before anything is in it.
+
+        Raises:
+            StoreError: Something has come to lie there.
+            StoreFull: It cannot be made or claimed.
+        """
+        self._claim.announce()
         try:
-            self._claim.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._claim.write_text(self.identity(), "utf-8")
+            descriptor = create_empty(self.index, below=self.below)
+        except (FileExistsError, Refused):
+            raise self._foreign(self.index) from None
         except OSError as error:
-            raise StoreFull(f"{self._claim}: cannot be written: {error.strerror}") from error
+            raise StoreFull(f"{self.index}: cannot be made: {error.strerror or error}") from error
+        try:
+            self._claim.take(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def mark_log(self) -> None:
+        """Remember the log that SQLite has made beside the open index as ours."""
+        if is_regular(self._beside("-wal"), below=self.below):
+            self._claim.mark(self._beside("-wal"))
 
     def is_sealed(self) -> bool | None:
         """True: unchanged since it was closed. False: changed. None: it was not closed, only left."""
         try:
-            expected = self.seal.read_text("utf-8")
+            expected = read_file(self.seal, limit=4096, below=self.below).decode("ascii")
         except (OSError, UnicodeDecodeError):
             return None
-        if any(path.stat().st_size for suffix in ("-wal",) if (path := Path(f"{self.index}{suffix}")).exists()):
+        log = stat_of(self._beside("-wal"), below=self.below)
+        if log is not None and log.st_size:
             return None
         return self._digest() == expected
 
     def write_seal(self) -> None:
         """Seal the index as it lies on the disk; only the last process to close may."""
-        part = self.seal.with_suffix(".part")
-        part.write_text(self._digest(), "utf-8")
-        part.replace(self.seal)
+        write_atomic(self.seal, self._digest().encode("ascii"), below=self.below)
 
     def break_seal(self) -> None:
-        """The index is about to change."""
-        self.seal.unlink(missing_ok=True)
+        """The index is about to change.
+
+        Raises:
+            StoreFull: The folder cannot be written.
+        """
+        self._remove(self.seal)
 
     def discard(self) -> None:
-        """Delete the index; only while alone, or when it is already known to be unusable."""
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            Path(f"{self.index}{suffix}").unlink(missing_ok=True)
-        self.break_seal()
+        """Delete the index; only while alone, or when it is already known to be unusable.
+
+        Raises:
+            StoreError: It is not ours; see `check`.
+            StoreFull: It cannot be deleted.
+        """
+        self.check()
+        for path in self._files():
+            self._remove(path)
 
     def size(self) -> int:
         """Bytes of the index with its write-ahead log."""
-        paths = (Path(f"{self.index}{suffix}") for suffix in ("", "-wal"))
-        return sum(path.stat().st_size for path in paths if path.exists())
+        found = (stat_of(path, below=self.below) for path in (self.index, self._beside("-wal")))
+        return sum(info.st_size for info in found if info is not None)
+
+    def _beside(self, suffix: str) -> Path:
+        return self.folder / f"{self.index.name}{suffix}"
+
+    def _files(self) -> list[Path]:
+        return [*(self._beside(suffix) for suffix in ("", "-wal", "-shm", "-journal")), self.seal]
+
+    def _remove(self, path: Path) -> None:
+        try:
+            try:
+                remove_file(path, below=self.below)
+            except Refused:
+                if not self._own or self.below is None:
+                    raise
+                remove_other(path, below=self.below)
+        except OSError as error:
+            raise StoreFull(f"{path}: cannot be deleted: {error.strerror or error}") from error
+
+    def _foreign(self, path: Path) -> StoreError:
+        return StoreError(
+            f"{path}: not made by this installation, so it is neither opened nor deleted. Choose another index folder; "
+            "or, if it is an index that was copied, moved or restored, delete it by hand: it is built again"
+        )
 
     def _digest(self) -> str:
         digest = hashlib.blake2b(digest_size=32)
-        with self.index.open("rb") as file:
+        with open_file(self.index, below=self.below) as file:
             while block := file.read(1 << 20):
                 digest.update(block)
         return digest.hexdigest()

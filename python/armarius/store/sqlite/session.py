@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import apsw
 
 from armarius.errors import StoreCorrupt, StoreError
+from armarius.files import is_regular
 from armarius.store.sqlite.connection import (
     Connections,
     all_rows,
@@ -27,10 +28,11 @@ class Session:
     def __init__(self, place: Place, project_id: str, connections: Connections) -> None:
         self.project_id = project_id
         self.path = place.index
+        self.below = place.below
         self._place = place
         self._connections = connections
         self._identity = place.identity()
-        self._sealed = place.seal.exists()
+        self._sealed = is_regular(place.seal, below=place.below)
         self._closed = False
         self.damaged = False  # a page or a row could not be read; the file must not be sealed
 
@@ -39,21 +41,27 @@ class Session:
         """See `SqliteStore.open`."""
         alone = place.enter()
         try:
-            if rebuild or not place.is_ours() or place.is_stub():
+            place.check()
+            if rebuild or not place.is_ours() or place.is_stub() or (alone and place.is_forged()):
                 place.discard()
-            created = not place.index.exists()
+            created = not place.exists()
+            if created:
+                place.create()
             intact = None if created or not alone else place.is_sealed()
             if intact is False:
                 raise StoreCorrupt(f"{place.index}: changed since it was closed")
             with translated(place.index):
                 connections = Connections(place.index)
                 try:
+                    if not place.is_ours():
+                        raise StoreCorrupt(f"{place.index}: replaced while it was being opened")
                     check_header(connections.writer, place.index)
                     if intact is not True:
                         place.break_seal()
                         migrate(connections.writer, place.index, project_id)
                     session = cls(place, project_id, connections)
                     session._start(created=created, check=alone and not created and intact is None)
+                    place.mark_log()
                 except BaseException:
                     connections.close()
                     raise
@@ -68,7 +76,6 @@ class Session:
             with self._connections.writing() as connection:
                 set_weights(connection)
                 connection.execute("INSERT INTO notes VALUES ('generation', '0')")
-            self._place.claim()
         elif check and (wrong := self.verify()):
             raise StoreCorrupt(f"{self.path}: {wrong[0]}")
         with self.reading() as connection:

@@ -60,7 +60,7 @@ class SqliteStore:
         self._session = session
         self._reading = session.reading
         self._writing = session.writing
-        self._vectors = VectorStorage(session, session.path.parent)
+        self._vectors = VectorStorage(session, session.path.parent, below=session.below)
 
     @classmethod
     def open(cls, place: Place, *, project_id: str, rebuild: bool = False) -> "SqliteStore":

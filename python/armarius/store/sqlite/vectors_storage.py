@@ -35,11 +35,13 @@ class VectorStorage(VectorReader):
     Args:
         transactions: The store's.
         folder: Where approximate indexes are kept.
+        below: The trusted folder that `folder` is reached from; see `armarius.files`.
     """
 
-    def __init__(self, transactions: Transactions, folder: Path) -> None:
+    def __init__(self, transactions: Transactions, folder: Path, *, below: Path | None = None) -> None:
         super().__init__(transactions)
         self.folder = folder
+        self.below = below
         self._cards: dict[int, str] = {}
 
     def adopt(self, fingerprint: Fingerprint) -> VectorSet:
