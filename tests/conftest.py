@@ -1,4 +1,4 @@
-"""For every test: the index lives in a folder of its own, never in the user's cache."""
+"""For every test: index and user's configuration live in folders of their own, never in those of whoever runs it."""
 
 import importlib.util
 from pathlib import Path
@@ -9,6 +9,8 @@ import pytest
 @pytest.fixture(autouse=True)
 def _cache_of_its_own(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("ARMARIUS_CONFIG", str(tmp_path_factory.mktemp("config")))
+    monkeypatch.delenv("ARMARIUS_TRUSTED", raising=False)
 
 
 @pytest.fixture(scope="session")

@@ -3,29 +3,31 @@
     [documents]
     exclude = ["drafts/old/**"]          # gitignore patterns, beside .gitignore and .ignore
     max_bytes = 33554432                 # larger files are reported and skipped
-    index_dir = "…"                      # where the index lives instead of the user's cache directory
+    index_dir = ".armarius/index"        # where the index lives instead of the user's cache directory: a folder of the
+                                         # project, or a name under [indexes] of the user's configuration
 
     [kinds]                              # before any rule of `project.kinds`; first match wins
     chapter = ["manuscript/**"]
     setting = ["bible/**"]
 
-Other tables belong to the rooms that read them (`Config.table`).
+Other tables belong to the rooms that read them (`Config.table`). The file came with the project: it names no program
+and nothing outside the project but by a name that the user's own configuration explains (`armarius.trust`).
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from armarius.errors import ConfigError
-from armarius.files import read_file
+from armarius.toml_file import read_toml
 
 __all__ = ["CONFIG_NAME", "Config", "load_config"]
 
 CONFIG_NAME = "armarius.toml"
 _MAX_BYTES = 1024 * 1024
 _KINDS = ("chapter", "setting", "outline", "note", "code")
+_MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
 TABLES = frozenset({"assembly", "budget", "code", "documents", "embedding", "graph", "kinds", "project", "style"})
 """What may stand in `armarius.toml`; each room checks the keys of its own."""
@@ -40,7 +42,7 @@ class Config:
         exclude: Gitignore patterns of files that are not documents; the folder of a configured embedding model is
             among them, for its `vocab.txt` is nobody's prose.
         max_bytes: Files larger than this are skipped with a reason.
-        index_dir: Folder of the index, or None for the user's cache directory.
+        index_dir: What the project says about the folder of its index; `armarius.trust` says what that may mean.
         tables: The remaining top-level tables, unread.
     """
 
@@ -66,17 +68,10 @@ def load_config(root: Path) -> Config:
     """Read `armarius.toml` under `root`; a missing file is the default configuration.
 
     Raises:
-        ConfigError: Not TOML, not UTF-8, above 1 MiB, a link or no regular file, an unknown key or a value of the wrong
+        ConfigError: Not a regular file of at most 256 KiB, not TOML, not UTF-8, an unknown key or a value of the wrong
             type; names file and key.
     """
-    try:
-        raw = tomllib.loads(read_file(root / CONFIG_NAME, limit=_MAX_BYTES, below=root).decode("utf-8"))
-    except FileNotFoundError:
-        raw = {}
-    except OSError as error:
-        raise ConfigError(f"{CONFIG_NAME}: not read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{CONFIG_NAME}: {error}") from None
+    raw = read_toml(root / CONFIG_NAME, name=CONFIG_NAME) or {}
     documents, kinds = _table(raw, "documents"), _table(raw, "kinds")
     if stray := sorted(name for name, value in raw.items() if not isinstance(value, dict | list)):
         raise ConfigError(f"{CONFIG_NAME}: unknown key {stray[0]}; settings stand in tables such as [documents]")
@@ -119,4 +114,8 @@ def _strings(table: Mapping[str, Any], key: str, section: str) -> list[str]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
         raise ConfigError(f"{CONFIG_NAME}: {section}.{key} must be a list of patterns, got {value!r}")
+    if len(value) > _MOST_PATTERNS or any(len(item) > _LONGEST_PATTERN for item in value):
+        raise ConfigError(
+            f"{CONFIG_NAME}: {section}.{key} may have {_MOST_PATTERNS} patterns of {_LONGEST_PATTERN} characters each"
+        )
     return value

@@ -7,7 +7,8 @@
     │   ├── BudgetError                 a budget that is negative or below the minimum
     │   └── ScopeViolation              data of another project               CONTEXT_SCOPE_VIOLATION
     ├── ProjectError                    the folder cannot serve as a project
-    │   ├── ConfigError                 armarius.toml: file, key and what is wrong
+    │   ├── ConfigError                 armarius.toml or the user's own: file, key and what is wrong
+    │   │   └── SettingRefused          armarius.toml asks for what only the user may allow; carries what would
     │   └── CodexError                  codex.json or an authored file: file, entry, field
     ├── StoreError                      the index cannot be used
     │   ├── StoreBusy                   another process holds the index
@@ -72,6 +73,7 @@ __all__ = [
     "ProjectError",
     "SchemaTooNew",
     "ScopeViolation",
+    "SettingRefused",
     "StoreBusy",
     "StoreCorrupt",
     "StoreError",
@@ -114,7 +116,22 @@ class ProjectError(ArmariusError):
 
 
 class ConfigError(ProjectError):
-    """`armarius.toml` is wrong; the message names file and key."""
+    """`armarius.toml`, or the user's own configuration, is wrong; the message names file and key."""
+
+
+class SettingRefused(ConfigError):
+    """`armarius.toml` asks for what only the user may allow; the message says how.
+
+    Attributes:
+        key: The setting, such as `documents.index_dir`.
+        value: What it says.
+        table: The table of the user's configuration where a line would allow it; "" when only trust does.
+        line: That line; "" when only trust does.
+    """
+
+    def __init__(self, message: str, *, key: str, value: str, table: str = "", line: str = "") -> None:
+        super().__init__(message)
+        self.key, self.value, self.table, self.line = key, value, table, line
 
 
 class CodexError(ProjectError):

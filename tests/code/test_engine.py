@@ -7,6 +7,7 @@ from armarius.code import CodeOptions, TextMatches
 from armarius.code.options import read_options
 from armarius.config import load_config
 from armarius.errors import ConfigError
+from armarius.trust.asked import Permissions
 
 
 def test_the_engine_answers_with_a_subgraph(project):
@@ -42,7 +43,7 @@ def test_options_come_from_the_configuration(tmp_path):
     (tmp_path / "armarius.toml").write_text(
         '[code]\nsource = "ckb"\ntimeout_s = 3\nmax_depth = 2\nindex = "x/i.scip"\n'
     )
-    options = read_options(load_config(tmp_path), tmp_path)
+    options = read_options(load_config(tmp_path), tmp_path, permissions=Permissions.of(tmp_path, trusted=True))
     assert options == CodeOptions(source="ckb", timeout=3, max_depth=2, index=str(tmp_path / "x" / "i.scip"))
 
 

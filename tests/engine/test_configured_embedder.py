@@ -67,9 +67,10 @@ def test_an_embedder_that_is_given_is_used_instead(novel):
 
 
 @pytest.mark.parametrize("kind", ["absent", "truncated"])
-def test_a_model_that_cannot_be_used_is_said_everywhere_and_stops_nothing(novel, tmp_path, minilm, kind, capsys):
-    folder = tmp_path / "model" if kind == "absent" else truncated(tmp_path / "model", minilm)
-    configure(novel, folder)
+def test_a_model_that_cannot_be_used_is_said_everywhere_and_stops_nothing(novel, minilm, kind, capsys):
+    if kind == "truncated":
+        truncated(novel / "models" / "english", minilm)
+    configure(novel, "models/english")
     with armarius.open(novel) as engine:
         (told,) = [str(warning) for warning in engine.status().warnings]
         assert told.startswith(f"EMBEDDING_UNAVAILABLE: {'no' if kind == 'absent' else 'the'} embedding model")

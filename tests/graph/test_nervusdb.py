@@ -19,6 +19,7 @@ from armarius.graph import NervusDBGraph
 from armarius.graph import nervusdb as module
 from armarius.graph.options import read_graph_options
 from armarius.integrations.failures import describe
+from armarius.trust.asked import Permissions
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a script is no program on Windows")
 
@@ -158,7 +159,8 @@ def test_a_program_of_the_project_is_not_run(tmp_path, monkeypatch):
     fake_program(project / "bin")
     monkeypatch.delenv("NERVUSDB_BIN", raising=False)
     monkeypatch.setenv("PATH", f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    found = read_graph_options(Config(tables={"graph": {"store": "nervusdb"}}), project).store
+    permissions = Permissions.of(project, trusted=True)
+    found = read_graph_options(Config(tables={"graph": {"store": "nervusdb"}}), project, permissions=permissions).store
     with pytest.raises(GraphError, match="on the PATH cannot be run"):
         found.snapshot()
     assert NervusDBGraph(tmp_path / "db").snapshot().entities == ()

@@ -89,4 +89,7 @@ def test_neither_ckb_nor_an_indexer_comes_from_the_path_into_the_project(tmp_pat
         assert find_indexer(indexer, project) is None
         assert find_indexer(indexer, elsewhere) == file
         installed = program(project / "node_modules" / ".bin", indexer.program)
-        assert find_indexer(indexer, project) == installed
+        assert find_indexer(indexer, project) is None
+        with monkeypatch.context() as context:
+            context.setenv("ARMARIUS_TRUSTED", str(project))
+            assert find_indexer(indexer, project) == installed

@@ -13,7 +13,7 @@ from tests.files.conftest import KINDS, plant
 
 from armarius.errors import StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
-from armarius.store import claim as claims
+from armarius.store.sqlite import claim as claims
 from armarius.store.sqlite.location import Place, cache_root, place_for
 from armarius.store.sqlite.store import SqliteStore
 
@@ -253,8 +253,9 @@ def test_a_journal_or_a_log_that_is_not_ours_is_never_played_into_the_index(proj
 KILLED = """
 import os, sys
 from pathlib import Path
-from armarius.store import claim, place
-from armarius.index import ProjectIndex
+from armarius.store.sqlite import claim
+from armarius.store.sqlite import location as place
+from armarius.index.project_index import ProjectIndex
 step = sys.argv[3]
 def die(*_, **__): os.kill(os.getpid(), 9)
 if step == "announced": place.create_empty = die

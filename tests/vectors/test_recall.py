@@ -96,8 +96,11 @@ def test_embed_command_says_what_is_wrong_with_a_model(novel, tmp_path, command)
     assert "no embedding model at" in out
 
 
-def test_embed_command_reads_the_model_from_the_configuration(novel, tiny, command):
-    (novel / "armarius.toml").write_text(f'[embedding]\nmodel = "{tiny}"\n', "utf-8")
+def test_embed_command_reads_the_model_from_the_configuration(novel, tiny, command, tmp_path, monkeypatch):
+    config = tmp_path / "config.toml"
+    monkeypatch.setenv("ARMARIUS_CONFIG", str(config))
+    (novel / "armarius.toml").write_text('[embedding]\nmodel = "tiny"\n', "utf-8")
+    config.write_text(f'[models]\ntiny = "{tiny}"\n', "utf-8")
     code, out = command(novel)
     assert (code, "text2vec-tiny" in out) == (0, True), out
 

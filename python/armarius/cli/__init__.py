@@ -29,13 +29,13 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    from armarius.cli import assembling, detecting, embedding, indexing, retrieving, serving
+    from armarius.cli import assembling, detecting, embedding, indexing, retrieving, serving, trusting
     from armarius.code import commands as code_graph
 
     parser = _Parser(prog="armarius", description="Exactly the context a language model needs, and why.")
     parser.add_argument("--version", action="version", version=f"armarius {__version__}")
     subparsers = parser.add_subparsers(metavar="command", required=True, parser_class=_Parser)
-    for room in (assembling, detecting, retrieving, indexing, embedding, serving, code_graph):
+    for room in (assembling, detecting, retrieving, indexing, embedding, serving, code_graph, trusting):
         room.add_commands(subparsers)
     return parser
 

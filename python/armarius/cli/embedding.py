@@ -1,6 +1,6 @@
 """`armarius embed` and what `armarius doctor` says about vectors.
 
-armarius embed novel/ --model models/text2vec-base-chinese     # once; or name it in armarius.toml, [embedding] model
+armarius embed novel/ --model models/text2vec-base-chinese     # once; or have armarius.toml name it, [embedding] model
 armarius embed novel/ --model models/another --reembed
 """
 
@@ -25,6 +25,8 @@ from armarius.semantic.recall import ProjectRecall
 from armarius.semantic.vector_index import VectorIndex
 from armarius.store.protocol import Store
 from armarius.store.sqlite.store import SqliteStore
+from armarius.toml_file import quoted
+from armarius.trust.asked import Permissions
 
 __all__ = ["add_commands", "doctor_lines", "embedding_problems"]
 
@@ -119,8 +121,21 @@ def _embed(arguments: argparse.Namespace) -> int:
             raise
         print(f"{done.done} texts embedded with {recall.status().serving}")
     if arguments.model is not None and not load_config(arguments.path).table("embedding").get("model"):
-        note('armarius: name it in armarius.toml ([embedding] model = "…") and every command asks these vectors')
+        note(f"armarius: every command asks these vectors {_how_to_name(arguments.path, arguments.model)}")
     return 0
+
+
+def _how_to_name(project: Path, model: Path) -> str:
+    """How `armarius.toml` may name a model: as a folder of the project, or by a name of the user's."""
+    setting = "with [embedding] model = {} in armarius.toml"
+    if str(model) == "lexical":
+        return setting.format('"lexical"')
+    folder, root = model.resolve(), project.resolve()
+    if folder != root and folder.is_relative_to(root):
+        return setting.format(quoted(folder.relative_to(root).as_posix()))
+    name = Permissions.of(project).user.name
+    line = f"{quoted(folder.name or 'model', key=True)} = {quoted(str(folder))}"
+    return f"{setting.format(quoted(folder.name or 'model'))} and {line} under [models] in {name}"
 
 
 @contextmanager

@@ -12,8 +12,10 @@ from armarius.assembly.settings import read_settings
 from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.progress import progress_bar
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
+from armarius.cli.trusting import TrustReport, trust_report
 from armarius.config import load_config
-from armarius.errors import ConfigError, ContractError, GraphError
+from armarius.documents.folder import project_folder
+from armarius.errors import ConfigError, ContractError, GraphError, SettingRefused
 from armarius.graph.options import read_graph_options
 from armarius.index.project_index import ProjectIndex
 from armarius.index.search import SearchHit
@@ -109,12 +111,26 @@ def _watch(arguments: argparse.Namespace) -> int:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
-    with _opened(arguments) as index:
-        wrong = index.ask(lambda store: store.verify())
-        vectors = index.ask(doctor_lines)
-        status = index.status()
-        config = load_config(index.root)
-        wrong += embedding_problems(index, config)
+    root = project_folder(arguments.path)
+    trust = trust_report(root, load_config(root))
+    try:
+        with _opened(arguments) as index:
+            return _examined(index, trust, as_json=arguments.json)
+    except SettingRefused:  # there is no index to look at, and the report says why
+        wrong = [str(refused) for refused in trust.refused]
+        if arguments.json:
+            show_json({"wrong": wrong, "trust": trust.to_wire()})
+        else:
+            print(*trust.lines(), *(f"! {sentence}" for sentence in wrong), sep="\n")
+        return 1
+
+
+def _examined(index: ProjectIndex, trust: TrustReport, *, as_json: bool) -> int:
+    wrong = index.ask(lambda store: store.verify())
+    vectors = index.ask(doctor_lines)
+    status = index.status()
+    config = load_config(index.root)
+    wrong += embedding_problems(index, config)
     try:
         read_settings(config)
         graph = read_graph_options(config, index.root).store
@@ -125,17 +141,20 @@ def _doctor(arguments: argparse.Namespace) -> int:
         wrong.append(f"graph: {error}" if isinstance(error, GraphError) else str(error))
     if not status.documents:
         wrong.append("there is no document in it: is this the project folder?")
-    if arguments.json:
-        show_json({**plain(status), "wrong": wrong, "vectors": vectors})
+    # Some of these have been met as a model or a graph that is not to be had.
+    wrong += [str(one) for one in trust.refused if not any(str(one) in sentence for sentence in wrong)]
+    if as_json:
+        show_json({**plain(status), "wrong": wrong, "vectors": vectors, "trust": trust.to_wire()})
     else:
         print(_holds(status))
+        print(*trust.lines(), sep="\n")
         print(f"index: {status.path}")
         print(*vectors, *graphs, sep="\n")
         for sentence in wrong:
             print(f"! {sentence}")
         _troubles(status, print)
     healthy = not wrong and not status.warnings
-    if healthy and not arguments.json:
+    if healthy and not as_json:
         print("nothing is wrong")
     return 0 if healthy else 1
 

@@ -10,8 +10,9 @@ from typing import Any, NoReturn, Self
 
 from armarius.code.rpc import Disconnected, McpProcess, TimedOut
 from armarius.code.source import Reason, Reference, SourceUnavailable
+from armarius.errors import ConfigError
 from armarius.files import remove_file, remove_folder
-from armarius.programs import find_program
+from armarius.programs import child_path, find_program, named_by_user
 
 __all__ = ["CkbSource", "find_ckb"]
 
@@ -21,16 +22,22 @@ LIMIT = 100_000  # of every listing: a smaller one truncates without saying how 
 
 
 def find_ckb(explicit: str | None = None, project: Path | None = None) -> str:
-    """The CKB program: `explicit`, else `CKB_BIN`, else `ckb` on the PATH; a bare name never inside of `project`.
+    """The CKB program: `explicit`, else `CKB_BIN`, else the user's configuration, else `ckb` on the PATH.
+
+    A bare name is never one inside of `project`.
 
     Raises:
         SourceUnavailable: `no_binary`, with what to do.
     """
-    for origin, name in (("the configuration", explicit), ("CKB_BIN", os.environ.get("CKB_BIN"))):
-        if name:
-            if found := find_program(name, project=project):
-                return str(Path(found).absolute())
-            raise SourceUnavailable("no_binary", f"{origin} names {name!r}, which is no program")
+    try:
+        named = ("the configuration", explicit) if explicit else named_by_user("ckb", "CKB_BIN", project=project)
+    except ConfigError as error:
+        raise SourceUnavailable("no_binary", str(error)) from None
+    if named is not None:
+        origin, name = named
+        if found := find_program(name, project=project):
+            return str(Path(found).absolute())
+        raise SourceUnavailable("no_binary", f"{origin} names {name!r}, which is no program")
     if found := find_program("ckb", project=project):
         return str(Path(found).absolute())
     raise SourceUnavailable(
@@ -68,7 +75,7 @@ class CkbSource:
         self.binary = find_ckb(binary, self.root)
         self.timeout = timeout
         self.restarts = 0
-        self._env = {"CKB_NO_UPDATE_CHECK": "1", **(env or {})}
+        self._env = {"CKB_NO_UPDATE_CHECK": "1", "PATH": child_path(self.root), **(env or {})}
         self._litter = [name for name in (_LITTER_FOLDER, _LITTER_FILE) if not os.path.lexists(self.root / name)]
         self._process: McpProcess | None = None
 

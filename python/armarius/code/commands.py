@@ -112,6 +112,8 @@ def subgraph(
         options = read_options(load_config(repo), repo)
         if source is not None:
             options = replace(options, source=source)  # type: ignore[arg-type]  # argparse has checked it
+        if source == "ckb":  # the user asks for it, over this folder
+            options = replace(options, withheld={key: why for key, why in options.withheld.items() if key == "index"})
         wanted = {} if kinds is None else {"kinds": tuple(kind.strip() for kind in kinds.split(","))}
         index = CodeIndex(repo, cache_dir=cache, options=options)
         found = index.subgraph(symbol, depth=depth, direction=direction, **wanted)  # type: ignore[arg-type]

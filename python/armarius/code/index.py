@@ -22,6 +22,8 @@ from armarius.documents.document import walk_files
 from armarius.errors import ContextWarning, MissingExtra, StoreError, UnknownSymbol
 from armarius.files import folder_lock, is_regular
 from armarius.store.sqlite.location import cache_root
+from armarius.trust.asked import Permissions
+from armarius.trust.inside import way
 
 __all__ = ["CodeIndex", "default_cache"]
 
@@ -53,10 +55,12 @@ class CodeIndex:
     Args:
         root: The repository.
         cache_dir: Where the index of `armarius code-index` and the hashes live; None: the user's cache directory.
-        options: See `CodeOptions`.
+        options: See `CodeOptions`. Given, they are the caller's word; None are the defaults, without CKB over a folder
+            that is not trusted.
 
     Raises:
         NotADirectoryError: `root` is no folder.
+        ConfigError: A file of the user's own configuration is wrong.
     """
 
     def __init__(
@@ -66,7 +70,10 @@ class CodeIndex:
         if not self.root.is_dir():
             raise NotADirectoryError(f"{root} is not a folder")
         self.cache_dir = default_cache(self.root) if cache_dir is None else Path(cache_dir)
-        self.options = options or CodeOptions()
+        if options is None:
+            reason = Permissions.of(self.root).to_run("ckb")
+            options = CodeOptions(withheld={"run": reason} if reason else {})
+        self.options = options
         self._lock = threading.RLock()
         self._loaded: _Loaded | None = None
         self._failures: list[SourceUnavailable] = []
@@ -167,7 +174,10 @@ class CodeIndex:
     def _index_candidates(self) -> list[Path]:
         if self.options.index is not None:
             return [Path(self.options.index)]
-        return [self.cache_dir / "index.scip", self.root / "index.scip"]
+        own = self.root / "index.scip"
+        # Without trust a link that leads out of the project is no index of it.
+        usable = not self.options.withheld or way(self.root, "index.scip").within
+        return [self.cache_dir / "index.scip", *([own] if usable else [])]
 
     def _current(self) -> _Loaded | None:
         with self._lock:
@@ -208,6 +218,8 @@ class CodeIndex:
         return None
 
     def _from_scip(self) -> _Loaded:
+        if reason := self.options.withheld.get("index"):
+            raise SourceUnavailable("untrusted", reason)
         found = next((path for path in self._index_candidates() if is_regular(path)), None)
         if found is None:
             places = " nor ".join(str(path) for path in self._index_candidates())
@@ -218,8 +230,12 @@ class CodeIndex:
     def _from_ckb(self) -> _Loaded:
         index = self.root / "index.scip"
         options = self.options
+        if reason := options.withheld.get("ckb"):
+            raise SourceUnavailable("untrusted", reason)
         with contextlib.ExitStack() as stack:
             source = CkbSource(self.root, binary=options.ckb, timeout=options.timeout)
+            if reason := options.withheld.get("run"):  # said only where there is a program to run
+                raise SourceUnavailable("untrusted", reason)
             try:
                 stack.enter_context(folder_lock(self.cache_dir, name="ckb.lock", timeout=options.timeout))
             except StoreError as error:

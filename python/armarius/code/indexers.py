@@ -13,7 +13,9 @@ from armarius.config import load_config
 from armarius.documents.document import walk_files
 from armarius.errors import CodeGraphError
 from armarius.files import move_atomic, read_file, remove_file, scratch_folder, write_atomic
-from armarius.programs import find_program
+from armarius.programs import child_path, find_program, named_by_user
+from armarius.trust import is_trusted
+from armarius.trust.inside import way
 
 __all__ = ["INDEXERS", "IndexReport", "Indexer", "build_index", "find_indexer"]
 
@@ -77,14 +79,20 @@ class IndexReport:
 
 
 def find_indexer(indexer: Indexer, root: Path) -> str | None:
-    """The indexer's program: its variable, the PATH, `ARMARIUS_TOOLS`, the repository's own node_modules."""
-    if named := os.environ.get(indexer.variable):
-        return find_program(named, project=root)
+    """The indexer's program: its variable, the user's configuration, the PATH, `ARMARIUS_TOOLS`.
+
+    Last, the repository's own node_modules, if it is trusted.
+
+    Raises:
+        ConfigError: The user's configuration is wrong, or a variable holds a relative path.
+    """
+    if named := named_by_user(indexer.program, indexer.variable, project=root):
+        return find_program(named[1], project=root)
     if found := find_program(indexer.program, project=root):
         return found
-    folders = [Path(os.environ[TOOLS_ENV])] if os.environ.get(TOOLS_ENV) else []
-    for folder in (*folders, root):
-        if found := find_program(indexer.program, path=str((folder / "node_modules" / ".bin").absolute())):
+    folders = [Path(tools)] if (tools := os.environ.get(TOOLS_ENV)) and Path(tools).is_absolute() else []
+    for folder in (*folders, *([root.absolute()] if is_trusted(root) else [])):
+        if found := find_program(indexer.program, path=str(folder / "node_modules" / ".bin")):
             return found
     return None
 
@@ -141,12 +149,20 @@ def build_index(root: Path, cache_dir: Path, *, timeout: float = 900.0) -> Index
 
 
 def _run(program: str, arguments: Sequence[str], root: Path, timeout: float) -> None:
-    """Run an indexer in the repository and take away what it writes there (scip-typescript: a tsconfig.json)."""
+    """Run an indexer in the repository and take away what it writes there (scip-typescript: a tsconfig.json).
+
+    The repository may be anybody's: what the indexer starts in turn (node, python) is not looked for there, and Python
+    imports nothing from there.
+    """
     before = {entry.name for entry in root.iterdir()}
+    if not way(root, "tsconfig.json").within and not is_trusted(root):
+        raise CodeGraphError(f"tsconfig.json leads out of {root}: an indexer would read or write what is there")
+    environment = {**os.environ, "PATH": child_path(root), "PYTHONSAFEPATH": "1"}
     try:
         done = subprocess.run(  # noqa: S603 - a program the user installed, arguments of our own
             [program, *arguments],
             cwd=root,
+            env=environment,
             capture_output=True,
             text=True,
             errors="replace",

@@ -2,20 +2,25 @@
 
 [code]
 source = "auto"            # auto, scip or ckb
-index = "build/index.scip" # relative to the project; default: the cache folder's, then the root's index.scip
-ckb = "/opt/ckb"           # default: CKB_BIN, then the PATH
+index = "build/index.scip" # a file of the project; default: the cache folder's, then the root's index.scip
 timeout_s = 20.0           # for one answer of CKB
 max_depth = 5
 max_nodes = 200
 max_edges = 600
+
+CKB is run over trusted projects only, and only the `armarius.toml` of one may name the program (`ckb = "tools/ckb"`);
+else `CKB_BIN`, the user's configuration or the PATH does. What is refused is why there is no graph, not an error.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from armarius.config import CONFIG_NAME, Config
-from armarius.errors import ConfigError
+from armarius.errors import ConfigError, SettingRefused
+from armarius.trust.asked import Permissions
 
 __all__ = ["CodeOptions", "read_options"]
 
@@ -28,11 +33,13 @@ class CodeOptions:
         source: `scip` reads an index file, `ckb` asks the server, `auto` the first that can serve, in this order:
             both give the same edges, the file a hundred times faster.
         index: The index file; None looks for `index.scip` in the cache folder, then in the repository.
-        ckb: The CKB program; None looks at `CKB_BIN`, then the PATH.
+        ckb: The CKB program; None looks at `CKB_BIN`, the user's configuration, then the PATH.
         timeout: Seconds that CKB may take for one answer, and for another process to free the repository.
         max_depth: Steps that no walk exceeds.
         max_nodes: Node budget of a walk.
         max_edges: Edge budget of a walk.
+        withheld: What is not done and why, for a project that is not trusted: `index` (a file outside that is not
+            read), `ckb` (a program that the project names), `run` (CKB over the folder at all).
     """
 
     source: Literal["auto", "scip", "ckb"] = "auto"
@@ -42,6 +49,7 @@ class CodeOptions:
     max_depth: int = 5
     max_nodes: int = 200
     max_edges: int = 600
+    withheld: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 _KEYS: dict[str, tuple[type, ...]] = {
@@ -55,8 +63,13 @@ _KEYS: dict[str, tuple[type, ...]] = {
 }
 
 
-def read_options(config: Config, root: Path) -> CodeOptions:
+def read_options(config: Config, root: Path, *, permissions: Permissions | None = None) -> CodeOptions:
     """The table `code` of a project's configuration.
+
+    Args:
+        config: The project's configuration.
+        root: The project folder.
+        permissions: What the project may say; None asks the user's configuration.
 
     Raises:
         ConfigError: An unknown key or a value of the wrong kind; names file and key.
@@ -73,6 +86,16 @@ def read_options(config: Config, root: Path) -> CodeOptions:
         found[key.removesuffix("_s")] = value
     if found.get("source", "auto") not in ("auto", "scip", "ckb"):
         raise ConfigError(f"{CONFIG_NAME}: code.source must be auto, scip or ckb, got {found['source']!r}")
-    if "index" in found:
-        found["index"] = str(root / found["index"])
-    return CodeOptions(**found)
+    permissions = Permissions.of(root) if permissions is None else permissions
+    withheld: dict[str, str] = {}
+    try:
+        found["index"] = str(permissions.data("code.index", found["index"])) if "index" in found else None
+    except SettingRefused as error:
+        found["index"], withheld["index"] = None, str(error)
+    try:
+        found["ckb"] = permissions.ckb(found["ckb"]) if found.get("ckb") else None
+    except SettingRefused as error:
+        found["ckb"], withheld["ckb"] = None, str(error)
+    if reason := permissions.to_run("ckb"):
+        withheld["run"] = reason
+    return CodeOptions(**found, withheld=withheld)

@@ -7,6 +7,7 @@ from pathlib import Path
 from armarius.code.freshness import MAX_SOURCE_BYTES
 from armarius.code.subgraph import CodeEdge, CodeNode, Subgraph, TextMatches
 from armarius.files import read_file
+from armarius.trust.inside import is_file_within
 
 __all__ = ["card", "matches", "signature", "tree"]
 
@@ -22,7 +23,7 @@ _SIGNATURE_LIMIT = 240  # code points: longer ones are cut at the end of a line
 
 def signature(root: Path, node: CodeNode) -> str:
     """The header of a definition as it stands in the file, on one line; "" when it has none or cannot be read."""
-    if not node.path or node.type in ("module", "attribute"):
+    if not node.path or node.type in ("module", "attribute") or not is_file_within(root, node.path):
         return ""
     try:
         text = read_file(root / node.path, limit=MAX_SOURCE_BYTES, below=root).decode("utf-8", "replace")

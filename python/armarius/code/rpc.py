@@ -39,7 +39,7 @@ class McpProcess:
         command: The program.
         args: Its arguments.
         cwd: Its working folder.
-        env: Environment variables beside the SDK's few defaults.
+        env: Environment variables beside the SDK's few defaults, and instead of them.
         timeout: Seconds for the handshake and for each answer.
 
     Raises:

@@ -1,6 +1,6 @@
 """Where a code graph comes from: one protocol for CKB, SCIP files and whatever else knows references."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -8,10 +8,20 @@ import armarius._core as _core
 from armarius.code.freshness import MAX_SOURCE_BYTES
 from armarius.errors import CodeGraphError, ContextWarning
 from armarius.files import refusal, stat_of
+from armarius.trust.inside import is_file_within
 
-__all__ = ["BatchSource", "CodeSource", "Reason", "Reference", "SourceUnavailable", "build_graph", "collect"]
+__all__ = [
+    "BatchSource",
+    "CodeSource",
+    "Reason",
+    "Reference",
+    "SourceUnavailable",
+    "build_graph",
+    "collect",
+    "require_within",
+]
 
-Reason = Literal["no_binary", "no_index", "wrong_repo", "crashed", "timeout", "stale"]
+Reason = Literal["no_binary", "no_index", "wrong_repo", "crashed", "timeout", "stale", "untrusted"]
 
 
 class Reference(NamedTuple):
@@ -65,7 +75,7 @@ class SourceUnavailable(CodeGraphError):
     """A source cannot serve, with the reason in one word and in a sentence.
 
     Attributes:
-        reason: no_binary, no_index, wrong_repo, crashed, timeout or stale.
+        reason: no_binary, no_index, wrong_repo, crashed, timeout, stale or untrusted.
         detail: What exactly was wrong, and what to do.
     """
 
@@ -91,6 +101,7 @@ def collect(source: CodeSource) -> _core.Occurrences:
     listed = [symbol for symbol in dict.fromkeys(source.symbols()) if _core.is_symbol(symbol)]
     tool = source.name
     rows = _rows(source, listed)
+    require_within({row[0] for row in rows}, source.root)
     derived = _checked(_core.Occurrences.from_rows(tool, rows), source.root).companions(source.root)
     asked = set(listed)
     rows += _rows(source, [symbol for symbol in derived if symbol not in asked])
@@ -109,6 +120,18 @@ def _rows(source: CodeSource, symbols: Sequence[str]) -> list[tuple[str, str, in
     ]
 
 
+def require_within(paths: Iterable[str], root: Path) -> None:
+    """Refuse an index that describes anything but files of the project: each of its documents is read, and quoted.
+
+    Raises:
+        SourceUnavailable: `untrusted`; names the path.
+    """
+    resolved = root.resolve()
+    for path in paths:
+        if not is_file_within(resolved, path):
+            raise SourceUnavailable("untrusted", f"the index describes {path!r}, which is no file of the project")
+
+
 def build_graph(source: CodeSource) -> _core.CodeGraph:
     """The graph of everything a source knows: the same builder, whatever the source.
 
@@ -125,6 +148,7 @@ def build_graph(source: CodeSource) -> _core.CodeGraph:
     Cost: what the source takes, plus one pass over its files in the core; the GIL is released.
     """
     occurrences = source.occurrences() if isinstance(source, _WholeSource) else collect(source)
+    require_within(occurrences.documents(), source.root)
     return _core.CodeGraph(_checked(occurrences, source.root), source.root)
 
 

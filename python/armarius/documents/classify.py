@@ -6,11 +6,11 @@ content. A file that gives none is a note.
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from pathlib import PurePosixPath
 from typing import Literal, get_args
 
 from armarius.documents.front_matter import FrontMatter
+from armarius.documents.globs import glob
 from armarius.documents.numerals import (
     bare_number,
     chapter_number,
@@ -82,8 +82,8 @@ def classify(
         text: The text itself.
         rules: `(kind, glob)` pairs of the configuration; the first match decides.
     """
-    for kind, glob in rules:
-        if _glob(glob).fullmatch(path):
+    for kind, pattern in rules:
+        if glob(pattern).matches(path):
             return _as_kind(kind)
     parts = PurePosixPath(path)
     if parts.suffix.lower() in CODE_SUFFIXES:
@@ -163,12 +163,3 @@ def _named(name: str) -> Kind | None:
             return _KIND_OF_WORD[word]
     ends = [(lowered.rfind(word) + len(word), len(word), word) for word in _UNSPACED_WORDS if word in lowered]
     return _KIND_OF_WORD[max(ends)[2]] if ends else None
-
-
-@cache
-def _glob(pattern: str) -> re.Pattern[str]:
-    """Gitignore-like: `**` crosses folders, `*` and `?` do not, a trailing `/` means everything below."""
-    pattern = pattern.removeprefix("/") + ("**" if pattern.endswith("/") else "")
-    tokens = re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", pattern)
-    special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(special.get(token) or re.escape(token) for token in tokens), re.DOTALL)

@@ -17,7 +17,8 @@ from armarius.embedders.onnx_session import load_onnx
 from armarius.embedders.preprocess import Pooling, pooling_of
 from armarius.embedders.protocol import Embedder, Fingerprint
 from armarius.embedders.static_table import is_static, load_static
-from armarius.errors import ConfigError
+from armarius.errors import ConfigError, EmbeddingError, SettingRefused
+from armarius.trust.asked import Permissions
 
 __all__ = ["Embedder", "Fingerprint", "configured", "lexical", "load", "onnx", "safetensors", "static", "text2vec"]
 
@@ -132,16 +133,22 @@ def load(path: str | Path, *, threads: int | None = None) -> Embedder:
     return onnx(path, threads=threads)
 
 
-def configured(config: Config, root: Path) -> Embedder | None:
+def configured(config: Config, root: Path, *, permissions: Permissions | None = None) -> Embedder | None:
     """The embedder that `armarius.toml` asks for; None when it asks for none.
 
         [embedding]
-        model = "models/text2vec-base-chinese"   # a folder, relative to the project; or "lexical": the built-in one
-        threads = 2                              # of one forward pass; one per core when absent
+        model = "text2vec"    # a name under [models] of the user's configuration, or a folder of the project;
+                              # or "lexical": the built-in one
+        threads = 2           # of one forward pass; one per core when absent
+
+    Args:
+        config: The project's configuration.
+        root: The project folder.
+        permissions: What the project may say; None asks the user's configuration.
 
     Raises:
         ConfigError: An unknown key or a value of the wrong kind; names file and key.
-        EmbeddingError: The model is missing or broken.
+        EmbeddingError: The model is missing or broken, or none that the project may name.
         MissingExtra: pip install 'armarius[semantic]'.
     """
     table = config.table("embedding")
@@ -152,9 +159,13 @@ def configured(config: Config, root: Path) -> Embedder | None:
         raise ConfigError(f"{CONFIG_NAME}: embedding.model must be a folder or 'lexical', got {model!r}")
     if threads is not None and (type(threads) is not int or threads < 1):
         raise ConfigError(f"{CONFIG_NAME}: embedding.threads must be a number >= 1, got {threads!r}")
-    if model is None:
-        return None
-    return lexical() if model == "lexical" else load(root / Path(model).expanduser(), threads=threads)
+    if model is None or model == "lexical":
+        return None if model is None else lexical()
+    permissions = Permissions.of(root) if permissions is None else permissions
+    try:
+        return load(permissions.model(model), threads=threads)
+    except SettingRefused as error:
+        raise EmbeddingError(str(error)) from None
 
 
 def _settings(

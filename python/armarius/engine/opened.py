@@ -38,11 +38,12 @@ class ContextEngine(Assembling, Asking, Relating):
         embedder: Makes vectors; None takes what `armarius.toml` names. A configured model that is missing or broken
             is `EMBEDDING_UNAVAILABLE` in `status()` and in every answer that would have used it.
         graph: Entities and relations beside what the files say; None takes it from `armarius.toml`.
+        trusted: Whether `armarius.toml` speaks for the user; None asks the user's configuration.
 
     Raises:
         ContractError: `graph` is no GraphStore.
-        ProjectError: `root` is no folder.
-        ConfigError: `armarius.toml` is wrong.
+        ProjectError: `root` is no folder, or `index_dir` no path.
+        ConfigError: `armarius.toml` is wrong, or names an index or graph folder that only the user may name.
         StoreError: The index can be neither used nor rebuilt.
     """
 
@@ -99,6 +100,7 @@ def open(  # noqa: A001 - armarius.open
     progress: Callable[[Progress], None] | None = None,
     embedder: Embedder | None = None,
     graph: GraphStore | None = None,
+    trusted: bool | None = None,
 ) -> ContextEngine:
     """Open the project at `path`; needs no configuration. Builds or repairs its index.
 
@@ -116,11 +118,14 @@ def open(  # noqa: A001 - armarius.open
         graph: A graph of the user's own: its entities are found in texts and its relations walked, beside what the
             files say. One that fails or is slow leaves the files' answer, with `KG_UNAVAILABLE`. See
             `armarius.graph`.
+        trusted: Whether the project's `armarius.toml` speaks for the user: may name what lies outside, and have
+            programs run over the folder. None asks the user's configuration (`armarius.trust`).
 
     Raises:
         ContractError: `graph` is no GraphStore.
-        ProjectError: `path` is no folder.
-        ConfigError: Its `armarius.toml` is wrong.
+        ProjectError: `path` is no folder, or `index_dir` no path.
+        ConfigError: Its `armarius.toml` is wrong, or names an index or graph folder that only the user may name
+            (`SettingRefused`); or the user's own configuration is wrong.
         StoreError: The index can be neither used nor rebuilt.
     """
     with progress_bar() if progress is None and wait else nullcontext(progress) as report:
@@ -133,4 +138,5 @@ def open(  # noqa: A001 - armarius.open
             progress=report,
             embedder=embedder,
             graph=graph,
+            trusted=trusted,
         )

@@ -1,9 +1,7 @@
 """What an engine is made of: index, project, graph, recall, resolver and assembler of one folder."""
 
-import os
 from collections.abc import Callable, Sequence
 from os import PathLike
-from pathlib import Path
 
 from armarius.assembly.assembler import Assembler
 from armarius.assembly.fit.cached_counter import Counter
@@ -15,8 +13,9 @@ from armarius.code.index import CodeIndex
 from armarius.code.options import read_options
 from armarius.codex import AuthoredCodex, Constraints, Memories
 from armarius.config import load_config
+from armarius.documents.folder import project_folder
 from armarius.embedders.protocol import Embedder
-from armarius.errors import ContractError, ProjectError
+from armarius.errors import ContractError
 from armarius.fetchers.code import SubgraphFetcher
 from armarius.graph import GraphStore, ProjectGraph
 from armarius.graph.options import read_graph_options
@@ -28,6 +27,7 @@ from armarius.records import Fetcher
 from armarius.semantic.outliers import Nearby
 from armarius.semantic.recall import recall_of
 from armarius.text.tokens import TokenCounter
+from armarius.trust.asked import Permissions
 
 __all__ = ["Parts"]
 
@@ -52,30 +52,34 @@ class Parts:
         progress: Callable[[Progress], None] | None = None,
         embedder: Embedder | None = None,
         graph: GraphStore | None = None,
+        trusted: bool | None = None,
     ) -> None:
-        if not os.fspath(root):
-            raise ProjectError('the project folder is an empty path; the working directory is "."')
         if graph is not None and not isinstance(graph, GraphStore):
             lacking = [name for name in _GRAPH_METHODS if not callable(getattr(graph, name, None))]
             raise ContractError(f"graph: {type(graph).__name__} is no GraphStore, it lacks {', '.join(lacking)}")
-        self.root = Path(root)
-        if not self.root.is_dir():
-            raise ProjectError(f"not a project folder: {self.root}")
+        self.root = project_folder(root)
         self.config = load_config(self.root)
         settings = read_settings(self.config)
-        graphs = read_graph_options(self.config, self.root)
+        permissions = Permissions.of(self.root, trusted=trusted)
+        graphs = read_graph_options(self.config, self.root, permissions=permissions)
         graph = graphs.store if graph is None else graph
         fallback = TokenCounter.estimate() if fallback is None else fallback
         self._index = ProjectIndex.open(
-            self.root, config=self.config, index_dir=index_dir, wait=wait, watch=watch, progress=progress
+            self.root,
+            config=self.config,
+            index_dir=index_dir,
+            wait=wait,
+            watch=watch,
+            progress=progress,
+            permissions=permissions,
         )
         try:
-            self._recall, self._no_recall = recall_of(self._index, embedder, self.config)
+            self._recall, self._no_recall = recall_of(self._index, embedder, self.config, permissions=permissions)
         except BaseException:
             self._index.close()
             raise
         near = self._near if self._recall is not None or self._no_recall else None
-        self._code = CodeIndex(self.root, options=read_options(self.config, self.root))
+        self._code = CodeIndex(self.root, options=read_options(self.config, self.root, permissions=permissions))
         more = (*more_fetchers, SubgraphFetcher(self._code))
         # The project's own graph says what the files say, which retrieval has at hand.
         asked = None if graph is None or isinstance(graph, ProjectGraph) else graphs.guard(graph)

@@ -28,7 +28,7 @@ class Relating(Parts):
             reason = self._no_recall or (
                 "opened without an embedder; give one to armarius.open(..., "
                 "embedder=armarius.embedders.text2vec(folder)), or .lexical() for one without a model, "
-                "or name one in armarius.toml: [embedding] model"
+                "or have armarius.toml name one: [embedding] model"
             )
             raise EmbeddingError(f"EMBEDDING_UNAVAILABLE: {reason}")
         return self._recall

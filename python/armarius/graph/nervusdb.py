@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from armarius.codex.model import Entity, Relation
-from armarius.errors import GraphError, StoreBusy, StoreFull
+from armarius.errors import ConfigError, GraphError, StoreBusy, StoreFull
 from armarius.files import folder_lock, scratch_folder, write_atomic
 from armarius.graph.cypher import create, decode, delete, encode, match, update
 from armarius.graph.process import run
@@ -33,7 +33,7 @@ from armarius.graph.protocol import (
 )
 from armarius.graph.walk import walk
 from armarius.graph.wire import entity_wire, read_entity
-from armarius.programs import find_program
+from armarius.programs import child_path, find_program, named_by_user
 
 __all__ = ["NervusDBGraph"]
 
@@ -54,7 +54,8 @@ class NervusDBGraph:
 
     Args:
         path: The database folder; made by the program when it is not there.
-        program: The program; None looks at `NERVUSDB_BIN`, then for `nervusdb-cli` on the PATH, at every call.
+        program: The program; None looks at `NERVUSDB_BIN`, at the user's configuration, then for `nervusdb-cli` on the
+            PATH, at every call.
         timeout_s: Seconds for each run of it, and for others to finish with the database.
         project: A folder from which no program is run that a bare name finds; nor is one in the current directory.
 
@@ -208,17 +209,21 @@ class NervusDBGraph:
             return self._answer([*command, "--file", str(file)])
 
     def _answer(self, command: Sequence[str]) -> bytes:
-        finished = run(command, timeout_s=self._timeout, max_bytes=_MAX_BYTES)
+        finished = run(command, timeout_s=self._timeout, max_bytes=_MAX_BYTES, path=child_path(self._project))
         if finished.status != 0:
             logger.debug("%s failed with status %d: %s", PROGRAM, finished.status, finished.errors)
             raise GraphError(f"the graph program failed with status {finished.status}")
         return finished.output
 
     def _find(self) -> str:
-        named = self._program or os.environ.get("NERVUSDB_BIN")
-        found = find_program(named or PROGRAM, project=self._project)
+        try:
+            named = ("the given program", self._program) if self._program else None
+            named = named or named_by_user(PROGRAM, "NERVUSDB_BIN", project=self._project)
+        except ConfigError as error:
+            raise GraphError(f"no graph program: {error}") from None
+        where, program = named or (f"{PROGRAM} on the PATH", PROGRAM)
+        found = find_program(program, project=self._project)
         if found is None:
-            where = "the given program" if self._program else "NERVUSDB_BIN" if named else f"{PROGRAM} on the PATH"
             raise GraphError(f"no graph program: {where} cannot be run")
         return found
 

@@ -2,11 +2,13 @@
 
 [graph]
 store = "nervusdb"               # "project" (the default): what the files say, and nothing else
-path = ".armarius/nervusdb"      # the database, inside the project
+path = ".armarius/nervusdb"      # the database, inside the project unless that is trusted
 timeout_s = 2.0                  # that a request waits; then KG_UNAVAILABLE and the answer from the files
 max_entities = 200               # of one answer; then KG_TRUNCATED
 
-Which program is run is never the project's to say: `NERVUSDB_BIN` or the PATH names it.
+Which program is run is never the project's to say: `NERVUSDB_BIN`, the user's configuration or the PATH names it. It
+opens and writes what lies in the database folder, so it is run over trusted projects only; else the graph answers with
+the reason.
 """
 
 from dataclasses import dataclass
@@ -14,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from armarius.config import CONFIG_NAME, Config
-from armarius.errors import ConfigError
+from armarius.errors import ConfigError, SettingRefused
 from armarius.graph.nervusdb import NervusDBGraph
 from armarius.graph.protocol import GraphStore
 from armarius.graph.timeout import GraphGuard
+from armarius.graph.withheld import WithheldGraph
+from armarius.trust.asked import Permissions
 
 __all__ = ["GraphOptions", "read_graph_options"]
 
@@ -43,12 +47,18 @@ class GraphOptions:
         return GraphGuard(store, timeout_s=self.timeout_s, max_entities=self.max_entities)
 
 
-def read_graph_options(config: Config, root: Path) -> GraphOptions:
+def read_graph_options(config: Config, root: Path, *, permissions: Permissions | None = None) -> GraphOptions:
     """The table `graph` of a project's configuration; no program is looked for.
+
+    Args:
+        config: The project's configuration.
+        root: The project folder.
+        permissions: What the project may say; None asks the user's configuration.
 
     Raises:
         ConfigError: An unknown key, a value of the wrong kind, or a path outside of the project; names file and key.
     """
+    permissions = Permissions.of(root) if permissions is None else permissions
     table = config.table("graph")
     found: dict[str, Any] = {}
     for key, value in table.items():
@@ -60,9 +70,16 @@ def read_graph_options(config: Config, root: Path) -> GraphOptions:
         if isinstance(value, int | float) and not 0 < value < float("inf"):
             raise ConfigError(f"{CONFIG_NAME}: graph.{key} must be > 0, got {value!r}")
         found[key] = value
-    name, path = found.pop("store", "project"), found.pop("path", _PATH)
+    name, path = found.pop("store", "project"), found.pop("path", None)
     if name not in ("project", "nervusdb"):
         raise ConfigError(f"{CONFIG_NAME}: graph.store must be project or nervusdb, got {name!r}")
-    if not (root / path).resolve().is_relative_to(root.resolve()) or not path.strip("./\\"):
-        raise ConfigError(f"{CONFIG_NAME}: graph.path must lie inside the project, got {path!r}")
-    return GraphOptions(NervusDBGraph(root / path, project=root) if name == "nervusdb" else None, **found)
+    where = None if path is None else permissions.data("graph.path", path)
+    if where is not None and where.resolve() == root.resolve():
+        raise ConfigError(f"{CONFIG_NAME}: graph.path must be a folder of its own, got {path!r}")
+    if name == "project":
+        return GraphOptions(None, **found)
+    try:
+        permissions.graph_store()
+    except SettingRefused as error:
+        return GraphOptions(WithheldGraph(str(error)), **found)
+    return GraphOptions(NervusDBGraph(where or root / _PATH, project=root), **found)

@@ -12,7 +12,7 @@ from armarius.errors import GraphError
 
 __all__ = ["Finished", "run"]
 
-_INHERITED = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "USERPROFILE", "SYSTEMROOT")
+_INHERITED = ("HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "USERPROFILE", "SYSTEMROOT")
 _NO_WINDOW = 0x08000000 if sys.platform == "win32" else 0
 _TAIL = 4096  # bytes of standard error kept for the log
 
@@ -28,15 +28,22 @@ class Finished:
         self.errors = errors
 
 
-def run(command: Sequence[str], *, timeout_s: float, max_bytes: int) -> Finished:
+def run(command: Sequence[str], *, timeout_s: float, max_bytes: int, path: str) -> Finished:
     """Run `command` without input and wait for it.
 
     On POSIX whatever it has started ends with it; on Windows the program alone is ended, its children are left.
+
+    Args:
+        command: The program and its arguments.
+        timeout_s: Seconds that it may take.
+        max_bytes: Bytes that it may write.
+        path: Its PATH.
 
     Raises:
         GraphError: It cannot be started, takes longer than `timeout_s`, or writes more than `max_bytes`.
     """
     environment = {name: value for name in _INHERITED if (value := os.environ.get(name)) is not None}
+    environment["PATH"] = path
     try:
         process = subprocess.Popen(  # noqa: S603 - a list, no shell; the program is the user's choice
             list(command),

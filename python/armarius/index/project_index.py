@@ -14,6 +14,7 @@ from typing import Literal, Self, TypeVar
 from armarius.config import Config, load_config
 from armarius.documents.classify import Kind
 from armarius.documents.document import Skipped
+from armarius.documents.folder import no_path, project_folder
 from armarius.errors import ContextWarning, ProjectError, StoreCorrupt, StoreError
 from armarius.index.refresh import Builder
 from armarius.index.search import SearchHit, search
@@ -23,6 +24,7 @@ from armarius.index.watcher import Watcher
 from armarius.store.protocol import Store
 from armarius.store.sqlite.location import Place, place_for
 from armarius.store.sqlite.store import SqliteStore
+from armarius.trust.asked import Permissions
 
 __all__ = ["ProjectIndex"]
 
@@ -61,6 +63,7 @@ class ProjectIndex:
         wait: bool = True,
         watch: bool = False,
         progress: Callable[[Progress], None] | None = None,
+        permissions: Permissions | None = None,
     ) -> Self:
         """Open the index of a project, building or repairing it.
 
@@ -72,17 +75,23 @@ class ProjectIndex:
             wait: Return when the index equals the folder; otherwise at once, and build in the background.
             watch: Follow changes from now on.
             progress: Called after every committed batch, from the thread that builds.
+            permissions: What the project may say; None asks the user's configuration.
 
         Raises:
-            ProjectError: `root` is no folder.
-            ConfigError: `armarius.toml` is wrong.
+            ProjectError: `root` is no folder, or `index_dir` no path.
+            ConfigError: `armarius.toml` is wrong, or its `index_dir` leads where only the user may lead.
             StoreError: The index cannot be used; a damaged one is rebuilt instead.
         """
-        folder = Path(root)
-        if not folder.is_dir():
-            raise ProjectError(f"not a project folder: {folder}")
+        folder = project_folder(root)
         config = load_config(folder) if config is None else config
-        place = place_for(folder, index_dir if index_dir is not None else config.index_dir)
+        if index_dir is not None and (problem := no_path(index_dir)):
+            raise ProjectError(f"index_dir: {problem}")
+        if index_dir is not None or config.index_dir is None:
+            place = place_for(folder, index_dir)
+        else:
+            permissions = Permissions.of(folder) if permissions is None else permissions
+            found = permissions.index(config.index_dir)
+            place = place_for(folder, found.folder, shared=found.shared)
         index = cls(folder, config, place, project_id or folder.resolve().name)
         try:
             if wait:

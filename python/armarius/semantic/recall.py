@@ -22,22 +22,25 @@ from armarius.semantic.outliers import Nearby
 from armarius.semantic.project_vectors import Semantic
 from armarius.semantic.queue import Progress
 from armarius.store.sqlite.store import SqliteStore
+from armarius.trust.asked import Permissions
 
 __all__ = ["ProjectRecall", "recall_of"]
 
 Answer = TypeVar("Answer")
 
 
-def recall_of(index: ProjectIndex, embedder: Embedder | None, config: Config) -> "tuple[ProjectRecall | None, str]":
+def recall_of(
+    index: ProjectIndex, embedder: Embedder | None, config: Config, *, permissions: Permissions | None = None
+) -> "tuple[ProjectRecall | None, str]":
     """Recall by the given embedder, else by the one that `armarius.toml` names.
 
     Returns:
-        The recall and ""; None and why, when the configured model is missing or broken; None and "" when none is asked
-        for. A project never becomes unusable because a model is.
+        The recall and ""; None and why, when the configured model is missing, broken or not the project's to name; None
+        and "" when none is asked for. A project never becomes unusable because a model is.
     """
     if embedder is None:
         try:
-            embedder = embedders.configured(config, index.root)
+            embedder = embedders.configured(config, index.root, permissions=permissions)
         except (EmbeddingError, MissingExtra) as error:
             return None, str(error)
     return (None if embedder is None else ProjectRecall(index, embedder)), ""

@@ -39,7 +39,7 @@ from armarius.files import (
     stat_of,
     write_atomic,
 )
-from armarius.store.claim import Claim, identity_of
+from armarius.store.sqlite.claim import Claim, identity_of
 from armarius.store.sqlite.connection import opened, translated
 
 __all__ = ["Place", "cache_root", "place_for"]
@@ -84,12 +84,13 @@ def is_remote(path: Path, mounts: str = "/proc/self/mountinfo") -> bool:
     return remote
 
 
-def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None) -> "Place":
+def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, shared: bool = False) -> "Place":
     """The place of a project's index.
 
     Args:
         root: The project folder; its resolved path names the index.
         index_dir: Another folder, relative to the project; ignored when it is on a network drive.
+        shared: Whether `index_dir` holds a folder for each project, as the cache does.
 
     Raises:
         StoreError: `index_dir` is no path.
@@ -97,11 +98,13 @@ def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None) -> "P
     resolved = Path(os.path.realpath(root))
     if index_dir is not None and "\0" in os.fspath(index_dir):
         raise StoreError(f"index_dir: not a path: {os.fspath(index_dir)!r}")
-    if index_dir is not None and not is_remote(resolved / index_dir):
-        folder = _inside(Path(root), resolved, Path(index_dir))
-        return Place(folder, below=resolved) if folder is not None else Place(resolved / index_dir)
     slug = re.sub(r"[^\w-]+", "-", resolved.name)[:40] or "project"
     digest = hashlib.blake2b(os.fsencode(resolved), digest_size=8).hexdigest()
+    if index_dir is not None and not is_remote(resolved / index_dir):
+        if shared:
+            return Place(resolved / index_dir / f"{slug}-{digest}", below=resolved / index_dir)
+        folder = _inside(Path(root), resolved, Path(index_dir))
+        return Place(folder, below=resolved) if folder is not None else Place(resolved / index_dir)
     cache = cache_root()
     return Place(cache / f"{slug}-{digest}", below=cache, own=True)
 

@@ -1,0 +1,148 @@
+"""`armarius trust`, and what `armarius doctor` says about it.
+
+armarius trust novel/              # its armarius.toml counts as your own words from now on
+armarius trust --revoke novel/
+armarius trust --list
+"""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from armarius.cli.terminal import note, show_json
+from armarius.config import Config, load_config
+from armarius.errors import ConfigError, ContractError, SettingRefused
+from armarius.trust.asked import Permissions
+from armarius.trust.folders import TRUSTED_ENV, revoke, trust, trusted, who_trusts
+from armarius.trust.home import shown
+
+__all__ = ["TrustReport", "add_commands", "trust_report"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrustReport:
+    """Whom a project is trusted by, and what it asks for in vain.
+
+    Attributes:
+        folder: The project, resolved.
+        by: `trusted.toml` or `ARMARIUS_TRUSTED`; "" when nobody trusts it.
+        configuration: The user's configuration file, whether or not it is there.
+        refused: The settings that are not followed.
+    """
+
+    folder: Path
+    by: str
+    configuration: str
+    refused: tuple[SettingRefused, ...]
+
+    def lines(self) -> list[str]:
+        """As sentences, without what is refused."""
+        who = f"trusted by {self.by}" if self.by else "not trusted: its armarius.toml names nothing outside it"
+        return [f"project: {shown(self.folder)}, {who}", f"configuration: {self.configuration}"]
+
+    def to_wire(self) -> dict[str, Any]:
+        """As JSON: `trusted`, `by`, `configuration`, `refused` with `key value message table line` each."""
+        return {
+            "trusted": bool(self.by),
+            "by": self.by,
+            "configuration": self.configuration,
+            "refused": [
+                {"key": one.key, "value": one.value, "message": str(one), "table": one.table, "line": one.line}
+                for one in self.refused
+            ],
+        }
+
+
+def trust_report(root: Path, config: Config) -> TrustReport:
+    """What there is to say of the project at `root`.
+
+    Raises:
+        ConfigError: A file of the user's own configuration is wrong.
+    """
+    permissions = Permissions.of(root)
+    by = who_trusts(permissions.root)
+    return TrustReport(permissions.root, by, permissions.user.name, tuple(permissions.refusals(config)))
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "trust",
+        help="let a project's armarius.toml speak for you",
+        description="From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb "
+        "and nervusdb-cli are run over it. Trust what you would run. Servers learn of it when they are started again.",
+    )
+    parser.add_argument("path", type=Path, nargs="?", help="the project folder")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--revoke", action="store_true", help="trust it no longer")
+    what.add_argument("--list", action="store_true", help="the folders that are trusted")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=_trust)
+
+
+def _trust(arguments: argparse.Namespace) -> int:
+    if arguments.list:
+        if arguments.path is not None:
+            raise ContractError("--list takes no folder; `armarius doctor FOLDER` says whether one is trusted")
+        return _list(as_json=arguments.json)
+    if arguments.path is None:
+        raise ContractError("which folder? `armarius trust FOLDER`, or --list")
+    return _revoke(arguments.path, arguments.json) if arguments.revoke else _add(arguments.path, arguments.json)
+
+
+def _list(*, as_json: bool) -> int:
+    folders = [(str(path), who_trusts(path)) for path in trusted()]
+    if as_json:
+        show_json({"folders": [{"path": path, "by": by} for path, by in folders]})
+    elif folders:
+        for path, by in folders:
+            print(f"{shown(Path(path))}  ({by})" if by == TRUSTED_ENV else shown(Path(path)))
+    else:
+        note("armarius: no folder is trusted")
+    return 0
+
+
+def _add(folder: Path, as_json: bool) -> int:
+    path = trust(folder)
+    try:
+        asked = _asked(load_config(path))
+    except ConfigError as error:
+        asked, problem = {}, str(error)
+    else:
+        problem = ""
+    if as_json:
+        show_json({"trusted": True, "path": str(path), "asked": asked})
+    else:
+        print(f"trusted: {shown(path)}")
+        for key, value in asked.items():
+            print(f"  its armarius.toml says {key} = {value!r}")
+    if problem:
+        note(f"! {problem}")
+    return 0
+
+
+def _revoke(folder: Path, as_json: bool) -> int:
+    known, still = revoke(folder), who_trusts(folder)
+    if as_json:
+        show_json({"trusted": bool(still), "path": str(folder), "revoked": known})
+    elif known:
+        print(f"no longer trusted: {shown(folder)}")
+    else:
+        note(f"armarius: {shown(folder)} was not trusted")
+    if still:
+        note(f"! {still} still trusts it")
+    return 0 if known and not still else 1
+
+
+def _asked(config: Config) -> dict[str, str]:
+    """The settings that trust lets speak."""
+    said = {
+        "documents.index_dir": config.index_dir,
+        "embedding.model": config.table("embedding").get("model"),
+        "code.index": config.table("code").get("index"),
+        "code.ckb": config.table("code").get("ckb"),
+        "graph.store": config.table("graph").get("store"),
+        "graph.path": config.table("graph").get("path"),
+    }
+    return {key: value for key, value in said.items() if isinstance(value, str)}
