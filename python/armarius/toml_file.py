@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from armarius.errors import ConfigError
-from armarius.files import read_file
+from armarius.files import Refused, TooLarge, read_file
 
 __all__ = ["MAX_BYTES", "quoted", "read_toml"]
 
@@ -40,6 +40,13 @@ def read_toml(path: Path, *, name: str, follow: bool = False) -> dict[str, Any] 
         data = read_file(path, limit=MAX_BYTES, follow=follow)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except TooLarge:
+        raise ConfigError(f"{name}: larger than {MAX_BYTES:,} bytes") from None
+    except Refused as error:
+        link = error.strerror == "symbolic link"
+        raise ConfigError(
+            f"{name}: is {'a symbolic link, which is not followed' if link else 'no regular file'}"
+        ) from None
     except OSError as error:
         raise ConfigError(f"{name}: {error.strerror or error}") from None
     try:

@@ -95,8 +95,7 @@ def test_no_link_leads_the_profile_out_of_the_project(tmp_path):
     store = ProfileStore(root / ".armarius" / "budget.json", BudgetProfile(), root=root)
     with pytest.raises(StoreFull, match="symbolic link"):
         store.update(BudgetProfile(), version=1)
-    with pytest.raises(ConfigError, match="symbolic link"):
-        store.read()
+    assert store.read() == BudgetProfile()
     assert list(outside.iterdir()) == []
     (root / ".armarius").unlink()
     (root / ".armarius").mkdir()

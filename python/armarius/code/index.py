@@ -173,7 +173,8 @@ class CodeIndex:
 
     def _index_candidates(self) -> list[Path]:
         if self.options.index is not None:
-            return [Path(self.options.index)]
+            index = Path(self.options.index)
+            return [index if self.options.withheld else index.resolve()]  # the user's own words may be a link
         own = self.root / "index.scip"
         # Without trust a link that leads out of the project is no index of it.
         usable = not self.options.withheld or way(self.root, "index.scip").within

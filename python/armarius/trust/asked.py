@@ -204,7 +204,7 @@ class Permissions:
             return None
         target = self._target(value)
         same = [path for path in allowed.values() if Path(os.path.normpath(path)) == target]
-        return same[0] if same else self._own(value) if self.trusted else None
+        return same[0] if same else self._own(value).resolve() if self.trusted else None
 
     def _own(self, value: str) -> Path:
         """A path as the user's own words: `~` is the home, the rest relative to the project."""

@@ -247,6 +247,8 @@ class ProfileStore:
         except FileNotFoundError:
             return self._default
         except OSError as error:
+            if error.filename != self._path.name:
+                return self._default  # the folder of records is a link: CODEX_INVALID says so
             raise ConfigError(f"{self._path.name}: not read: {error.strerror}") from None
         try:
             profile = BudgetProfile.from_wire(json.loads(data.decode("utf-8")))

@@ -102,7 +102,7 @@ def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, sh
     digest = hashlib.blake2b(os.fsencode(resolved), digest_size=8).hexdigest()
     if index_dir is not None and not is_remote(resolved / index_dir):
         if shared:
-            return Place(resolved / index_dir / f"{slug}-{digest}", below=resolved / index_dir)
+            return Place(resolved / index_dir / f"{slug}-{digest}")
         folder = _inside(Path(root), resolved, Path(index_dir))
         return Place(folder, below=resolved) if folder is not None else Place(resolved / index_dir)
     cache = cache_root()
