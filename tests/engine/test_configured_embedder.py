@@ -130,6 +130,7 @@ def test_answers_from_half_the_vectors_say_that_embedding_stopped(novel):
         ('model = ""', "embedding.model must be a folder"),
         ('modle = "x"', "unknown key embedding.modle; known: model, threads"),
         ('model = "lexical"\nthreads = 0', "embedding.threads must be a number >= 1"),
+        ('model = "lexical"\nthreads = 100000', "embedding.threads must be a number >= 1 and <= 256"),
     ],
 )
 def test_a_wrong_table_is_a_config_error(novel, table, told, capsys):

@@ -23,6 +23,7 @@ from armarius.trust.asked import Permissions
 __all__ = ["Embedder", "Fingerprint", "configured", "lexical", "load", "onnx", "safetensors", "static", "text2vec"]
 
 _DEFAULT_MAX_LENGTH = 512
+_MOST_THREADS = 256  # that a project may ask for
 
 
 def text2vec(path: str | Path, *, threads: int | None = None) -> Embedder:
@@ -157,8 +158,10 @@ def configured(config: Config, root: Path, *, permissions: Permissions | None = 
     model, threads = table.get("model"), table.get("threads")
     if model is not None and (not isinstance(model, str) or not model):
         raise ConfigError(f"{CONFIG_NAME}: embedding.model must be a folder or 'lexical', got {model!r}")
-    if threads is not None and (type(threads) is not int or threads < 1):
-        raise ConfigError(f"{CONFIG_NAME}: embedding.threads must be a number >= 1, got {threads!r}")
+    if threads is not None and (type(threads) is not int or not 1 <= threads <= _MOST_THREADS):
+        raise ConfigError(
+            f"{CONFIG_NAME}: embedding.threads must be a number >= 1 and <= {_MOST_THREADS}, got {threads!r}"
+        )
     if model is None or model == "lexical":
         return None if model is None else lexical()
     permissions = Permissions.of(root) if permissions is None else permissions
