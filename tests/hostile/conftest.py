@@ -1,0 +1,8 @@
+import pytest
+from tests.hostile.pool import Zygotes
+
+
+@pytest.fixture(scope="session")
+def zygotes():
+    with Zygotes() as zygotes:
+        yield zygotes
