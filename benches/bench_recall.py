@@ -85,7 +85,7 @@ def recall_of(engine, queries) -> float:
         vector = semantic._queries.vector(semantic._embedder, query)
         exact = storage.nearest(serving, vector, 10, None)
         truth = {place.path + str(place.paragraph) for place in storage.places([o for o, _ in exact]).values()}
-        answer = {hit.passage.path + str(hit.passage.paragraph) for hit in engine.similar(query, limit=10)}
+        answer = {hit.path + str(hit.paragraph) for hit in engine.similar(query, limit=10)}
         found, wanted = found + len(truth & answer), wanted + len(truth)
     return round(found / wanted, 4)
 

@@ -72,7 +72,7 @@ def of_index(engine: ContextEngine, row: Row) -> list[Mention]:
     text = engine.document(row["path"]).text
     start = text.index(row["text"])
     end = start + len(row["text"])
-    rows = engine._index.store.mentions(row["path"])
+    rows = engine.index.store.mentions(row["path"])
     return [
         Mention(one.entity, text[one.start : one.end], one.start - start, one.end - start)
         for one in rows
@@ -93,7 +93,7 @@ def main() -> None:
         project = copy_of(folder, Path(scratch) / folder.name, codex=True)
         with armarius.open(project, watch=False) as engine:
             entities = engine.entities()
-            habits = engine._index.world.habits
+            habits = engine.index.world.habits
             untyped = [{"id": one.id, "name": one.name, "aliases": one.aliases} for one in entities]
             answers = {
                 "names alone": EntityMatcher(untyped).find_batch(texts),

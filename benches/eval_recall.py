@@ -32,7 +32,7 @@ def ask(engine, question):
 
 def alone(engine, question):
     found = engine.similar(question, limit=NEAREST, kinds=("chapter", "note"))
-    return list(dict.fromkeys(hit.passage.path for hit in found))[:ASKED]
+    return list(dict.fromkeys(hit.path for hit in found))[:ASKED]
 
 
 def evaluate(folder, *, codex, embedder, ways, misses=False):

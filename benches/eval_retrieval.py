@@ -42,7 +42,7 @@ def neutral(engine, reference, relevant):
 
 def kinds(engine, _known={}):  # noqa: B006 - a cache per engine
     if id(engine) not in _known:
-        _known[id(engine)] = {d.path: d.kind for d in engine._project.view().documents.values()}
+        _known[id(engine)] = {d.path: d.kind for d in engine.documents()}
     return _known[id(engine)]
 
 

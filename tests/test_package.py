@@ -1,5 +1,189 @@
+"""The namespace: everything public is at the top, loaded when it is asked for."""
+
+import ast
+import builtins
+import importlib
+import inspect
+import os
+import pkgutil
+import subprocess
+import sys
+import types
+import typing
+from pathlib import Path
+
+import pytest
+
 import armarius
+from armarius import errors
+
+NOVEL = Path(__file__).parents[1] / "examples" / "novel"
+SLOW = {"numpy", "apsw", "pydantic", "rich", "watchdog", "platformdirs", "usearch", "sqlite_vec", "asyncio", "sqlite3"}
+
+
+def run(*words, **environment):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def loaded_by(*argv, **environment):
+    """Modules that a command of the command line loads beyond those of a bare interpreter."""
+    code = (
+        "import sys; before = set(sys.modules); from armarius.cli import main; import io, contextlib\n"
+        f"with contextlib.redirect_stdout(io.StringIO()): status = main({list(argv)!r})\n"
+        "print(*sorted(set(sys.modules) - before)); sys.exit(status)"
+    )
+    return run("-c", code, **environment).split()
+
+
+def rooms():
+    """Every module that can be imported here."""
+    for found in pkgutil.walk_packages(armarius.__path__, "armarius."):
+        if found.name not in ("armarius.__main__", "armarius._core") and "integrations" not in found.name:
+            yield importlib.import_module(found.name)
+
+
+def own(module):
+    """The public classes that a module defines."""
+    for name in getattr(module, "__all__", ()):
+        value = getattr(module, name)
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            yield value
 
 
 def test_version_is_the_version_of_the_native_core():
     assert armarius.__version__.count(".") == 2
+
+
+def test_importing_the_package_loads_next_to_nothing():
+    loaded = run("-c", "import sys; b = set(sys.modules); import armarius; print(*(set(sys.modules) - b))").split()
+    assert set(loaded) <= {"armarius", "armarius._core"}
+
+
+def test_a_name_loads_its_own_room_and_no_other():
+    loaded = run("-c", "import sys, armarius; armarius.Evidence; armarius.StoreBusy; print(*sys.modules)").split()
+    assert not SLOW.intersection(loaded)
+    assert not [name for name in loaded if name.startswith(("armarius.engine", "armarius.index", "armarius.store"))]
+
+
+def test_the_version_is_told_without_loading_any_command():
+    loaded = loaded_by("--version")
+    assert not SLOW.intersection(loaded)
+    assert [name for name in loaded if name.startswith("armarius.")] == [
+        "armarius._core",
+        "armarius.cli",
+        "armarius.errors",
+    ]
+
+
+def test_a_search_on_a_warm_index_loads_only_what_it_needs(tmp_path):
+    command, cache = ("search", str(NOVEL), "第十八页", "--json"), {"ARMARIUS_CACHE": str(tmp_path)}
+    loaded_by(*command, **cache)
+    loaded = loaded_by(*command, **cache)
+    assert SLOW.intersection(loaded) == {"apsw"}
+    assert len(loaded) <= 125
+    own = {name.split(".")[1] for name in loaded if name.startswith("armarius.")}
+    assert own.isdisjoint({"engine", "assembly", "retrieval", "semantic", "embedders", "contract", "codex", "names"})
+
+
+def test_all_is_what_is_there_and_everything_in_it_can_be_had():
+    assert len(armarius.__all__) == len(set(armarius.__all__)) > 100
+    assert dir(armarius) == sorted(armarius.__all__)
+    assert set(armarius.__all__) == {*armarius._HOME, "__version__", "embedders", "errors", "testing"}
+    for name in armarius.__all__:
+        assert getattr(armarius, name) is not None
+
+
+def test_type_checkers_are_told_the_same_homes():
+    tree = ast.parse(Path(armarius.__file__).read_text("utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    told = {alias.name: node.module for node in block.body for alias in node.names if node.module != "armarius"}
+    assert told == armarius._HOME
+
+
+def test_a_star_import_brings_everything_and_open_among_it():
+    namespace = {}
+    exec("from armarius import *", namespace)
+    assert set(armarius.__all__) <= namespace.keys()
+    assert namespace["open"] is armarius.open is not builtins.open
+
+
+def test_a_room_is_an_attribute_and_what_is_neither_is_an_attribute_error():
+    code = "import armarius; print(armarius.embedders.lexical().fingerprint.name, armarius.testing.FakeGraph.__name__)"
+    assert "FakeGraph" in run("-c", code)
+    with pytest.raises(AttributeError, match="module 'armarius' has no attribute 'retriever'"):
+        armarius.retriever  # noqa: B018
+    assert not hasattr(armarius, "_nothing")
+
+
+def test_every_exception_is_at_the_top():
+    assert set(errors.__all__) <= set(armarius.__all__)
+    kinds = {kind for module in rooms() for kind in own(module) if issubclass(kind, armarius.ArmariusError)}
+    assert len(kinds) > 20
+    assert {kind.__name__ for kind in kinds} - set(armarius.__all__) == set()
+
+
+# What parts of the package ask of each other and give to each other, not a host.
+INTERNAL = {"IndexOfProject", "Names", "Snapshot", "State", "Transactions"}
+GIVEN_INSIDE = {"Nearby", "Previous", "World"}
+
+
+def test_every_protocol_that_a_host_may_implement_is_at_the_top():
+    protocols = {kind.__name__ for module in rooms() for kind in own(module) if getattr(kind, "_is_protocol", False)}
+    assert {"Fetcher", "Confirming", "Embedder", "GraphStore", "Store", "Counter"} <= protocols
+    assert protocols - INTERNAL - set(armarius.__all__) == set()
+
+
+def types_in(hint):
+    if isinstance(hint, type) and not isinstance(hint, types.GenericAlias):
+        yield hint
+    for part in typing.get_args(hint):
+        if isinstance(part, list):
+            for one in part:
+                yield from types_in(one)
+        else:
+            yield from types_in(part)
+
+
+def verbs():
+    for kind in (armarius.ContextEngine, armarius.Pack, armarius.ProjectIndex, armarius.ProjectRecall):
+        for name, verb in inspect.getmembers(kind):
+            if not name.startswith("_"):
+                yield kind, name, verb.fget if isinstance(verb, property) else verb
+    for name in ("open", "scan", "truncate", "learn_habits"):
+        yield armarius, name, getattr(armarius, name)
+
+
+def test_every_type_that_a_verb_takes_or_gives_is_at_the_top():
+    missing, names = set(), {name: getattr(armarius, name) for name in armarius.__all__}
+    for _, _, verb in verbs():
+        verb = inspect.unwrap(verb)
+        if not isinstance(verb, types.FunctionType):
+            continue
+        scope = vars(importlib.import_module(verb.__module__)) | names
+        for hint in typing.get_type_hints(verb, scope).values():
+            missing |= {
+                kind.__name__
+                for kind in types_in(hint)
+                if kind.__module__.startswith("armarius") and kind.__name__ not in armarius.__all__
+            }
+    assert missing - GIVEN_INSIDE == set()
+
+
+@pytest.mark.parametrize("verb", [verb for _, name, verb in verbs() if inspect.isfunction(verb)], ids=repr)
+def test_every_verb_shows_its_keywords_and_says_what_it_does(verb):
+    parameters = inspect.signature(verb).parameters.values()
+    assert inspect.getdoc(verb)
+    assert not [
+        one for one in parameters if one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL) and one.name != "documents"
+    ]
+    for one in parameters:
+        assert one.annotation is not one.empty or one.name == "self", one

@@ -1,47 +1,358 @@
-"""Exactly the context a language model needs."""
+"""Exactly the context a language model needs.
+
+    engine = armarius.open("path/to/novel")
+    pack = engine.assemble("检查第3章的角色一致性", document="chapters/ch003.md", cursor=1200, budget=8000)
+
+Everything public is here: `armarius.open` and the other verbs, every exception, every protocol that a host may
+implement, every record that an answer is made of, the fetchers. A name is loaded when it is first used (PEP 562):
+importing the package costs a few milliseconds and brings in nothing else. Ready-made embedders are in
+`armarius.embedders`, fakes and conformance suites for tests in `armarius.testing`, adapters to hosts in
+`armarius.integrations`.
+"""
 
 import warnings
 
 from armarius._core import __version__, optimised
-from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
-from armarius.contract import AssembleRequest, AssembleResult, InspectRequest, InspectResult
-from armarius.engine import ContextEngine, open  # noqa: A004 - armarius.open reads like gzip.open
-from armarius.names import Habits, learn_habits
-from armarius.pack.pack import Pack
-from armarius.text.grep import ScanHit, ScanHits, scan
-from armarius.text.matcher import (
-    EntityMatcher,
-    Match,
-    Mention,
-    Rejection,
-)
-from armarius.text.tokens import TokenCounter
-from armarius.text.truncate import Truncated, truncate
 
+TYPE_CHECKING = False  # not typing's: that would be the most expensive import of this file
+if TYPE_CHECKING:
+    from armarius import embedders, errors, testing
+    from armarius.assembly.fit.cached_counter import Counter
+    from armarius.assembly.fit.prefix import PrefixReport
+    from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
+    from armarius.code.index import CodeIndex
+    from armarius.code.options import CodeOptions
+    from armarius.code.source import BatchSource, CodeSource, SourceUnavailable
+    from armarius.code.subgraph import CodeEdge, CodeNode, Direction, Subgraph, TextMatch, TextMatches
+    from armarius.codex.authored.codex import AuthoredCodex
+    from armarius.codex.authored.collection import Constraints, Memories
+    from armarius.codex.cards import entity_card
+    from armarius.codex.load import load_codex
+    from armarius.codex.model import Codex, Constraint, ContextLevel, Entity, Fact, Memory, Origin, Relation
+    from armarius.config import Config
+    from armarius.contract import (
+        AssembleRequest,
+        AssembleResult,
+        InspectMeta,
+        InspectRequest,
+        InspectResult,
+        InspectTotals,
+        LayerDetail,
+        LayerDetails,
+        LayerResult,
+        LayerResults,
+        PositionEncoding,
+        code_points,
+    )
+    from armarius.documents.classify import Kind
+    from armarius.documents.document import Document, Documents, DocumentSkipped, Skipped
+    from armarius.documents.front_matter import FrontMatter
+    from armarius.documents.segments import Paragraph, Role
+    from armarius.embedders.protocol import Embedder, Fingerprint
+    from armarius.engine.engine import ContextEngine
+    from armarius.engine.opening import open  # noqa: A004 - armarius.open reads like gzip.open
+    from armarius.errors import (
+        AmbiguousSymbol,
+        ArmariusError,
+        Backpressure,
+        BudgetConflict,
+        BudgetError,
+        CodeGraphError,
+        CodexError,
+        ConfigError,
+        ContextWarning,
+        ContractError,
+        CounterError,
+        CursorOutOfRange,
+        DimensionMismatch,
+        EmbeddingError,
+        GraphError,
+        MissingExtra,
+        ProjectError,
+        SchemaTooNew,
+        ScopeViolation,
+        StoreBusy,
+        StoreCorrupt,
+        StoreError,
+        StoreFull,
+        UnknownDocument,
+        UnknownSymbol,
+    )
+    from armarius.fetchers.code import SubgraphFetcher
+    from armarius.fetchers.detected import RetrievedFetcher
+    from armarius.fetchers.entities import EntitySource
+    from armarius.fetchers.immediate import ImmediateFetcher
+    from armarius.fetchers.passages import PassageFetcher
+    from armarius.fetchers.rules import ConstraintSource, RulesFetcher
+    from armarius.fetchers.settings import MemorySource, SettingsFetcher, StyleSource
+    from armarius.fetchers.style import Style
+    from armarius.graph.nervusdb import NervusDBGraph
+    from armarius.graph.protocol import Graph, GraphStore
+    from armarius.hits import Hit, Hits
+    from armarius.index.graph import ProjectGraph
+    from armarius.index.project_index import ProjectIndex
+    from armarius.index.status import IndexStatus, Progress
+    from armarius.names.learn import learn_habits
+    from armarius.names.model import DoubtfulAlias, Habits, LongerName, RefusedName, ShortName
+    from armarius.pack.items import Difference, Explanation, PackItem, PackOmission
+    from armarius.pack.pack import Pack
+    from armarius.records import (
+        LAYERS,
+        Candidate,
+        Confirming,
+        Evidence,
+        Fetched,
+        Fetcher,
+        FetchRequest,
+        LayerName,
+        Omission,
+        OmitReason,
+    )
+    from armarius.retrieval.contradictions.statements import Statement
+    from armarius.retrieval.hits import Outcome, Retrieval
+    from armarius.retrieval.understand.query import Understanding
+    from armarius.semantic.hits import SemanticStatus, SimilarEntity
+    from armarius.semantic.queue import EmbeddingProgress
+    from armarius.semantic.recall import ProjectRecall
+    from armarius.store.protocol import Store
+    from armarius.text.grep import ScanHit, ScanHits, scan
+    from armarius.text.matcher import EntityMatcher, Match, Matches, Mention, Rejection
+    from armarius.text.tokens import TokenCounter
+    from armarius.text.truncate import Truncated, truncate
+
+# "open" is among them, as in gzip and tarfile: whoever writes `from armarius import *` asks for it.
 __all__ = [
+    "LAYERS",
+    "AmbiguousSymbol",
+    "ArmariusError",
     "AssembleRequest",
     "AssembleResult",
+    "AuthoredCodex",
+    "Backpressure",
+    "BatchSource",
+    "BudgetConflict",
+    "BudgetError",
     "BudgetProfile",
+    "Candidate",
+    "CodeEdge",
+    "CodeGraphError",
+    "CodeIndex",
+    "CodeNode",
+    "CodeOptions",
+    "CodeSource",
+    "Codex",
+    "CodexError",
+    "Config",
+    "ConfigError",
+    "Confirming",
+    "Constraint",
+    "ConstraintSource",
+    "Constraints",
     "ContextEngine",
+    "ContextLevel",
+    "ContextWarning",
+    "ContractError",
+    "Counter",
+    "CounterError",
+    "CursorOutOfRange",
+    "Difference",
+    "DimensionMismatch",
+    "Direction",
+    "Document",
+    "DocumentSkipped",
+    "Documents",
+    "DoubtfulAlias",
+    "Embedder",
+    "EmbeddingError",
+    "EmbeddingProgress",
+    "Entity",
     "EntityMatcher",
+    "EntitySource",
+    "Evidence",
+    "Explanation",
+    "Fact",
+    "FetchRequest",
+    "Fetched",
+    "Fetcher",
+    "Fingerprint",
+    "FrontMatter",
+    "Graph",
+    "GraphError",
+    "GraphStore",
     "Habits",
+    "Hit",
+    "Hits",
+    "ImmediateFetcher",
+    "IndexStatus",
+    "InspectMeta",
     "InspectRequest",
     "InspectResult",
+    "InspectTotals",
+    "Kind",
     "LayerBudget",
+    "LayerDetail",
+    "LayerDetails",
+    "LayerName",
+    "LayerResult",
+    "LayerResults",
+    "LongerName",
     "Match",
+    "Matches",
+    "Memories",
+    "Memory",
+    "MemorySource",
     "Mention",
+    "MissingExtra",
+    "NervusDBGraph",
+    "Omission",
+    "OmitReason",
+    "Origin",
+    "Outcome",
     "Pack",
+    "PackItem",
+    "PackOmission",
+    "Paragraph",
+    "PassageFetcher",
+    "PositionEncoding",
+    "PrefixReport",
+    "Progress",
+    "ProjectError",
+    "ProjectGraph",
+    "ProjectIndex",
+    "ProjectRecall",
+    "RefusedName",
     "Rejection",
+    "Relation",
+    "Retrieval",
+    "RetrievedFetcher",
+    "Role",
+    "RulesFetcher",
     "ScanHit",
     "ScanHits",
+    "SchemaTooNew",
+    "ScopeViolation",
+    "SemanticStatus",
+    "SettingsFetcher",
+    "ShortName",
+    "SimilarEntity",
+    "Skipped",
+    "SourceUnavailable",
+    "Statement",
+    "Store",
+    "StoreBusy",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreFull",
+    "Style",
+    "StyleSource",
+    "Subgraph",
+    "SubgraphFetcher",
+    "TextMatch",
+    "TextMatches",
     "TokenCounter",
     "Truncated",
+    "Understanding",
+    "UnknownDocument",
+    "UnknownSymbol",
     "__version__",
+    "code_points",
+    "embedders",
+    "entity_card",
+    "errors",
     "learn_habits",
+    "load_codex",
     "open",
     "scan",
+    "testing",
     "truncate",
 ]
+
+# Where each is at home: what the block above says to type checkers.
+_HOMES = {
+    "assembly.fit.cached_counter": "Counter",
+    "assembly.fit.profile": "BudgetProfile LayerBudget",
+    "assembly.fit.prefix": "PrefixReport",
+    "code.index": "CodeIndex",
+    "code.options": "CodeOptions",
+    "code.source": "BatchSource CodeSource SourceUnavailable",
+    "code.subgraph": "CodeEdge CodeNode Direction Subgraph TextMatch TextMatches",
+    "codex.authored.codex": "AuthoredCodex",
+    "codex.authored.collection": "Constraints Memories",
+    "codex.cards": "entity_card",
+    "codex.load": "load_codex",
+    "codex.model": "Codex Constraint ContextLevel Entity Fact Memory Origin Relation",
+    "config": "Config",
+    "contract": (
+        "AssembleRequest AssembleResult InspectMeta InspectRequest InspectResult InspectTotals LayerDetail "
+        "LayerDetails LayerResult LayerResults PositionEncoding code_points"
+    ),
+    "documents.classify": "Kind",
+    "documents.document": "Document DocumentSkipped Documents Skipped",
+    "documents.front_matter": "FrontMatter",
+    "documents.segments": "Paragraph Role",
+    "embedders.protocol": "Embedder Fingerprint",
+    "engine.engine": "ContextEngine",
+    "engine.opening": "open",
+    "errors": (
+        "AmbiguousSymbol ArmariusError Backpressure BudgetConflict BudgetError CodeGraphError CodexError ConfigError "
+        "ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch EmbeddingError GraphError "
+        "MissingExtra ProjectError SchemaTooNew ScopeViolation StoreBusy StoreCorrupt StoreError StoreFull "
+        "UnknownDocument UnknownSymbol"
+    ),
+    "fetchers.code": "SubgraphFetcher",
+    "fetchers.detected": "RetrievedFetcher",
+    "fetchers.entities": "EntitySource",
+    "fetchers.immediate": "ImmediateFetcher",
+    "fetchers.passages": "PassageFetcher",
+    "fetchers.rules": "ConstraintSource RulesFetcher",
+    "fetchers.settings": "MemorySource SettingsFetcher StyleSource",
+    "fetchers.style": "Style",
+    "graph.nervusdb": "NervusDBGraph",
+    "graph.protocol": "Graph GraphStore",
+    "hits": "Hit Hits",
+    "index.graph": "ProjectGraph",
+    "index.project_index": "ProjectIndex",
+    "index.status": "IndexStatus Progress",
+    "names.learn": "learn_habits",
+    "names.model": "DoubtfulAlias Habits LongerName RefusedName ShortName",
+    "pack.items": "Difference Explanation PackItem PackOmission",
+    "pack.pack": "Pack",
+    "records": "LAYERS Candidate Confirming Evidence FetchRequest Fetched Fetcher LayerName OmitReason Omission",
+    "retrieval.contradictions.statements": "Statement",
+    "retrieval.hits": "Outcome Retrieval",
+    "retrieval.understand.query": "Understanding",
+    "semantic.hits": "SemanticStatus SimilarEntity",
+    "semantic.queue": "EmbeddingProgress",
+    "semantic.recall": "ProjectRecall",
+    "store.protocol": "Store",
+    "text.grep": "ScanHit ScanHits scan",
+    "text.matcher": "EntityMatcher Match Matches Mention Rejection",
+    "text.tokens": "TokenCounter",
+    "text.truncate": "Truncated truncate",
+}
+_HOME = {name: f"armarius.{module}" for module, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, loaded when it is first asked for; or a room of the package."""
+    from importlib import import_module
+
+    if (home := _HOME.get(name)) is not None:
+        value = getattr(import_module(home), name)
+        globals()[name] = value
+        return value
+    if not name.startswith("_"):
+        try:
+            return import_module(f"armarius.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"armarius.{name}":
+                raise
+    raise AttributeError(f"module 'armarius' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 if not optimised:
     warnings.warn(

@@ -1,21 +1,24 @@
 """The wire contract: request, result and inspection as pydantic models.
 
-Python names are snake_case, the wire form is camelCase; `from_wire` and `to_wire` convert and lose
-nothing. Whatever breaks the contract raises `ContractError` with the field named as the sender
-wrote it; nothing is filled in silently.
+Python names are snake_case, the wire form is camelCase, but for the names of `WIRE_NAMES`; `from_wire` and `to_wire`
+convert and lose nothing. The fields of a request are also the keywords of `engine.assemble`. Whatever breaks the
+contract raises `ContractError` with the field named as the sender wrote it; nothing is filled in silently. An optional
+field that is null is one that is absent.
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
 
+from armarius.camel import camel
 from armarius.errors import ContractError, CursorOutOfRange
 from armarius.records import LAYERS, LayerName
 
 __all__ = [
+    "WIRE_NAMES",
     "AssembleRequest",
     "AssembleResult",
     "InspectMeta",
@@ -28,23 +31,40 @@ __all__ = [
     "LayerResults",
     "PositionEncoding",
     "code_points",
+    "python_name",
+    "wire_name",
 ]
 
 PositionEncoding = Literal["code-point", "utf-16", "utf-8"]
+
+WIRE_NAMES = {"document": "documentId", "cursor": "cursorPosition", "skill": "skillId"}
+"""Python name to wire name, where that is not the same in camelCase: the wire's are fixed by specification."""
+
+
+def wire_name(name: str) -> str:
+    """The wire's word for a Python name: `reserve_output` is `reserveOutput`, `document` is `documentId`."""
+    return WIRE_NAMES.get(name, camel(name))
+
+
+def python_name(name: str) -> str:
+    """The Python name of a wire name, in whichever case: `documentId` and `document_id` are `document`."""
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return next((ours for ours, theirs in WIRE_NAMES.items() if theirs == camel(snake)), snake)
 
 
 class _Wire(BaseModel):
     """Frozen, camelCase on the wire, unknown fields refused, every failure a `ContractError`."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid", str_strip_whitespace=False
+        alias_generator=wire_name, populate_by_name=True, frozen=True, extra="forbid", str_strip_whitespace=False
     )
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
+        given = {name: value for name, value in values.items() if value is not None or not self._may_lack(name)}
         try:
-            super().__init__(**values)
+            super().__init__(**given)
         except ValidationError as error:
-            raise _contract_error(type(self).__name__, error) from None
+            raise _contract_error(type(self), error, values.keys()) from None
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any] | str | bytes) -> Self:
@@ -72,15 +92,24 @@ class _Wire(BaseModel):
     def _required_on_wire(cls) -> tuple[str, ...]:
         return ()
 
+    @classmethod
+    def _may_lack(cls, name: str) -> bool:
+        """Whether null is the same as absent: not for what must be there, nor for a name that nobody knows."""
+        field = cls.model_fields.get(name) or cls.model_fields.get(python_name(name))
+        return field is not None and not field.is_required() and name not in cls._required_on_wire()
+
     def to_wire(self) -> dict[str, Any]:
         """The camelCase form as plain JSON types; optional fields that are unset are left out."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def _contract_error(name: str, error: ValidationError) -> ContractError:
-    lines = []
+def _contract_error(kind: type[_Wire], error: ValidationError, given: Collection[str]) -> ContractError:
+    """The failure as the sender would say it: fields by the names they were `given` under."""
+    name, lines = kind.__name__, []
     for item in error.errors():
-        where = ".".join(str(part) for part in item["loc"])
+        first, *rest = item["loc"]
+        ours = python_name(str(first))
+        where = ".".join(map(str, (ours if ours in given else first, *rest)))
         nested = item.get("ctx", {}).get("error")
         if isinstance(nested, ContractError):
             lines += [f"{name}.{where}.{line.partition('.')[2]}" for line in str(nested).split("; ")]
@@ -97,26 +126,30 @@ def _short(value: object) -> str:
 
 
 class AssembleRequest(_Wire):
-    """One request for a prompt.
+    """One request for a prompt; its fields are the keywords of `engine.assemble`.
 
-    The four first fields are required on the wire; in Python all have defaults.
+    On the wire `projectId documentId cursorPosition skillId` are required; in Python all have defaults, and None is the
+    default of each.
 
     Attributes:
         project_id: Names the project; another project's id than the engine's is refused.
-        document_id: Project-relative path of the current document, "" for none.
-        cursor_position: Offset into that document, in units of `position_encoding`; None is its end.
-        skill_id: The host's name for the task; part of the identity of the stable prefix.
+        document: Project-relative path of the current document, "" for none.
+        cursor: Offset into that document, in units of `position_encoding`; None is its end.
+        skill: The host's name for the task; part of the identity of the stable prefix.
         additional_input: Text around the cursor, or the selection.
         query: The user's words.
+        model: Decides the counter and the provider's cache rules; None is the configured one.
+        provider: Part of the identity of the stable prefix.
+        tokenizer_version: Likewise.
         budget: Tokens for the prompt and the reserve together; None means the configured default.
         reserve_output: Tokens of `budget` kept free for the model's answer.
-        position_encoding: Unit of `cursor_position`.
+        position_encoding: Unit of `cursor`: `code-point`, `utf-16` or `utf-8`.
     """
 
     project_id: str = ""
-    document_id: str = ""
-    cursor_position: int | None = None
-    skill_id: str = ""
+    document: str = ""
+    cursor: int | None = None
+    skill: str = ""
     additional_input: str = ""
     query: str = ""
     model: str | None = None

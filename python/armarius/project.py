@@ -1,4 +1,8 @@
-"""From an index to what a request sees: documents, codex and fetchers, all of one moment."""
+"""From an index to what a request sees: documents, codex, corpus and fetchers, all of one moment.
+
+`Project.view()` looks at index and graph as they are now; the `ProjectView` it answers with never changes again. A
+later view takes over what has not changed: documents, the tables of the corpus, fetchers.
+"""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -16,7 +20,7 @@ from armarius.documents.document import (
     read_document,
     reread_document,
 )
-from armarius.errors import ContextWarning, StoreBusy, UnknownDocument
+from armarius.errors import ContextWarning, ContractError, StoreBusy, UnknownDocument
 from armarius.fetchers.detected import RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.immediate import ImmediateFetcher
@@ -29,13 +33,14 @@ from armarius.graph.timeout import GraphGuard
 from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import World
 from armarius.records import Fetcher
-from armarius.retrieval.retrieve import Retriever
+from armarius.retrieval.corpus.corpus import Corpus
+from armarius.retrieval.retrieve import Sources
 from armarius.retrieval.signals.vectors import VectorSearch
 from armarius.store.protocol import Store
 from armarius.text.matcher import EntityMatcher
 from armarius.text.tokens import TokenCounter
 
-__all__ = ["Project", "View", "counter_for"]
+__all__ = ["Project", "ProjectView", "counter_for"]
 
 _TRIES = 5
 _GRAPH = "codex"
@@ -49,8 +54,20 @@ def counter_for(model: str, tokenizer_version: str | None) -> TokenCounter:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """One state of a project. Immutable: a later state is another view."""
+class ProjectView:
+    """One state of a project. Immutable: a later state is another view.
+
+    Attributes:
+        documents: By path.
+        skipped: Files that look like documents and are none.
+        codex: Entities and relations, of files and graph.
+        matcher: Finds those entities in texts.
+        corpus: The same documents and codex, to be searched: `retrieve(view.corpus, query, sources=view.sources)`.
+        sources: Where retrieval looks beside the corpus.
+        fetchers: Who is asked for candidates.
+        warnings: What is wrong with the project as a whole.
+        stamps: Path to stamp of every file; a stamp changes with its file.
+    """
 
     root: Path
     config: Config
@@ -58,10 +75,11 @@ class View:
     skipped: tuple[Skipped, ...]
     codex: Codex
     matcher: EntityMatcher
+    corpus: Corpus
+    sources: Sources
     fetchers: tuple[Fetcher, ...]
     warnings: tuple[ContextWarning, ...]
     stamps: Mapping[str, str]
-    retriever: Retriever
 
     def document(self, document_id: str, /) -> Document:
         """One document, as its file is at this moment: the index may be a keystroke behind.
@@ -77,6 +95,23 @@ class View:
                 near = self._near(document_id)
                 raise UnknownDocument(f"{error}; near it: {', '.join(near)}" if near else str(error), near) from None
         return reread_document(self.root, known, config=self.config)
+
+    def entity(self, name: str, /) -> Entity:
+        """The entity of that id, name, alias, or of any other name that finds exactly it, such as a short one.
+
+        Raises:
+            ContractError: Nothing goes by that name.
+        """
+        entities = self.codex.entities
+        found = next((one for one in entities if name in (one.id, one.name)), None) or next(
+            (one for one in entities if name in one.aliases), None
+        )
+        if found is None:
+            whole = [one.entity_id for one in self.matcher.find_all(name) if one.term == name.strip()]
+            found = next((one for one in entities if one.id in whole), None)
+        if found is None:
+            raise ContractError(f"no entity is called {name!r}")
+        return found
 
     def _near(self, document_id: str) -> tuple[str, ...]:
         """Paths like `document_id`, or that end in its file name; at most three, best first."""
@@ -121,13 +156,13 @@ class Project:
         self.codex = AuthoredCodex(index.root, whole=self._of_the_files)
         self.memories = Memories(index.root)
         self.constraints = Constraints(index.root)
-        self._retriever = Retriever(index.root, vectors=vectors, graph=graph)
+        self._sources = Sources(index.root, vectors, graph)
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, object, Mapping[str, str]] | None = None
-        self._seen: tuple[Store, int, World] | None = None
-        self._view: View | None = None
+        self._seen: tuple[Store, int, World, bool] | None = None
+        self._view: ProjectView | None = None
 
-    def view(self) -> View:
+    def view(self) -> ProjectView:
         """The state that a request sees."""
         if self._graph is not None:
             self._graph.cast.look()
@@ -159,11 +194,12 @@ class Project:
             self._whole = (world, known, world.with_cast(known.entities))
         return self._whole[2], known.warnings
 
-    def _present(self, troubles: tuple[ContextWarning, ...]) -> View:
+    def _present(self, troubles: tuple[ContextWarning, ...]) -> ProjectView:
+        behind = any(trouble.code == "INDEX_STALE" for trouble in troubles)
         for _ in range(_TRIES):
             world, missing = self._world()
             store, generation = self.index.ask(lambda store: (store, store.state().generation))
-            if self._view is not None and self._seen == (store, generation, world):
+            if self._view is not None and self._seen == (store, generation, world, behind):
                 break
             found = self.index.ask(self._read)
             # Somebody wrote while we read: what was read may be of two states.
@@ -172,8 +208,8 @@ class Project:
             documents, stamps = found
             # What cards are read from beside documents changes when the codex says something else.
             stamps |= dict.fromkeys((_GRAPH, CODEX_FILE, AUTHORED_FILE), world.graph)
-            self._view = self._build(world, documents, stamps)
-            self._seen = (store, generation, world)
+            self._view = self._build(world, documents, stamps, behind)
+            self._seen = (store, generation, world, behind)
             break
         if self._view is None:
             raise StoreBusy("the index changes faster than it can be read")
@@ -209,16 +245,31 @@ class Project:
             documents[path] = known
         return documents, stamps
 
-    def _build(self, world: World, documents: dict[str, Document], stamps: dict[str, str]) -> View:
+    def _build(self, world: World, documents: dict[str, Document], stamps: dict[str, str], behind: bool) -> ProjectView:
         quiet = {path for path, document in documents.items() if document.kind in ("chapter", "code")}
         told = (world.codex, world.matcher, {path: stamp for path, stamp in stamps.items() if path not in quiet})
         if told != self._told:
             self._own_fetchers = self._own(world, documents)
             self._told = told
-        codex, matcher = world.codex, world.matcher
-        passages = PassageFetcher(self._retriever, documents, codex, matcher)
-        fetchers = (*self._own_fetchers, passages, *self._more) if self._given is None else self._given
-        return View(self.index.root, self._config, documents, (), codex, matcher, fetchers, (), stamps, self._retriever)
+        before = None if self._view is None else self._view.corpus
+        ready = bool(documents) or not behind
+        corpus = Corpus(documents, world.codex, world.matcher, ready=ready, before=before)
+        fetchers = self._given
+        if fetchers is None:
+            fetchers = (*self._own_fetchers, PassageFetcher(corpus, self._sources), *self._more)
+        return ProjectView(
+            root=self.index.root,
+            config=self._config,
+            documents=documents,
+            skipped=(),
+            codex=world.codex,
+            matcher=world.matcher,
+            corpus=corpus,
+            sources=self._sources,
+            fetchers=fetchers,
+            warnings=(),
+            stamps=stamps,
+        )
 
     def _own(self, world: World, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
         source = CodexSource(world.codex)

@@ -11,6 +11,19 @@ from typing import Literal, Protocol, runtime_checkable
 
 from armarius.errors import ContextWarning
 
+__all__ = [
+    "LAYERS",
+    "Candidate",
+    "Confirming",
+    "Evidence",
+    "FetchRequest",
+    "Fetched",
+    "Fetcher",
+    "LayerName",
+    "Omission",
+    "OmitReason",
+]
+
 LayerName = Literal["rules", "settings", "retrieved", "immediate"]
 LAYERS: tuple[LayerName, ...] = ("rules", "settings", "retrieved", "immediate")
 
@@ -93,9 +106,10 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """One request as fetchers see it: resolved, validated, positions in code points.
+    """One request as fetchers see it: resolved, validated, positions in code points; named as in `AssembleRequest`.
 
     Attributes:
+        document: Project-relative path of the current document, "" when the request names none.
         text: The whole text of the current document, "" when the request names none.
         cursor: Code-point offset into `text`.
         chapter: Number of the current chapter, or None.
@@ -104,11 +118,11 @@ class FetchRequest:
     project_id: str
     query: str = ""
     additional_input: str = ""
-    document_id: str = ""
+    document: str = ""
     text: str = ""
     cursor: int = 0
     chapter: int | None = None
-    skill_id: str = ""
+    skill: str = ""
     previous_ids: tuple[str, ...] = field(default=())
 
 

@@ -51,7 +51,7 @@ def test_stable_prefix_is_unchanged_only_against_the_same_project_skill_provider
     run = lambda **request: assemble(fetchers, assembler=assembler, **request).stable_prefix_unchanged  # noqa: E731
     assert not run(query="one")
     assert run(query="two")
-    for field in ("project_id", "skill_id", "provider", "model", "tokenizer_version"):
+    for field in ("project_id", "skill", "provider", "model", "tokenizer_version"):
         assert not run(**{field: "other"})
         assert run(**{field: "other"})
 

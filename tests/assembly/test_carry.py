@@ -37,8 +37,8 @@ def test_item_that_names_no_file_goes():
 
 
 def test_items_of_another_document_go():
-    first = assemble([card("a")], stamps=STAMPS, document_id="one.md")
-    assert not assemble([FakeFetcher()], stamps=STAMPS, previous=first, document_id="two.md").items
+    first = assemble([card("a")], stamps=STAMPS, document="one.md")
+    assert not assemble([FakeFetcher()], stamps=STAMPS, previous=first, document="two.md").items
 
 
 class Sure(FakeFetcher):

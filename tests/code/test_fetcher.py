@@ -48,7 +48,7 @@ def test_a_symbol_of_the_query_brings_its_subgraph(fetcher):
 
 def test_the_symbol_at_the_cursor_of_a_code_file_counts(fetcher, project):
     text = (project / "web" / "tools.ts").read_text()
-    found = fetcher.fetch(request(document_id="web/tools.ts", text=text, cursor=text.index("runner.run")))
+    found = fetcher.fetch(request(document="web/tools.ts", text=text, cursor=text.index("runner.run")))
     assert found.candidates[0].source == "code:subgraph:runScript"
     assert "code:subgraph:clean" in {candidate.source for candidate in found.candidates}
 

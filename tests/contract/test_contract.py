@@ -3,13 +3,18 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic.alias_generators import to_camel
 
 from armarius.contract import (
+    WIRE_NAMES,
     AssembleRequest,
     AssembleResult,
+    InspectRequest,
     InspectResult,
     LayerResult,
     code_points,
+    python_name,
+    wire_name,
 )
 from armarius.errors import ContractError, CursorOutOfRange
 
@@ -53,8 +58,38 @@ def test_result_without_a_layer_is_a_contract_error():
 
 def test_request_reads_camel_case_and_snake_case_alike():
     wire = AssembleRequest.from_wire(REQUEST)
-    assert wire == AssembleRequest(project_id="p", document_id="d.md", cursor_position=3, skill_id="continue")
+    assert wire == AssembleRequest(project_id="p", document="d.md", cursor=3, skill="continue")
     assert AssembleRequest.from_wire(wire.to_wire()) == wire
+
+
+def test_every_field_of_a_request_has_one_name_in_python_and_one_on_the_wire():
+    wire = {name: field.alias for name, field in AssembleRequest.model_fields.items()}
+    assert wire == {name: wire_name(name) for name in wire}
+    for name, theirs in wire.items():
+        assert python_name(theirs) == python_name(name) == name
+    assert {name for name, theirs in wire.items() if theirs != to_camel(name)} == set(WIRE_NAMES)
+    assert [python_name(name) for name in ("document_id", "cursor_position", "skill_id")] == list(WIRE_NAMES)
+
+
+def test_an_optional_field_that_is_null_is_absent():
+    request = AssembleRequest.from_wire(REQUEST)
+    optional = {field.alias for field in AssembleRequest.model_fields.values()} - set(REQUEST)
+    assert len(optional) == 8
+    assert AssembleRequest.from_wire({**REQUEST, **dict.fromkeys(optional)}) == request
+    assert AssembleRequest.from_wire({**REQUEST, "cursorPosition": None}).cursor is None
+    assert InspectRequest.from_wire({**REQUEST, "debugMode": None}) == InspectRequest.from_wire(REQUEST)
+    for name in ("projectId", "documentId", "skillId"):
+        with pytest.raises(ContractError, match=name):
+            AssembleRequest.from_wire({**REQUEST, name: None})
+    with pytest.raises(ContractError, match="colour: Extra inputs"):
+        AssembleRequest.from_wire({**REQUEST, "colour": None})
+
+
+def test_an_error_names_the_field_as_the_sender_wrote_it():
+    with pytest.raises(ContractError, match=r"^AssembleRequest\.cursor: .* got 'three'$"):
+        AssembleRequest(cursor="three")
+    with pytest.raises(ContractError, match=r"^AssembleRequest\.cursorPosition: .* got 'three'$"):
+        AssembleRequest.from_wire({**REQUEST, "cursorPosition": "three"})
 
 
 @pytest.mark.parametrize("missing", sorted(REQUEST))

@@ -46,7 +46,7 @@ def test_the_configured_embedder_answers_without_being_given(novel):
     configure(novel, "lexical")
     with armarius.open(novel) as engine:
         engine.recall.embed()
-        assert engine.similar("银色的河流", limit=1)[0].passage.path == "chapters/ch002.md"
+        assert engine.similar("银色的河流", limit=1)[0].path == "chapters/ch002.md"
         assert engine.status().warnings == ()
 
 

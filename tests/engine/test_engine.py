@@ -1,4 +1,5 @@
 import asyncio
+import inspect
 import json
 
 import pytest
@@ -51,16 +52,66 @@ def test_folder_without_configuration_gives_a_four_layer_prompt(engine):
     assert "chapters/ch001.md" in pack.documents
 
 
-def test_request_object_wire_form_and_keywords_give_the_same_prompt(engine):
+def test_request_object_and_keywords_give_the_same_prompt(engine):
     keywords = engine.assemble(query="小雨", document="chapters/ch001.md", cursor=20, budget=2000)
     wire = {"projectId": "", "documentId": "chapters/ch001.md", "cursorPosition": 20, "skillId": "", "query": "小雨"}
     wire["budget"] = 2000
-    assert engine.assemble(wire).prompt == keywords.prompt
-    assert engine.assemble(AssembleRequest.from_wire(wire)).prompt == keywords.prompt
-    with pytest.raises(ContractError, match="query"):
-        engine.assemble(wire, query="小雨")
-    with pytest.raises(TypeError, match="'cursr'"):
-        engine.assemble(cursr=3)
+    request = AssembleRequest.from_wire(wire)
+    assert request == AssembleRequest(query="小雨", document="chapters/ch001.md", cursor=20, budget=2000)
+    assert engine.assemble(request).prompt == keywords.prompt
+    assert engine.assemble("小雨", document="chapters/ch001.md", cursor=20, budget=2000).prompt == keywords.prompt
+    with pytest.raises(ContractError, match="together: document"):
+        engine.assemble(request, document="chapters/ch001.md")
+
+
+def test_a_wire_form_is_no_query_and_text_that_looks_like_one_is(engine):
+    with pytest.raises(ContractError, match=r"AssembleRequest\.from_wire"):
+        engine.assemble({"projectId": "", "documentId": "", "cursorPosition": 0, "skillId": ""})
+    text = '{"projectId": "", "query": "小雨"}'
+    assert f"[用户请求]\n{text}\n" in engine.assemble(text).prompt
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("cursr", "cursor"),
+        ("document_id", "document"),
+        ("documentId", "document"),
+        ("cursorPosition", "cursor"),
+        ("skillId", "skill"),
+        ("reserveOutput", "reserve_output"),
+        ("additional", "additional_input"),
+    ],
+)
+def test_a_wrong_keyword_is_answered_with_the_nearest_right_one(engine, wrong, right):
+    for verb in (engine.assemble, engine.inspect):
+        with pytest.raises(TypeError, match=rf"{verb.__name__}\(\).*'{wrong}'; did you mean '{right}'\?"):
+            verb("小雨", **{wrong: 1})
+
+
+def test_a_keyword_like_no_other_is_answered_with_all_there_are(engine):
+    with pytest.raises(TypeError, match="it takes text, limit, kinds, chapters"):
+        engine.search("小雨", zzz=3)
+
+
+async def test_a_coroutine_refuses_a_wrong_keyword_like_its_verb(engine):
+    with pytest.raises(TypeError, match="did you mean 'document'"):
+        await engine.aassemble("小雨", documnt="a.md")
+
+
+def test_keywords_are_the_fields_of_a_request_with_the_same_defaults(engine):
+    fields = {name: field.default for name, field in AssembleRequest.model_fields.items()}
+    for verb, own in ((engine.assemble, set()), (engine.inspect, {"debug_mode", "requested_by"})):
+        for form in (verb, getattr(engine, f"a{verb.__name__}")):
+            shown = {name: one.default for name, one in inspect.signature(form).parameters.items()}
+            assert shown.keys() - fields.keys() == {"previous", "layers", *own}
+            assert fields == {name: shown[name] for name in fields}
+
+
+def test_none_is_the_default_of_every_keyword(engine):
+    nothing = dict.fromkeys(AssembleRequest.model_fields)
+    assert AssembleRequest(**nothing) == AssembleRequest()
+    assert engine.assemble(**{**nothing, "query": "小雨"}).prompt == engine.assemble("小雨").prompt
 
 
 def test_cursor_may_come_in_utf16_and_utf8_units(engine):

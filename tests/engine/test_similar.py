@@ -27,7 +27,7 @@ def test_similar_passages_of_an_open_project(novel):
     with armarius.open(novel, embedder=embedders.lexical()) as engine:
         engine.recall.embed()
         (hit, *_) = engine.similar("银色的河流", limit=3)
-    assert (hit.passage.path, hit.passage.text) == ("chapters/ch002.md", "银色的河流向东流去。")
+    assert (hit.path, hit.text) == ("chapters/ch002.md", "银色的河流向东流去。")
 
 
 def test_without_an_embedder_everything_else_works_and_similar_says_so(novel):
@@ -72,9 +72,9 @@ def test_an_index_of_another_model_is_refused_naming_both(novel):
 
 def test_embedding_does_not_make_the_project_look_changed(novel):
     with armarius.open(novel, embedder=embedders.lexical()) as engine:
-        before = engine.recall._index.status().generation
+        before = engine.index.status().generation
         engine.recall.embed()
-        assert engine.recall._index.status().generation == before
+        assert engine.index.status().generation == before
 
 
 def test_a_passage_found_by_meaning_stands_in_the_prompt_with_its_similarity(tmp_path, monkeypatch, minilm):

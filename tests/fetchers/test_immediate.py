@@ -11,7 +11,7 @@ def fetch(fetcher=None, **values):
 
 
 def test_window_is_the_text_around_the_cursor_with_the_cursor_as_anchor():
-    (item,) = fetch(text="一二三四五", cursor=2, document_id="ch.md").candidates
+    (item,) = fetch(text="一二三四五", cursor=2, document="ch.md").candidates
     assert (item.source, item.content, item.anchor, item.keep) == ("editor:cursor-window", "一二三四五", 2, "around")
     assert item.documents == ("ch.md",)
     assert item.evidence[0].span == (0, 5)
@@ -28,13 +28,13 @@ def test_additional_input_without_a_document_is_the_window():
 
 
 def test_selection_that_the_window_contains_is_a_duplicate():
-    fetched = fetch(text="她推开门走了进来", cursor=3, document_id="a.md", additional_input="推开门")
+    fetched = fetch(text="她推开门走了进来", cursor=3, document="a.md", additional_input="推开门")
     assert len(fetched.candidates) == 1
     assert [(item.source, item.reason) for item in fetched.omitted] == [("editor:selection", "duplicate")]
 
 
 def test_selection_from_elsewhere_stands_beside_the_window():
-    fetched = fetch(text="她推开门", cursor=3, document_id="a.md", additional_input="未存盘的一句")
+    fetched = fetch(text="她推开门", cursor=3, document="a.md", additional_input="未存盘的一句")
     assert [item.source for item in fetched.candidates] == ["editor:cursor-window", "editor:selection"]
 
 

@@ -145,7 +145,7 @@ def test_very_many_entities_without_a_mention_share_one_line():
 def test_evidence_says_where_the_name_stands():
     text = "一" * 3000 + "灯下的小雨点" + "二" * 3000
     fetched = codex_fetcher(XIAOYU, CAT).fetch(
-        request(query="小雨在哪", additional_input="她叫林小雨", document_id="ch.md", text=text, cursor=3002)
+        request(query="小雨在哪", additional_input="她叫林小雨", document="ch.md", text=text, cursor=3002)
     )
     evidence = {item.source: item.evidence for item in fetched.candidates}
     assert [(e.kind, e.detail) for e in evidence["codex:detected:e1"]] == [
@@ -158,14 +158,14 @@ def test_evidence_says_where_the_name_stands():
 
 
 def test_the_words_of_the_user_rank_above_the_text_around_the_cursor():
-    fetched = codex_fetcher(XIAOYU, CAT).fetch(request(query="小雨点", text="小雨" * 20, document_id="a.md", cursor=3))
+    fetched = codex_fetcher(XIAOYU, CAT).fetch(request(query="小雨点", text="小雨" * 20, document="a.md", cursor=3))
     assert [item.source for item in fetched.candidates] == ["codex:detected:e5", "codex:detected:e1"]
 
 
 def test_text_far_from_the_cursor_does_not_count():
     text = "小雨" + "。" * 5000
-    assert codex_fetcher(XIAOYU).fetch(request(text=text, document_id="a.md", cursor=4000)).candidates == ()
-    assert codex_fetcher(XIAOYU).fetch(request(text=text, document_id="a.md", cursor=500)).candidates != ()
+    assert codex_fetcher(XIAOYU).fetch(request(text=text, document="a.md", cursor=4000)).candidates == ()
+    assert codex_fetcher(XIAOYU).fetch(request(text=text, document="a.md", cursor=500)).candidates != ()
 
 
 def test_search_is_bounded_and_says_so():

@@ -13,8 +13,9 @@ from armarius.cli import main
 from armarius.codex.authored.record_file import RecordFile
 from armarius.codex.model import Entity, Fact, Relation
 from armarius.errors import CodexError, ConfigError, GraphError
-from armarius.graph import Graph, NervusDBGraph, ProjectGraph, to_bytes
+from armarius.graph import Graph, NervusDBGraph, to_bytes
 from armarius.graph.timeout import GraphGuard
+from armarius.index.graph import ProjectGraph
 from armarius.testing import FakeGraph
 
 NOVEL = Path(__file__).resolve().parents[2] / "examples" / "novel"
@@ -217,7 +218,7 @@ def test_a_graph_that_hangs_is_asked_four_times_and_then_left_alone(novel):
     graph = FakeGraph(delay=2.0)
     guard = GraphGuard(graph, timeout_s=0.05)
     with armarius.open(novel, watch=False) as engine:
-        codex = engine._project.view().codex
+        codex = engine._parts.project.view().codex
     answers = [guard.around(["a"], 1, codex) for _ in range(6)]
     assert all(answer.failure for answer in answers)
     assert len(graph.asked) == 4

@@ -41,7 +41,7 @@ def test_first_opening_indexes_every_document_with_its_mentions(index):
 
 def test_search_shows_passage_place_and_words(index):
     hit = index.search("小雨", kinds=("chapter",), chapters=(1, 1))[0]
-    assert (hit.path, hit.heading_path, hit.paragraph, hit.chapter) == ("chapters/ch001.md", ("第一章 雨夜",), 1, 1)
+    assert (hit.path, hit.heading, hit.paragraph, hit.chapter) == ("chapters/ch001.md", ("第一章 雨夜",), 1, 1)
     assert NOVEL[hit.path][hit.start : hit.end] == hit.text == "林默推开门，小雨站在雨里。"
     assert [hit.text[a:b] for a, b in hit.highlights] == ["小雨"]
     assert "小雨" in hit.snippet

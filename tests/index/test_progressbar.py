@@ -2,7 +2,7 @@ import io
 import sys
 
 import armarius
-from armarius.cli.progress import progress_bar
+from armarius.index.progress import progress_bar
 from armarius.index.status import Progress
 
 

@@ -53,6 +53,21 @@ def test_every_method_takes_a_project_and_refuses_another(novel, method, params)
             methods[method]({**params, "projectId": 7})
 
 
+def test_an_optional_parameter_that_is_null_is_absent(call):
+    search = call("documents:search", query="小雨")
+    assert call("documents:search", query="小雨", limit=None, projectId=None) == search
+    found = call("documents:retrieve", query="小雨", limit=None, documentId=None)
+    assert found == call("documents:retrieve", query="小雨")
+    made = call("constraints:create", text="不提结局", source=None, priority=None, id=None)
+    assert call("constraints:update", id=made["id"], priority=3, text=None)["text"] == "不提结局"
+    assert (
+        call("context:prompt:assemble", **REQUEST, budget=None)["prompt"]
+        == (call("context:prompt:assemble", **REQUEST)["prompt"])
+    )
+    with pytest.raises(ContractError, match=r"params\.query"):
+        call("documents:search", query=None)
+
+
 def test_budget_is_updated_under_its_version(call):
     profile = call("context:budget:get")
     changed = call("context:budget:update", version=profile["version"], profile={**profile, "budget": 5000})

@@ -1,10 +1,13 @@
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from armarius.codex import load_codex
 from armarius.documents.document import list_documents
-from armarius.retrieval.retrieve import Retriever
+from armarius.retrieval.corpus.corpus import Corpus
+from armarius.retrieval.corpus.tables import CorpusTables
+from armarius.retrieval.retrieve import Sources, find, retrieve
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "novel"
 
@@ -37,17 +40,36 @@ def write(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def retriever_of(root: Path) -> Retriever:
-    retriever = Retriever(root)
-    retriever.sync({document.path: document for document in list_documents(root).documents}, load_codex(root))
-    return retriever
+@dataclass(frozen=True)
+class Asked:
+    """A corpus with the sources that its questions are put to."""
+
+    corpus: Corpus
+    sources: Sources = field(default_factory=Sources)
+
+    def retrieve(self, query, **options):
+        return retrieve(self.corpus, query, sources=self.sources, **options)
+
+    def find(self, query, **options):
+        with self.corpus.tables() as tables:
+            return find(tables, query, sources=self.sources, **options)
+
+    @property
+    def tables(self) -> CorpusTables:
+        with self.corpus.tables() as tables:
+            return tables
+
+
+def corpus_of(root: Path) -> Asked:
+    documents = {document.path: document for document in list_documents(root).documents}
+    return Asked(Corpus(documents, load_codex(root)), Sources(root))
 
 
 @pytest.fixture
-def small(tmp_path) -> Retriever:
-    return retriever_of(write(tmp_path, SMALL))
+def small(tmp_path) -> Asked:
+    return corpus_of(write(tmp_path, SMALL))
 
 
 @pytest.fixture(scope="session")
-def novel() -> Retriever:
-    return retriever_of(EXAMPLE)
+def novel() -> Asked:
+    return corpus_of(EXAMPLE)

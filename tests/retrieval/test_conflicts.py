@@ -122,9 +122,9 @@ def test_an_english_chapter_that_speaks_of_she_disputes_age_and_eyes_unasked(coa
     ],
 )
 def test_ages_are_read_as_english_spells_them_and_other_numbers_are_not(coast, sentence, values):
-    view = coast._project.view()
-    with view.retriever.at(view.documents, view.codex, view.matcher) as retriever:
-        assert values_in(retriever.library, sentence, [], topic_of("age")) == values
+    view = coast._parts.project.view()
+    with view.corpus.tables() as tables:
+        assert values_in(tables, sentence, [], topic_of("age")) == values
 
 
 def test_an_age_long_past_does_not_compete_with_a_later_one(tmp_path):

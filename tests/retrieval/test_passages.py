@@ -6,10 +6,11 @@ from armarius.errors import ContractError
 from armarius.fetchers.passages import PassageFetcher
 from armarius.records import FetchRequest
 from armarius.retrieval.contradictions.statements import statements
+from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.passages import passages_of
-from armarius.retrieval.retrieve import Retriever
+from armarius.retrieval.retrieve import retrieve
 
-from .conftest import EXAMPLE, retriever_of, write
+from .conftest import EXAMPLE, corpus_of, write
 
 HOUSE = {
     "chapters/ch001.md": (
@@ -29,19 +30,17 @@ HOUSE = {
 
 @pytest.fixture
 def house(tmp_path):
-    return retriever_of(write(tmp_path, HOUSE))
+    return corpus_of(write(tmp_path, HOUSE))
 
 
-def fetch(retriever, query, **keywords):
-    library = retriever.library
-    documents = {path: library.document(path) for path in library.paths}
-    fetcher = PassageFetcher(retriever, documents, library.codex)
+def fetch(asked, query, **keywords):
+    fetcher = PassageFetcher(asked.corpus, asked.sources)
     return fetcher.fetch(FetchRequest("p", query=query, **keywords))
 
 
 def test_a_passage_is_whole_sentences_of_its_document_around_the_evidence(house):
-    for passage in passages_of(house.library, house.find("李纨教儿子念书")):
-        text = house.library.document(passage.path).text
+    for passage in passages_of(house.tables, house.find("李纨教儿子念书")):
+        text = house.tables.document(passage.path).text
         assert text[passage.start : passage.end] == passage.text
         assert len(passage.text) <= 500
         assert passage.text[-1] in "。”"
@@ -63,21 +62,20 @@ def test_a_relation_word_brings_the_card_of_whom_it_means(novel):
 
 
 def test_what_stands_around_the_cursor_is_no_passage(small):
-    text = small.library.document("chapters/ch003.md").text
-    fetched = fetch(small, "the chandlery burned", document_id="chapters/ch003.md", text=text, cursor=10)
+    text = small.tables.document("chapters/ch003.md").text
+    fetched = fetch(small, "the chandlery burned", document="chapters/ch003.md", text=text, cursor=10)
     assert not any(c.documents == ("chapters/ch003.md",) for c in fetched.candidates)
     assert any(o.reason == "duplicate" and "ch003" in o.source for o in fetched.omitted)
 
 
 def confirmed(root, files, offered):
-    retriever = retriever_of(write(root, files))
-    documents = {path: retriever.library.document(path) for path in retriever.library.paths}
-    return PassageFetcher(retriever, documents, retriever.library.codex).confirm(offered, FetchRequest("p"))
+    asked = corpus_of(write(root, files))
+    return PassageFetcher(asked.corpus).confirm(offered, FetchRequest("p"))
 
 
 def test_a_passage_is_confirmed_while_it_stands_where_it_stood(tmp_path):
-    retriever = retriever_of(write(tmp_path / "before", HOUSE))
-    offered = fetch(retriever, "王青左手有一道疤").candidates
+    asked = corpus_of(write(tmp_path / "before", HOUSE))
+    offered = fetch(asked, "王青左手有一道疤").candidates
     passage = next(c for c in offered if c.source == "rag:passage:chapters/ch002.md#1")
     name, text = "chapters/ch002.md", HOUSE["chapters/ch002.md"]
 
@@ -92,10 +90,9 @@ def test_a_passage_is_confirmed_while_it_stands_where_it_stood(tmp_path):
 
 
 def test_a_related_card_is_confirmed_while_it_reads_the_same(tmp_path):
-    retriever = retriever_of(EXAMPLE)
-    offered = [c for c in fetch(retriever, "林小雨的父亲是谁").candidates if c.source.startswith("kg:related:")]
-    documents = {path: retriever.library.document(path) for path in retriever.library.paths}
-    fetcher = PassageFetcher(retriever, documents, retriever.library.codex)
+    asked = corpus_of(EXAMPLE)
+    offered = [c for c in fetch(asked, "林小雨的父亲是谁").candidates if c.source.startswith("kg:related:")]
+    fetcher = PassageFetcher(asked.corpus)
     assert offered
     assert fetcher.confirm(offered, FetchRequest("p")) == {c.id for c in offered}
     changed = [replace(c, content=c.content + "，改过") for c in offered]
@@ -120,8 +117,8 @@ def test_both_sides_of_a_dispute_stay_in_the_pack(house):
     assert "spec/characters.md#王青" in str([c.evidence for c in disputed])
 
 
-def entity(retriever, name):
-    return next(e.id for e in retriever.library.entities.values() if e.name == name)
+def entity(asked, name):
+    return next(e.id for e in asked.tables.entities.values() if e.name == name)
 
 
 @pytest.mark.parametrize(
@@ -132,25 +129,25 @@ def entity(retriever, name):
     ],
 )
 def test_sources_that_say_different_things_compete(house, name, attribute, first, second):
-    found = statements(house.library, entity(house, name), attribute)
+    found = statements(house.tables, entity(house, name), attribute)
     said = {one.reference: one for one in found}
     assert second in said[first].competes_with
     assert first in said[second].competes_with
 
 
 def test_statements_are_quoted_as_written(house):
-    for one in statements(house.library, entity(house, "王青"), "疤痕"):
-        assert house.library.document(one.path).text[slice(*one.span)] == one.text
+    for one in statements(house.tables, entity(house, "王青"), "疤痕"):
+        assert house.tables.document(one.path).text[slice(*one.span)] == one.text
 
 
 def test_sources_that_agree_do_not_compete(tmp_path):
     files = HOUSE | {"chapters/ch002.md": "# 第二章\n\n王青右手有一道疤。\n"}
-    retriever = retriever_of(write(tmp_path, files))
-    assert not any(one.competes_with for one in statements(retriever.library, entity(retriever, "王青"), "疤痕"))
+    asked = corpus_of(write(tmp_path, files))
+    assert not any(one.competes_with for one in statements(asked.tables, entity(asked, "王青"), "疤痕"))
 
 
 def test_later_chapters_are_no_evidence_in_an_earlier_one(house):
-    found = statements(house.library, entity(house, "王青"), "疤痕", chapter=1)
+    found = statements(house.tables, entity(house, "王青"), "疤痕", chapter=1)
     assert {one.chapter for one in found} == {None}
 
 
@@ -170,12 +167,10 @@ def test_the_engine_retrieves_and_gathers_evidence():
         assert any(source.startswith("rag:passage:") for source in pack.result.layers.retrieved.source)
 
 
-def test_a_retriever_follows_the_documents_it_is_given(small):
-    library = small.library
-    documents = {path: library.document(path) for path in library.paths}
+def test_each_corpus_of_a_project_answers_for_its_own_documents_whichever_was_asked_before(small):
+    documents = small.corpus.documents
     fewer = {path: document for path, document in documents.items() if path != "chapters/ch003.md"}
-    shared = Retriever()
-    with shared.at(documents, library.codex) as retriever:
-        assert retriever.retrieve("the chandlery burned")[0].path == "chapters/ch003.md"
-    with shared.at(fewer, library.codex) as retriever:
-        assert all(hit.path != "chapters/ch003.md" for hit in retriever.retrieve("the chandlery burned"))
+    without = Corpus(fewer, small.corpus.codex, before=small.corpus)
+    for _ in range(2):
+        assert small.retrieve("the chandlery burned")[0].path == "chapters/ch003.md"
+        assert all(hit.path != "chapters/ch003.md" for hit in retrieve(without, "the chandlery burned"))

@@ -6,11 +6,12 @@ import pytest
 import armarius
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
-from armarius.retrieval.corpus.corpus import Library
-from armarius.retrieval.retrieve import Retriever
+from armarius.retrieval.corpus.corpus import Corpus
+from armarius.retrieval.corpus.tables import CorpusTables
+from armarius.retrieval.retrieve import Sources, retrieve
 from armarius.semantic.outliers import Near, Nearby
 
-from .conftest import SMALL, retriever_of, write
+from .conftest import SMALL, Asked, corpus_of, write
 
 
 def references(answer):
@@ -51,9 +52,7 @@ def test_a_question_where_brings_the_place_that_fits(tmp_path):
     places = (
         "# Places\n\n## Gallow Ford\n\nWhere carts cross when the river is low.\n\n## Mill End\n\nA row of sheds.\n"
     )
-    found = references(
-        retriever_of(write(tmp_path, SMALL | {"spec/places.md": places})).retrieve("where do carts cross")
-    )
+    found = references(corpus_of(write(tmp_path, SMALL | {"spec/places.md": places})).retrieve("where do carts cross"))
     assert "spec/places.md#Gallow Ford" in found
     assert "spec/places.md#Mill End" not in found
 
@@ -94,7 +93,7 @@ def test_whom_the_words_describe_is_named_as_the_reason(tmp_path):
         "spec/characters.md": SMALL["spec/characters.md"].replace("A chandler.", "A dredger of the channel."),
         "chapters/ch002.md": "# Chapter Two\n\nTom Reed came home.\n",
     }
-    hit = retriever_of(write(tmp_path, files)).retrieve("dredger")[0]
+    hit = corpus_of(write(tmp_path, files)).retrieve("dredger")[0]
     assert hit.path == "chapters/ch002.md"
     assert "Tom Reed (Tom Reed, whom the question describes)" in hit.evidence[0].detail
 
@@ -103,7 +102,7 @@ def test_spans_of_evidence_stand_in_the_document(novel):
     for hit in novel.retrieve("顾长河捞起怀表"):
         for evidence in hit.evidence:
             if evidence.span is not None:
-                document = novel.library.document(evidence.path)
+                document = novel.tables.document(evidence.path)
                 assert document.text[evidence.span[0] : evidence.span[1]].strip()
 
 
@@ -124,7 +123,7 @@ def test_a_phrase_of_common_words_is_looked_up_as_it_stands(small, phrase):
 
 def test_a_phrase_may_be_broken_over_two_lines(tmp_path):
     broken = {"chapters/ch005.md": "# Chapter Five\n\nIt\nwas not the sea.\n"}
-    assert references(retriever_of(write(tmp_path, SMALL | broken)).retrieve('"It was not"'))[0] == "chapters/ch005.md"
+    assert references(corpus_of(write(tmp_path, SMALL | broken)).retrieve('"It was not"'))[0] == "chapters/ch005.md"
 
 
 def test_a_phrase_that_occurs_nowhere_is_said_not_to(small):
@@ -135,7 +134,7 @@ def test_a_phrase_that_occurs_nowhere_is_said_not_to(small):
 
 def test_a_phrase_in_a_file_that_is_no_document_is_scanned(tmp_path):
     root = write(tmp_path, SMALL | {"data.csv": "x,the grey seal\n"})
-    answer = retriever_of(root).retrieve('"the grey seal"', limit=9)
+    answer = corpus_of(root).retrieve('"the grey seal"', limit=9)
     assert [(hit.path, hit.evidence[0].kind) for hit in answer if hit.path == "data.csv"] == [("data.csv", "scan")]
 
 
@@ -171,7 +170,7 @@ def test_a_volume_is_a_thing_where_the_story_has_one_and_the_book_has_none(tmp_p
     files = {
         f"{folder}/第{n}章.md": f"# 第{n}章\n\n{text}\n" for n, text in enumerate(("雪落了。", "账册只少第七卷。"), 1)
     }
-    found = retriever_of(write(tmp_path, files)).retrieve("第七卷在哪里")
+    found = corpus_of(write(tmp_path, files)).retrieve("第七卷在哪里")
     assert found.understanding.chapters == chapters
     if not chapters:
         assert references(found)[0] == "chapters/第2章.md"
@@ -181,19 +180,17 @@ def test_without_a_current_chapter_the_previous_one_is_not_searched_for_as_words
     answer = novel.retrieve("上一章")
     assert (answer.outcome, answer.understanding.terms) == ("nothing found", ())
     assert answer.understanding.remarks == ("上一章: the current chapter is not known",)
-    assert novel.retrieve("上一章", chapter=3)[0].path == novel.library.texts[novel.library.by_chapter[2][0]].path
+    assert novel.retrieve("上一章", chapter=3)[0].path == novel.tables.texts[novel.tables.by_chapter[2][0]].path
 
 
 def test_nothing_found_not_ready_and_failed_are_three_answers(small):
-    assert Retriever().retrieve("anything").outcome == "index not ready"
+    assert retrieve(Corpus({}, build_codex([]), ready=False), "anything").outcome == "index not ready"
     assert small.retrieve("zyzzyva quux").outcome == "nothing found"
 
     def broken(query):
         raise OSError("no model")
 
-    failing = Retriever(vectors=broken)
-    failing.sync({}, build_codex([]))
-    answer = failing.retrieve("zyzzyva quux")
+    answer = retrieve(Corpus({}, build_codex([])), "zyzzyva quux", sources=Sources(vectors=broken))
     assert answer.outcome == "source failed"
     assert [str(warning) for warning in answer.warnings] == ["EMBEDDING_UNAVAILABLE: no model"]
 
@@ -204,9 +201,8 @@ def test_a_character_alone_is_no_answer(novel):
 
 def test_vectors_add_what_no_word_shares(tmp_path):
     root = write(tmp_path, SMALL)
-    plain = retriever_of(root)
-    near = Retriever(vectors=lambda query: Nearby((Near("chapters/ch004.md", 20, 30, 0.61),)))
-    near.sync({path: plain.library.document(path) for path in SMALL}, plain.library.codex)
+    plain = corpus_of(root)
+    near = Asked(plain.corpus, Sources(vectors=lambda query: Nearby((Near("chapters/ch004.md", 20, 30, 0.61),))))
     assert plain.retrieve("unspeakable zyzzyva").outcome == "nothing found"
     answer = near.retrieve("unspeakable zyzzyva")
     assert answer[0].path == "chapters/ch004.md"
@@ -218,18 +214,16 @@ def test_vectors_add_what_no_word_shares(tmp_path):
 @pytest.mark.parametrize(("by_wording", "said"), [(True, "alike in wording"), (False, "near in meaning")])
 def test_an_embedder_that_compares_letters_is_not_said_to_know_the_meaning(by_wording, said):
     found = Nearby((Near("chapters/ch004.md", 20, 30, 0.61, by_wording=by_wording),))
-    near = Retriever(vectors=lambda query: found)
-    near.sync({path: make_document(path, text.encode()) for path, text in SMALL.items()}, build_codex([]))
-    assert near.retrieve("zyzzyva quux")[0].evidence[0].detail.startswith(said)
+    corpus = Corpus({path: make_document(path, text.encode()) for path, text in SMALL.items()}, build_codex([]))
+    answer = retrieve(corpus, "zyzzyva quux", sources=Sources(vectors=lambda query: found))
+    assert answer[0].evidence[0].detail.startswith(said)
 
 
 def test_vectors_never_move_what_words_found(tmp_path):
     root = write(tmp_path, SMALL)
-    plain = retriever_of(root)
-    near = Retriever(
-        vectors=lambda query: Nearby(tuple(Near(path, 20, 30, 0.9) for path in sorted(SMALL, reverse=True)))
-    )
-    near.sync({path: plain.library.document(path) for path in SMALL}, plain.library.codex)
+    plain = corpus_of(root)
+    everything = Nearby(tuple(Near(path, 20, 30, 0.9) for path in sorted(SMALL, reverse=True)))
+    near = Asked(plain.corpus, Sources(vectors=lambda query: everything))
     for query in ("Anna and the wedding fire", "the fire in the chandlery", "what burns in chapter 3", "Anna"):
         before = references(plain.retrieve(query, limit=50))
         after = references(near.retrieve(query, limit=50))
@@ -242,31 +236,30 @@ def test_the_order_of_documents_changes_nothing():
     answers = set()
     for seed in range(4):
         random.Random(seed).shuffle(documents)
-        retriever = Retriever()
-        retriever.sync({document.path: document for document in documents}, codex)
-        answers.add(tuple(retriever.retrieve("Anna and the wedding fire", limit=9).hits))
+        corpus = Corpus({document.path: document for document in documents}, codex)
+        answers.add(retrieve(corpus, "Anna and the wedding fire", limit=9).hits)
     assert len(answers) == 1
 
 
-def test_a_library_kept_up_to_date_equals_one_built_anew():
+def test_a_corpus_that_takes_over_from_the_one_before_equals_one_made_anew_and_the_one_before_stays_as_it_was():
     documents = {path: make_document(path, text.encode()) for path, text in SMALL.items()}
     codex = build_codex(documents.values())
-    kept = Retriever()
-    kept.sync(documents, codex)
+    before = Corpus(documents, codex)
+    questions = ("the wedding", "Tom drowned", "the ledger", "chapter 4")
+    was = [retrieve(before, query).hits for query in questions]
     changed = dict(documents)
     changed["chapters/ch002.md"] = make_document("chapters/ch002.md", b"# Chapter Two\n\nTom drowned in the storm.\n")
     del changed["chapters/ch004.md"]
-    kept.sync(changed, codex)
-    fresh = Retriever()
-    fresh.sync(changed, codex)
-    for query in ("the wedding", "Tom drowned", "the ledger", "chapter 4"):
-        assert kept.retrieve(query).hits == fresh.retrieve(query).hits
+    after, anew = Corpus(changed, codex, before=before), Corpus(changed, codex)
+    for query, hits in zip(questions, was, strict=True):
+        assert retrieve(after, query).hits == retrieve(anew, query).hits
+        assert retrieve(before, query).hits == hits
+    assert retrieve(after, "Tom drowned").hits != was[1]
 
 
 def test_a_file_of_several_chapters_gives_a_hit_per_chapter(tmp_path):
     text = "# 第一章 雨\n\n林默在钟表铺修表。\n\n# 第二章 灯\n\n灯塔重新点亮了。\n"
-    retriever = retriever_of(write(tmp_path, {"novel.txt": text}))
-    hit = retriever.retrieve("灯塔点亮")[0]
+    hit = corpus_of(write(tmp_path, {"novel.txt": text})).retrieve("灯塔点亮")[0]
     assert (hit.path, hit.section) == ("novel.txt", "第二章 灯")
 
 
@@ -285,11 +278,9 @@ def test_replacing_a_document_forgets_its_words():
 
 
 def test_an_empty_project_finds_nothing():
-    library = Library.of([], build_codex([]))
-    assert library.by_chapter == {}
-    retriever = Retriever()
-    retriever.sync({}, build_codex([]))
-    assert retriever.retrieve("anything").outcome == "nothing found"
+    tables = CorpusTables.of([], build_codex([]))
+    assert tables.by_chapter == {}
+    assert retrieve(Corpus({}, build_codex([])), "anything").outcome == "nothing found"
 
 
 def test_the_only_text_with_a_word_is_not_behind_texts_that_merely_tell_of_whom_the_words_describe(tmp_path):
@@ -300,4 +291,4 @@ def test_the_only_text_with_a_word_is_not_behind_texts_that_merely_tell_of_whom_
         "设定/人物.md": "# 人物\n\n## 沈砚秋\n\n- 类型：角色\n- 描述：茶楼的掌柜。\n",
         "大纲.md": "# 大纲\n\n## 第一章\n\n沈砚秋守着茶楼。\n\n## 第二章\n\n沈砚秋离开。\n",
     }
-    assert references(retriever_of(write(tmp_path, files)).retrieve("新掌柜"))[0] == "chapters/第三章.md"
+    assert references(corpus_of(write(tmp_path, files)).retrieve("新掌柜"))[0] == "chapters/第三章.md"

@@ -2,7 +2,7 @@ import pytest
 
 from armarius.retrieval.understand.relations import Ties
 
-from .conftest import retriever_of, write
+from .conftest import corpus_of, write
 
 
 def profiles(*rows: tuple[str, str]) -> str:
@@ -12,10 +12,10 @@ def profiles(*rows: tuple[str, str]) -> str:
 
 def ties_of(tmp_path, *rows):
     root = write(tmp_path, {"spec/characters.md": profiles(*rows)})
-    library = retriever_of(root).library
-    ids = {entity.name: entity.id for entity in library.entities.values()}
-    names = {entity.id: entity.name for entity in library.entities.values()}
-    ties = Ties(library)
+    tables = corpus_of(root).tables
+    ids = {entity.name: entity.id for entity in tables.entities.values()}
+    names = {entity.id: entity.name for entity in tables.entities.values()}
+    ties = Ties(tables)
     return lambda name: {(tie.role.name, names[tie.other]) for tie in ties.of(ids[name])}
 
 
@@ -50,7 +50,7 @@ def test_who_marries_in_a_sentence_about_somebody_else_is_not_the_subject(tmp_pa
 
 
 def test_typed_relations_come_before_prose(small):
-    library = small.library
-    ids = {entity.name: entity.id for entity in library.entities.values()}
-    roles = {(tie.role.name, tie.other) for tie in Ties(library).of(ids["Tom Reed"])}
+    tables = small.tables
+    ids = {entity.name: entity.id for entity in tables.entities.values()}
+    roles = {(tie.role.name, tie.other) for tie in Ties(tables).of(ids["Tom Reed"])}
     assert roles == {("spouse", ids["Clara"]), ("sibling", ids["Anna Vale"])}

@@ -34,38 +34,38 @@ def command(capsys):
 
 
 def test_a_project_is_searched_by_meaning_and_follows_its_files(novel):
-    with ProjectRecall.open(novel, embedders.lexical()) as recall:
+    with ProjectIndex.open(novel) as index, ProjectRecall(index, embedders.lexical()) as recall:
         recall.embed()
-        assert recall.similar("银色的河流", limit=1)[0].passage.path == "chapters/ch002.md"
+        assert recall.similar("银色的河流", limit=1)[0].path == "chapters/ch002.md"
         (novel / "chapters" / "ch003.md").write_text("# 第三章\n\n钟表铺的主人修好了旧怀表。\n", "utf-8")
-        recall._index.refresh()
+        index.refresh()
         recall.embed()
-        assert recall.similar("修好了怀表", limit=1)[0].passage.path == "chapters/ch003.md"
+        assert recall.similar("修好了怀表", limit=1)[0].path == "chapters/ch003.md"
         (novel / "chapters" / "ch002.md").unlink()
-        recall._index.refresh()
-        assert all(hit.passage.path != "chapters/ch002.md" for hit in recall.similar("银色的河流"))
+        index.refresh()
+        assert all(hit.path != "chapters/ch002.md" for hit in recall.similar("银色的河流"))
 
 
 def test_entity_cards_are_embedded_with_the_project(novel):
-    with ProjectRecall.open(novel, embedders.lexical()) as recall:
+    with ProjectIndex.open(novel) as index, ProjectRecall(index, embedders.lexical()) as recall:
         recall.embed()
         (found, *_) = recall.similar_entities("写信的姑娘是谁")
-        assert found.entity in {entity.id for entity in recall._index.world.codex.entities}
+        assert found.entity in {entity.id for entity in index.world.codex.entities}
 
 
 def test_a_rebuilt_index_is_embedded_anew(novel):
-    with ProjectRecall.open(novel, embedders.lexical()) as recall:
+    with ProjectIndex.open(novel) as index, ProjectRecall(index, embedders.lexical()) as recall:
         recall.embed()
-        recall._index._store.path.unlink()
-        recall._index.freshen()
+        index._store.path.unlink()
+        index.freshen()
         recall.embed()
-        assert recall.similar("银色的河流", limit=1)[0].passage.path == "chapters/ch002.md"
+        assert recall.similar("银色的河流", limit=1)[0].path == "chapters/ch002.md"
 
 
 def test_another_model_needs_reembed(novel):
-    with ProjectRecall.open(novel, CountingEmbedder("old")) as recall:
+    with ProjectIndex.open(novel) as index, ProjectRecall(index, CountingEmbedder("old")) as recall:
         recall.embed()
-    with ProjectRecall.open(novel, CountingEmbedder("new")) as recall:
+    with ProjectIndex.open(novel) as index, ProjectRecall(index, CountingEmbedder("new")) as recall:
         for ask in (lambda: recall.similar("林小雨"), recall.embed):
             with pytest.raises(DimensionMismatch, match="reembed"):
                 ask()

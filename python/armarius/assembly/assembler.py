@@ -134,7 +134,7 @@ def _confirmed(task: Task, timeout: float) -> tuple[set[str], list[Answer]]:
 
 
 def _same_place(before: AssembleRequest, now: AssembleRequest) -> bool:
-    return (before.project_id, before.document_id) == (now.project_id, now.document_id)
+    return (before.project_id, before.document) == (now.project_id, now.document)
 
 
 def _query(task: Task) -> Answer:
@@ -157,7 +157,7 @@ def _query(task: Task) -> Answer:
 def _identity(request: AssembleRequest, plan: Plan) -> tuple[str, ...]:
     return (
         request.project_id,
-        request.skill_id,
+        request.skill,
         request.provider or "",
         request.model or "",
         f"{plan.measured.counter.name}@{request.tokenizer_version or ''}",

@@ -1,26 +1,26 @@
-"""From what a caller wrote to a task: keywords to a request, the document read, the cursor in code points."""
+"""From a request to a task: the document read, the cursor in code points, counter and profile chosen."""
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypedDict
+from typing import Any, Protocol
 
 from armarius.assembly.assembler import Task
 from armarius.assembly.fit.cached_counter import Counter, Measured
 from armarius.assembly.fit.profile import LayerBudget, ProfileStore, layer_budgets
 from armarius.assembly.settings import AssemblySettings
-from armarius.contract import AssembleRequest, PositionEncoding, code_points
+from armarius.contract import AssembleRequest, code_points
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation
 from armarius.pack.pack import Pack
 from armarius.records import Fetcher, FetchRequest, LayerName
 from armarius.text.tokens import TokenCounter
 
-__all__ = ["CounterFor", "ProjectView", "RequestKeywords", "Resolver", "read_request"]
+__all__ = ["CounterFor", "Resolver", "State", "read_request"]
 
 CounterFor = Callable[[str, str | None], Counter]
 
 
-class ProjectView(Protocol):
+class State(Protocol):
     """One state of a project: everything a request sees comes from it."""
 
     @property
@@ -43,59 +43,28 @@ class ProjectView(Protocol):
         ...
 
 
-class RequestKeywords(TypedDict, total=False):
-    """A request as keyword arguments.
+def read_request(given: Mapping[str, Any]) -> AssembleRequest:
+    """The request of a verb's arguments, or the object that stands in their place.
 
-    Attributes:
-        query: The user's words.
-        document: Project-relative path of the current document.
-        cursor: Offset into it, in units of `position_encoding`; None or absent is its end.
-        additional_input: The text around the cursor, or the selection.
-        skill: The host's name for the task.
-        project_id: Must be the engine's, where one is configured.
-        model: Decides the counter and the provider's cache rules.
-        provider: Part of the identity of the stable prefix.
-        tokenizer_version: Likewise.
-        budget: Tokens for prompt and reserve together; None is the profile's.
-        reserve_output: Tokens of `budget` kept free for the answer.
-        position_encoding: `code-point`, `utf-16` or `utf-8`.
-    """
-
-    query: str
-    document: str
-    cursor: int | None
-    additional_input: str
-    skill: str
-    project_id: str
-    model: str | None
-    provider: str | None
-    tokenizer_version: str | None
-    budget: int | None
-    reserve_output: int
-    position_encoding: PositionEncoding
-
-
-_FIELDS = {"document": "document_id", "cursor": "cursor_position", "skill": "skill_id"}
-
-
-def read_request(
-    kind: type[AssembleRequest], request: AssembleRequest | Mapping[str, Any] | None, keywords: RequestKeywords
-) -> AssembleRequest:
-    """A request from its object, its wire form, or keywords: one of them.
+    Args:
+        given: The arguments by name. `query` holds the user's words, or a request that says everything; of the others
+            the fields of a request are read, None is their default.
 
     Raises:
-        ContractError: Both, or a field that breaks the contract.
-        TypeError: A keyword that does not exist.
+        ContractError: A field that breaks the contract; an object and keywords together; a wire form.
     """
-    if request is not None:
-        if keywords:
-            raise ContractError(f"a request object and keywords together: {', '.join(sorted(keywords))}")
-        return request if isinstance(request, AssembleRequest) else kind.from_wire(request)
-    unknown = sorted(set(keywords) - set(RequestKeywords.__annotations__))
-    if unknown:
-        raise TypeError(f"unexpected keyword argument {unknown[0]!r}")
-    fields: dict[str, Any] = {_FIELDS.get(name, name): value for name, value in keywords.items()}
-    return kind(**fields)
+    query = given["query"]
+    fields = {name: given[name] for name in AssembleRequest.model_fields if name in given and name != "query"}
+    if isinstance(query, AssembleRequest):
+        beside = [name for name, value in fields.items() if value != AssembleRequest.model_fields[name].default]
+        if beside:
+            raise ContractError(f"a request object and keywords together: {', '.join(sorted(beside))}")
+        return query
+    if isinstance(query, Mapping):
+        raise ContractError(
+            f"query: a {type(query).__name__} is no text; AssembleRequest.from_wire reads the wire form"
+        )
+    return AssembleRequest(query=query, **fields)
 
 
 class Resolver:
@@ -134,7 +103,7 @@ class Resolver:
 
     def task(
         self,
-        view: ProjectView,
+        view: State,
         request: AssembleRequest,
         previous: Pack | None,
         layers: Mapping[LayerName, LayerBudget | Mapping[str, Any]] | None,
@@ -157,25 +126,25 @@ class Resolver:
                 f"CONTEXT_SCOPE_VIOLATION: previous is a pack of project {previous.request.project_id!r}, "
                 f"the request is for {project_id!r}"
             )
-        document = view.document(request.document_id) if request.document_id else None
+        document = view.document(request.document) if request.document else None
         text = document.text if document else ""
-        position = request.cursor_position
+        position = request.cursor
         if position and document is None:
             raise CursorOutOfRange(f"cursor {position} needs a document, and the request names none")
         cursor = len(text) if position is None else code_points(text, position, request.position_encoding)
         resolved = request.model_copy(
-            update={"project_id": project_id, "cursor_position": cursor, "position_encoding": "code-point"}
+            update={"project_id": project_id, "cursor": cursor, "position_encoding": "code-point"}
         )
         counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
         fetch = FetchRequest(
             project_id=project_id,
             query=request.query,
             additional_input=request.additional_input,
-            document_id=request.document_id,
+            document=request.document,
             text=text,
             cursor=cursor,
             chapter=document.chapter if document else None,
-            skill_id=request.skill_id,
+            skill=request.skill,
             previous_ids=tuple(item.id for item in previous.items) if previous else (),
         )
         warnings = (*view.warnings, *warnings)

@@ -1,13 +1,15 @@
 """`armarius`: what the model would be told, and why, from a terminal.
 
 Bad input is one line on standard error and exit status 2; results are on standard output, so that they can be piped.
-A room with commands has `add_commands(subparsers)`; each command sets `run`, from the parsed arguments to a status.
+A file with commands has `add_commands(subparsers)`; each command sets `run`, from the parsed arguments to a status.
+Only the file of the command that is asked for is loaded, and it loads what is slow when the command needs it.
 """
 
 import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import NoReturn
 
 from armarius._core import __version__
@@ -20,6 +22,19 @@ _FAILED = 1
 _INTERRUPTED = 130
 
 
+_COMMANDS = {
+    "cli.assembling": "assemble inspect",
+    "cli.detecting": "detect",
+    "cli.retrieving": "retrieve evidence",
+    "cli.indexing": "index search watch doctor",
+    "cli.embedding": "embed",
+    "cli.serving": "serve channel",
+    "code.commands": "code-index subgraph",
+    "cli.trusting": "trust",
+}
+"""File of the package to its commands, in the order of the help."""
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
@@ -27,17 +42,23 @@ class _Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
-    from armarius.cli import assembling, detecting, embedding, indexing, retrieving, serving, trusting
-    from armarius.code import commands as code_graph
-
+def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The parser of all commands; with the `words` of a command line, of the commands that they may mean."""
     parser = _Parser(prog="armarius", description="Exactly the context a language model needs, and why.")
     parser.add_argument("--version", action="version", version=f"armarius {__version__}")
     subparsers = parser.add_subparsers(metavar="command", required=True, parser_class=_Parser)
-    for room in (assembling, detecting, retrieving, indexing, embedding, serving, code_graph, trusting):
-        room.add_commands(subparsers)
+    for module in _modules(words):
+        import_module(f"armarius.{module}").add_commands(subparsers)
     return parser
+
+
+def _modules(words: Sequence[str]) -> Sequence[str]:
+    """The files whose commands are needed: one, when the first word is a command of it."""
+    if not words:
+        return tuple(_COMMANDS)
+    if words[0] == "--version":
+        return ()
+    return [module for module, commands in _COMMANDS.items() if words[0] in commands.split()] or tuple(_COMMANDS)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,7 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        arguments = build_parser().parse_args(argv)
+        words = sys.argv[1:] if argv is None else argv
+        arguments = build_parser(words).parse_args(words)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0
     return _run(arguments.run, arguments)

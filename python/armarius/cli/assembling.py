@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-import armarius
-from armarius.assembly.request import RequestKeywords
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
+from armarius.contract import AssembleRequest
 from armarius.engine import ContextEngine
+from armarius.engine import open as open_engine
 from armarius.files import write_atomic
 from armarius.pack.html import Highlight, page
 from armarius.pack.pack import Pack
@@ -53,7 +53,7 @@ def _request(parser: argparse.ArgumentParser) -> None:
 
 def _assemble(arguments: argparse.Namespace) -> int:
     with _open(arguments) as engine:
-        pack = engine.assemble(**_keywords(arguments))
+        pack = engine.assemble(_asked(arguments))
     if arguments.json:
         show_json({**pack.to_wire(), "account": _account(pack)})
         return 0
@@ -63,8 +63,9 @@ def _assemble(arguments: argparse.Namespace) -> int:
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
+    asked = _asked(arguments)
     with _open(arguments) as engine:
-        pack = engine.assemble(**_keywords(arguments))
+        pack = engine.assemble(asked)
         if arguments.html is not None:
             names = {entity.id: entity.name for entity in engine.entities()}
             found = engine.mentions(pack.prompt)
@@ -72,7 +73,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
             write_atomic(arguments.html, page(pack, highlights=highlights).encode("utf-8"), make=False)
             note(f"wrote {arguments.html}")
         if arguments.json:
-            inspected = engine.inspect(requested_by="cli", **_keywords(arguments))
+            inspected = engine.inspect(asked, requested_by="cli")
             show_json({**inspected.to_wire(), "account": _account(pack)})
             return 0
     if arguments.html is None:
@@ -91,31 +92,22 @@ def _account(pack: Pack) -> dict[str, object]:
 
 
 def _open(arguments: argparse.Namespace) -> ContextEngine:
-    return armarius.open(arguments.path, watch=False)
+    return open_engine(arguments.path, watch=False)
 
 
-def _keywords(arguments: argparse.Namespace) -> RequestKeywords:
-    keywords: RequestKeywords = {
-        "query": words(arguments.query, "--query"),
-        "additional_input": words(arguments.input, "--input"),
-    }
-    if arguments.document is not None:
-        keywords["document"] = words(arguments.document, "--document")
-    if arguments.cursor is not None:
-        keywords["cursor"] = arguments.cursor
-    if arguments.budget is not None:
-        keywords["budget"] = arguments.budget
-    if arguments.reserve_output is not None:
-        keywords["reserve_output"] = arguments.reserve_output
-    if arguments.model is not None:
-        keywords["model"] = arguments.model
-    if arguments.provider is not None:
-        keywords["provider"] = arguments.provider
-    if arguments.skill is not None:
-        keywords["skill"] = arguments.skill
-    if arguments.position_encoding is not None:
-        keywords["position_encoding"] = arguments.position_encoding
-    return keywords
+def _asked(arguments: argparse.Namespace) -> AssembleRequest:
+    return AssembleRequest(
+        query=words(arguments.query, "--query"),
+        document=words(arguments.document, "--document"),
+        cursor=arguments.cursor,
+        additional_input=words(arguments.input, "--input"),
+        skill=arguments.skill,
+        model=arguments.model,
+        provider=arguments.provider,
+        budget=arguments.budget,
+        reserve_output=arguments.reserve_output,
+        position_encoding=arguments.position_encoding,
+    )
 
 
 def _summary(pack: Pack) -> None:

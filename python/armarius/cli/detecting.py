@@ -6,10 +6,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-import armarius
 from armarius.cli.terminal import add_project, note, show, show_json, words
 from armarius.codex import Entity
 from armarius.codex.cards import entity_card
+from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.text.matcher import EntityMatcher, Mention, Rejection
 
@@ -34,7 +34,7 @@ def _detect(arguments: argparse.Namespace) -> int:
     text = words(arguments.text, "--text")
     if not text.strip():
         raise ContractError("--text is empty")
-    with armarius.open(arguments.path) as engine:
+    with open_engine(arguments.path) as engine:
         entities = {entity.id: entity for entity in engine.codex.list()}
         matcher = engine.matcher
     matches = matcher.detect(text)

@@ -14,13 +14,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from armarius import embedders
+import armarius.embedders as embedders
 from armarius.cli.terminal import add_project, note
 from armarius.config import Config, load_config
 from armarius.embedders.protocol import Embedder, require_same
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
 from armarius.index.project_index import ProjectIndex
-from armarius.semantic.queue import Progress
+from armarius.semantic.queue import EmbeddingProgress
 from armarius.semantic.recall import ProjectRecall
 from armarius.semantic.vector_index import VectorIndex
 from armarius.store.protocol import Store
@@ -139,7 +139,7 @@ def _how_to_name(project: Path, model: Path) -> str:
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[Progress], None] | None]:
+def _bar() -> Iterator[Callable[[EmbeddingProgress], None] | None]:
     """A progress bar on standard error when it is a terminal."""
     if not sys.stderr.isatty():
         yield None

@@ -4,22 +4,20 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
 
-from rich.table import Table
-from rich.text import Text
-
-from armarius.assembly.settings import read_settings
-from armarius.cli.embedding import doctor_lines, embedding_problems
-from armarius.cli.progress import progress_bar
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
-from armarius.cli.trusting import TrustReport, trust_report
-from armarius.config import load_config
-from armarius.documents.folder import project_folder
 from armarius.errors import ConfigError, ContractError, GraphError, SettingRefused
-from armarius.graph.options import read_graph_options
-from armarius.index.project_index import ProjectIndex
-from armarius.index.search import SearchHit
+from armarius.hits import Hit
+from armarius.index.progress import progress_bar
 from armarius.index.status import IndexStatus
+from armarius.index.warm import warm_search
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from armarius.cli.trusting import TrustReport
+    from armarius.index.project_index import ProjectIndex
 
 __all__ = ["add_commands"]
 
@@ -44,7 +42,9 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 
 
 @contextmanager
-def _opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator[ProjectIndex]:
+def _opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator["ProjectIndex"]:
+    from armarius.index.project_index import ProjectIndex
+
     with (
         progress_bar() as progress,
         ProjectIndex.open(arguments.path, index_dir=arguments.index_dir, watch=watch, progress=progress) as index,
@@ -69,24 +69,32 @@ def _search(arguments: argparse.Namespace) -> int:
     if arguments.limit < 0:
         raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
     text = words(arguments.text, "the words")
-    with _opened(arguments) as index:
-        hits = index.search(text, limit=arguments.limit, match="any" if arguments.any else "all")
+    match: Literal["all", "any"] = "any" if arguments.any else "all"
+    hits = warm_search(arguments.path, text, limit=arguments.limit, match=match, index_dir=arguments.index_dir)
+    if hits is None:
+        with _opened(arguments) as index:
+            hits = index.search(text, limit=arguments.limit, match=match)
     if arguments.json:
         show_json(hits)
     elif hits:
+        from rich.table import Table
+        from rich.text import Text
+
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         for heading in ("passage", "under", "text"):
             table.add_column(heading, overflow="fold")
         for hit in hits:
-            table.add_row(Text(f"{hit.path}#{hit.paragraph}"), Text(" › ".join(hit.heading_path)), _snippet(hit))
+            table.add_row(Text(hit.reference), Text(" › ".join(hit.heading)), _snippet(hit))
         show(table)
     else:
         note("armarius: nothing found")
     return 0
 
 
-def _snippet(hit: SearchHit) -> Text:
+def _snippet(hit: Hit) -> "Text":
     """The piece of the paragraph around the first place, every place in bold."""
+    from rich.text import Text
+
     shift = hit.text.find(hit.snippet)
     text = Text(hit.snippet)
     if shift >= 0:
@@ -111,6 +119,10 @@ def _watch(arguments: argparse.Namespace) -> int:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
+    from armarius.cli.trusting import trust_report
+    from armarius.config import load_config
+    from armarius.documents.folder import project_folder
+
     root = project_folder(arguments.path)
     trust = trust_report(root, load_config(root))
     try:
@@ -125,7 +137,12 @@ def _doctor(arguments: argparse.Namespace) -> int:
         return 1
 
 
-def _examined(index: ProjectIndex, trust: TrustReport, *, as_json: bool) -> int:
+def _examined(index: "ProjectIndex", trust: "TrustReport", *, as_json: bool) -> int:
+    from armarius.assembly.settings import read_settings
+    from armarius.cli.embedding import doctor_lines, embedding_problems
+    from armarius.config import load_config
+    from armarius.graph.options import read_graph_options
+
     wrong = index.ask(lambda store: store.verify())
     vectors = index.ask(doctor_lines)
     status = index.status()

@@ -8,11 +8,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-import armarius
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
+from armarius.engine import open as open_engine
 from armarius.errors import ContractError
+from armarius.hits import Hit
 from armarius.records import Evidence
-from armarius.retrieval.hits import Hit, Retrieval
+from armarius.retrieval.hits import Retrieval
 
 __all__ = ["add_commands"]
 
@@ -42,7 +43,7 @@ def _retrieve(arguments: argparse.Namespace) -> int:
     query = words(arguments.query, "the query")
     if arguments.limit < 0:
         raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
-    with armarius.open(arguments.path) as engine:
+    with open_engine(arguments.path) as engine:
         document = words(arguments.document, "--document")
         found = engine.retrieve(query, limit=arguments.limit, document=document, chapter=arguments.chapter)
     if arguments.json:
@@ -61,7 +62,7 @@ def _retrieve(arguments: argparse.Namespace) -> int:
 
 def _evidence(arguments: argparse.Namespace) -> int:
     attribute = None if arguments.attribute is None else words(arguments.attribute, "--attribute")
-    with armarius.open(arguments.path) as engine:
+    with open_engine(arguments.path) as engine:
         statements = engine.evidence(words(arguments.name, "the name"), attribute=attribute)
     if arguments.json:
         show_json(statements)

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-import armarius
 from armarius.cli.terminal import add_project
+from armarius.engine import ContextEngine
+from armarius.engine import open as open_engine
 from armarius.index.status import Progress
 from armarius.integrations.channel import Channel
 from armarius.integrations.methods import methods_of
@@ -34,7 +35,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from armarius.integrations.mcp import build_server
 
     # Opened at once: a client gives up a handshake that waits for a large index.
-    with armarius.open(arguments.path, wait=False) as engine, _interruptible(engine):
+    with open_engine(arguments.path, wait=False) as engine, _interruptible(engine):
         build_server(engine).run("stdio")
     return 0
 
@@ -46,14 +47,14 @@ def _channel(arguments: argparse.Namespace) -> int:
         channel.notify("index:progress", {"done": progress.done, "total": progress.total, "path": progress.path})
 
     # Opened at once: the host hears of the build over the channel and may already ask.
-    with armarius.open(arguments.path, wait=False, progress=tell) as engine:
+    with open_engine(arguments.path, wait=False, progress=tell) as engine:
         channel.add(methods_of(engine))
         channel.serve(sys.stdin.buffer, sys.stdout.buffer)
     return 0
 
 
 @contextmanager
-def _interruptible(engine: armarius.ContextEngine) -> Iterator[None]:
+def _interruptible(engine: ContextEngine) -> Iterator[None]:
     """End on Ctrl-C, though a thread of the SDK sits in a read of standard input that nothing interrupts."""
 
     def end(number: int, _: FrameType | None) -> None:

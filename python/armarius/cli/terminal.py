@@ -6,12 +6,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic.alias_generators import to_camel
-from rich.console import Console, RenderableType
-
+from armarius.camel import camel
 from armarius.errors import ContractError
+from armarius.hits import Hit
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 # Columns of a table that goes to a file or pipe, where nothing folds it.
 _WIDE = 160
@@ -40,8 +42,10 @@ def words(value: str | None, option: str) -> str:
     return text
 
 
-def show(what: RenderableType) -> None:
+def show(what: "RenderableType") -> None:
     """Write a table to standard output; Chinese characters count two columns."""
+    from rich.console import Console
+
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else _WIDE, highlight=False, soft_wrap=False)
     console.print(what)
 
@@ -53,8 +57,10 @@ def show_json(value: Any) -> None:  # noqa: ANN401 - anything JSON can hold
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - any record
     """Records as mappings with camelCase keys, as on the wire; sets sorted, the rest as it is or as text."""
+    if isinstance(value, Hit):
+        return value.to_wire()
     if is_dataclass(value) and not isinstance(value, type):
-        return {to_camel(field.name): plain(getattr(value, field.name)) for field in fields(value)}
+        return {camel(field.name): plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
@@ -64,7 +70,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any record
     if value is None or isinstance(value, str | int | float):
         return value
     names = getattr(value, "__match_args__", None)
-    return str(value) if names is None else {to_camel(name): plain(getattr(value, name)) for name in names}
+    return str(value) if names is None else {camel(name): plain(getattr(value, name)) for name in names}
 
 
 def note(text: str) -> None:

@@ -30,10 +30,12 @@ from armarius.documents.segments import (
 )
 from armarius.errors import UnknownDocument
 from armarius.files import TooLarge, read_file
+from armarius.shown import Shown
 
 __all__ = [
     "Document",
     "DocumentSkipped",
+    "Documents",
     "FileStamp",
     "Listing",
     "Paragraph",
@@ -48,7 +50,7 @@ __all__ = [
 _SUFFIXES = PROSE_SUFFIXES | CODE_SUFFIXES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Document:
     """A file of the project as text.
 
@@ -71,6 +73,28 @@ class Document:
     front_matter: FrontMatter
     encoding: str
     content_hash: str
+
+    def __repr__(self) -> str:
+        number = "" if self.chapter is None else f" {self.chapter}"
+        return f"Document({self.path}: {self.kind}{number}, {len(self.text):,} code points)"
+
+
+class Documents(Shown[Document]):
+    """Documents, by path."""
+
+    noun = ("document", "documents")
+    columns = ("path", "kind", "chapter", "title", "code points")
+
+    @classmethod
+    def brief(cls, document: Document, /) -> str:
+        """The path."""
+        return document.path
+
+    @classmethod
+    def cells(cls, document: Document, /) -> tuple[str, ...]:
+        """Never the text."""
+        chapter = "" if document.chapter is None else str(document.chapter)
+        return document.path, document.kind, chapter, document.title, f"{len(document.text):,}"
 
 
 @dataclass(frozen=True, slots=True)

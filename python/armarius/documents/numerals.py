@@ -5,6 +5,7 @@ One definition for chapter names, headings and, in `retrieval`, for what a quest
 
 import re
 import unicodedata
+from functools import cache
 
 __all__ = ["CHAPTER_WORDS", "NUMERAL", "bare_number", "chapter_number", "parse_numeral", "volume_number"]
 
@@ -42,19 +43,34 @@ _SPELLED = rf"{_WORD}(?:[\s_-]+(?:and[\s_-]+)?{_WORD})*(?![^\W\d_])"
 # What may stand where a number is expected; `parse_numeral` has the last word.
 NUMERAL = rf"(?:\d{{1,5}}|[{_HAN}]{{1,9}}|{_SPELLED}|[ivxlcIVXLC]{{1,9}}(?![^\W\d_]))"
 
-_CJK_CHAPTER = re.compile(rf"第\s*({NUMERAL})\s*[章回话話集幕折]|제\s*(\d{{1,5}})\s*[장화회]")
-_CJK_SECTION = re.compile(rf"第\s*({NUMERAL})\s*[节節]")
-_CJK_VOLUME = re.compile(rf"第\s*({NUMERAL})\s*[卷部篇]|^卷\s*({NUMERAL})(?:\b|$)")
 # "Chapter" in the languages whose chapters are numbered behind the word.
 CHAPTER_WORDS = "chapter|chapitre|kapitel|cap[ií]tulo|capitolo|hoofdstuk|rozdział|глава|главе|главу|главы|episode"
-_CHAPTER = re.compile(
-    rf"(?<![^\W\d_])(?:(?:{CHAPTER_WORDS})[\s._#:-]*(\d{{1,5}})(?!\d)"
-    rf"|(?:{CHAPTER_WORDS})[\s._#:-]+({NUMERAL})"
-    r"|(?:chap|ch|ep)[\s._#-]*(\d{1,5})(?!\d)"
-    rf"|(?:the[\s_-]+)?({_SPELLED}|\d{{1,5}}(?:st|nd|rd|th))[\s_-]+chapter(?![^\W\d_]))",
-    re.IGNORECASE,
-)
-_VOLUME = re.compile(rf"(?<![^\W\d_])(?:part|volume|vol|book|act|tome|teil|band)[\s._-]+({NUMERAL})", re.IGNORECASE)
+
+
+@cache
+def _chapter_patterns() -> tuple[re.Pattern[str], ...]:
+    """Compiled when first asked for, as those of volumes: it takes longer than all else that is done here at import."""
+    return (
+        re.compile(rf"第\s*({NUMERAL})\s*[章回话話集幕折]|제\s*(\d{{1,5}})\s*[장화회]"),
+        re.compile(
+            rf"(?<![^\W\d_])(?:(?:{CHAPTER_WORDS})[\s._#:-]*(\d{{1,5}})(?!\d)"
+            rf"|(?:{CHAPTER_WORDS})[\s._#:-]+({NUMERAL})"
+            r"|(?:chap|ch|ep)[\s._#-]*(\d{1,5})(?!\d)"
+            rf"|(?:the[\s_-]+)?({_SPELLED}|\d{{1,5}}(?:st|nd|rd|th))[\s_-]+chapter(?![^\W\d_]))",
+            re.IGNORECASE,
+        ),
+        re.compile(rf"第\s*({NUMERAL})\s*[节節]"),
+    )
+
+
+@cache
+def _volume_patterns() -> tuple[re.Pattern[str], ...]:
+    return (
+        re.compile(rf"第\s*({NUMERAL})\s*[卷部篇]|^卷\s*({NUMERAL})(?:\b|$)"),
+        re.compile(rf"(?<![^\W\d_])(?:part|volume|vol|book|act|tome|teil|band)[\s._-]+({NUMERAL})", re.IGNORECASE),
+    )
+
+
 _BARE = re.compile(r"(\d{1,4})(?=$|[\s._、．。:：)）—–-])")
 _DATE = re.compile(r"(?:19|20)\d\d[-_.]?[01]\d[-_.]?[0-3]\d")
 
@@ -121,7 +137,7 @@ def _spelled(text: str) -> int | None:
 def chapter_number(text: str) -> int | None:
     """The chapter that a file name or heading names by a marker: 第三回, ch003, Chapter Twelve, Глава 4, 제3장."""
     text = unicodedata.normalize("NFKC", text)
-    for pattern in (_CJK_CHAPTER, _CHAPTER, _CJK_SECTION):
+    for pattern in _chapter_patterns():
         for match in pattern.finditer(text):
             written = next(group for group in match.groups() if group)
             if written in "iI" and re.match(r"\s+[a-z]", text[match.end() :]):  # "the chapter I liked"
@@ -135,7 +151,7 @@ def chapter_number(text: str) -> int | None:
 def volume_number(text: str) -> int | None:
     """The volume or part that a folder or heading names: 第一卷, 卷二, Part Two, vol-3."""
     text = unicodedata.normalize("NFKC", text)
-    for pattern in (_CJK_VOLUME, _VOLUME):
+    for pattern in _volume_patterns():
         if match := pattern.search(text):
             return parse_numeral(next(group for group in match.groups() if group))
     return None

@@ -77,7 +77,7 @@ class SubgraphFetcher:
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """Candidates `code:subgraph:<symbol>`, the closest to the question first."""
-        in_code = PurePosixPath(request.document_id).suffix.lower() in CODE_SUFFIXES
+        in_code = PurePosixPath(request.document).suffix.lower() in CODE_SUFFIXES
         named = [*written_symbols(request.query), *written_symbols(request.additional_input)]
         if not in_code and (not named or not self.index.has_code()):
             return Fetched()
@@ -115,7 +115,7 @@ class SubgraphFetcher:
         texts = ((request.query, 1.0, "query"), (request.additional_input, 0.8, "input"), (around, 0.6, "cursor"))
         if in_code and (graph := self.index.graph) is not None:
             line = request.text.count("\n", 0, request.cursor) + 1
-            if (number := graph.at(request.document_id, line)) is not None and graph.node(number)[2] != "module":
+            if (number := graph.at(request.document, line)) is not None and graph.node(number)[2] != "module":
                 wanted[graph.node(number)[0]] = (graph.node(number)[0], True, 0.9, "at the cursor")
         for text, score, where in texts:
             for name, telling in written_symbols(text):

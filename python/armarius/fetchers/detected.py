@@ -219,7 +219,7 @@ def _candidate(entity: Entity, source: str, score: float, evidence: list[Evidenc
 
 
 def _evidence(text: _Text, mention: Any, request: FetchRequest, matcher: Any) -> Evidence:  # noqa: ANN401 - a host's
-    path = request.document_id if text.origin == "cursor" else ""
+    path = request.document if text.origin == "cursor" else ""
     span = (text.base + mention.start, text.base + mention.end)
     derived = getattr(matcher, "derived", None)
     short = None if derived is None else derived(mention.entity_id, mention.term)

@@ -57,7 +57,7 @@ class ImmediateFetcher:
             return Fetched((self._candidate(request, WINDOW_SOURCE, given, len(given), evidence),))
         start, end = self._span(request.text, request.cursor)
         content = request.text[start:end]
-        evidence = Evidence("cursor", f"cursor at {request.cursor}", request.document_id, (start, end))
+        evidence = Evidence("cursor", f"cursor at {request.cursor}", request.document, (start, end))
         candidates = [self._candidate(request, WINDOW_SOURCE, content, request.cursor - start, evidence)]
         omitted: list[Omission] = []
         if given.strip() and given.strip() in content:
@@ -94,7 +94,7 @@ class ImmediateFetcher:
             group=heading("window" if window else "selection"),
             keep="around" if window else "head",
             anchor=anchor if window else 0,
-            documents=(request.document_id,) if window and request.text and request.document_id else (),
+            documents=(request.document,) if window and request.text and request.document else (),
             project_id=request.project_id,
         )
 

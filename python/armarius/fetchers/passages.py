@@ -1,11 +1,10 @@
 """What the project says about a question: passages, cards of related entities, both sides of a dispute."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import armarius._core as _core
-from armarius.codex import Codex, entity_card
+from armarius.codex import entity_card
 from armarius.codex.cards import short_card
-from armarius.documents.document import Document
 from armarius.errors import ContextWarning
 from armarius.fetchers.relations import relations_asked, relations_confirmed
 from armarius.headings import heading
@@ -20,12 +19,11 @@ from armarius.records import (
 from armarius.retrieval.contradictions.detect import disputes
 from armarius.retrieval.contradictions.statements import Statement, statements
 from armarius.retrieval.contradictions.values import ATTRIBUTES
-from armarius.retrieval.corpus.corpus import Library
-from armarius.retrieval.hits import Retrieval
+from armarius.retrieval.corpus.corpus import Corpus
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.passages import BEST_SCORE, TEXTS, Passage, passages_of
-from armarius.retrieval.retrieve import Retriever
+from armarius.retrieval.retrieve import Sources, ask_graph, find
 from armarius.retrieval.trace import Found
-from armarius.text.matcher import EntityMatcher
 
 __all__ = ["PassageFetcher"]
 
@@ -45,26 +43,16 @@ class PassageFetcher:
     `rag:passage:<path>#<n>`; where it has relation words also `kg:related:<id>` and `kg:relation:<source>-<target>`.
 
     Args:
-        retriever: Shared by the views of a project; brought up to the documents of this one before each question.
-        documents: Of the view that the request sees.
-        codex: Of the same view.
-        matcher: Of the same view.
+        corpus: Of the view that the request sees.
+        sources: Where else to look.
     """
 
     name = "passages"
     layer: LayerName = "retrieved"
 
-    def __init__(
-        self,
-        retriever: Retriever,
-        documents: Mapping[str, Document],
-        codex: Codex,
-        matcher: EntityMatcher | None = None,
-    ) -> None:
-        self._retriever = retriever
-        self._documents = documents
-        self._codex = codex
-        self._matcher = matcher
+    def __init__(self, corpus: Corpus, sources: Sources | None = None) -> None:
+        self._corpus = corpus
+        self._sources = Sources() if sources is None else sources
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """Passages and cards for the query, or for the selection when there is no query.
@@ -74,27 +62,34 @@ class PassageFetcher:
         query = (request.query.strip() or request.additional_input.strip())[:_QUERY_LIMIT]
         if not query:
             return Fetched()
-        state = (self._documents, self._codex, self._matcher)
-        known = self._retriever.ask_graph(query, *state, chapter=request.chapter)
-        with self._retriever.at(*state) as retriever:
-            found = retriever.find(query, limit=_HITS, chapter=request.chapter, known=known, explained=TEXTS)
-            library = retriever.library
-            assert library is not None
-            rivals = _disputed(library, found, request.chapter)
-            passages = passages_of(library, found)
-            cards = list(_cards(library, found, request))
-            related = relations_asked(library, found, request)
+        if not self._corpus.ready:
+            return Fetched(warnings=(ContextWarning("RAG_UNAVAILABLE", "the index is not ready"),))
+        known = ask_graph(self._corpus, query, chapter=request.chapter, graph=self._sources.graph)
+        with self._corpus.tables() as tables:
+            found = find(
+                tables,
+                query,
+                limit=_HITS,
+                chapter=request.chapter,
+                known=known,
+                sources=self._sources,
+                explained=TEXTS,
+            )
+            rivals = _disputed(tables, found, request.chapter)
+            passages = passages_of(tables, found)
+            cards = list(_cards(tables, found, request))
+            related = relations_asked(tables, found, request)
         candidates, omitted = _distinct(passages, rivals, request)
         offered = (*related.candidates, *cards, *candidates)
-        return Fetched(offered, (*found.answer.omitted, *related.omitted, *omitted), _warnings(found.answer))
+        return Fetched(offered, (*found.answer.omitted, *related.omitted, *omitted), found.answer.warnings)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
         """The ids of those `candidates` whose text stands where it stood, or whose card or relation reads the same.
 
         Cost: one comparison per candidate; nothing is retrieved.
         """
-        related = relations_confirmed(self._codex, candidates, request.chapter)
-        entities = {f"kg:related:{entity.id}": entity for entity in self._codex.entities}
+        related = relations_confirmed(self._corpus.codex, candidates, request.chapter)
+        entities = {f"kg:related:{entity.id}": entity for entity in self._corpus.codex.entities}
         found = set()
         for candidate in candidates:
             if candidate.id in related:
@@ -109,26 +104,20 @@ class PassageFetcher:
     def _stands(self, candidate: Candidate) -> bool:
         """Whether a passage begins in the same paragraph of the same text, under the same title."""
         path, _, number = candidate.source.removeprefix("rag:passage:").rpartition("#")
-        document = self._documents.get(path)
+        document = self._corpus.documents.get(path)
         if document is None or not number.isdecimal() or int(number) >= len(document.paragraphs):
             return False
         paragraph = document.paragraphs[int(number)]
         head, _, text = candidate.content.partition("\n")
-        titles = {_head(title, path, int(number)) for title in (document.title, *paragraph.heading_path)}
+        titles = {_head(title, f"{path}#{int(number)}") for title in (document.title, *paragraph.heading_path)}
         return head in titles and document.text.find(text, paragraph.start, paragraph.end + len(text)) >= 0
 
 
-def _head(title: str, path: str, paragraph: int) -> str:
-    return f"## 段落：{title}（{path}#{paragraph}）"
+def _head(title: str, reference: str) -> str:
+    return f"## 段落：{title}（{reference}）"
 
 
-def _warnings(answer: Retrieval) -> tuple[ContextWarning, ...]:
-    if answer.outcome == "index not ready":
-        return (ContextWarning("RAG_UNAVAILABLE", "the index is not ready"),)
-    return answer.warnings
-
-
-def _disputed(library: Library, found: Found, chapter: int | None) -> list[Statement]:
+def _disputed(tables: CorpusTables, found: Found, chapter: int | None) -> list[Statement]:
     """Sentences that say different things about whom the question is about.
 
     Of what is asked, when the question is one of consistency or of something that can be compared (age, home, mark …);
@@ -139,16 +128,16 @@ def _disputed(library: Library, found: Found, chapter: int | None) -> list[State
     who = list(asked.entities[:_NAMED])
     if checks and not who:
         keys = [one.key for one in found.mixed if one.is_section]
-        who = list(dict.fromkeys(entity for key in keys for entity in library.sections[key].entities))[:_PRESENT]
+        who = list(dict.fromkeys(entity for key in keys for entity in tables.sections[key].entities))[:_PRESENT]
     comparable = not set(ATTRIBUTES).isdisjoint(asked.concepts)
     said: list[Statement] = []
     for entity_id in who:
         if checks and asked.content and asked.entities:
-            said += statements(library, entity_id, asked.content, chapter=chapter, texts=_DISPUTED)
+            said += statements(tables, entity_id, asked.content, chapter=chapter, texts=_DISPUTED)
         wanted = checks and not (asked.content and asked.entities)
         if not wanted and not comparable:
             continue
-        about = disputes(library, entity_id, chapter=chapter)
+        about = disputes(tables, entity_id, chapter=chapter)
         said += [one for one in about if wanted or set(one.attributes) & set(asked.concepts)]
     if asked.chapters:  # what they say, and what competes with that
         here = {one.reference for one in said if one.chapter in asked.chapters}
@@ -156,9 +145,9 @@ def _disputed(library: Library, found: Found, chapter: int | None) -> list[State
     return list({(one.path, one.span): one for one in said if one.competes_with}.values())
 
 
-def _cards(library: Library, found: Found, request: FetchRequest) -> Iterator[Candidate]:
+def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterator[Candidate]:
     """Cards of entities that a relation word of the question leads to."""
-    entities = {entity.id: entity for entity in found.known.entities} | library.entities
+    entities = {entity.id: entity for entity in found.known.entities} | tables.entities
     for entity_id, (factor, tie, word) in sorted({**found.people.related, **found.people.beyond}.items()):
         entity = entities[entity_id]
         if entity.level != "when_detected":
@@ -189,7 +178,7 @@ def _distinct(
         twin = next((other for other, theirs in kept if _overlap(passage, other) or _alike(terms, theirs)), None)
         if twin is not None:
             omitted.append(Omission(passage.source, "retrieved", passage.source, "duplicate", f"of {twin.source}"))
-        elif passage.path == request.document_id and abs(passage.start - request.cursor) < _NEAR:
+        elif passage.path == request.document and abs(passage.start - request.cursor) < _NEAR:
             detail = "stands around the cursor"
             omitted.append(Omission(passage.source, "retrieved", passage.source, "duplicate", detail))
         else:
@@ -211,7 +200,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _candidate(passage: Passage, rivals: Sequence[Statement], request: FetchRequest) -> Candidate:
-    head = _head(passage.title, passage.path, passage.paragraph) + "\n"
+    head = _head(passage.title, passage.reference) + "\n"
     evidence = list(passage.evidence)
     for one in rivals:
         if one.path == passage.path and passage.start <= one.span[0] < passage.end:

@@ -19,7 +19,7 @@ from armarius.records import (
     FetchRequest,
     Omission,
 )
-from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.trace import Found
 from armarius.retrieval.understand.kinship import ANY
 
@@ -31,7 +31,7 @@ _BETWEEN = 1.0  # both ends are named in the question: before passages, beside t
 _TOUCHING = 0.96  # before passages still
 
 
-def relations_asked(library: Library, found: Found, request: FetchRequest) -> Fetched:
+def relations_asked(tables: CorpusTables, found: Found, request: FetchRequest) -> Fetched:
     """The stated relations that a question with relation words is about, one candidate for each pair of ends.
 
     Between entities that it names; between those and the ones its words lead to; of one whose relations of any kind
@@ -43,10 +43,10 @@ def relations_asked(library: Library, found: Found, request: FetchRequest) -> Fe
     asked = found.answer.understanding
     if not asked.relations or not asked.entities:
         return Fetched()
-    entities = {entity.id: entity for entity in found.known.entities} | library.entities
+    entities = {entity.id: entity for entity in found.known.entities} | tables.entities
     relations = [
         relation
-        for relation in (*library.codex.relations, *found.known.relations)
+        for relation in (*tables.codex.relations, *found.known.relations)
         if relation.source in entities and relation.target in entities
     ]
     named, reached = set(asked.entities), set(found.people.related) | set(found.people.beyond)

@@ -1,4 +1,4 @@
-"""Graphs of entities and relations: the project's own, NervusDB's, or one that a user brings."""
+"""Graphs of entities and relations: NervusDB's, or one that a user brings (`armarius.index.graph` is the project's)."""
 
 from armarius.graph.nervusdb import NervusDBGraph
 from armarius.graph.protocol import (
@@ -9,14 +9,12 @@ from armarius.graph.protocol import (
 )
 from armarius.graph.walk import MAX_DEPTH, walk
 from armarius.graph.wire import from_bytes, to_bytes
-from armarius.index.graph import ProjectGraph
 
 __all__ = [
     "MAX_DEPTH",
     "Graph",
     "GraphStore",
     "NervusDBGraph",
-    "ProjectGraph",
     "checked_entity",
     "checked_relation",
     "from_bytes",

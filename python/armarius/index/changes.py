@@ -27,7 +27,10 @@ from armarius.store.protocol import (
     Restamp,
 )
 
-__all__ = ["Difference", "Found", "compare", "read_changes"]
+__all__ = ["Difference", "Found", "compare", "read_changes", "reader_note"]
+
+# What is stored of a file depends on how it is read: raise this when `documents` reads the same bytes differently.
+_READER = 1
 
 # A file changed this recently may change again under the same stamp, so its stamp is kept with a doubt. Kernels tick
 # every 4 to 10 ms; file systems that keep no finer time than milliseconds may step by up to two seconds (FAT).
@@ -63,6 +66,11 @@ class Found:
     def documents(self) -> list[Document]:
         """The documents that are new or changed."""
         return [change.document for change in self.changes if isinstance(change, Put)]
+
+
+def reader_note(config: Config) -> str:
+    """How files are read, as the store notes it: what was read otherwise is read again."""
+    return f"{_READER}:{config.kinds!r}:{config.max_bytes}"
 
 
 def compare(

@@ -9,22 +9,26 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from armarius.config import Config, load_config
 from armarius.documents.classify import Kind
 from armarius.documents.document import Skipped
-from armarius.documents.folder import no_path, project_folder
-from armarius.errors import ContextWarning, ProjectError, StoreCorrupt, StoreError
+from armarius.documents.folder import project_folder
+from armarius.errors import ContextWarning, StoreCorrupt, StoreError
+from armarius.hits import Hits
+from armarius.index.place import place_of
 from armarius.index.refresh import Builder
-from armarius.index.search import SearchHit, search
+from armarius.index.search import search
 from armarius.index.snapshot import World
 from armarius.index.status import IndexStatus, Outcome, Progress
-from armarius.index.watcher import Watcher
 from armarius.store.protocol import Store
-from armarius.store.sqlite.location import Place, place_for
+from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.store import SqliteStore
 from armarius.trust.asked import Permissions
+
+if TYPE_CHECKING:
+    from armarius.index.watcher import Watcher
 
 __all__ = ["ProjectIndex"]
 
@@ -84,14 +88,7 @@ class ProjectIndex:
         """
         folder = project_folder(root)
         config = load_config(folder) if config is None else config
-        if index_dir is not None and (problem := no_path(index_dir)):
-            raise ProjectError(f"index_dir: {problem}")
-        if index_dir is not None or config.index_dir is None:
-            place = place_for(folder, index_dir)
-        else:
-            permissions = Permissions.of(folder) if permissions is None else permissions
-            found = permissions.index(config.index_dir)
-            place = place_for(folder, found.folder, shared=found.shared)
+        place = place_of(folder, config, index_dir, permissions=permissions)
         index = cls(folder, config, place, project_id or folder.resolve().name)
         try:
             if wait:
@@ -215,7 +212,7 @@ class ProjectIndex:
         kinds: Sequence[Kind] = (),
         chapters: tuple[int | None, int | None] = (None, None),
         match: Literal["all", "any"] = "all",
-    ) -> list[SearchHit]:
+    ) -> Hits:
         """Passages that hold the words of `text`, best first; see `armarius.index.search.search`."""
         return self.ask(lambda store: search(store, text, limit=limit, kinds=kinds, chapters=chapters, match=match))
 
@@ -267,6 +264,8 @@ class ProjectIndex:
 
     def start_watching(self) -> None:
         """Follow changes until `stop_watching`; starting twice is fine."""
+        from armarius.index.watcher import Watcher
+
         if self._watcher is None:
             self._watcher = Watcher(self.root, self._changed)
             self._watcher.start()

@@ -8,7 +8,7 @@ from pathlib import Path
 from armarius.config import Config, load_config
 from armarius.documents.document import Document, Skipped
 from armarius.errors import ConfigError, ContextWarning
-from armarius.index.changes import Found, compare, read_changes
+from armarius.index.changes import Found, compare, read_changes, reader_note
 from armarius.index.name_learning import Schooling
 from armarius.index.snapshot import (
     World,
@@ -29,8 +29,6 @@ from armarius.store.protocol import (
 
 __all__ = ["Builder"]
 
-# What is stored of a file depends on how it is read: raise this when `project` reads the same bytes differently.
-_READER = 1
 _BATCH = 32  # documents in one transaction
 _NO_CODEX = ("chapter", "code")  # kinds that describe no entities
 
@@ -68,7 +66,7 @@ class Builder:
         started = time.monotonic()
         self._reload_config()
         known = store.files()
-        reader = f"{_READER}:{self.config.kinds!r}:{self.config.max_bytes}"
+        reader = reader_note(self.config)
         force = store.note("reader") != reader
         only = () if paths is None or force else paths
         difference = compare(self.root, self.config, known, only=only, force=force)

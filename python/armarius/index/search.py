@@ -2,53 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import armarius._core as _core
 from armarius.documents.classify import Kind
-from armarius.documents.segments import Role
+from armarius.hits import Hit, Hits
+from armarius.records import Evidence
 from armarius.store.protocol import Passage, Store, TextQuery
 
-__all__ = ["SearchHit", "search", "terms_of"]
+__all__ = ["search", "terms_of"]
 
 _SNIPPET = 80  # code points
 _QUOTED = re.compile(r"[\"“「『]([^\"”」』]+)[\"”」』]")
-
-
-@dataclass(frozen=True, slots=True)
-class SearchHit:
-    """A paragraph that was found.
-
-    Attributes:
-        path: Of the document.
-        kind: Of the document.
-        title: Of the document.
-        chapter: The chapter the paragraph stands in, or None.
-        heading_path: Titles above it.
-        paragraph: Its index in the document.
-        role: "body", "heading" or "front_matter".
-        start: First code point in the document's text.
-        end: One past the last.
-        text: `document.text[start:end]`.
-        highlights: Where the words stand in `text`: code points, half-open, sorted.
-        snippet: At most 80 code points of `text` around the first of them.
-        score: Higher is better, within one search.
-    """
-
-    path: str
-    kind: Kind
-    title: str
-    chapter: int | None
-    heading_path: tuple[str, ...]
-    paragraph: int
-    role: Role
-    start: int
-    end: int
-    text: str
-    highlights: tuple[tuple[int, int], ...]
-    snippet: str
-    score: float
 
 
 def terms_of(text: str) -> list[str]:
@@ -66,7 +31,7 @@ def search(
     kinds: Sequence[Kind] = (),
     chapters: tuple[int | None, int | None] = (None, None),
     match: Literal["all", "any"] = "all",
-) -> list[SearchHit]:
+) -> Hits:
     """Paragraphs that hold every term of `text` (or, with `match="any"`, the most telling pieces of it), best first.
 
     Args:
@@ -84,7 +49,7 @@ def search(
         raise ValueError(f"limit must be >= 1, got {limit}")
     terms = terms_of(text)
     if not terms:
-        return []
+        return Hits()
     wanted = limit
     while True:
         hits = store.search(TextQuery(tuple(terms), match, tuple(kinds), chapters, wanted))
@@ -93,11 +58,11 @@ def search(
         found = _located(ordered, terms if match == "all" else _core.text_grams(text), exact=match == "all")
         # A phrase of pairs may match across punctuation; such hits fall away, and more are fetched in their place.
         if len(found) >= limit or len(hits) < wanted:
-            return found[:limit]
+            return Hits(found[:limit])
         wanted *= 4
 
 
-def _located(hits: list[tuple[Passage, float]], terms: list[str], *, exact: bool) -> list[SearchHit]:
+def _located(hits: list[tuple[Passage, float]], terms: list[str], *, exact: bool) -> list[Hit]:
     texts = [passage.text for passage, _ in hits]
     missing: set[int] = set()
     if exact:
@@ -106,13 +71,8 @@ def _located(hits: list[tuple[Passage, float]], terms: list[str], *, exact: bool
     found = []
     for i, ((p, score), spans) in enumerate(zip(hits, _core.find_terms(texts, terms), strict=True)):
         if i not in missing:
-            snippet = _snippet(p.text, spans[0] if spans else (0, 0))
-            found.append(
-                SearchHit(
-                    p.path, p.kind, p.title, p.chapter, p.heading_path, p.paragraph, p.role, p.start, p.end, p.text,
-                    tuple(spans), snippet, score,
-                )
-            )  # fmt: skip
+            words = tuple(Evidence("fulltext", p.text[a:b], p.path, (p.start + a, p.start + b)) for a, b in spans)
+            found.append(p.hit(score, words, _snippet(p.text, spans[0] if spans else (0, 0))))
     return found
 
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.collection import Constraints, Memories
 from armarius.codex.load import build_codex, read_codex_file
@@ -80,6 +78,8 @@ class World:
 
         Cost: one pass over the texts on all cores, and one object per mention.
         """
+        import numpy as np  # a tenth of a second, and only a build needs it
+
         packed = self.matcher.find_packed([document.text for document in documents])
         found = np.frombuffer(packed, dtype="<u4").reshape(-1, 4)
         ids = self.matcher.entity_ids

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from armarius import errors
+import armarius.errors as errors
 
 logger = logging.getLogger("armarius")
 

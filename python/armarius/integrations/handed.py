@@ -8,7 +8,7 @@ methods are Python: what those say is exact.
 from typing import Any
 
 from armarius.assembly.escape import neutralise
-from armarius.index.search import SearchHit
+from armarius.hits import Hit
 from armarius.integrations.methods import wire
 
 __all__ = ["handed", "handed_hit"]
@@ -30,7 +30,7 @@ def handed(value: Any) -> Any:  # noqa: ANN401 - JSON in, JSON out
     return value
 
 
-def handed_hit(hit: SearchHit) -> dict[str, Any]:
+def handed_hit(hit: Hit) -> dict[str, Any]:
     """A found paragraph; its highlights stand where the words stand in the text handed over."""
     highlights = [[len(neutralise(hit.text[:end])) for end in span] for span in hit.highlights]
     return {**handed(wire(hit)), "highlights": highlights}

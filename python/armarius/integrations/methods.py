@@ -20,11 +20,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from pydantic.alias_generators import to_camel
-
 from armarius.assembly.fit.profile import BudgetProfile
+from armarius.camel import camel
 from armarius.contract import AssembleRequest, InspectRequest
 from armarius.errors import BudgetError, ContractError
+from armarius.hits import Hit
 from armarius.text.matcher import Match
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
 
     def update(params: Params) -> dict[str, Any]:
         (id_,) = _take({"id": params.get("id", _REQUIRED)}, {"id": str})
-        changes = {key: value for key, value in params.items() if key != "id"}
+        changes = {key: value for key, value in params.items() if key != "id" and value is not None}
         return wire(_known(lambda: engine.constraints.update(id_, **changes), id_))
 
     def delete(params: Params) -> dict[str, Any]:
@@ -98,7 +98,8 @@ def _scoped(engine: "ContextEngine", method: Callable[[Params], Any]) -> Callabl
     """The method without `projectId`, which is checked."""
 
     def call(params: Params) -> Any:  # noqa: ANN401 - whatever the method returns
-        project_id = params.get("projectId", "")
+        project_id = params.get("projectId")
+        project_id = "" if project_id is None else project_id
         if not isinstance(project_id, str):
             raise ContractError(f"params.projectId: expected str, got {type(project_id).__name__}")
         engine.check_project(project_id)
@@ -108,8 +109,10 @@ def _scoped(engine: "ContextEngine", method: Callable[[Params], Any]) -> Callabl
 
 
 def wire(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any frozen dataclass of the engine
-    """A dataclass as plain JSON with camelCase keys; nested dataclasses too."""
-    return {to_camel(key): _plain(item) for key, item in asdict(value).items()}
+    """A dataclass as plain JSON with camelCase keys; nested dataclasses too; a hit in its own form."""
+    if isinstance(value, Hit):
+        return value.to_wire()
+    return {camel(key): _plain(item) for key, item in asdict(value).items()}
 
 
 def match_wire(match: Match) -> dict[str, Any]:
@@ -119,7 +122,7 @@ def match_wire(match: Match) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON in, JSON out
     if isinstance(value, Mapping):
-        return {to_camel(key): _plain(item) for key, item in value.items()}
+        return {camel(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
@@ -133,13 +136,15 @@ def _status(engine: "ContextEngine") -> dict[str, Any]:
 
 
 def _take(params: Params, required: Mapping[str, type], **optional: Any) -> tuple[Any, ...]:  # noqa: ANN401
-    """The named parameters in order, checked by type; unknown ones are refused."""
+    """The named parameters in order, checked by type; unknown ones are refused. An optional null is absent."""
     unknown = sorted(params.keys() - required.keys() - optional.keys())
     if unknown:
         raise ContractError(f"params.{unknown[0]}: no such parameter")
     values = []
     for name, kind in {**required, **{name: type(default) for name, default in optional.items()}}.items():
-        value = params.get(name, optional.get(name, _REQUIRED))
+        value = params.get(name, _REQUIRED)
+        if value is _REQUIRED or (value is None and name in optional):
+            value = optional.get(name, _REQUIRED)
         if value is _REQUIRED:
             raise ContractError(f"params.{name}: required")
         if type(value) is not kind:

@@ -3,9 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Final
 
 from armarius.names.forms import Forms
 from armarius.names.usage import Usage
@@ -21,6 +19,9 @@ from armarius.text.scripts import (
     TITLE,
     is_han,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["Tally"]
 
@@ -53,6 +54,8 @@ class Tally:
         families = {names[0][0] for _, _, names in named if len(names[0]) in (2, 3) and is_han(names[0][0])}
         behind = f"[{''.join(sorted(families))}](?=([{HAN_FIRST}-{HAN_LAST}]))"
         self._given: Final = re.compile(behind) if families else None
+        import numpy as np  # a tenth of a second, and only who counts needs it
+
         self._codes = np.zeros(_HAN, dtype=np.int64)
         self.given: Final = Counter[str]()
         self.titled: Final = Counter[tuple[str, str]]()
@@ -83,6 +86,8 @@ class Tally:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it, without the entities."""
+        import numpy as np
+
         present = np.flatnonzero(self._codes)
         codes = zip(present.tolist(), self._codes[present].tolist(), strict=True)
         characters = [[chr(code + ord(HAN_FIRST)), count] for code, count in codes]
@@ -148,6 +153,8 @@ class Tally:
 
 
 def _han_of(text: str) -> "np.ndarray[Any, np.dtype[np.int64]]":
+    import numpy as np
+
     codes = np.frombuffer(text.encode("utf-32-le", "replace"), dtype="<u4").astype(np.int64) - ord(HAN_FIRST)
     return np.bincount(codes[(codes >= 0) & (codes < _HAN)], minlength=_HAN)
 

@@ -1,17 +1,15 @@
 """The words of `names.toml`: what names are made of."""
 
-import tomllib
 from functools import cache
-from importlib.resources import files
-from typing import Any
+
+from armarius.lexicon import word_file
 
 __all__ = ["groups", "letters", "words"]
 
 
 @cache
 def _data() -> dict[str, dict[str, str]]:
-    data: dict[str, Any] = tomllib.loads(files("armarius.lexicon").joinpath("names.toml").read_text(encoding="utf-8"))
-    return data
+    return word_file("names")
 
 
 @cache

@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import Any, Literal
-
-from rich.console import RenderableType
+from typing import TYPE_CHECKING, Any, Literal
 
 from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import Fitted, Plan
@@ -22,6 +20,9 @@ from armarius.pack.items import (
     score_of,
 )
 from armarius.records import LAYERS, Candidate, LayerName
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 __all__ = ["Pack"]
 
@@ -206,7 +207,7 @@ class Pack:
         ]
         return Previous(self.prompt, tuple(item for item, _ in pairs), tuple(end for _, end in pairs), windows)
 
-    def __rich__(self) -> RenderableType:
+    def __rich__(self) -> "RenderableType":
         """The overview that a terminal with rich shows."""
         from armarius.pack.terminal import overview
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
-from armarius.retrieval.hits import Hit
+from armarius.hits import Hit
 
 __all__ = ["excerpt"]
 
@@ -18,17 +18,20 @@ def excerpt(document: Document, hit: Hit) -> str:
     """What `hit` found in `document`.
 
     Returns:
-        A section's text; else the paragraphs that evidence with a span stands in, in document order, or the first one
-        when no evidence has a span, with what follows and precedes them until there are about 400 code points.
+        A section's text; of a document the paragraphs that evidence with a span stands in, in document order, or the
+        first one when no evidence has a span, of a paragraph itself; with what follows and precedes them until there
+        are about 400 code points.
         Paragraphs are joined by blank lines, with an ellipsis between those that do not follow each other.
 
     Cost: one pass over the document's paragraphs.
     """
     paragraphs = document.paragraphs
-    if hit.section:
+    if hit.paragraph is None and hit.section:
         chosen = {at for at, paragraph in enumerate(paragraphs) if hit.section in paragraph.heading_path}
     else:
         spans = [reason.span for reason in hit.evidence if reason.span is not None and reason.path in ("", hit.path)]
+        if hit.paragraph is not None:
+            spans = [(hit.start, hit.end)]
         chosen = {
             at
             for at, paragraph in enumerate(paragraphs)

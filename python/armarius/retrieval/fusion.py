@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.corpus.units import Section
 from armarius.retrieval.signals.rankings import Ranking, is_rare
 from armarius.retrieval.understand.query import Understanding
@@ -64,7 +64,7 @@ def fuse(lists: Sequence[Ranking]) -> dict[int, float]:
 
 
 def rare_first(
-    library: Library, asked: Understanding, lists: Sequence[Ranking], fused: dict[int, float]
+    tables: CorpusTables, asked: Understanding, lists: Sequence[Ranking], fused: dict[int, float]
 ) -> dict[int, float]:
     """Fused scores in which the text that fits the words best is not behind texts without its rare word.
 
@@ -78,7 +78,7 @@ def rare_first(
         return fused
     holders: set[int] = set()
     for term in asked.terms:
-        holding = {key for key, _ in library.text_index.occurrences(term)}
+        holding = {key for key, _ in tables.text_index.occurrences(term)}
         if best in holding and len(holding) <= _RARE:
             holders |= holding
     others = max((score for key, score in fused.items() if key not in holders), default=0.0)
@@ -88,7 +88,7 @@ def rare_first(
 
 
 def mix(
-    library: Library,
+    tables: CorpusTables,
     asked: Understanding,
     people: People,
     fused: dict[int, float],
@@ -98,15 +98,15 @@ def mix(
     """Texts and sections in one order, best first; ties go to texts, then to what comes first in the book.
 
     Args:
-        library: For chapters, mentions and sections.
+        tables: For chapters, mentions and sections.
         asked: The question.
         people: Its entities.
         fused: Texts with their fused scores.
         matching: Sections by their words, (key, score in (0, 1]), best first.
         backup: Texts by meaning, best first; those found in no other way come after everything else.
     """
-    referred = [key for number in asked.chapters for key in library.by_chapter.get(number, ()) if key in library.texts]
-    others = sorted(fused.keys() - set(referred), key=lambda key: (-fused[key], library.place(key)))
+    referred = [key for number in asked.chapters for key in tables.by_chapter.get(number, ()) if key in tables.texts]
+    others = sorted(fused.keys() - set(referred), key=lambda key: (-fused[key], tables.place(key)))
     order = referred + others[:_LONGEST]
     found: list[Mixed] = []
     for place, key in enumerate(order):
@@ -120,29 +120,29 @@ def mix(
         else:
             score = step * fused[key] ** 0.3
         found.append(Mixed(score, key, is_section=False, how=("chapter",) if place < len(referred) else ()))
-    sections = _sections(library, asked, people, referred, order, fused)
+    sections = _sections(tables, asked, people, referred, order, fused)
     for key, score in matching:
-        factor = _matching_factor(library, asked, people, library.sections[key])
+        factor = _matching_factor(tables, asked, people, tables.sections[key])
         if factor * score > sections.get(key, (0.0, ""))[0]:
             sections[key] = (factor * score, "fulltext")
     found += [Mixed(score, key, is_section=True, how=(how,)) for key, (score, how) in sections.items()]
-    found.sort(key=lambda one: (-one.score, one.is_section, library.place(one.key)))
+    found.sort(key=lambda one: (-one.score, one.is_section, tables.place(one.key)))
     lowest, known = (found[-1].score if found else _STEPS[0]), set(order)
     behind = [key for key in backup if key not in known]
     return found + [Mixed(lowest * _BACKUP ** (n + 1), key, is_section=False) for n, key in enumerate(behind)]
 
 
-def _matching_factor(library: Library, asked: Understanding, people: People, section: Section) -> float:
+def _matching_factor(tables: CorpusTables, asked: Understanding, people: People, section: Section) -> float:
     """What a section that shares words with the question is worth: one of an entity comes in by the entity."""
     if not section.entities:
         return _OTHER_SECTION
-    types = {library.entities[entity_id].type for entity_id in section.entities}
-    named = any(library.entities[entity_id].type == "location" for entity_id in people.named)
+    types = {tables.entities[entity_id].type for entity_id in section.entities}
+    named = any(tables.entities[entity_id].type == "location" for entity_id in people.named)
     return _WHERE if "location" in types and "whereabouts" in asked.intents and not named else 0.0
 
 
 def _sections(
-    library: Library,
+    tables: CorpusTables,
     asked: Understanding,
     people: People,
     referred: list[int],
@@ -152,16 +152,16 @@ def _sections(
     scores: dict[int, tuple[float, str]] = {}
 
     def put(entity_id: str, score: float, how: str) -> None:
-        for key in library.described.get(entity_id, ()):
+        for key in tables.described.get(entity_id, ()):
             if score > scores.get(key, (0.0, ""))[0]:
                 scores[key] = (score, how)
 
-    base = _named_score(library, asked, people)
+    base = _named_score(tables, asked, people)
     for place, entity_id in enumerate(people.named):
         put(entity_id, base - 0.01 * place, "mention")
     for entity_id, (factor, _, _) in people.related.items():
         put(entity_id, _RELATED * factor, "relation")
-    present = _present(library, people, referred, order, fused)
+    present = _present(tables, people, referred, order, fused)
     most = max(present.values(), default=1.0)
     factor = _PRESENT_IN_NAMED_CHAPTER if referred and not people.named else _PRESENT
     for entity_id, amount in present.items():
@@ -169,34 +169,33 @@ def _sections(
     return scores
 
 
-def _named_score(library: Library, asked: Understanding, people: People) -> float:
+def _named_score(tables: CorpusTables, asked: Understanding, people: People) -> float:
     if people.related:
         return _NAMED_AND_RELATED
     # Who did something in a place is told where it happens, not in the description of the place.
     asks_for_section = not {"consistency", "thread"}.isdisjoint(asked.intents) or (
-        "deed" not in asked.intents
-        and any(library.entities[entity_id].type == "location" for entity_id in people.named)
+        "deed" not in asked.intents and any(tables.entities[entity_id].type == "location" for entity_id in people.named)
     )
     by_rare_name = any(
-        mention.term != library.entities[mention.entity_id].name and is_rare(library, mention.term, mention.entity_id)
+        mention.term != tables.entities[mention.entity_id].name and is_rare(tables, mention.term, mention.entity_id)
         for mention in asked.mentions
     )
     return _WANTED if asks_for_section or by_rare_name else _NAMED
 
 
 def _present(
-    library: Library, people: People, referred: list[int], order: list[int], fused: dict[int, float]
+    tables: CorpusTables, people: People, referred: list[int], order: list[int], fused: dict[int, float]
 ) -> dict[str, float]:
     """Who is in the chapters that matter: by mentions, more when the outline names them or their profile fits."""
     basis = [(key, 1.0 / len(referred)) for key in referred] or [(key, fused[key] ** 3) for key in order[:2]]
     present: defaultdict[str, float] = defaultdict(float)
     for key, weight in basis:
-        text = library.texts[key]
+        text = tables.texts[key]
         most = max(text.mentions.values(), default=1)
-        told = library.told.get(key, frozenset())
+        told = tables.told.get(key, frozenset())
         for entity_id, count in text.mentions.items():
             amount = (count / most) ** 0.5 + (_TOLD if entity_id in told else 0.0)
-            present[entity_id] += weight * amount * (1.0 if library.entities[entity_id].type == "character" else _THING)
+            present[entity_id] += weight * amount * (1.0 if tables.entities[entity_id].type == "character" else _THING)
     for entity_id, score in people.described.items():
         if entity_id in present:
             present[entity_id] *= 1 + 0.9 * score

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from armarius.errors import ContextWarning
+from armarius.hits import Hit
 from armarius.records import Evidence
-from armarius.retrieval.corpus.corpus import Library
-from armarius.retrieval.hits import Hit
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.text.grep import scan
 
 __all__ = ["unread"]
@@ -15,9 +15,9 @@ _SCANNED = 20
 
 
 def unread(
-    root: Path, library: Library, phrases: Sequence[str], hits: Sequence[Hit], warnings: list[ContextWarning]
+    root: Path, tables: CorpusTables, phrases: Sequence[str], hits: Sequence[Hit], warnings: list[ContextWarning]
 ) -> list[Hit]:
-    """Hits in files that the library has not, one per file; what could not be looked for is added to `warnings`.
+    """Hits in files that the tables has not, one per file; what could not be looked for is added to `warnings`.
 
     Cost: one scan of the folder per phrase; none without phrases.
     """
@@ -30,8 +30,8 @@ def unread(
             warnings.append(ContextWarning("RAG_UNAVAILABLE", f"scan for {phrase!r}: {error}"))
             continue
         for line in lines:
-            if line.path not in known and library.document(line.path) is None:
+            if line.path not in known and tables.document(line.path) is None:
                 known.add(line.path)
                 evidence = Evidence("scan", f"{phrase} in line {line.line}", line.path, (line.start, line.end))
-                found.append(Hit(line.path, "", 0.0, (evidence,)))
+                found.append(Hit(line.path, None, (), 0.0, (evidence,)))
     return found

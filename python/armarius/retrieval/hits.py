@@ -2,40 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from armarius.errors import ContextWarning
-from armarius.records import Evidence, Omission
+from armarius.hits import Hit, Hits
+from armarius.records import Omission
 from armarius.retrieval.understand.query import Understanding
 
-__all__ = ["Hit", "Outcome", "Retrieval"]
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["Outcome", "Retrieval"]
 
 Outcome = Literal["found", "nothing found", "index not ready", "source failed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A document, or one section of it.
-
-    Attributes:
-        path: Project-relative.
-        section: Heading of the section, "" for the whole document.
-        score: Higher is better; comparable within one answer only.
-        evidence: Every reason, the strongest first, each with where it stands.
-    """
-
-    path: str
-    section: str
-    score: float
-    evidence: tuple[Evidence, ...]
-
-    @property
-    def reference(self) -> str:
-        """`path`, or `path#section`."""
-        return f"{self.path}#{self.section}" if self.section else self.path
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Retrieval(Sequence[Hit]):
     """Hits, best first, as a sequence; ties go to texts before sections, then to the earlier path.
 
@@ -71,3 +53,16 @@ class Retrieval(Sequence[Hit]):
     def __iter__(self) -> Iterator[Hit]:
         """The hits, best first."""
         return iter(self.hits)
+
+    def __repr__(self) -> str:
+        left_out = f", {len(self.omitted)} omitted" if self.omitted else ""
+        warned = f", {len(self.warnings)} warning{'s' * (len(self.warnings) != 1)}" if self.warnings else ""
+        return f"Retrieval({self.outcome}: {Hits(self.hits)!r}{left_out}{warned})"
+
+    def __rich__(self) -> "Table":
+        """The hits as a table, as a terminal with rich shows them."""
+        return Hits(self.hits).__rich__()
+
+    def _repr_html_(self) -> str:
+        """The hits as a table, as a notebook shows them."""
+        return Hits(self.hits)._repr_html_()

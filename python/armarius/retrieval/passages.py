@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from armarius.documents.document import Document
+from armarius.hits import Hit
 from armarius.records import Evidence
-from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.corpus.units import Text
 from armarius.retrieval.signals.explain import best_paragraph, sought_words
 from armarius.retrieval.trace import Found
@@ -22,40 +23,32 @@ BEST_SCORE = 0.95
 _SENTENCE_END = re.compile(r"[。！？!?…]+[”’」』）\"')\]]*|\.[\"'”’)\]]*(?=\s|$)|\n+")
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A stretch of a document: `document.text[start:end]`, beginning in paragraph `paragraph`."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Passage(Hit):
+    """Sentences of a document that begin in paragraph `paragraph`; `anchor` is where in them the first word stands."""
 
-    path: str
-    title: str
-    paragraph: int
-    start: int
-    end: int
-    text: str
-    score: float
-    anchor: int
-    evidence: tuple[Evidence, ...]
+    anchor: int = 0
 
     @property
     def source(self) -> str:
         """`rag:passage:<path>#<n>`."""
-        return f"rag:passage:{self.path}#{self.paragraph}"
+        return f"rag:passage:{self.reference}"
 
 
-def passages_of(library: Library, found: Found) -> list[Passage]:
+def passages_of(tables: CorpusTables, found: Found) -> list[Passage]:
     """The passages of an answer, best first: at most two of a text, none said twice.
 
     Cost: the blocks that were found are read again.
     """
-    words = sought_words(library, found.answer.understanding)
+    words = sought_words(tables, found.answer.understanding)
     blocks: dict[int, tuple[int, ...]] = {}
     for kind in ("vector", "fulltext"):  # words decide where to cut, meaning where there are none
         blocks |= next((ranking.blocks for ranking in found.lists if ranking.kind == kind), {})
     passages: list[Passage] = []
     texts = [(one, hit) for one, hit in zip(found.mixed, found.answer.hits, strict=False) if not one.is_section]
     for place, (one, hit) in enumerate(texts[:TEXTS]):
-        text = library.texts[one.key]
-        document = library.document(text.path)
+        text = tables.texts[one.key]
+        document = tables.document(text.path)
         if document is None or not text.blocks:
             continue
         for rank, block in enumerate(blocks.get(one.key, (0,))[:_PER_TEXT]):
@@ -72,9 +65,19 @@ def _passage(
     at = _first_word(document.text[paragraph.start : paragraph.end], held)
     last = text.blocks[block].end
     start, end = _around(document.text, paragraph.start, max(paragraph.end, last), paragraph.start + at)
-    title = text.section or text.title
     return Passage(
-        text.path, title, index, start, end, document.text[start:end], score, paragraph.start + at - start, evidence
+        path=text.path,
+        span=(start, end),
+        heading=paragraph.heading_path,
+        score=score,
+        evidence=evidence,
+        title=text.section or text.title,
+        kind=document.kind,
+        chapter=text.number,
+        paragraph=index,
+        role=paragraph.role,
+        text=document.text[start:end],
+        anchor=paragraph.start + at - start,
     )
 
 

@@ -1,10 +1,9 @@
-"""Recall by meaning for one project: an embedder, the vectors in the index, the search, the background work."""
+"""The vectors of one store: an embedder, the search, the background work. `ProjectRecall` is what users ask."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from armarius.documents.classify import Kind
 from armarius.embedders.lexical_grams import LexicalEmbedder
 from armarius.embedders.protocol import (
     Embedder,
@@ -13,12 +12,12 @@ from armarius.embedders.protocol import (
     require_same,
 )
 from armarius.errors import EmbeddingError
-from armarius.semantic.hits import SemanticStatus, SimilarEntity, SimilarPassage
+from armarius.semantic.hits import SemanticStatus
 from armarius.semantic.outliers import PROBES, Background, Near
 from armarius.semantic.query_vectors import QueryVectors
 from armarius.semantic.queue import EmbeddingQueue
 from armarius.semantic.vector_index import EXACT_BELOW, VectorIndex
-from armarius.store.sqlite.vectors_reader import SetGone
+from armarius.store.sqlite.vectors_reader import Place, SetGone
 from armarius.store.sqlite.vectors_search import Filter
 from armarius.store.sqlite.vectors_sets import State
 from armarius.store.sqlite.vectors_storage import VectorStorage
@@ -35,19 +34,23 @@ class Semantic:
     """Paragraphs and entities by meaning.
 
     Opening with an embedder whose fingerprint is not the index's is allowed, so that `reembed` can be called; until it
-    is done, `similar` raises DimensionMismatch.
+    is done, `nearest` raises DimensionMismatch.
 
     Args:
         store: An open store.
         embedder: Makes the vectors.
         background: Whether to embed in a thread of its own; without, call `embed_pending`.
         exact_below: Number of vectors up to which search is exact.
+
+    Attributes:
+        store: The store it was opened with.
+        queue: What embeds: which documents first, how far, why it stopped, and stopping it.
     """
 
     def __init__(
         self, store: "SqliteStore", embedder: Embedder, *, background: bool = True, exact_below: int = EXACT_BELOW
     ) -> None:
-        self._store = store
+        self.store = store
         self._storage: VectorStorage = store.vectors
         self._embedder = embedder
         self._embedders = {embedder.fingerprint: embedder}
@@ -56,29 +59,16 @@ class Semantic:
         self._backgrounds: dict[int, Background] = {}
         self._probes: dict[Fingerprint, list[Vectors]] = {}
         self._index = VectorIndex(self._storage, exact_below=exact_below)
-        self._queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
+        self.queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
         self._background = background
         serving = self._storage.sets().get("serving") or self._storage.adopt(embedder.fingerprint)
         if (built_in := LexicalEmbedder.of(serving.fingerprint)) is not None:
             self._embedders.setdefault(built_in.fingerprint, built_in)  # needs no files: always at hand
         if background:
-            self._queue.start()
+            self.queue.start()
 
-    def similar(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        kinds: Sequence[Kind] = (),
-        chapters: tuple[int | None, int | None] = (None, None),
-    ) -> list[SimilarPassage]:
-        """The paragraphs nearest in meaning (with the built-in embedder: in wording), best first.
-
-        Args:
-            query: Any text; one without letters or digits finds nothing.
-            limit: At most so many; fewer only if fewer paragraphs pass the filters and are embedded.
-            kinds: Kinds of documents; empty is all.
-            chapters: Inclusive bounds; with one, paragraphs outside chapters are left out.
+    def nearest(self, query: str, limit: int, which: Filter) -> list[tuple[Place, float]]:
+        """The paragraphs or entities nearest to `query`, best first, each with its cosine similarity.
 
         Raises:
             DimensionMismatch: The index holds vectors of another model; `reembed` replaces them.
@@ -86,17 +76,14 @@ class Semantic:
 
         Cost: one forward pass for a new query, then 1 ms (approximate) or 2 to 3 ms per 1,000 vectors (exact).
         """
-        which = Filter(tuple(kinds), chapters)
         found = self._search(query, limit, which)
         places = self._storage.places([owner for owner, _ in found])
-        keyed = [((places[owner].path, places[owner].paragraph), value) for owner, value in found if owner in places]
-        passages = {passage.key: passage for passage in self._store.passages([key for key, _ in keyed])}
-        return [SimilarPassage(passages[key], value) for key, value in keyed if key in passages]
+        return [(places[owner], value) for owner, value in found if owner in places]
 
-    def near(self, query: str, *, limit: int = 40) -> list[Near]:
+    def standing_out(self, query: str, *, limit: int = 40) -> list[Near]:
         """The paragraphs that stand out for this query, best first: what retrieval may add to what words find.
 
-        Unlike `similar` this may be empty: a question about something the project never mentions has no answer.
+        Unlike `nearest` this may be empty: a question about something the project never mentions has no answer.
 
         Raises:
             DimensionMismatch: The index holds vectors of another model.
@@ -117,22 +104,12 @@ class Semantic:
             if owner in spans
         ]
 
-    def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
-        """The entities whose cards are nearest; as `similar`."""
-        found = self._search(query, limit, Filter(entities=True))
-        places = self._storage.places([owner for owner, _ in found])
-        return [SimilarEntity(places[owner].entity, value) for owner, value in found if owner in places]
-
-    def focus(self, documents: Sequence[str]) -> None:
-        """Embed these documents before others, most urgent first."""
-        self._queue.focus(documents)
-
     def changed(self, *, cards: Mapping[str, str] | None = None) -> None:
         """Documents or cards changed: embed what is new."""
         if cards is not None:
             self._storage.set_cards(cards)
         if self._background:
-            self._queue.start()
+            self.queue.start()
 
     def require_model(self) -> None:
         """Check that the vectors being made are those of the embedder this was opened with.
@@ -144,23 +121,14 @@ class Semantic:
         if not any(vector_set.fingerprint == self._embedder.fingerprint for vector_set in sets.values()):
             require_same(sets["serving"].fingerprint, self._embedder.fingerprint)
 
-    @property
-    def trouble(self) -> str:
-        """Why embedding stopped before everything was embedded; "" when it did not."""
-        return self._queue.error
-
     def embed_pending(self, timeout: float | None = None) -> bool:
         """Embed everything now and wait for it. False when the time ran out.
 
         Raises:
             EmbeddingError: The embedder failed; what is done stays.
         """
-        self._queue.start()
-        return self._queue.wait(timeout)
-
-    def cancel(self) -> None:
-        """Stop embedding after the batch at hand; `changed` or `embed_pending` continues."""
-        self._queue.cancel()
+        self.queue.start()
+        return self.queue.wait(timeout)
 
     def reembed(self, embedder: Embedder | None = None, *, wait: bool = False) -> None:
         """Replace all vectors by those of `embedder` (default: the one this was opened with).
@@ -180,9 +148,9 @@ class Semantic:
             self._storage.abandon()
         else:
             self._storage.build(new.fingerprint)
-        self._queue.start()
+        self.queue.start()
         if wait:
-            self._queue.wait()
+            self.queue.wait()
 
     def status(self) -> SemanticStatus:
         """Which model answers, how far embedding is, what the index is like."""
@@ -191,14 +159,14 @@ class Semantic:
         return SemanticStatus(
             serving.fingerprint if serving else None,
             building.fingerprint if building else None,
-            self._queue.progress(),
+            self.queue.progress(),
             self._index.status(),
         )
 
     def close(self) -> None:
         """Stop the background work; call before the store is closed."""
         self._index.stop()
-        self._queue.cancel()
+        self.queue.cancel()
 
     def _by_state(self) -> dict[State, Embedder]:
         with self._lock:
@@ -216,7 +184,7 @@ class Semantic:
                 self._storage.switch()
             except EmbeddingError:  # a document changed in between
                 if self._storage.pending(building.id, limit=1):
-                    self._queue.start()
+                    self.queue.start()
                 return
         self._take_background()
         self._index.refresh()

@@ -15,7 +15,7 @@ from armarius.store.sqlite.vectors_reader import SetGone
 from armarius.store.sqlite.vectors_sets import State
 from armarius.store.sqlite.vectors_storage import VectorStorage
 
-__all__ = ["EmbeddingQueue", "Progress"]
+__all__ = ["EmbeddingProgress", "EmbeddingQueue"]
 
 _SMALLEST, _LARGEST = 8, 256
 _SLOW_S, _FAST_S = 1.0, 0.25
@@ -23,7 +23,7 @@ _LOOK_EVERY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class EmbeddingProgress:
     """Texts done of all, over every set being filled. `error` is why the queue stopped, or ""."""
 
     done: int
@@ -103,7 +103,7 @@ class EmbeddingQueue:
         """Why the queue stopped; "" when it did not."""
         return f"embedding stopped: {self._error}; `recall.embed()` tries again" if self._error else ""
 
-    def progress(self) -> Progress:
+    def progress(self) -> EmbeddingProgress:
         """How far the embedding is."""
         done = total = 0
         for vector_set in self._storage.sets().values():
@@ -111,7 +111,7 @@ class EmbeddingQueue:
             done += counts.embedded + counts.empty
             total += counts.embedded + counts.empty + counts.pending
         running = self._thread is not None and self._thread.is_alive() and not self._idle
-        return Progress(done, total, running, self._error)
+        return EmbeddingProgress(done, total, running, self._error)
 
     def _run(self) -> None:
         settled_at = -1

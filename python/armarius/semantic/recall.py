@@ -1,49 +1,65 @@
 """Recall by meaning for an open project: its index, an embedder, and the work between them.
 
 with ProjectIndex.open("novel/") as index, ProjectRecall(index, armarius.embedders.lexical()) as recall:
-    recall.embed()
-    recall.similar("一个姑娘因为诗而落泪", limit=10)
+recall.embed()
+recall.similar("一个姑娘因为诗而落泪", limit=10)
 """
 
 import threading
 from collections.abc import Callable, Sequence
-from os import PathLike
-from typing import Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
-from armarius import embedders
 from armarius.codex.cards import entity_card
-from armarius.config import Config
+from armarius.codex.model import Codex
 from armarius.documents.classify import Kind
 from armarius.embedders.protocol import Embedder
-from armarius.errors import EmbeddingError, MissingExtra, StoreError
-from armarius.index.project_index import ProjectIndex
-from armarius.semantic.hits import SemanticStatus, SimilarEntity, SimilarPassage
+from armarius.errors import EmbeddingError, StoreError
+from armarius.hits import Hits
+from armarius.records import Evidence
+from armarius.semantic.hits import SemanticStatus, SimilarEntity
 from armarius.semantic.outliers import Nearby
 from armarius.semantic.project_vectors import Semantic
-from armarius.semantic.queue import Progress
+from armarius.semantic.queue import EmbeddingProgress
+from armarius.store.protocol import Store
 from armarius.store.sqlite.store import SqliteStore
-from armarius.trust.asked import Permissions
+from armarius.store.sqlite.vectors_reader import Place
+from armarius.store.sqlite.vectors_search import Filter
 
-__all__ = ["ProjectRecall", "recall_of"]
+__all__ = ["IndexOfProject", "ProjectRecall"]
 
 Answer = TypeVar("Answer")
 
 
-def recall_of(
-    index: ProjectIndex, embedder: Embedder | None, config: Config, *, permissions: Permissions | None = None
-) -> "tuple[ProjectRecall | None, str]":
-    """Recall by the given embedder, else by the one that `armarius.toml` names.
+class Snapshot(Protocol):
+    """What is known of a project at one moment; see `armarius.index.snapshot`."""
 
-    Returns:
-        The recall and ""; None and why, when the configured model is missing, broken or not the project's to name; None
-        and "" when none is asked for. A project never becomes unusable because a model is.
-    """
-    if embedder is None:
-        try:
-            embedder = embedders.configured(config, index.root, permissions=permissions)
-        except (EmbeddingError, MissingExtra) as error:
-            return None, str(error)
-    return (None if embedder is None else ProjectRecall(index, embedder)), ""
+    @property
+    def codex(self) -> Codex:
+        """Whose entities have cards."""
+        ...
+
+    @property
+    def graph(self) -> str:
+        """A digest of the codex: another one means other cards."""
+        ...
+
+
+class IndexOfProject(Protocol):
+    """What recall needs of an index; `ProjectIndex` has it."""
+
+    @property
+    def store(self) -> Store:
+        """The store of the moment. A rebuilt index is another store: ask each time."""
+        ...
+
+    @property
+    def world(self) -> Snapshot:
+        """Codex and matcher as the index last saw them."""
+        ...
+
+    def freshen(self) -> object:
+        """Before answering: see that the index equals the folder."""
+        ...
 
 
 class ProjectRecall:
@@ -58,55 +74,26 @@ class ProjectRecall:
         background: Whether to embed in a thread of its own; without, `embed` does.
     """
 
-    def __init__(self, index: ProjectIndex, embedder: Embedder, *, background: bool = True) -> None:
+    def __init__(self, index: IndexOfProject, embedder: Embedder, *, background: bool = True) -> None:
         self._index = index
         self._embedder = embedder
         self._background = background
-        self._owns_index = False
         self._lock = threading.Lock()
         self._cards_of = ""
         self._store: object = None
         self._semantic: Semantic | None = None
         self._current()
 
-    @classmethod
-    def open(
-        cls,
-        root: str | PathLike[str],
-        embedder: Embedder,
-        *,
-        config: Config | None = None,
-        project_id: str | None = None,
-        wait: bool = True,
-    ) -> Self:
-        """Open the project's index and recall over it; `close` closes both.
-
-        Args:
-            root: The project folder.
-            embedder: Makes the vectors.
-            config: Read from `armarius.toml` when not given.
-            project_id: The folder's name when not given.
-            wait: Return when the index equals the folder; embedding runs on in any case.
-
-        Raises:
-            ProjectError: `root` is no folder.
-            ConfigError: `armarius.toml` is wrong.
-            StoreError: The index cannot be used.
-        """
-        index = ProjectIndex.open(root, config=config, project_id=project_id, wait=wait)
-        try:
-            recall = cls(index, embedder)
-        except BaseException:
-            index.close()
-            raise
-        recall._owns_index = True
-        return recall
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def embedder(self) -> Embedder:
+        """What makes the vectors."""
+        return self._embedder
 
     def similar(
         self,
@@ -115,25 +102,44 @@ class ProjectRecall:
         limit: int = 10,
         kinds: Sequence[Kind] = (),
         chapters: tuple[int | None, int | None] = (None, None),
-    ) -> list[SimilarPassage]:
-        """The paragraphs nearest to `query`; see `armarius.semantic.project_vectors.Semantic.similar`."""
+    ) -> Hits:
+        """The paragraphs nearest to `query` in meaning (with the built-in embedder: in wording), best first.
+
+        Args:
+            query: Any text; one without letters or digits finds nothing.
+            limit: At most so many; fewer only when fewer paragraphs pass the filters and are embedded.
+            kinds: Kinds of documents; empty is all.
+            chapters: Inclusive bounds, None is open; with one, paragraphs outside chapters are left out.
+
+        Returns:
+            Hits whose `score` is the cosine similarity, in [-1, 1].
+
+        Raises:
+            EmbeddingError: The embedder failed.
+            DimensionMismatch: The index holds vectors of another model; `reembed` replaces them.
+
+        Cost: one forward pass for a new query, then about 1 ms, or 3 ms per 1,000 vectors below 1,500.
+        """
         self._index.freshen()
-        return self._ask(lambda semantic: semantic.similar(query, limit=limit, kinds=kinds, chapters=chapters))
+        which = Filter(tuple(kinds), chapters)
+        return self._ask(lambda semantic: _hits(semantic.store, semantic.nearest(query, limit, which)))
 
     def near(self, query: str) -> Nearby:
         """What stands out as near in meaning, for retrieval; may be empty. Answers from what is embedded so far."""
-        return self._ask(lambda semantic: Nearby(tuple(semantic.near(query)), semantic.trouble))
+        return self._ask(lambda semantic: Nearby(tuple(semantic.standing_out(query)), semantic.queue.error))
 
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
-        """The entities whose cards are nearest to `query`."""
+        """The entities whose cards are nearest to `query`; as `similar`."""
         self._index.freshen()
-        return self._ask(lambda semantic: semantic.similar_entities(query, limit=limit))
+        which = Filter(entities=True)
+        found = self._ask(lambda semantic: semantic.nearest(query, limit, which))
+        return [SimilarEntity(place.entity, value) for place, value in found]
 
     def focus(self, *documents: str) -> None:
         """Embed these documents before others: where the writer is."""
-        self._current().focus(documents)
+        self._current().queue.focus(documents)
 
-    def embed(self, *, progress: Callable[[Progress], None] | None = None) -> Progress:
+    def embed(self, *, progress: Callable[[EmbeddingProgress], None] | None = None) -> EmbeddingProgress:
         """Embed everything that is not embedded yet and wait for it.
 
         Args:
@@ -154,13 +160,20 @@ class ProjectRecall:
         return done
 
     def reembed(self, embedder: Embedder | None = None, *, wait: bool = False) -> None:
-        """Replace all vectors by those of `embedder`, in the background; see `Semantic.reembed`."""
+        """Replace all vectors by those of `embedder` (default: the one this was opened with).
+
+        New vectors are made in the background while the old ones keep answering, and take over at once. Interrupted,
+        it is resumed by calling it again.
+
+        Raises:
+            EmbeddingError: With `wait`, that the embedder failed. The old vectors stay.
+        """
         self._embedder = embedder or self._embedder
         self._current().reembed(self._embedder, wait=wait)
 
     def cancel(self) -> None:
         """Stop embedding after the batch at hand; `embed` or any question resumes it."""
-        self._current().cancel()
+        self._current().queue.cancel()
 
     def status(self) -> SemanticStatus:
         """Model, progress, and what the vector index is like."""
@@ -174,7 +187,7 @@ class ProjectRecall:
             semantic.require_model()
         except (EmbeddingError, StoreError) as error:
             return str(error)
-        return semantic.trouble
+        return semantic.queue.error
 
     def close(self) -> None:
         """Stop the background work; closing twice is fine."""
@@ -182,8 +195,6 @@ class ProjectRecall:
             if self._semantic is not None:
                 self._semantic.close()
                 self._semantic = None
-        if self._owns_index:
-            self._index.close()
 
     def _ask(self, question: Callable[[Semantic], Answer]) -> Answer:
         semantic = self._current()
@@ -210,3 +221,14 @@ class ProjectRecall:
                 self._cards_of = world.graph
                 self._semantic.changed(cards={entity.id: entity_card(entity) for entity in world.codex.entities})
             return self._semantic
+
+
+def _hits(store: Store, found: Sequence[tuple[Place, float]]) -> Hits:
+    keyed = [((place.path, place.paragraph), value) for place, value in found]
+    passages = {passage.key: passage for passage in store.passages([key for key, _ in keyed])}
+    hits = Hits()
+    for key, value in keyed:
+        if (passage := passages.get(key)) is not None:
+            why = Evidence("vector", f"similarity {value:.3f}", passage.path, (passage.start, passage.end))
+            hits.append(passage.hit(value, (why,)))
+    return hits

@@ -19,7 +19,7 @@ from armarius.store.sqlite.vectors_search import Filter
 from armarius.store.sqlite.vectors_sets import VectorSet
 from armarius.store.sqlite.vectors_storage import VectorStorage
 
-__all__ = ["EXACT_BELOW", "IndexStatus", "VectorIndex"]
+__all__ = ["EXACT_BELOW", "VectorIndex", "VectorIndexStatus"]
 
 EXACT_BELOW = 1500
 """Vectors up to which exact search stays below 5 ms: 2 to 3 ms per 1,000 of 768 dimensions (docs/decisions/0083)."""
@@ -31,7 +31,7 @@ _SAVE_AT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class IndexStatus:
+class VectorIndexStatus:
     """What answers queries. `approximate` False is exact search in the store; `recall` None is not sampled yet."""
 
     approximate: bool
@@ -120,16 +120,16 @@ class VectorIndex:
         """End a `refresh` that runs elsewhere as soon as possible; nothing half-built is used."""
         self._stopping = True
 
-    def status(self) -> IndexStatus:
+    def status(self) -> VectorIndexStatus:
         """What answers now."""
         serving = self._storage.sets().get("serving")
         count = self._storage.counts(serving.id).embedded if serving else 0
         loaded = self._loaded
         if serving is None or loaded is None or loaded.set_id != serving.id:
-            return IndexStatus(approximate=False, vectors=count)
+            return VectorIndexStatus(approximate=False, vectors=count)
         storage = self._storage
         size = ann_file.size_on_disk(storage.folder, serving.ann, below=storage.below) if serving.ann else 0
-        return IndexStatus(approximate=True, vectors=count, recall=loaded.recall, bytes_on_disk=size)
+        return VectorIndexStatus(approximate=True, vectors=count, recall=loaded.recall, bytes_on_disk=size)
 
     def _load(self, serving: VectorSet) -> _Loaded | None:
         if serving.ann is None or serving.ann.dimension != serving.fingerprint.dimension:

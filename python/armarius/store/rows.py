@@ -7,6 +7,8 @@ from typing import Literal
 from armarius.documents.classify import Kind
 from armarius.documents.document import Document
 from armarius.documents.segments import Role
+from armarius.hits import Hit
+from armarius.records import Evidence
 
 __all__ = [
     "Change",
@@ -112,6 +114,23 @@ class Passage:
     def key(self) -> PassageKey:
         """(path, paragraph)."""
         return (self.path, self.paragraph)
+
+    def hit(self, score: float, evidence: tuple[Evidence, ...], snippet: str = "") -> Hit:
+        """This paragraph as the answer to something."""
+        return Hit(
+            path=self.path,
+            span=(self.start, self.end),
+            heading=self.heading_path,
+            score=score,
+            evidence=evidence,
+            title=self.title,
+            kind=self.kind,
+            chapter=self.chapter,
+            paragraph=self.paragraph,
+            role=self.role,
+            text=self.text,
+            snippet=snippet,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import armarius._core as _core
 from armarius._core import Match, Mention, Rejection
+from armarius.shown import Shown
 
 if TYPE_CHECKING:
     from armarius.names import Habits, ShortName
 
-__all__ = ["EntityMatcher", "Match", "Mention", "Rejection"]
+__all__ = ["EntityMatcher", "Match", "Matches", "Mention", "Rejection"]
 
 
 class EntityMatcher:
@@ -155,7 +156,7 @@ class EntityMatcher:
         """
         return self._core.find_overlapping(text)
 
-    def detect(self, text: str) -> list[Match]:
+    def detect(self, text: str) -> "Matches":
         """Name the entities that a text mentions: one match each, its earliest, then longest, mention.
 
         Returns:
@@ -163,7 +164,7 @@ class EntityMatcher:
 
         Cost: as `find_all`.
         """
-        return self._core.detect(text)
+        return Matches(self._core.detect(text))
 
     def find_batch(self, texts: Iterable[str]) -> list[list[Mention]]:
         """`find_all` of every text, in one crossing and on all cores.
@@ -196,6 +197,23 @@ class EntityMatcher:
         Cost: as `find_overlapping`; nothing is recorded during an ordinary search.
         """
         return self._core.explain(text)
+
+
+class Matches(Shown[Match]):
+    """Matches, by position."""
+
+    noun = ("match", "matches")
+    columns = ("entity", "written", "at")
+
+    @classmethod
+    def brief(cls, match: Match, /) -> str:
+        """The entity, as written, and where."""
+        return f"{match.matched_term} ({match.entity_id}) at {match.position}"
+
+    @classmethod
+    def cells(cls, match: Match, /) -> tuple[str, ...]:
+        """Id, what stands in the text, code point."""
+        return match.entity_id, match.matched_term, str(match.position)
 
 
 def names_of(entity: object) -> tuple[str, list[str]]:

@@ -1,11 +1,11 @@
 """The vocabulary of `words.toml`, read once at import; comparison happens on folded text."""
 
-import tomllib
 import unicodedata
-from importlib.resources import files
 from typing import Any
 
-_DATA: dict[str, Any] = tomllib.loads(files("armarius.lexicon").joinpath("profiles.toml").read_text(encoding="utf-8"))
+from armarius.lexicon import word_file
+
+_DATA: dict[str, Any] = word_file("profiles")
 
 
 def fold(text: str) -> str:

@@ -23,7 +23,7 @@ from armarius.retrieval.contradictions.values import (
     topic_of,
     without_names,
 )
-from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.signals.explain import words_in
 
 __all__ = ["disputes", "said_of"]
@@ -44,12 +44,12 @@ class _Said:
 
 
 def said_of(
-    library: Library, entity_id: str, attribute: str | None = None, *, chapter: int | None = None, limit: int = 20
+    tables: CorpusTables, entity_id: str, attribute: str | None = None, *, chapter: int | None = None, limit: int = 20
 ) -> list[Statement]:
     """What the project says of an entity or of one attribute of it, competing statements marked.
 
     Args:
-        library: The project.
+        tables: The project.
         entity_id: An entity of its codex.
         attribute: None takes what settings say, and whatever is disputed.
         chapter: Chapters after it are left out.
@@ -58,81 +58,81 @@ def said_of(
     Cost: one search per attribute that can be compared, five without one named.
     """
     if attribute:
-        return statements(library, entity_id, attribute, chapter=chapter, limit=limit)
-    found = {(one.path, one.span): one for one in statements(library, entity_id, "", limit=limit)}
-    found |= {(one.path, one.span): one for one in disputes(library, entity_id, chapter=chapter)}
+        return statements(tables, entity_id, attribute, chapter=chapter, limit=limit)
+    found = {(one.path, one.span): one for one in statements(tables, entity_id, "", limit=limit)}
+    found |= {(one.path, one.span): one for one in disputes(tables, entity_id, chapter=chapter)}
     order = sorted(found.values(), key=lambda one: (one.chapter is not None, not one.competes_with, order_of(one)))
     return order[:limit]
 
 
-def disputes(library: Library, entity_id: str, *, chapter: int | None = None) -> list[Statement]:
+def disputes(tables: CorpusTables, entity_id: str, *, chapter: int | None = None) -> list[Statement]:
     """Claims of the entity's own section and the statements elsewhere that compete with them, settings first.
 
     Cost: a search and the sentences of five texts for each attribute that the section speaks of; kept until a document
     changes.
     """
     key = ("disputes", entity_id, chapter)
-    known = library.memo.get(key)
+    known = tables.memo.get(key)
     if known is None:
-        known = library.memo[key] = tuple(_disputes(library, entity_id, chapter))
+        known = tables.memo[key] = tuple(_disputes(tables, entity_id, chapter))
     return list(known)
 
 
-def _disputes(library: Library, entity_id: str, chapter: int | None) -> list[Statement]:
+def _disputes(tables: CorpusTables, entity_id: str, chapter: int | None) -> list[Statement]:
     found: dict[tuple[str, tuple[int, int]], Statement] = {}
     for name in ATTRIBUTES:
         topic = topic_of(name)
-        if not any(_claims(library, entity_id, topic)):
+        if not any(_claims(tables, entity_id, topic)):
             continue
         said = [
-            _read(library, entity_id, one, topic)
-            for one in statements(library, entity_id, name, chapter=chapter, texts=_TEXTS)
+            _read(tables, entity_id, one, topic)
+            for one in statements(tables, entity_id, name, chapter=chapter, texts=_TEXTS)
         ]
-        own = [one for one in said if _is_claim(library, entity_id, one)]
+        own = [one for one in said if _is_claim(tables, entity_id, one)]
         for claim in own:
             for other in said:
-                if _compete(library, claim.statement, other.statement) and _speaks_of(claim, other, name):
+                if _compete(tables, claim.statement, other.statement) and _speaks_of(claim, other, name):
                     _mark(found, claim.statement, other.statement, name)
                     _mark(found, other.statement, claim.statement, name)
     return sorted(found.values(), key=lambda one: (one.chapter is not None, order_of(one)))
 
 
-def _claims(library: Library, entity_id: str, topic: Topic) -> Iterator[str]:
+def _claims(tables: CorpusTables, entity_id: str, topic: Topic) -> Iterator[str]:
     """The entity's own sections, if they have a word of the topic."""
-    for key in library.described.get(entity_id, ()):
-        if words_in(library.sections[key].text, topic.words):
-            yield library.sections[key].section
+    for key in tables.described.get(entity_id, ()):
+        if words_in(tables.sections[key].text, topic.words):
+            yield tables.sections[key].section
 
 
-def _read(library: Library, entity_id: str, one: Statement, topic: Topic) -> _Said:
-    mentions = library.matcher.find_all(one.text)
+def _read(tables: CorpusTables, entity_id: str, one: Statement, topic: Topic) -> _Said:
+    mentions = tables.matcher.find_all(one.text)
     bare = without_names(one.text, mentions)
     words = frozenset(words_in(bare, topic.words))
-    return _Said(one, frozenset(_core.terms(bare)), words, is_about(library, entity_id, one))
+    return _Said(one, frozenset(_core.terms(bare)), words, is_about(tables, entity_id, one))
 
 
-def _is_claim(library: Library, entity_id: str, one: _Said) -> bool:
+def _is_claim(tables: CorpusTables, entity_id: str, one: _Said) -> bool:
     """A sentence of the entity's own section that holds throughout: 第7章起 says that something changes."""
     said = one.statement
     own = any(
         (section.path, section.section) == (said.path, said.section)
-        for section in (library.sections[key] for key in library.described.get(entity_id, ()))
+        for section in (tables.sections[key] for key in tables.described.get(entity_id, ()))
     )
     label = said.text.lstrip("-*+ ").replace("：", ":").partition(":")[0]
     return own and bool(one.words) and parse_span(label) is None
 
 
-def _compete(library: Library, one: Statement, other: Statement) -> bool:
+def _compete(tables: CorpusTables, one: Statement, other: Statement) -> bool:
     """As `is_rival`, but a room is no other place than the house that it is in."""
-    ones, others = _innermost(library, one), _innermost(library, other)
-    if any(_within(library, a, b) or _within(library, b, a) for a in ones for b in others):
+    ones, others = _innermost(tables, one), _innermost(tables, other)
+    if any(_within(tables, a, b) or _within(tables, b, a) for a in ones for b in others):
         return False
     return is_rival(_at(one, ones), _at(other, others))
 
 
-def _innermost(library: Library, one: Statement) -> set[str]:
+def _innermost(tables: CorpusTables, one: Statement) -> set[str]:
     places = {value.partition(":")[2] for value in one.values if value.startswith("place:")}
-    return {place for place in places if not any(_within(library, other, place) for other in places)}
+    return {place for place in places if not any(_within(tables, other, place) for other in places)}
 
 
 def _at(one: Statement, places: set[str]) -> Statement:
@@ -140,17 +140,17 @@ def _at(one: Statement, places: set[str]) -> Statement:
     return replace(one, values=frozenset(others | {f"place:{place}" for place in places}))
 
 
-def _within(library: Library, place: str, other: str) -> bool:
+def _within(tables: CorpusTables, place: str, other: str) -> bool:
     """Whether the section of `place` names `other`, and not the reverse."""
-    return place != other and _names(library, place, other) and not _names(library, other, place)
+    return place != other and _names(tables, place, other) and not _names(tables, other, place)
 
 
-def _names(library: Library, place: str, other: str) -> bool:
+def _names(tables: CorpusTables, place: str, other: str) -> bool:
     key = ("names", place, None)
-    if key not in library.memo:
-        texts = [library.sections[section].text for section in library.described.get(place, ())]
-        library.memo[key] = frozenset(one.entity_id for text in texts for one in library.matcher.find_all(text))
-    return other in library.memo[key]
+    if key not in tables.memo:
+        texts = [tables.sections[section].text for section in tables.described.get(place, ())]
+        tables.memo[key] = frozenset(one.entity_id for text in texts for one in tables.matcher.find_all(text))
+    return other in tables.memo[key]
 
 
 def _speaks_of(claim: _Said, other: _Said, name: str) -> bool:

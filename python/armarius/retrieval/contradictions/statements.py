@@ -11,7 +11,7 @@ from armarius.retrieval.contradictions.values import (
     values_in,
     without_parts,
 )
-from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.signals.bm25_query import LONG, Group, term_groups
 from armarius.retrieval.signals.explain import words_in
 from armarius.retrieval.understand.lexicon import is_unspaced
@@ -58,7 +58,7 @@ class Statement:
 
 
 def statements(
-    library: Library,
+    tables: CorpusTables,
     entity_id: str,
     attribute: str,
     *,
@@ -69,7 +69,7 @@ def statements(
     """What sections and chapters say of an entity, profiles first, then by chapter.
 
     Args:
-        library: The project.
+        tables: The project.
         entity_id: An entity of its codex.
         attribute: 年龄, 住处, "eye colour", …; "" takes whatever its sections say (`disputes` compares that).
         chapter: Chapters after it are left out.
@@ -79,11 +79,11 @@ def statements(
     Cost: one search; the sentences of the texts found are read.
     """
     if not attribute:
-        return list(_in_sections(library, entity_id, None))[:limit]
+        return list(_in_sections(tables, entity_id, None))[:limit]
     topic = topic_of(attribute)
-    found = list(_in_sections(library, entity_id, topic))
+    found = list(_in_sections(tables, entity_id, topic))
     told = sorted(
-        _in_texts(library, entity_id, topic, found, chapter, texts), key=lambda one: (-one[0], *order_of(one[1]))
+        _in_texts(tables, entity_id, topic, found, chapter, texts), key=lambda one: (-one[0], *order_of(one[1]))
     )
     found += [one for _, one in told]
     found = list({(one.path, one.span): one for one in found}.values())[:limit]
@@ -130,43 +130,41 @@ _PRONOUN = re.compile(
 )
 
 
-def is_about(library: Library, entity_id: str, one: Statement) -> bool:
+def is_about(tables: CorpusTables, entity_id: str, one: Statement) -> bool:
     """Whether a sentence names an entity, or begins with a pronoun where its paragraph has named nobody else before."""
-    if any(mention.entity_id == entity_id for mention in library.matcher.find_all(one.text)):
+    if any(mention.entity_id == entity_id for mention in tables.matcher.find_all(one.text)):
         return True
-    document = library.document(one.path)
+    document = tables.document(one.path)
     if document is None or not _PRONOUN.match(one.text):
         return False
     before = document.text[document.paragraphs[one.paragraph].start : one.span[0]]
-    named = {mention.entity_id for mention in library.matcher.find_all(before)}
-    return {other for other in named if other == entity_id or library.entities[other].type == "character"} == {
-        entity_id
-    }
+    named = {mention.entity_id for mention in tables.matcher.find_all(before)}
+    return {other for other in named if other == entity_id or tables.entities[other].type == "character"} == {entity_id}
 
 
 def _of(one: Statement, kind: str) -> set[str]:
     return {value for value in one.values if value.startswith(f"{kind}:")}
 
 
-def _in_sections(library: Library, entity_id: str, topic: Topic | None) -> Iterator[Statement]:
-    own = set(library.described.get(entity_id, ()))
-    for key in sorted(library.sections, key=library.place):
-        section = library.sections[key]
-        document = library.document(section.path)
+def _in_sections(tables: CorpusTables, entity_id: str, topic: Topic | None) -> Iterator[Statement]:
+    own = set(tables.described.get(entity_id, ()))
+    for key in sorted(tables.sections, key=tables.place):
+        section = tables.sections[key]
+        document = tables.document(section.path)
         if document is None:
             continue
         for paragraph in document.paragraphs:
             if paragraph.role == "heading" or not section.start <= paragraph.start < section.end:
                 continue
-            for start, end, mentions in _sentences(library, document.text, paragraph.start, paragraph.end):
+            for start, end, mentions in _sentences(tables, document.text, paragraph.start, paragraph.end):
                 sentence = document.text[start:end]
                 about = key in own or any(mention.entity_id == entity_id for mention in mentions)
                 if not about:
                     continue
-                values = frozenset() if topic is None else values_in(library, sentence, mentions, topic)
+                values = frozenset() if topic is None else values_in(tables, sentence, mentions, topic)
                 if key not in own and "place" in (topic.dimensions if topic else ()):
                     # In the section of a place, to be named there is to be there.
-                    here = [other for other in section.entities if library.entities[other].type == "location"]
+                    here = [other for other in section.entities if tables.entities[other].type == "location"]
                     values |= {f"place:{other}" for other in here}
                 speaks = topic is None or topic.spoken_in(sentence) or bool(values - _bodies(values))
                 if speaks:
@@ -176,7 +174,7 @@ def _in_sections(library: Library, entity_id: str, topic: Topic | None) -> Itera
 
 
 def _in_texts(
-    library: Library, entity_id: str, topic: Topic, claimed: Sequence[Statement], chapter: int | None, texts: int
+    tables: CorpusTables, entity_id: str, topic: Topic, claimed: Sequence[Statement], chapter: int | None, texts: int
 ) -> Iterator[tuple[int, Statement]]:
     """Sentences of chapters with how surely they speak of the entity and the topic.
 
@@ -184,13 +182,13 @@ def _in_texts(
     shares words with what a profile claims, or says who of two is older.
     """
     claims = {term for one in claimed for term in _core.terms(one.text)}
-    claims -= {term for one in claimed for m in library.matcher.find_all(one.text) for term in _core.terms(m.term)}
+    claims -= {term for one in claimed for m in tables.matcher.find_all(one.text) for term in _core.terms(m.term)}
     words = [word for word in topic.words if len(word) > 1 or not is_unspaced(word)]
-    groups: list[Group] = [([], [library.numbers[entity_id]], 1.0), (words, [], 1.0)]
+    groups: list[Group] = [([], [tables.numbers[entity_id]], 1.0), (words, [], 1.0)]
     groups += term_groups(sorted(claims), 0.5)
-    for key, _, blocks in library.text_index.search(groups, limit=texts, **LONG):
-        text = library.texts[key]
-        document = library.document(text.path)
+    for key, _, blocks in tables.text_index.search(groups, limit=texts, **LONG):
+        text = tables.texts[key]
+        document = tables.document(text.path)
         if document is None or (chapter is not None and text.number is not None and text.number > chapter):
             continue
         for index in [index for block, _ in blocks for index in text.blocks[block].paragraphs]:
@@ -199,7 +197,7 @@ def _in_texts(
             shared = len(claims.intersection(_core.terms(whole)))
             if shared < SHARED and not words_in(whole, topic.words) and "age" not in topic.dimensions:
                 continue
-            here = library.matcher.find_all(whole)
+            here = tables.matcher.find_all(whole)
             if not any(mention.entity_id == entity_id for mention in here):
                 continue
             for start, end in _spans(document.text, paragraph.start, paragraph.end):
@@ -208,10 +206,10 @@ def _in_texts(
                 spoken = topic.spoken_in(sentence)
                 if not spoken and shared < SHARED and "age" not in topic.dimensions:
                     continue
-                mentions = library.matcher.find_all(sentence)
-                values = values_in(library, sentence, mentions, topic)
+                mentions = tables.matcher.find_all(sentence)
+                values = values_in(tables, sentence, mentions, topic)
                 one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
-                named = is_about(library, entity_id, one)
+                named = is_about(tables, entity_id, one)
                 told = spoken or any(value.startswith(("years:", "reached:")) for value in values)
                 compared = any(value.startswith("older:") for value in values)
                 valued = bool(values) or not topic.valued
@@ -233,7 +231,7 @@ def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             yield first, first + len(stripped)
 
 
-def _sentences(library: Library, text: str, start: int, end: int) -> Iterator[tuple[int, int, list[Mention]]]:
+def _sentences(tables: CorpusTables, text: str, start: int, end: int) -> Iterator[tuple[int, int, list[Mention]]]:
     """(first, one past the last, mentions) of each sentence; mentions count from its beginning."""
     for first, last in _spans(text, start, end):
-        yield first, last, library.matcher.find_all(text[first:last])
+        yield first, last, tables.matcher.find_all(text[first:last])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from armarius.documents.numerals import parse_numeral
-from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.understand.lexicon import Phrases, concepts, table
 from armarius.text.matcher import Mention
 
@@ -134,11 +134,11 @@ def _things() -> dict[str, tuple[str, ...]]:
     return {name: tuple(words) for name, words in rows.items()}
 
 
-def values_in(library: Library, sentence: str, mentions: Sequence[Mention], topic: Topic) -> frozenset[str]:
+def values_in(tables: CorpusTables, sentence: str, mentions: Sequence[Mention], topic: Topic) -> frozenset[str]:
     """The values that a sentence gives, each prefixed by its kind; empty when it gives none.
 
     Args:
-        library: For the types of entities.
+        tables: For the types of entities.
         sentence: One sentence.
         mentions: The entities mentioned in it.
         topic: Which kinds of value count.
@@ -149,7 +149,7 @@ def values_in(library: Library, sentence: str, mentions: Sequence[Mention], topi
         found |= {
             f"place:{mention.entity_id}"
             for mention in mentions
-            if library.entities[mention.entity_id].type == "location"
+            if tables.entities[mention.entity_id].type == "location"
         }
     if "age" in topic.dimensions:
         found |= _ages(sentence)

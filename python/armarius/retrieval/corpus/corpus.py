@@ -1,262 +1,78 @@
-"""What retrieval knows of a project: texts cut into blocks, sections of settings, lines of the outline.
+"""The corpus: documents and codex of one moment, as retrieval asks them.
 
-Built from documents and the codex, held in memory, changed document by document. Everything in it
-can be rebuilt from the files at any time.
-
-A *text* is a chapter, or a file that is none (a note, a source file); a file that holds several
-chapters is several texts. A *section* is one entry of a settings file: a profile, a place, a rule.
+A corpus never changes. What it takes long to make, its tables, is handed from one moment to the next: asked, a corpus
+brings them up to its own documents, and whoever asks another moment of the same project waits until it is done.
 """
 
-import hashlib
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
-import armarius._core as _core
-from armarius.codex import Codex, Entity
+from armarius.codex import Codex
 from armarius.documents.document import Document
-from armarius.retrieval.corpus.units import (
-    OutlineLine,
-    Section,
-    Text,
-    blocks_of,
-    chapters_of,
-    entries_of,
-    lines_by_text,
-)
-from armarius.text.matcher import EntityMatcher, Mention
+from armarius.retrieval.corpus.tables import CorpusTables
+from armarius.text.matcher import EntityMatcher
 
-__all__ = ["Library"]
-
-_LAST = 1 << 30  # after every chapter
+__all__ = ["Corpus"]
 
 
-@dataclass(slots=True)
-class _File:
-    document: Document
-    keys: list[int] = field(default_factory=list)
+class Corpus:
+    """What retrieval knows of one state of a project. Threads may share it; they take turns.
 
-    def key(self, section: str) -> int:
-        """A number that depends on nothing but path and section, so that ties fall the same way after any edit."""
-        name = f"{self.document.path}\0{section}\0{len(self.keys)}"
-        self.keys.append(int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest()))
-        return self.keys[-1]
+    Args:
+        documents: By path; not to be changed afterwards.
+        codex: Its entities are looked for.
+        matcher: Finds them; one of the names alone when not given.
+        ready: False while the project has not been read yet: then nothing is found because nobody could look.
+        before: The corpus of an earlier moment of the project, whose tables are taken over.
 
-
-class Library:
-    """Texts, sections, outline and their indexes; not thread safe while `update` or `set_codex` runs.
-
-    Attributes:
-        texts: Key to text.
-        sections: Key to section; keys of texts and sections never meet.
-        outline: Key of a text to the lines about it; `told` has the entities of those lines and of its title.
-        mentioned: Entity id to text to how often; `written`: the same for a name as it stands there.
-        memo: What others have worked out from all this; empty again after every change.
-        text_index: Texts by block; `outline_index` and `section_index` have one block per text and section.
+    Cost: none; the first question reads what is new, everything when codex or matcher are others.
     """
 
-    def __init__(self) -> None:
-        self.codex = Codex()
-        self.entities: dict[str, Entity] = {}
-        self.numbers: dict[str, int] = {}
-        self.matcher = EntityMatcher([])
-        self.texts: dict[int, Text] = {}
-        self.sections: dict[int, Section] = {}
-        self.outline: dict[int, list[OutlineLine]] = {}
-        self.told: dict[int, frozenset[str]] = {}
-        self.mentioned: dict[str, dict[int, int]] = {}
-        self.written: dict[str, dict[int, int]] = {}
-        self.text_index = _core.TextIndex()
-        self.outline_index = _core.TextIndex()
-        self.section_index = _core.TextIndex()
-        self.memo: dict[tuple[str, str, int | None], Any] = {}
-        self._files: dict[str, _File] = {}
-        self._places: dict[int, tuple[int, str, int]] = {}
-        self._outline_stale = True
-        self._by_chapter: dict[int, list[int]] | None = None
-        self._described: dict[str, list[int]] | None = None
-
-    @classmethod
-    def of(cls, documents: Iterable[Document], codex: Codex, matcher: EntityMatcher | None = None) -> "Library":
-        """The library of a whole project.
-
-        Cost: one pass over all texts; about 0.1 s per million characters of Chinese.
-        """
-        library = cls()
-        library._adopt(codex, matcher)
-        for document in documents:
-            library.update(document)
-        return library
-
-    def set_codex(self, codex: Codex, matcher: EntityMatcher | None = None) -> None:
-        """Take another codex; every document is read again, as names may have changed anywhere."""
-        documents = [file.document for file in self._files.values()]
-        for document in documents:
-            self.remove(document.path)
-        self._adopt(codex, matcher)
-        for document in documents:
-            self.update(document)
-
-    def _adopt(self, codex: Codex, matcher: EntityMatcher | None) -> None:
+    def __init__(
+        self,
+        documents: Mapping[str, Document],
+        codex: Codex,
+        matcher: EntityMatcher | None = None,
+        *,
+        ready: bool = True,
+        before: "Corpus | None" = None,
+    ) -> None:
+        self.documents = documents
         self.codex = codex
-        self.entities = {entity.id: entity for entity in codex.entities}
-        self.numbers = {entity.id: number for number, entity in enumerate(codex.entities)}
-        self.matcher = EntityMatcher.of_usable(codex.entities)[0] if matcher is None else matcher
+        self.matcher = matcher
+        self.ready = ready
+        self._shared: _Shared = _Shared() if before is None else before._shared
 
-    def update(self, document: Document) -> None:
-        """Take in a new or changed document."""
-        self.remove(document.path)
-        file = self._files[document.path] = _File(document)
-        if document.kind == "setting":
-            self._add_sections(file)
-        elif document.kind == "outline":
-            self._outline_stale = True
-        else:
-            self._add_texts(file)
+    @contextmanager
+    def tables(self) -> Iterator[CorpusTables]:
+        """Texts, sections and their indexes, as they are at this moment until the block ends; others wait.
 
-    def remove(self, path: str) -> None:
-        """Forget a document; unknown paths are no error."""
-        file = self._files.pop(path, None)
-        if file is None:
-            return
-        for key in file.keys:
-            self._places.pop(key, None)
-            text = self.texts.pop(key, None)
-            if text is not None:
-                for entity_id in text.mentions:
-                    del self.mentioned[entity_id][key]
-                for term in text.terms:
-                    del self.written[term][key]
-                self.text_index.replace(key, [])
-                self.outline_index.replace(key, [])
-            if self.sections.pop(key, None) is not None:
-                self.section_index.replace(key, [])
-        self._changed()
-
-    def _changed(self) -> None:
-        self._outline_stale = True
-        self._by_chapter = self._described = None
-        self.memo.clear()
-
-    def _add_texts(self, file: _File) -> None:
-        document = file.document
-        for number, section, paragraphs in chapters_of(document):
-            key = file.key(section)
-            blocks = tuple(blocks_of(document.text, paragraphs))
-            pieces = [document.text[block.start : block.end] for block in blocks]
-            mentions: Counter[str] = Counter()
-            terms: Counter[str] = Counter()
-            first: dict[str, Mention] = {}
-            rows = []
-            for block, piece, found in zip(blocks, pieces, self.matcher.find_batch(pieces), strict=True):
-                counts: Counter[int] = Counter()
-                for mention in found:
-                    counts[self.numbers[mention.entity_id]] += 1
-                    mentions[mention.entity_id] += 1
-                    terms[mention.term] += 1
-                    if mention.entity_id not in first:
-                        first[mention.entity_id] = _moved(mention, block.start)
-                rows.append((piece, sorted(counts.items())))
-            self.text_index.replace(key, rows)
-            title = section or document.title
-            self.texts[key] = Text(key, document.path, section, title, number, blocks, mentions, terms, first)
-            for entity_id, count in mentions.items():
-                self.mentioned.setdefault(entity_id, {})[key] = count
-            for term, count in terms.items():
-                self.written.setdefault(term, {})[key] = count
-        self._changed()
-
-    def _add_sections(self, file: _File) -> None:
-        document = file.document
-        owners: dict[str, list[str]] = {}
-        for entity in self.codex.entities:
-            for origin in entity.origins:
-                if origin.path == document.path:
-                    owners.setdefault(origin.section, []).append(entity.id)
-        for section, paragraphs in entries_of(document, owners):
-            key = file.key(section)
-            start, end = paragraphs[0].start, paragraphs[-1].end
-            text = document.text[start:end]
-            described = tuple(dict.fromkeys(owners.get(section, ())))
-            self.sections[key] = Section(key, document.path, section, start, end, text, described)
-            counts = Counter(self.numbers[mention.entity_id] for mention in self.matcher.find_all(text))
-            self.section_index.replace(key, [(text, sorted(counts.items()))])
-        self._changed()
-
-    def place(self, key: int) -> tuple[int, str, int]:
-        """Where a text or section stands in the order of the book: (chapter or last, path, first code point)."""
-        place = self._places.get(key)
-        if place is None:
-            place = self._places[key] = self._place(key)
-        return place
-
-    def _place(self, key: int) -> tuple[int, str, int]:
-        text = self.texts.get(key)
-        if text is None:
-            section = self.sections[key]
-            return (_LAST, section.path, section.start)
-        return (_LAST if text.number is None else text.number, text.path, text.blocks[0].start if text.blocks else 0)
-
-    def document(self, path: str) -> Document | None:
-        """The document at `path` as it was taken in."""
-        file = self._files.get(path)
-        return None if file is None else file.document
-
-    def texts_of(self, path: str) -> list[Text]:
-        """The texts of a document, by key."""
-        file = self._files.get(path)
-        return [] if file is None else [self.texts[key] for key in sorted(file.keys) if key in self.texts]
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Every document taken in, sorted."""
-        return tuple(sorted(self._files))
-
-    @property
-    def by_chapter(self) -> dict[int, list[int]]:
-        """Chapter number to the keys of its texts (several when volumes count from one), ascending."""
-        if self._by_chapter is None:
-            found: dict[int, list[int]] = {}
-            for text in sorted(self.texts.values(), key=lambda text: self.place(text.key)):
-                if text.number is not None:
-                    found.setdefault(text.number, []).append(text.key)
-            self._by_chapter = found
-        return self._by_chapter
-
-    @property
-    def chapter_numbers(self) -> tuple[int, ...]:
-        """The chapter numbers of the project, ascending."""
-        return tuple(self.by_chapter)
-
-    @property
-    def described(self) -> dict[str, list[int]]:
-        """Entity id to the keys of the sections that describe it."""
-        if self._described is None:
-            found: dict[str, list[int]] = {}
-            for section in sorted(self.sections.values(), key=lambda section: (section.path, section.start)):
-                for entity_id in section.entities:
-                    found.setdefault(entity_id, []).append(section.key)
-            self._described = found
-        return self._described
-
-    def refresh_outline(self) -> None:
-        """Bring the outline index up to date; called before a search, cheap when nothing changed."""
-        if not self._outline_stale:
-            return
-        outlines = [file.document for file in self._files.values() if file.document.kind == "outline"]
-        self.outline = lines_by_text(outlines, self.by_chapter)
-        self.told = {}
-        for one in self.texts.values():
-            if one.number is None:
-                continue
-            summary = " ".join([one.title, *(line.text for line in self.outline.get(one.key, ()))])
-            mentions = self.matcher.find_all(summary)
-            self.told[one.key] = frozenset(mention.entity_id for mention in mentions)
-            counts = Counter(self.numbers[mention.entity_id] for mention in mentions)
-            self.outline_index.replace(one.key, [(summary, sorted(counts.items()))])
-        self._outline_stale = False
+        Cost: one look at each document when another moment was asked before; those that differ are read again.
+        """
+        with self._shared.lock:
+            yield self._shared.at(self)
 
 
-def _moved(mention: Mention, by: int) -> Mention:
-    return Mention(mention.entity_id, mention.term, mention.start + by, mention.end + by)
+class _Shared:
+    """The tables of a project, brought to the corpus that is asked. Hold the lock for as long as they are used."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._tables: CorpusTables | None = None
+        self._taken: Mapping[str, Document] = {}
+
+    def at(self, corpus: Corpus) -> CorpusTables:
+        tables, taken, wanted = self._tables, self._taken, corpus.documents
+        if tables is None or tables.codex is not corpus.codex or corpus.matcher not in (None, tables.matcher):
+            self._tables = None  # before the long work: what fails half way is begun again
+            tables = CorpusTables.of(wanted.values(), corpus.codex, corpus.matcher)
+        elif taken is not wanted:
+            for path in [path for path in taken if path not in wanted]:
+                tables.remove(path)
+            for path, document in wanted.items():
+                known = taken.get(path)
+                if known is not document and (known is None or known != document):
+                    tables.update(document)
+        self._tables, self._taken = tables, wanted
+        return tables

@@ -6,7 +6,7 @@ from dataclasses import replace
 import armarius._core as _core
 from armarius.documents.document import Document
 from armarius.records import Evidence
-from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.corpus.units import Text
 from armarius.retrieval.fusion import Mixed
 from armarius.retrieval.signals.phrases import pattern_of
@@ -23,12 +23,12 @@ _NOBODY = People((), {}, {})
 
 
 def reasons(
-    library: Library, asked: Understanding, people: People, lists: Sequence[Ranking], one: Mixed
+    tables: CorpusTables, asked: Understanding, people: People, lists: Sequence[Ranking], one: Mixed
 ) -> tuple[Evidence, ...]:
     """The evidence for one candidate, named chapters first, then the graph, then words."""
     if one.is_section:
-        return _of_section(library, asked, people, one)
-    text = library.texts[one.key]
+        return _of_section(tables, asked, people, one)
+    text = tables.texts[one.key]
     found: list[Evidence] = []
     for reference in asked.references:
         if text.number in reference.numbers and not reference.excluded:
@@ -36,15 +36,15 @@ def reasons(
             found.append(Evidence("chapter", f"the question names chapter {text.number}: {words}", text.path))
     held = {ranking.kind: (ranking, ranking.keys.index(one.key)) for ranking in lists if one.key in ranking.keys}
     makers = {
-        "mention": lambda: _mentions(library, people, text),
+        "mention": lambda: _mentions(tables, people, text),
         "alias": lambda: _names(asked, text),
         "origin": lambda: [Evidence("mention", "first use of " + ", ".join(asked.aliases), text.path)],
-        "first": lambda: _firsts(library, people, text),
+        "first": lambda: _firsts(tables, people, text),
         "ending": lambda: [Evidence("mention", "last chapter with more than a mention", text.path)],
         "neighbour": lambda: [Evidence("chapter", "beside a chapter that the question names", text.path)],
-        "phrase": lambda: _phrases(library, asked, text),
-        "fulltext": lambda: _fulltext(library, asked, people, text, held["fulltext"][0]),
-        "outline": lambda: _outline(library, asked, people, text),
+        "phrase": lambda: _phrases(tables, asked, text),
+        "fulltext": lambda: _fulltext(tables, asked, people, text, held["fulltext"][0]),
+        "outline": lambda: _outline(tables, asked, people, text),
         "vector": lambda: [_near(text, held["vector"][0])],
     }
     for kind, (_, rank) in held.items():
@@ -52,11 +52,11 @@ def reasons(
     return tuple(found)
 
 
-def sought_words(library: Library, asked: Understanding) -> tuple[str, ...]:
+def sought_words(tables: CorpusTables, asked: Understanding) -> tuple[str, ...]:
     """Everything that may count as a trace of the question in a text, lower case."""
     words = [*asked.phrases, *asked.aliases, *asked.terms]
     for entity_id in asked.entities:
-        entity = library.entities[entity_id]
+        entity = tables.entities[entity_id]
         words += [entity.name, *entity.aliases]
     for concept in asked.concepts:
         words += [word for word in concept_words()[concept] if len(word) > 1 or not is_unspaced(word)]
@@ -87,12 +87,12 @@ def best_paragraph(document: Document, text: Text, block: int, words: Sequence[s
     return best
 
 
-def _traces(library: Library, asked: Understanding, people: People, text: str) -> tuple[str, ...]:
+def _traces(tables: CorpusTables, asked: Understanding, people: People, text: str) -> tuple[str, ...]:
     """What of the question stands in `text`: its words, else inflected, else single characters and what is meant."""
-    whom = {entity_id: library.entities[entity_id].name for entity_id in (*people.related, *people.described)}
-    written = {mention.entity_id: mention.term for mention in library.matcher.find_all(text)} if whom else {}
+    whom = {entity_id: tables.entities[entity_id].name for entity_id in (*people.related, *people.described)}
+    written = {mention.entity_id: mention.term for mention in tables.matcher.find_all(text)} if whom else {}
     names = [f"{written[one]} ({name}, whom the question describes)" for one, name in whom.items() if one in written]
-    words = words_in(text, sought_words(library, asked))
+    words = words_in(text, sought_words(tables, asked))
     if not words:
         terms = set(_core.terms(text))
         words = tuple(term for term in asked.terms if term in terms)
@@ -106,19 +106,19 @@ def _traces(library: Library, asked: Understanding, people: People, text: str) -
         words += tuple(char for char in asked.singles if char in text and char not in named)
         if not words and not names:
             words = tuple(
-                f"{word} (the profile)" for group in claims(library, asked) for word in group[0] if word in terms
+                f"{word} (the profile)" for group in claims(tables, asked) for word in group[0] if word in terms
             )
     return (*words[:_SHOWN], *names[:_PEOPLE])
 
 
-def _mentions(library: Library, people: People, text: Text) -> list[Evidence]:
+def _mentions(tables: CorpusTables, people: People, text: Text) -> list[Evidence]:
     found = []
     for entity_id in (*people.named, *people.related):
         count = text.mentions[entity_id]
         if count:
             first = text.first[entity_id]
-            short = library.matcher.derived(entity_id, first.term)
-            detail = f"{library.entities[entity_id].name} {count}×" + (
+            short = tables.matcher.derived(entity_id, first.term)
+            detail = f"{tables.entities[entity_id].name} {count}×" + (
                 "" if short is None else f" ({first.term}, {short})"
             )
             found.append(Evidence("mention", detail, text.path, (first.start, first.end)))
@@ -130,18 +130,18 @@ def _names(asked: Understanding, text: Text) -> list[Evidence]:
     return [Evidence("mention", f"uses the name {term} {count}×", text.path) for term, count in used]
 
 
-def _firsts(library: Library, people: People, text: Text) -> list[Evidence]:
+def _firsts(tables: CorpusTables, people: People, text: Text) -> list[Evidence]:
     found = []
     for entity_id in people.named:
         if entity_id in text.first:
             first = text.first[entity_id]
-            detail = f"first chapter with {library.entities[entity_id].name}"
+            detail = f"first chapter with {tables.entities[entity_id].name}"
             found.append(Evidence("mention", detail, text.path, (first.start, first.end)))
     return found
 
 
-def _phrases(library: Library, asked: Understanding, text: Text) -> list[Evidence]:
-    document = library.document(text.path)
+def _phrases(tables: CorpusTables, asked: Understanding, text: Text) -> list[Evidence]:
+    document = tables.document(text.path)
     found = []
     for phrase in asked.phrases if document is not None and text.blocks else ():
         match = pattern_of(phrase).search(document.text, text.blocks[0].start, text.blocks[-1].end)  # type: ignore[union-attr]
@@ -150,15 +150,17 @@ def _phrases(library: Library, asked: Understanding, text: Text) -> list[Evidenc
     return found
 
 
-def _fulltext(library: Library, asked: Understanding, people: People, text: Text, ranking: Ranking) -> list[Evidence]:
-    document = library.document(text.path)
+def _fulltext(
+    tables: CorpusTables, asked: Understanding, people: People, text: Text, ranking: Ranking
+) -> list[Evidence]:
+    document = tables.document(text.path)
     blocks = ranking.blocks.get(text.key, ())
     if document is None or not blocks:
         return []
-    index, words = best_paragraph(document, text, blocks[0], sought_words(library, asked))
+    index, words = best_paragraph(document, text, blocks[0], sought_words(tables, asked))
     if not words:
         pieces = [document.paragraphs[at] for at in text.blocks[blocks[0]].paragraphs]
-        traces = [_traces(library, asked, people, document.text[piece.start : piece.end]) for piece in pieces]
+        traces = [_traces(tables, asked, people, document.text[piece.start : piece.end]) for piece in pieces]
         index, words = max(zip((p.index for p in pieces), traces, strict=True), key=lambda one: len(one[1]))
     paragraph = document.paragraphs[index]
     return [Evidence("fulltext", ", ".join(words[:_SHOWN]), text.path, (paragraph.start, paragraph.end))]
@@ -170,26 +172,26 @@ def _near(text: Text, ranking: Ranking) -> Evidence:
     return Evidence("vector", f"{how}, similarity {near.similarity:.3f}", text.path, (near.start, near.end))
 
 
-def _outline(library: Library, asked: Understanding, people: People, text: Text) -> list[Evidence]:
+def _outline(tables: CorpusTables, asked: Understanding, people: People, text: Text) -> list[Evidence]:
     """The line of the outline that most of the question stands in, else the title."""
     best = Evidence("outline", f"title: {text.title}", text.path)
-    most = words = _traces(library, asked, people, text.title)
-    for line in library.outline.get(text.key, []):
-        words = _traces(library, asked, people, line.text)
+    most = words = _traces(tables, asked, people, text.title)
+    for line in tables.outline.get(text.key, []):
+        words = _traces(tables, asked, people, line.text)
         if len(words) > len(most) or (not most and best.path == text.path):
             best, most = Evidence("outline", line.text.strip(" -*"), line.path, (line.start, line.end)), words
     return [replace(best, detail=f"{best.detail}: {', '.join(most)}") if most else best]
 
 
-def _of_section(library: Library, asked: Understanding, people: People, one: Mixed) -> tuple[Evidence, ...]:
-    section = library.sections[one.key]
+def _of_section(tables: CorpusTables, asked: Understanding, people: People, one: Mixed) -> tuple[Evidence, ...]:
+    section = tables.sections[one.key]
     span = (section.start, section.end)
     found: list[Evidence] = []
     for entity_id in section.entities:
-        name = library.entities[entity_id].name
+        name = tables.entities[entity_id].name
         written = [mention.term for mention in asked.mentions if mention.entity_id == entity_id]
         if written:
-            short = library.matcher.derived(entity_id, written[0])
+            short = tables.matcher.derived(entity_id, written[0])
             detail = f"the question names {name}: {written[0]}" + ("" if short is None else f" ({short})")
             found.append(Evidence("mention", detail, section.path, span))
         if entity_id in people.related:
@@ -197,11 +199,11 @@ def _of_section(library: Library, asked: Understanding, people: People, one: Mix
             detail = f"{word}: {name} ({tie.role.name}, {tie.said})"
             found.append(Evidence("relation", detail, tie.path or section.path, span if not tie.path else None))
         if entity_id in people.described:
-            words = ", ".join(_traces(library, asked, _NOBODY, section.text))
+            words = ", ".join(_traces(tables, asked, _NOBODY, section.text))
             found.append(Evidence("fulltext", f"described by the question: {words}", section.path, span))
         if "present" in one.how:
             found.append(Evidence("mention", f"{name} is in the chapters found", section.path, span))
     if not found:
-        words = ", ".join(_traces(library, asked, _NOBODY, section.text))
+        words = ", ".join(_traces(tables, asked, _NOBODY, section.text))
         found.append(Evidence("fulltext", words, section.path, span))
     return tuple(found)

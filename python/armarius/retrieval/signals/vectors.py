@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 
 from armarius.errors import ContextWarning
-from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.signals.rankings import Ranking
 from armarius.semantic.outliers import Near, Nearby
 
@@ -14,7 +14,7 @@ __all__ = ["VectorSearch", "nearby"]
 VectorSearch = Callable[[str], Nearby]
 
 
-def nearby(vectors: VectorSearch, library: Library, query: str, warnings: list[ContextWarning]) -> list[Ranking]:
+def nearby(vectors: VectorSearch, tables: CorpusTables, query: str, warnings: list[ContextWarning]) -> list[Ranking]:
     """A list of texts near in meaning, or none; a failing search is added to `warnings`."""
     try:
         answer = vectors(query)
@@ -26,15 +26,15 @@ def nearby(vectors: VectorSearch, library: Library, query: str, warnings: list[C
     near: dict[int, Near] = {}
     blocks: dict[int, tuple[int, ...]] = {}
     for one in answer.found:
-        place = _text_at(library, one)
+        place = _text_at(tables, one)
         if place is not None and place[0] not in near:
             near[place[0]], blocks[place[0]] = one, (place[1],)
     return [Ranking("vector", 0.0, tuple(near), blocks, near)] if near else []
 
 
-def _text_at(library: Library, near: Near) -> tuple[int, int] | None:
+def _text_at(tables: CorpusTables, near: Near) -> tuple[int, int] | None:
     """The text and the block of it that a paragraph lies in; the first block when it lies in none, as a title does."""
-    texts = library.texts_of(near.path)
+    texts = tables.texts_of(near.path)
     for text in texts:
         number = bisect_right(text.blocks, near.start, key=lambda block: block.start) - 1
         if number >= 0 and near.start < text.blocks[number].end:

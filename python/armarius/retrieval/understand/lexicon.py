@@ -5,14 +5,13 @@ matches are leftmost-longest and never overlap.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import armarius._core as _core
+from armarius.lexicon import word_file
 
 __all__ = ["Found", "Phrases", "concept_words", "concepts", "intents", "is_unspaced", "table", "tokens_of"]
 
@@ -109,7 +108,7 @@ def is_unspaced(text: str) -> bool:
 
 @cache
 def _data() -> dict[str, Any]:
-    return tomllib.loads(files("armarius.lexicon").joinpath("questions.toml").read_text(encoding="utf-8"))
+    return word_file("questions")
 
 
 def table(name: str) -> dict[str, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from armarius.codex import Entity, Relation
 from armarius.codex.cards import holds
 from armarius.graph.additions import Known
-from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.understand.kinship import Role, pair_of, role_words
 from armarius.text.matcher import Mention
 
@@ -48,20 +48,20 @@ class Ties:
     """The ties of every entity; built once per codex.
 
     Args:
-        library: Sections give the prose, its codex the typed relations.
+        tables: Sections give the prose, its codex the typed relations.
         chapter: Relations that end before or begin after this chapter are left out; None keeps all.
     """
 
-    def __init__(self, library: Library, *, chapter: int | None = None) -> None:
-        self._library = library
-        self._entities: Mapping[str, Entity] = library.entities
+    def __init__(self, tables: CorpusTables, *, chapter: int | None = None) -> None:
+        self._tables = tables
+        self._entities: Mapping[str, Entity] = tables.entities
         self._ties: dict[str, list[Tie]] = {}
         self._near: dict[str, Counter[str]] = {}
-        self._gender = {entity.id: _gender(entity) for entity in library.entities.values()}
-        for relation in library.codex.relations:
+        self._gender = {entity.id: _gender(entity) for entity in tables.entities.values()}
+        for relation in tables.codex.relations:
             if holds(relation, chapter):
                 self._typed(relation)
-        for section in sorted(library.sections.values(), key=lambda section: (section.path, section.start)):
+        for section in sorted(tables.sections.values(), key=lambda section: (section.path, section.start)):
             for entity_id in section.entities:
                 self._prose(entity_id, section.text, section.path)
 
@@ -137,7 +137,7 @@ class Ties:
     def _prose(self, subject: str, text: str, path: str) -> None:
         for match in _SENTENCE.finditer(text):
             sentence = match[0]
-            mentions = [m for m in self._library.matcher.find_all(sentence) if m.entity_id in self._library.entities]
+            mentions = [m for m in self._tables.matcher.find_all(sentence) if m.entity_id in self._tables.entities]
             for mention in mentions:
                 self._meet(subject, mention.entity_id, 1)
             if not self._person(subject):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.signals.bm25_query import SHORT, short_groups
 from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.understand.relations import Tie, Ties
@@ -29,21 +29,21 @@ class People:
     beyond: dict[str, tuple[float, Tie, str]] = field(default_factory=dict)
 
 
-def people_of(library: Library, ties: Ties, asked: Understanding) -> People:
+def people_of(tables: CorpusTables, ties: Ties, asked: Understanding) -> People:
     """Resolve the entities of a question."""
     related: dict[str, tuple[float, Tie, str]] = {}
     beyond: dict[str, tuple[float, Tie, str]] = {}
     for entity_id in asked.entities:
         for word in asked.relations:
             for tie, factor in ties.walk(entity_id, word.path):
-                found = related if tie.other in library.entities else beyond
+                found = related if tie.other in tables.entities else beyond
                 if tie.other not in asked.entities and factor > found.get(tie.other, (0.0,))[0]:
                     found[tie.other] = (factor, tie, word.word)
     described: dict[str, float] = {}
     if not asked.entities and not asked.chapters:
-        ranked = library.section_index.search(short_groups(asked), limit=_DESCRIBED, **SHORT)
+        ranked = tables.section_index.search(short_groups(asked), limit=_DESCRIBED, **SHORT)
         best = ranked[0][1] if ranked else 1.0
         for key, score, _ in ranked:
-            for entity_id in library.sections[key].entities:
+            for entity_id in tables.sections[key].entities:
                 described.setdefault(entity_id, score / best)
     return People(asked.entities, related, described, beyond)

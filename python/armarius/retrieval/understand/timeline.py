@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from armarius.retrieval.corpus.corpus import Library
+from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.signals.rankings import Ranking
 from armarius.retrieval.understand.query import Understanding
 
@@ -30,7 +30,7 @@ class Timeline:
         """Whether a text with this chapter number is withheld; texts without a number never are."""
         return self.chapter is not None and number is not None and number > self.chapter and number not in self.asked
 
-    def split(self, library: Library, lists: list[Ranking]) -> tuple[list[Ranking], list[int]]:
+    def split(self, tables: CorpusTables, lists: list[Ranking]) -> tuple[list[Ranking], list[int]]:
         """The lists without later texts, and the later texts in the order they would have come."""
         if self.chapter is None:
             return lists, []
@@ -39,7 +39,7 @@ class Timeline:
         for ranking in lists:
             keys = []
             for key in ranking.keys:
-                if self.is_later(library.texts[key].number):
+                if self.is_later(tables.texts[key].number):
                     later.setdefault(key)
                 else:
                     keys.append(key)

@@ -4,11 +4,12 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import apsw
-import sqlite_vec
 
 from armarius.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
 
@@ -71,7 +72,7 @@ def connect(path: Path) -> apsw.Connection:
     connection.set_busy_timeout(int(_BUSY_SECONDS * 1000))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.enable_load_extension(True)
-    connection.load_extension(sqlite_vec.loadable_path())
+    connection.load_extension(_vector_extension())
     connection.enable_load_extension(False)
     for pragma in (
         "trusted_schema = OFF",
@@ -83,6 +84,15 @@ def connect(path: Path) -> apsw.Connection:
     ):
         connection.execute(f"PRAGMA {pragma}")
     return connection
+
+
+@cache
+def _vector_extension() -> str:
+    """The file of sqlite-vec. Its module is not imported: that brings in numpy and a second SQLite."""
+    found = find_spec("sqlite_vec")
+    if found is None or found.origin is None:
+        raise StoreError("the package sqlite-vec is not installed")
+    return str(Path(found.origin).with_name("vec0"))
 
 
 def all_rows(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:

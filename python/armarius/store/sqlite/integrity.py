@@ -13,7 +13,6 @@ from armarius.store.sqlite.packing import (
     read_document_rows,
     unpack_mentions,
 )
-from armarius.store.sqlite.vectors_upkeep import vector_problems
 
 __all__ = ["keep_hash", "problems"]
 
@@ -70,6 +69,8 @@ def _problems(connection: apsw.Connection) -> list[str]:
         actual = first_row(connection, count)[0]
         if actual != expected:
             found.append(f"{table}: {actual} rows, {expected} expected")
+    from armarius.store.sqlite.vectors_upkeep import vector_problems
+
     found += vector_problems(connection)
     if dict(all_rows(connection, "SELECT term, doc FROM full_text_terms")) != vocabulary:
         found.append("full text: terms differ from the documents")

@@ -18,11 +18,9 @@ import hashlib
 import os
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 import apsw
-import platformdirs
 
 from armarius.errors import StoreError, StoreFull
 from armarius.files import (
@@ -57,9 +55,13 @@ def cache_root() -> Path:
     """
     if chosen := os.environ.get("ARMARIUS_CACHE"):
         return Path(chosen)
+    import platformdirs
+
     root = Path(platformdirs.user_cache_dir("armarius", appauthor=False))
     if not is_remote(root):
         return root
+    import tempfile
+
     temporary = Path(tempfile.gettempdir()) / f"armarius-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     private_folder(temporary)  # everybody may write beside it
     return temporary

@@ -4,11 +4,9 @@ import hashlib
 import json
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
-import numpy as np
-from numpy.typing import NDArray
 
 import armarius._core as _core
 from armarius.documents.document import Document
@@ -17,6 +15,10 @@ from armarius.documents.segments import Paragraph, Role
 from armarius.errors import StoreCorrupt
 from armarius.store.protocol import MentionRow
 from armarius.store.sqlite.connection import all_rows, first_row
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = [
     "PARAGRAPH_BITS",
@@ -157,12 +159,16 @@ def pack_mentions(mentions: Sequence[MentionRow], refs: dict[str, int]) -> bytes
     known = sorted((m for m in mentions if m.entity in refs), key=lambda m: (m.start, -m.end, m.entity))
     if not known:
         return b""
+    import numpy as np  # a tenth of a second, and only mentions need it
+
     quadruples = np.array([(refs[m.entity], m.paragraph, m.start, m.end) for m in known], dtype="<i4")
     return zlib.compress(quadruples.tobytes(), _TEXT_LEVEL)
 
 
-def unpack_mentions(data: bytes) -> NDArray[np.int32]:
+def unpack_mentions(data: bytes) -> "NDArray[np.int32]":
     """Mentions from their column: int32, shape (n, 4), columns entity ref, paragraph, start, end."""
+    import numpy as np
+
     try:
         return np.frombuffer(zlib.decompress(data) if data else b"", dtype="<i4").reshape(-1, 4)
     except (zlib.error, ValueError) as error:

@@ -1,6 +1,5 @@
 """The schema: numbered migrations, one transaction each, so that a crash leaves a whole version."""
 
-from importlib import resources
 from pathlib import Path
 
 import apsw
@@ -14,9 +13,8 @@ APPLICATION_ID = 0x41524D31  # "ARM1" in the header of the file: an empty file o
 
 
 def _migrations() -> list[tuple[int, str]]:
-    folder = resources.files("armarius.store.sqlite") / "migrations"
-    found = [(int(item.name[:4]), item.read_text("utf-8")) for item in folder.iterdir() if item.name.endswith(".sql")]
-    return sorted(found)
+    folder = Path(__file__).with_name("migrations")
+    return sorted((int(item.name[:4]), item.read_text("utf-8")) for item in folder.glob("*.sql"))
 
 
 SCHEMA_VERSION = max(number for number, _ in _migrations())

@@ -1,9 +1,10 @@
 """The embedded store: one SQLite file per project, in the user's cache directory."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import apsw
 
@@ -43,8 +44,9 @@ from armarius.store.sqlite.packing import (
 )
 from armarius.store.sqlite.passages import read_passages
 from armarius.store.sqlite.session import Session
-from armarius.store.sqlite.vectors_storage import VectorStorage
-from armarius.store.sqlite.vectors_upkeep import carry_document, forget_entities
+
+if TYPE_CHECKING:
+    from armarius.store.sqlite.vectors_storage import VectorStorage
 
 __all__ = ["SqliteStore"]
 
@@ -60,7 +62,8 @@ class SqliteStore:
         self._session = session
         self._reading = session.reading
         self._writing = session.writing
-        self._vectors = VectorStorage(session, session.path.parent, below=session.below)
+        self._vectors: VectorStorage | None = None
+        self._lock = threading.Lock()
 
     @classmethod
     def open(cls, place: Place, *, project_id: str, rebuild: bool = False) -> "SqliteStore":
@@ -98,9 +101,14 @@ class SqliteStore:
         return self._session.damaged
 
     @property
-    def vectors(self) -> VectorStorage:
+    def vectors(self) -> "VectorStorage":
         """The vectors of this index."""
-        return self._vectors
+        from armarius.store.sqlite.vectors_storage import VectorStorage  # numpy, for those who have vectors
+
+        with self._lock:
+            if self._vectors is None:
+                self._vectors = VectorStorage(self._session, self._session.path.parent, below=self._session.below)
+            return self._vectors
 
     def close(self) -> None:
         """See `Store`; the last process to close leaves a seal."""
@@ -131,6 +139,8 @@ class SqliteStore:
 
     def apply(self, changes: Sequence[Change]) -> None:
         """See `Store`."""
+        from armarius.store.sqlite.vectors_upkeep import carry_document
+
         if not changes:
             return
         with self._writing() as connection:
@@ -220,6 +230,8 @@ class SqliteStore:
     def replace_graph(self, entities: Sequence[EntityRow], relations: Sequence[RelationRow]) -> None:
         """See `Store`."""
         with self._writing() as connection:
+            from armarius.store.sqlite.vectors_upkeep import forget_entities
+
             forget_entities(connection, {entity.id for entity in entities})
             if graph.replace_graph(connection, entities, relations):
                 counts.drop_unknown(connection)

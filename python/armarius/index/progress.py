@@ -4,9 +4,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import Progress as Bar
-
 from armarius.index.status import Progress
 
 __all__ = ["progress_bar"]
@@ -18,6 +15,9 @@ def progress_bar() -> Iterator[Callable[[Progress], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
     with Bar(console=Console(file=sys.stderr), transient=True) as bar:
         task = bar.add_task("indexing", total=None)
 

@@ -1,0 +1,159 @@
+"""The parts of an engine, made and joined: everything that knows of two rooms at once is here or in `project`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from armarius.assembly.assembler import Assembler
+from armarius.assembly.fit.cached_counter import Counter
+from armarius.assembly.fit.profile import ProfileStore
+from armarius.assembly.request import CounterFor, Resolver
+from armarius.assembly.settings import read_settings
+from armarius.assembly.singleflight import Flight
+from armarius.code.index import CodeIndex
+from armarius.code.options import read_options
+from armarius.config import Config, load_config
+from armarius.documents.folder import project_folder
+from armarius.embedders import configured
+from armarius.embedders.protocol import Embedder
+from armarius.errors import ContractError, EmbeddingError, MissingExtra
+from armarius.fetchers.code import SubgraphFetcher
+from armarius.graph.options import read_graph_options
+from armarius.graph.protocol import GraphStore
+from armarius.graph.timeout import GraphGuard
+from armarius.index.graph import ProjectGraph
+from armarius.index.project_index import ProjectIndex
+from armarius.index.status import Progress
+from armarius.pack.pack import Pack
+from armarius.project import Project
+from armarius.records import Fetcher
+from armarius.semantic.outliers import Nearby
+from armarius.semantic.recall import ProjectRecall
+from armarius.text.tokens import TokenCounter
+from armarius.trust.asked import Permissions
+
+__all__ = ["Parts", "build"]
+
+_GRAPH_METHODS = ("neighbors", "subgraph", "upsert_entity", "upsert_relation", "delete_entity", "snapshot")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an engine is made of.
+
+    Attributes:
+        recall: None when no embedder is asked for, or it cannot be had; then `no_recall` says why.
+        graph: The one that is given or configured, else the project's own.
+        guard: Asks the graph, unless it is the project's own, which says what the files say.
+    """
+
+    root: Path
+    config: Config
+    index: ProjectIndex
+    project: Project
+    code: CodeIndex
+    recall: ProjectRecall | None
+    no_recall: str
+    graph: GraphStore
+    guard: GraphGuard | None
+    profiles: ProfileStore
+    resolver: Resolver
+    assembler: Assembler
+    flight: Flight[Pack]
+
+
+def build(
+    root: str | PathLike[str],
+    *,
+    fetchers: Sequence[Fetcher] | None,
+    more_fetchers: Sequence[Fetcher],
+    counters: CounterFor,
+    fallback: Counter | None,
+    project_id: str | None,
+    watch: bool,
+    wait: bool,
+    index_dir: str | PathLike[str] | None,
+    progress: Callable[[Progress], None] | None,
+    embedder: Embedder | None,
+    graph: GraphStore | None,
+    trusted: bool | None = None,
+) -> Parts:
+    """The parts for `ContextEngine`, which says what the arguments are; its `close` closes them."""
+    folder = project_folder(root)
+    _check_graph(graph)
+    config = load_config(folder)
+    settings = read_settings(config)
+    permissions = Permissions.of(folder, trusted=trusted)
+    graphs = read_graph_options(config, folder, permissions=permissions)
+    graph = graphs.store if graph is None else graph
+    fallback = TokenCounter.estimate() if fallback is None else fallback
+    index = ProjectIndex.open(
+        folder,
+        config=config,
+        index_dir=index_dir,
+        wait=wait,
+        watch=watch,
+        progress=progress,
+        permissions=permissions,
+    )
+    try:
+        recall, no_recall = _recall(index, embedder, config, permissions)
+    except BaseException:
+        index.close()
+        raise
+    code = CodeIndex(folder, options=read_options(config, folder, permissions=permissions))
+    # The project's own graph says what the files say, which retrieval has at hand.
+    guard = None if graph is None or isinstance(graph, ProjectGraph) else graphs.guard(graph)
+    project = Project(
+        index,
+        config,
+        fetchers=fetchers,
+        more=(*more_fetchers, SubgraphFetcher(code)),
+        vectors=_vectors(recall, no_recall),
+        graph=guard,
+    )
+    profiles = ProfileStore(folder / ".armarius" / "budget.json", settings.profile, root=folder)
+    return Parts(
+        root=folder,
+        config=config,
+        index=index,
+        project=project,
+        code=code,
+        recall=recall,
+        no_recall=no_recall,
+        graph=ProjectGraph(index, project.codex) if graph is None else graph,
+        guard=guard,
+        profiles=profiles,
+        resolver=Resolver(folder.resolve().name, settings, counters, fallback, profiles, project_id),
+        assembler=Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s),
+        flight=Flight(settings.max_concurrent, settings.queue_timeout_s),
+    )
+
+
+def _check_graph(graph: GraphStore | None) -> None:
+    if graph is not None and not isinstance(graph, GraphStore):
+        lacking = [name for name in _GRAPH_METHODS if not callable(getattr(graph, name, None))]
+        raise ContractError(f"graph: {type(graph).__name__} is no GraphStore, it lacks {', '.join(lacking)}")
+
+
+def _recall(
+    index: ProjectIndex, embedder: Embedder | None, config: Config, permissions: Permissions
+) -> tuple[ProjectRecall | None, str]:
+    """Recall by the given embedder, else by the one that `armarius.toml` names; None and why, when there is none.
+
+    It may be missing, broken, or not the project's to name. A project never becomes unusable because a model is.
+    """
+    if embedder is None:
+        try:
+            embedder = configured(config, index.root, permissions=permissions)
+        except (EmbeddingError, MissingExtra) as error:
+            return None, str(error)
+    return (None if embedder is None else ProjectRecall(index, embedder)), ""
+
+
+def _vectors(recall: ProjectRecall | None, no_recall: str) -> Callable[[str], Nearby] | None:
+    """What retrieval asks for paragraphs near in meaning; None when nobody asked for an embedder."""
+    if recall is not None:
+        return recall.near
+    return (lambda _: Nearby(trouble=no_recall)) if no_recall else None

@@ -1,0 +1,65 @@
+"""`armarius.open`: the engine of a folder, with a bar on the terminal while its index is built."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from os import PathLike
+
+from armarius.embedders.protocol import Embedder
+from armarius.engine.engine import ContextEngine
+from armarius.graph.protocol import GraphStore
+from armarius.index.progress import progress_bar
+from armarius.index.status import Progress
+
+__all__ = ["open"]
+
+
+def open(  # noqa: A001 - armarius.open
+    path: str | PathLike[str],
+    *,
+    project_id: str | None = None,
+    watch: bool = True,
+    wait: bool = True,
+    index_dir: str | PathLike[str] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    embedder: Embedder | None = None,
+    graph: GraphStore | None = None,
+    trusted: bool | None = None,
+) -> ContextEngine:
+    """Open the project at `path`; needs no configuration. Builds or repairs its index.
+
+    Args:
+        path: A folder of text files.
+        project_id: Requests that name another project are refused.
+        watch: Whether changes are followed as they happen; without, every request looks first.
+        wait: Whether to return when the index equals the folder, or at once and build in the background:
+            answers then come from what is there, with `INDEX_STALE`.
+        index_dir: Where the index lives; the user's cache directory when neither given nor configured.
+        progress: Called after every committed batch of a build, from the thread that builds; when not given
+            and `wait`, a bar is drawn where standard error is a terminal.
+        embedder: Makes vectors for recall by meaning, in the background; see `armarius.embedders`. None takes the
+            model that `armarius.toml` names ([embedding] model), if any.
+        graph: A graph of the user's own: its entities are found in texts and its relations walked, beside what the
+            files say. One that fails or is slow leaves the files' answer, with `KG_UNAVAILABLE`. See
+            `armarius.graph`.
+        trusted: Whether the project's `armarius.toml` speaks for the user: may name what lies outside, and have
+            programs run over the folder. None asks the user's configuration (`armarius.trust`).
+
+    Raises:
+        ContractError: `graph` is no GraphStore.
+        ProjectError: `path` is no folder, or `index_dir` no path.
+        ConfigError: Its `armarius.toml` is wrong, or names an index or graph folder that only the user may name
+            (`SettingRefused`); or the user's own configuration is wrong.
+        StoreError: The index can be neither used nor rebuilt.
+    """
+    with progress_bar() if progress is None and wait else nullcontext(progress) as report:
+        return ContextEngine(
+            path,
+            project_id=project_id,
+            watch=watch,
+            wait=wait,
+            index_dir=index_dir,
+            progress=report,
+            embedder=embedder,
+            graph=graph,
+            trusted=trusted,
+        )

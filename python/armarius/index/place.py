@@ -1,0 +1,40 @@
+"""Where the index of a project lives: where the caller says, else where the project may say, else in the cache."""
+
+import os
+from os import PathLike
+from pathlib import Path
+
+from armarius.config import Config
+from armarius.documents.folder import no_path
+from armarius.errors import ProjectError
+from armarius.store.sqlite.location import Place, place_for
+from armarius.trust.asked import Permissions
+
+__all__ = ["place_of"]
+
+
+def place_of(
+    root: Path,
+    config: Config,
+    index_dir: str | PathLike[str] | None = None,
+    *,
+    permissions: Permissions | None = None,
+) -> Place:
+    """The place of the index of the project at `root`.
+
+    Args:
+        root: The project folder.
+        config: What the project says; it may name a folder inside it, or one that the user allows.
+        index_dir: The caller's choice, before all others.
+        permissions: What the project may say; None asks the user's configuration.
+
+    Raises:
+        ProjectError: `index_dir` is no path.
+        ConfigError: The configured folder leads where only the user may lead.
+    """
+    if index_dir is not None and (problem := no_path(os.fspath(index_dir))):
+        raise ProjectError(f"index_dir: {problem}")
+    if index_dir is not None or config.index_dir is None:
+        return place_for(root, index_dir)
+    found = (Permissions.of(root) if permissions is None else permissions).index(config.index_dir)
+    return place_for(root, found.folder, shared=found.shared)

@@ -1,0 +1,77 @@
+"""Lists that show themselves: short at a prompt, as a table where rich or a notebook prints them."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TypeVar, overload
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["Shown", "html_table", "rich_table"]
+
+Row = TypeVar("Row")
+
+_NAMED = 3  # rows that a repr names
+
+
+class Shown(list[Row]):
+    """A list whose repr is one line, and that prints as a table; otherwise a list like any other.
+
+    A subclass says what its rows are called, one and many; the columns; and how a row is named and parted into cells.
+    """
+
+    noun: ClassVar[tuple[str, str]]
+    columns: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def brief(cls, row: Row, /) -> str:
+        """A row in a word or two."""
+        raise NotImplementedError
+
+    @classmethod
+    def cells(cls, row: Row, /) -> Sequence[str]:
+        """A row of the table: one text for each column."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> "Shown[Row]": ...
+    def __getitem__(self, index: SupportsIndex | slice, /) -> "Row | Shown[Row]":
+        """The row at `index`; a slice shows itself as the whole does."""
+        return type(self)(list.__getitem__(self, index)) if isinstance(index, slice) else super().__getitem__(index)
+
+    def __repr__(self) -> str:
+        named = ", ".join(self.brief(row) for row in self[:_NAMED])
+        more = ", …" * (len(self) > _NAMED)
+        return f"<{len(self)} {self.noun[len(self) != 1]}{': ' * bool(self)}{named}{more}>"
+
+    def __rich__(self) -> "Table":
+        """The table that a terminal with rich shows."""
+        return rich_table(self.columns, map(self.cells, self))
+
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows."""
+        return html_table(self.columns, map(self.cells, self))
+
+
+def rich_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> "Table":
+    """A table for a terminal; cells are text, never markup. Without a heading when no column has a name."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=any(columns))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table for a notebook, everything escaped. Without a heading when no column has a name."""
+    from html import escape
+
+    names = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    head = f"<thead><tr>{names}</tr></thead>" if any(columns) else ""
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table>{head}<tbody>{body}</tbody></table>"
