@@ -25,6 +25,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "store/sqlite/connection.py": (frozenset({"database"}), "SQLite opens the index by path, its place checked before"),
     "store/sqlite/store.py": (frozenset({"database"}), "`backup` to a path of the caller's"),
     "store/sqlite/location.py": (frozenset({"read"}), "the table of mounts in /proc, to recognise network drives"),
+    "lexicon/__init__.py": (frozenset({"read"}), "the word files that the package carries"),
     "store/sqlite/schema.py": (frozenset({"read"}), "the migrations that the package carries"),
     "code/rpc.py": (
         frozenset({"process", "read", "write"}),

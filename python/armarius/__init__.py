@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         ProjectError,
         SchemaTooNew,
         ScopeViolation,
+        SettingRefused,
         StoreBusy,
         StoreCorrupt,
         StoreError,
@@ -232,6 +233,7 @@ __all__ = [
     "SchemaTooNew",
     "ScopeViolation",
     "SemanticStatus",
+    "SettingRefused",
     "SettingsFetcher",
     "ShortName",
     "SimilarEntity",
@@ -296,7 +298,7 @@ _HOMES = {
     "errors": (
         "AmbiguousSymbol ArmariusError Backpressure BudgetConflict BudgetError CodeGraphError CodexError ConfigError "
         "ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch EmbeddingError GraphError "
-        "MissingExtra ProjectError SchemaTooNew ScopeViolation StoreBusy StoreCorrupt StoreError StoreFull "
+        "MissingExtra ProjectError SchemaTooNew ScopeViolation SettingRefused StoreBusy StoreCorrupt StoreError StoreFull "
         "UnknownDocument UnknownSymbol"
     ),
     "fetchers.code": "SubgraphFetcher",

@@ -3,12 +3,15 @@
 import os
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from armarius.config import Config
 from armarius.documents.folder import no_path
 from armarius.errors import ProjectError
 from armarius.store.sqlite.location import Place, place_for
-from armarius.trust.asked import Permissions
+
+if TYPE_CHECKING:
+    from armarius.trust.asked import Permissions
 
 __all__ = ["place_of"]
 
@@ -18,7 +21,7 @@ def place_of(
     config: Config,
     index_dir: str | PathLike[str] | None = None,
     *,
-    permissions: Permissions | None = None,
+    permissions: "Permissions | None" = None,
 ) -> Place:
     """The place of the index of the project at `root`.
 
@@ -36,5 +39,9 @@ def place_of(
         raise ProjectError(f"index_dir: {problem}")
     if index_dir is not None or config.index_dir is None:
         return place_for(root, index_dir)
-    found = (Permissions.of(root) if permissions is None else permissions).index(config.index_dir)
+    if permissions is None:
+        from armarius.trust.asked import Permissions
+
+        permissions = Permissions.of(root)
+    found = permissions.index(config.index_dir)
     return place_for(root, found.folder, shared=found.shared)

@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-import platformdirs
-
 from armarius.errors import ConfigError
 
 __all__ = ["CONFIG_ENV", "config_file", "config_folder", "shown"]
@@ -29,6 +27,8 @@ def config_file(*, project: Path | None = None) -> Path | None:
         if not Path(named).is_absolute() or "\0" in named:
             raise ConfigError(f"{CONFIG_ENV} must be an absolute path, got {named!r}")
         return Path(named) if named.endswith(".toml") else Path(named) / "config.toml"
+    import platformdirs
+
     folder = Path(platformdirs.user_config_dir("armarius", appauthor=False))
     if not folder.is_absolute():  # no home: a container under a number that no user has
         return None
