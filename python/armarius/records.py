@@ -96,12 +96,71 @@ class Omission:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """A paragraph of the project that may fill the room which everything demanded leaves.
+
+    Attributes:
+        path: Of its document.
+        paragraph: Its index there.
+        score: Its worth; comparable within one offer.
+        place: Where it stands in the story; rows enter the prompt in this order.
+        title: What it stands under: the chapter or the section.
+        text: As in the document, stripped.
+        asked: The question asks for its chapter, so it is demanded, before all others.
+    """
+
+    path: str
+    paragraph: int
+    score: float
+    place: tuple[int, str, int]
+    title: str
+    text: str
+    asked: bool = False
+
+    @property
+    def source(self) -> str:
+        """`rag:passage:<path>#<n>`, also its id."""
+        return f"rag:passage:{self.path}#{self.paragraph}"
+
+
+class Offer(Protocol):
+    """Paragraphs ranked for one request. They are no demand: what does not fit is not missed."""
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Best first, ties by source and id; ends where worth falls to noise."""
+        ...
+
+    @property
+    def most(self) -> int | None:
+        """Tokens that its rows may take in all; None is all that is left."""
+        ...
+
+    @property
+    def group(self) -> str:
+        """The bracketed heading above the rows."""
+        ...
+
+    def row(self, path: str, paragraph: int, /) -> Row | None:
+        """Any paragraph of the project as it reads today, with its worth; None when there is none."""
+        ...
+
+    def evidence(self, row: Row, /) -> tuple[Evidence, ...]:
+        """Why a row is worth what it is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Fetched:
-    """The answer of one fetcher. Empty candidates without a warning means: looked, found nothing."""
+    """The answer of one fetcher. Empty candidates without a warning means: looked, found nothing.
+
+    `offer` is for fetchers over a corpus of their own: candidates compete, an offer fills what they leave.
+    """
 
     candidates: Sequence[Candidate] = ()
     omitted: Sequence[Omission] = ()
     warnings: Sequence[ContextWarning] = ()
+    offer: Offer | None = None
 
 
 @dataclass(frozen=True, slots=True)

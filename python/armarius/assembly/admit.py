@@ -13,6 +13,7 @@ from armarius.records import (
     LAYERS,
     Candidate,
     LayerName,
+    Offer,
     Omission,
     OmitReason,
 )
@@ -26,13 +27,15 @@ _LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
 class Intake:
     """Candidates in canonical order, and what was refused. Independent of the order of the answers.
 
-    `groups` are the headings that are not our own, as no text of the prompt may pose as one either.
+    `groups` are the headings that are not our own, as no text of the prompt may pose as one either; `offers` are what
+    may fill the room that the candidates leave.
     """
 
     candidates: tuple[Candidate, ...]
     omitted: tuple[Omission, ...]
     warnings: tuple[tuple[LayerName, ContextWarning], ...]
     groups: tuple[str, ...] = ()
+    offers: tuple[Offer, ...] = ()
 
 
 def take_in(answers: Iterable[Answer], project_id: str, *, staying: Iterable[Candidate] = ()) -> Intake:
@@ -81,6 +84,7 @@ def take_in(answers: Iterable[Answer], project_id: str, *, staying: Iterable[Can
         tuple(sorted(omitted, key=lambda o: (_LAYER_INDEX[o.layer], o.source, o.id, o.reason, o.detail))),
         tuple(sorted(warnings, key=lambda w: (_LAYER_INDEX[w[0]], w[1].code, w[1].message))),
         groups,
+        tuple(answer.fetched.offer for answer in answers if answer.fetched.offer is not None),
     )
 
 

@@ -7,8 +7,9 @@ from armarius.assembly.admit import Intake, take_in
 from armarius.assembly.fetch import Answer, confirmed, gather
 from armarius.assembly.fit.cached_counter import Counter, Measured
 from armarius.assembly.fit.continuation import fit, still_true
+from armarius.assembly.fit.fill import fill, window_share
 from armarius.assembly.fit.place import Previous
-from armarius.assembly.fit.plan import Fitted, Plan
+from armarius.assembly.fit.plan import Fitted, Plan, is_window
 from armarius.assembly.fit.prefix import PrefixMemory, stable_hash
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
 from armarius.contract import AssembleRequest
@@ -27,6 +28,8 @@ from armarius.records import (
 )
 
 __all__ = ["Assembler", "Task"]
+
+_SPARE_TOKENS = 256  # that paragraphs leave before the window is given them
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,30 @@ class _Continuing:
                 self._true = still_true(task.previous.retrieved, task.previous.stamps, task.stamps, sure)
 
     def fit(self, counter: Measured, available: int) -> tuple[Plan, Fitted]:
-        return fit(self._intake, counter, self._profile, available, self._previous, self._true)
+        """Demand first, then the paragraphs on offer in what it leaves."""
+        offers = [offer for offer in self._intake.offers if offer.rows]
+        if not offers:
+            return self._demand(counter, available)
+        limit = self._profile.limit(available)
+        most = window_share(limit, self._profile.insisted_min(available))
+        plan, fitted = self._demand(counter, available, most)
+        for offer in offers:
+            fitted = fill(plan, fitted, offer, available, self._previous, most)
+        spare = limit - fitted.token_count
+        if spare <= _SPARE_TOKENS or not any(is_window(c) and f == "truncated" for c, f in _forms(fitted)):
+            return plan, fitted
+        # What no paragraph wanted is the window's again.
+        plan, demand = self._demand(counter, available, most + spare - _SPARE_TOKENS // 2)
+        for offer in offers:
+            demand = fill(plan, demand, offer, available, self._previous, None)
+        return plan, demand
+
+    def _demand(self, counter: Measured, available: int, most: int | None = None) -> tuple[Plan, Fitted]:
+        return fit(self._intake, counter, self._profile, available, self._previous, self._true, most)
+
+
+def _forms(fitted: Fitted) -> list[tuple[Candidate, str]]:
+    return [(item.candidate, item.form) for item in fitted.rendered.placed]
 
 
 def _confirmed(task: Task, timeout: float) -> tuple[set[str], list[Answer]]:

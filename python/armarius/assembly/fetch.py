@@ -125,7 +125,7 @@ def _late(timeout: float) -> str:
 def _ask(fetcher: Fetcher, request: FetchRequest) -> Answer:
     try:
         fetched = fetcher.fetch(request)
-        fetched = Fetched(tuple(fetched.candidates), tuple(fetched.omitted), tuple(fetched.warnings))
+        fetched = Fetched(tuple(fetched.candidates), tuple(fetched.omitted), tuple(fetched.warnings), fetched.offer)
         strays = sorted({candidate.layer for candidate in fetched.candidates} - set(LAYERS))
         if strays:
             return _failed(fetcher, f"candidates for unknown layers: {', '.join(strays)}")

@@ -41,12 +41,16 @@ Form = Literal["full", "short", "truncated"]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A candidate that enters the prompt, in the form it enters; `part` is the piece of its content kept."""
+    """A candidate that enters the prompt, in the form it enters; `part` is the piece of its content kept.
+
+    `fills` marks a paragraph that nothing demanded: it fills room that was left.
+    """
 
     candidate: Candidate
     text: str
     form: Form = "full"
     part: tuple[int, int] | None = None
+    fills: bool = False
 
 
 @dataclass(frozen=True, slots=True)

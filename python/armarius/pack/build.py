@@ -115,8 +115,8 @@ def account(
 
 def _capacity(profile: BudgetProfile, fitted: Fitted, available: int, trimmed: bool) -> list[str]:
     said = []
-    if fitted.token_count * 100 >= profile.warn_percent * available:
-        percent = 100 * fitted.token_count / available
+    if fitted.required * 100 >= profile.warn_percent * available:
+        percent = 100 * fitted.required / available
         said.append(
             ContextWarning("CONTEXT_CAPACITY_WARNING", f"the prompt fills {percent:.1f} % of {available} tokens")
         )

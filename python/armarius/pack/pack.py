@@ -1,6 +1,6 @@
 """The pack: a prompt with the complete account of what went in, what stayed out, and why."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -19,12 +19,16 @@ from armarius.pack.items import (
     PackOmission,
     score_of,
 )
-from armarius.records import LAYERS, Candidate, LayerName
+from armarius.records import LAYERS, Candidate, LayerName, OmitReason
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 __all__ = ["Pack"]
+
+_PASSAGE = "rag:passage:"
+ROWS = "rag:passages"
+"""The one omission that stands for every paragraph on offer that did not enter."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,10 @@ class Pack:
             )
             for c, tokens in self._fitted.left_out
         ]
+        unused = self._fitted.offered - self._fitted.entered
+        if unused > 0:
+            detail = f"{unused} more paragraphs are worth less than {self._fitted.line:.3f}; explain() answers for each"
+            left_out.append(PackOmission(ROWS, "retrieved", ROWS, "budget", detail))
         return tuple(sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
 
     @cached_property
@@ -143,7 +151,8 @@ class Pack:
         """Why `wanted` is in the prompt or is not.
 
         Args:
-            wanted: An id or a source, such as `codex:detected:e1`.
+            wanted: An id or a source, such as `codex:detected:e1`; or any paragraph of the project, as
+                `chapters/ch040.md#12`.
 
         Raises:
             KeyError: Nothing of that name was considered.
@@ -151,8 +160,35 @@ class Pack:
         items = tuple(item for item in self.items if wanted in (item.id, item.source))
         omitted = tuple(gone for gone in self.omitted if wanted in (gone.id, gone.source))
         if not items and not omitted:
+            omitted = tuple(self._unused(wanted.removeprefix(_PASSAGE)))
+        if not items and not omitted:
+            items = tuple(item for item in self.items if item.source == _PASSAGE + wanted)
+        if not items and not omitted:
             raise KeyError(f"nothing with the id or source {wanted!r} was considered")
         return Explanation(wanted, bool(items), items, omitted)
+
+    def _unused(self, wanted: str) -> Iterator[PackOmission]:
+        """A paragraph that was on offer and did not enter: its worth, the line it missed, why."""
+        path, _, number = wanted.rpartition("#")
+        if not number.isdecimal() or any(item.source == _PASSAGE + wanted for item in self.items):
+            return
+        for offer in self._plan.intake.offers:
+            row = offer.row(path, int(number))
+            if row is None:
+                continue
+            worth, line = row.score, self._fitted.line
+            shown = any(row.text and row.text in item.text for item in self._fitted.rendered.placed)
+            detail = f"worth {worth:.3f}, the last one in is worth {line:.3f}"
+            if shown:
+                reason: OmitReason = "duplicate"
+                detail = "stands in the prompt already"
+            elif worth <= 0:
+                reason, detail = "no match", "nothing speaks for it"
+            else:
+                reason = "budget"
+                if worth >= line:
+                    detail += "; it was too long for the room that was left"
+            yield PackOmission(row.source, "retrieved", row.source, reason, detail, 0, worth, offer.evidence(row))
 
     def what_if(self, *, budget: int) -> "Pack":
         """The same candidates under another budget. Fetches nothing, remembers nothing."""
@@ -188,9 +224,9 @@ class Pack:
 
     @property
     def retrieved(self) -> tuple[Candidate, ...]:
-        """The candidates behind the items of the retrieved layer."""
+        """The candidates behind the items of the retrieved layer; paragraphs that filled room are none."""
         placed = self._fitted.rendered.placed
-        return tuple(item.candidate for item in placed if item.candidate.layer == "retrieved")
+        return tuple(item.candidate for item in placed if item.candidate.layer == "retrieved" and not item.fills)
 
     def as_previous(self) -> Previous:
         """What of this prompt decides how the next is laid out; a request's `previous` takes the pack itself."""
@@ -199,13 +235,20 @@ class Pack:
             for item in self.items
             if item.part is not None and item.layer == "immediate"
         }
-        rendered = self._fitted.rendered
-        pairs = [
+        demand = self._fitted.demand
+        demanded = [
             (item, span[1])
-            for item, span in zip(rendered.placed, rendered.spans, strict=True)
+            for item, span in zip(demand.placed, demand.spans, strict=True)
             if item.candidate.layer == "retrieved"
         ]
-        return Previous(self.prompt, tuple(item for item, _ in pairs), tuple(end for _, end in pairs), windows)
+        return Previous(
+            prompt=self.prompt,
+            retrieved=tuple(item for item, _ in demanded),
+            rows=tuple(item for item in self._fitted.rendered.placed if item.fills),
+            demand=demand.prompt,
+            ends=tuple(end for _, end in demanded),
+            windows=windows,
+        )
 
     def __rich__(self) -> "RenderableType":
         """The overview that a terminal with rich shows."""

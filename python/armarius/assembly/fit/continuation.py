@@ -14,7 +14,7 @@ from armarius.assembly.admit import Intake, canonical
 from armarius.assembly.escape import neutralise
 from armarius.assembly.fit.cached_counter import Measured
 from armarius.assembly.fit.place import FULL, OMITTED, Previous
-from armarius.assembly.fit.plan import Choice, Fitted, Plan
+from armarius.assembly.fit.plan import Choice, Fitted, Plan, is_window
 from armarius.assembly.fit.prefix import common_prefix
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.assembly.render import Placed
@@ -53,6 +53,7 @@ def fit(
     available: int,
     previous: Previous,
     true: Collection[str],
+    window_most: int | None = None,
 ) -> tuple[Plan, Fitted]:
     """The prompt that shares most with the previous one and lacks nothing that one without history would have.
 
@@ -63,6 +64,7 @@ def fit(
         available: The budget less the reserve.
         previous: The previous prompt, empty if there is none.
         true: Ids of its items that still hold although this request may not offer them.
+        window_most: Tokens that the window around the cursor may take.
 
     Raises:
         BudgetError: Rules, query or cursor window do not fit.
@@ -70,11 +72,11 @@ def fit(
     Cost: without a previous prompt one fit; else a logarithm of its items in allocations, and a second fit where
     the prompt changes.
     """
-    plain = Plan(intake, measured, profile, Previous())
+    plain = Plan(intake, measured, profile, Previous(), window_most=window_most)
     if not previous.prompt:
         return plain, plain.fit(available)
     line = _line(plain, previous, true)
-    attempt = _Attempt(plain, previous, line, available)
+    attempt = _Attempt(plain, previous, line, available, window_most)
     kept = line[: attempt.most()]
     try:
         plan = attempt.plan(kept)
@@ -85,7 +87,7 @@ def fit(
             fitted = plan.fit(available)
     except BudgetError:
         # A counter that does not add up: what was chosen beside the held items may take more in the end.
-        plan, kept, rest = Plan(intake, measured, profile, previous), [], None
+        plan, kept, rest = Plan(intake, measured, profile, previous, window_most=window_most), [], None
         fitted = plan.fit(available)
     moved = fitted.anchor_moved or rest is not None or len(kept) < len(line)
     return plan, replace(fitted, anchor_moved=moved)
@@ -132,6 +134,7 @@ class _Attempt:
     previous: Previous
     line: list[Placed]
     available: int
+    window_most: int | None = None
 
     def __post_init__(self) -> None:
         self._choice = self.plain.choose(self.available)
@@ -161,7 +164,8 @@ class _Attempt:
         entering = {item.candidate.id for item in held} | self._cut
         barred = [c.id for c in self.plain.candidates if c.layer == "retrieved" and c.id not in entering]
         measured, profile = self.plain.measured, self.plain.profile
-        return Plan(carry(self.plain.intake, kept), measured, profile, previous, held, barred)
+        intake = carry(self.plain.intake, kept)
+        return Plan(intake, measured, profile, previous, held, barred, self.window_most)
 
     def most(self) -> int:
         """How many items of the line fit, from its first on, beside all that is wanted."""
@@ -190,7 +194,7 @@ class _Attempt:
             if candidate.layer == "retrieved":
                 if decision == OMITTED and key in plan.places:
                     return False
-            elif not _is_window(candidate) and decision != theirs[key]:
+            elif not is_window(candidate) and decision != theirs[key]:
                 return False
         return True
 
@@ -198,8 +202,8 @@ class _Attempt:
         """What stays of `kept` when what stands behind the first change gives way; None when nothing need change."""
         rendered = fitted.rendered
         spans = zip(rendered.placed, rendered.spans, strict=True)
-        window = next((span for item, span in spans if _is_window(item.candidate)), None)
-        shared = common_prefix(self.previous.prompt, rendered.prompt)
+        window = next((span for item, span in spans if is_window(item.candidate)), None)
+        shared = common_prefix(self.previous.demand, rendered.prompt)
         if window is None or shared > window[0]:
             return None
         ends = {item.candidate.id: end for item, end in zip(self.previous.retrieved, self.previous.ends, strict=True)}
@@ -221,10 +225,6 @@ def _window(plan: Plan, choice: Choice) -> int:
     """Tokens of the window around the cursor."""
     total = 0
     for candidate, size, decision in zip(plan.candidates, choice.sizes, choice.decisions, strict=True):
-        if _is_window(candidate):
+        if is_window(candidate):
             total += size.tokens if decision == FULL else max(decision, 0)
     return total
-
-
-def _is_window(candidate: Candidate) -> bool:
-    return candidate.layer == "immediate" and candidate.keep == "around"

@@ -23,12 +23,16 @@ class Previous:
     Attributes:
         prompt: Its text.
         retrieved: The items of its retrieved layer, in their order.
-        ends: Where each of them ends in the prompt, code points.
+        rows: The paragraphs that filled its room, in their order; not among `retrieved`.
+        demand: Its text before they did.
+        ends: Where each of `retrieved` ends in `demand`, code points.
         windows: By item: where its piece started in its content, and how that piece began.
     """
 
     prompt: str = ""
     retrieved: tuple[Placed, ...] = ()
+    rows: tuple[Placed, ...] = ()
+    demand: str = ""
     ends: tuple[int, ...] = ()
     windows: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 

@@ -1,6 +1,6 @@
 """Candidates and a budget to a prompt that fits: measure, allocate, cut, render, count, repair."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from armarius.assembly.admit import Intake
@@ -25,7 +25,7 @@ from armarius.assembly.render import (
 from armarius.errors import BudgetError
 from armarius.records import Candidate, LayerName
 
-__all__ = ["Choice", "Fitted", "Plan"]
+__all__ = ["Choice", "Fitted", "Plan", "is_window"]
 
 # Slack after cutting at a boundary that is worth another round of allocation.
 _REFILL_TOKENS = 64
@@ -35,7 +35,17 @@ _NOTHING = Size("", 0, 0, None)
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A prompt that fits, and the account of it."""
+    """A prompt that fits, and the account of it.
+
+    Attributes:
+        token_count: Of the prompt as it is.
+        demanded: Of everything that competes, whether or not it is in.
+        demand: The prompt before paragraphs filled what was left.
+        required: Its tokens.
+        offered: Paragraphs on offer.
+        entered: Those of them that are in.
+        line: The worth of the last one in, 0.0 when none was left out for room.
+    """
 
     rendered: Rendered
     token_count: int
@@ -43,6 +53,11 @@ class Fitted:
     left_out: tuple[tuple[Candidate, int], ...]
     granted: dict[LayerName, int]
     anchor_moved: bool
+    demand: Rendered
+    required: int
+    offered: int = 0
+    entered: int = 0
+    line: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +85,7 @@ class Plan:
         previous: Whose windows are continued.
         held: Items of the retrieved layer that enter exactly as given, in this order, before all others of it.
         barred: Ids of the retrieved layer that do not enter, whatever room there is.
+        window_most: Tokens that the window around the cursor may take, when others are to have the rest.
 
     Attributes:
         places: The place of each held item.
@@ -83,6 +99,7 @@ class Plan:
         previous: Previous,
         held: Sequence[Placed] = (),
         barred: Collection[str] = (),
+        window_most: int | None = None,
     ) -> None:
         self.intake = intake
         self.measured = measured
@@ -99,6 +116,8 @@ class Plan:
             if candidate.layer == "retrieved" and candidate.id in by_id
         }
         self._division = Division(self.candidates, measured, profile, barred)
+        self._window_most = window_most
+        self._window = next((i for i, one in enumerate(self.candidates) if is_window(one)), None)
 
     def choose(self, available: int) -> Choice:
         """The allocation alone, for comparing plans. Cost: one allocation once the sizes are known."""
@@ -108,7 +127,7 @@ class Plan:
             sizes([c for c, barred in zip(self.candidates, bars, strict=True) if not barred], self.measured, limit)
         )
         measured = [_NOTHING if barred else next(known) for barred in bars]
-        decisions, _, used = self._division.allocate(limit, available, measured, self._fixed())
+        decisions, _, used = self._allocate(limit, available, measured, self._fixed())
         return Choice(decisions, measured, used)
 
     def entering(self, choice: Choice, available: int) -> list[Placed]:
@@ -133,7 +152,7 @@ class Plan:
         fixed = self._fixed()
         target = limit
         for attempt in range(_REPAIRS):
-            decisions, granted, _ = self._division.allocate(target, available, measured, fixed)
+            decisions, granted, _ = self._allocate(target, available, measured, fixed)
             self._insist(decisions, available, measured)
             placed, moved = self._place(decisions, measured)
             placed += self._refill(placed, decisions, target, available, measured)
@@ -147,13 +166,27 @@ class Plan:
                     for candidate, size in zip(self.candidates, measured, strict=True)
                     if (candidate.layer, candidate.id) not in entered
                 )
-                return Fitted(rendered, total, demanded, left_out, granted, moved)
+                return Fitted(rendered, total, demanded, left_out, granted, moved, rendered, total)
             target -= (total - limit) << attempt
             if target < 0:
                 break
         raise BudgetError(
             f"no prompt of at most {limit} tokens can be built: {self.measured.counter.name} does not add up"
         )
+
+    def _allocate(
+        self, target: int, available: int, measured: list[Size], fixed: Mapping[int, int]
+    ) -> tuple[list[int], dict[LayerName, int], dict[LayerName, int]]:
+        """`Division.allocate`, the window taking no more than it may."""
+        at, most = self._window, self._window_most
+        if at is None or most is None or measured[at].tokens <= most:
+            return self._division.allocate(target, available, measured, fixed)
+        capped = list(measured)
+        capped[at] = replace(measured[at], tokens=most)
+        decisions, granted, used = self._division.allocate(target, available, capped, fixed)
+        if decisions[at] == FULL:
+            decisions[at] = most
+        return decisions, granted, used
 
     def _fixed(self) -> dict[int, int]:
         """Tokens of what is held, by index of its candidate."""
@@ -171,11 +204,11 @@ class Plan:
         if not absent:
             return
         low, high = available, max(available, 1)
-        while missing(self._division.allocate(self.profile.limit(high), high, measured, {})[0]):
+        while missing(self._allocate(self.profile.limit(high), high, measured, {})[0]):
             low, high = high, high * 2
         while low + 1 < high:
             middle = (low + high) // 2
-            if missing(self._division.allocate(self.profile.limit(middle), middle, measured, {})[0]):
+            if missing(self._allocate(self.profile.limit(middle), middle, measured, {})[0]):
                 low = middle
             else:
                 high = middle
@@ -215,17 +248,20 @@ class Plan:
                 fixed[index] = measured[index].short or 0
         if slack < _REFILL_TOKENS:
             return []
-        again, _, _ = self._division.allocate(target, available, measured, fixed)
+        again, _, _ = self._allocate(target, available, measured, fixed)
         if any(again[index] == OMITTED for index in fixed):
             return []
         rest = [OMITTED if index in fixed else decision for index, decision in enumerate(again)]
         return place(self.candidates, measured, rest, self.measured, self.previous.windows)[0]
 
 
+def is_window(candidate: Candidate) -> bool:
+    """Whether it is the text around the cursor, whose length is what others leave."""
+    return candidate.layer == "immediate" and candidate.keep == "around"
+
+
 def _binding(candidate: Candidate) -> Candidate:
     """Rules are never trimmed, the window around the cursor is never left out."""
     if candidate.layer == "rules":
         return replace(candidate, pinned=True, keep=None, short=None)
-    if candidate.layer == "immediate" and candidate.keep == "around":
-        return replace(candidate, pinned=True)
-    return candidate
+    return replace(candidate, pinned=True) if is_window(candidate) else candidate

@@ -1,0 +1,227 @@
+"""Filling what demand leaves: paragraphs of the project, best first, until the room is used.
+
+Demand is everything a request cannot do without; it has been fitted before, the window around the cursor to a share of
+the prompt. Paragraphs are no demand. They enter greedily by worth while they fit, and stand in the order of the story;
+what a previous prompt held keeps its place, and new ones follow. Neighbours join under one heading.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from armarius.assembly.escape import neutralise
+from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.place import Previous
+from armarius.assembly.fit.plan import Fitted, Plan, is_window
+from armarius.assembly.render import SEPARATOR, Placed, closing_piece, heading_piece, opening_piece, render
+from armarius.records import Candidate, Offer, Row
+
+__all__ = ["WINDOW_PERCENT", "fill", "window_share"]
+
+WINDOW_PERCENT = 25
+"""Of the prompt's limit: what the window around the cursor keeps beside paragraphs on offer (docs/decisions/0034)."""
+_STEP = 256  # tokens: room changes in steps, so that a key stroke moves no paragraph
+_BATCH = 48  # rows counted at once
+_MISSES = 96  # rows in a row that do not fit before the search for a smaller one ends
+_LEAST = 24  # tokens: no paragraph worth reading is shorter with its heading
+_SUBHEADING = 6  # tokens of the line between two paragraphs of one chapter that are no neighbours
+_REPAIRS = 12
+
+
+def window_share(plan_limit: int, least: int) -> int:
+    """Tokens that the window may take while paragraphs are on offer."""
+    return max(plan_limit * WINDOW_PERCENT // 100, least)
+
+
+def fill(
+    plan: Plan, fitted: Fitted, offer: Offer, available: int, previous: Previous, window_most: int | None
+) -> Fitted:
+    """`fitted` with the paragraphs of `offer` that fit beside it.
+
+    Args:
+        plan: What `fitted` was made from.
+        fitted: A prompt of demand alone.
+        offer: The paragraphs, best first.
+        available: The budget less the reserve.
+        previous: Whose paragraphs keep their place.
+        window_most: What the window was held to; its share stays reserved while it is not full.
+
+    Cost: one count of each paragraph tried, remembered; one count of the final prompt.
+    """
+    limit = plan.profile.limit(available)
+    filling = _Filling(plan, fitted, offer, previous)
+    rows = filling.choose(filling.room(limit, window_most))
+    for attempt in range(_REPAIRS):
+        if not rows:
+            break
+        placed = filling.place(rows)
+        rendered = render(filling.arranged(placed))
+        total = plan.measured.fresh(rendered.prompt)
+        if total <= limit:
+            line = min((row.score for row in rows if not row.asked), default=0.0)
+            return replace(
+                fitted, rendered=rendered, token_count=total, offered=len(offer.rows), entered=len(placed), line=line
+            )
+        worst = sorted(rows, key=lambda row: (row.asked, -row.score, row.source))
+        gone = {row.source for row in worst[-(1 << attempt) :]}
+        rows = [row for row in rows if row.source not in gone]
+    return replace(fitted, offered=len(offer.rows))
+
+
+@dataclass
+class _Filling:
+    """One prompt being filled."""
+
+    plan: Plan
+    fitted: Fitted
+    offer: Offer
+    previous: Previous
+
+    @property
+    def _measured(self) -> Measured:
+        return self.plan.measured
+
+    def room(self, limit: int, window_most: int | None) -> int:
+        """Tokens that rows may take in all."""
+        placed = self.fitted.rendered.placed
+        layer = [item for item in placed if item.candidate.layer == "retrieved"]
+        frame = 0 if layer else sum(self._measured.counts([opening_piece("retrieved"), closing_piece("retrieved")]))
+        if all(item.candidate.group != self.offer.group for item in layer):
+            frame += self._measured.count(heading_piece(self.offer.group))
+        window = next((item for item in placed if is_window(item.candidate)), None)
+        unused = 0
+        if window is not None and window_most is not None:
+            tokens = self._measured.count(window.text + SEPARATOR)
+            unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
+        room = limit - self.fitted.token_count - unused - frame
+        return room if self.offer.most is None else min(room, self.offer.most - frame)
+
+    def choose(self, room: int) -> list[Row]:
+        """The rows that enter, in the order of the prompt."""
+        asked = [row for row in self.offer.rows if row.asked]
+        others = [row for row in self.offer.rows if not row.asked]
+        taken = _Taken(self._measured, self._shown(), room)
+        if not taken.all(asked):
+            taken.greedily(sorted(asked, key=lambda row: (-row.score, row.source)))
+        taken.greedily(others)
+        held = [row for item in self.previous.rows if (row := self._still(item)) is not None]
+        taken.greedily([row for row in held if row.source not in taken.rows])
+        kept = [row.source for row in held if row.source in taken.rows]
+        new = sorted((row for key, row in taken.rows.items() if key not in set(kept)), key=lambda row: row.place)
+        return [*(taken.rows[source] for source in kept), *new]
+
+    def _still(self, item: Placed) -> Row | None:
+        """The row of a paragraph of the previous prompt that reads as it did."""
+        path, _, number = item.candidate.source.removeprefix("rag:passage:").rpartition("#")
+        row = self.offer.row(path, int(number)) if number.isdecimal() else None
+        return row if row is not None and item.text.endswith(neutralise(row.text, self.plan.intake.groups)) else None
+
+    def _shown(self) -> str:
+        """What the immediate layer says already."""
+        placed = self.fitted.rendered.placed
+        return "\n\n".join(item.text for item in placed if item.candidate.layer == "immediate")
+
+    def place(self, rows: Sequence[Row]) -> list[Placed]:
+        """The rows as they stand in the prompt, each under its heading unless it continues the one before."""
+        placed, before = [], None
+        groups = self.plan.intake.groups
+        for row in rows:
+            text = neutralise(_head(row, before), groups) + neutralise(row.text, groups)
+            candidate = Candidate(
+                id=row.source,
+                layer="retrieved",
+                source=row.source,
+                content=text,
+                score=row.score,
+                evidence=self.offer.evidence(row),
+                group=self.offer.group,
+                documents=(row.path,),
+            )
+            placed.append(Placed(candidate, text, fills=True))
+            before = row
+        return placed
+
+    def arranged(self, rows: Sequence[Placed]) -> list[Placed]:
+        """Everything demanded as it stood, and the rows at the end of their layer under one heading."""
+        before: list[Placed] = []
+        group: list[Placed] = []
+        behind: list[Placed] = []
+        for item in self.fitted.rendered.placed:
+            if item.candidate.layer == "immediate":
+                behind.append(item)
+            elif item.candidate.layer == "retrieved" and item.candidate.group == self.offer.group:
+                group.append(item)
+            else:
+                before.append(item)
+        return [*before, *group, *rows, *behind]
+
+
+class _Taken:
+    """Rows taken so far, and the room they leave."""
+
+    def __init__(self, measured: Measured, shown: str, room: int) -> None:
+        self.rows: dict[str, Row] = {}
+        self._measured = measured
+        self._shown = shown
+        self._room = room
+        self._texts: set[str] = set()
+        self._places: set[tuple[str, int]] = set()
+        self._titles: set[tuple[str, str]] = set()
+
+    def all(self, rows: Sequence[Row]) -> bool:
+        """Take every one of `rows`, if all fit."""
+        costs = [self._cost(row, tokens) for row, tokens in self._counted(rows)]
+        wanted = [row for row in rows if self._is_new(row)]
+        if sum(costs) > self._room:
+            return False
+        for row in wanted:
+            self._take(row, 0)
+        self._room -= sum(costs)
+        return True
+
+    def greedily(self, rows: Sequence[Row]) -> None:
+        """Take each of `rows` that still fits, in their order."""
+        missed = 0
+        for row, tokens in self._counted(rows):
+            if self._room < _LEAST or missed > _MISSES:
+                return
+            if not self._is_new(row):
+                continue
+            cost = self._cost(row, tokens)
+            if cost > self._room:
+                missed += 1
+                continue
+            missed = 0
+            self._take(row, cost)
+
+    def _counted(self, rows: Sequence[Row]) -> Iterator[tuple[Row, int]]:
+        for start in range(0, len(rows), _BATCH):
+            part = rows[start : start + _BATCH]
+            yield from zip(part, self._measured.counts([row.text + SEPARATOR for row in part]), strict=True)
+
+    def _is_new(self, row: Row) -> bool:
+        return (
+            bool(row.text)
+            and row.source not in self.rows
+            and row.text not in self._texts
+            and (row.text not in self._shown)
+        )
+
+    def _cost(self, row: Row, tokens: int) -> int:
+        if (row.path, row.title) not in self._titles:
+            return tokens + self._measured.count(_head(row, None))
+        joins = (row.path, row.paragraph - 1) in self._places
+        bridges = (row.path, row.paragraph + 1) in self._places
+        return tokens + _SUBHEADING * (1 - joins - bridges)
+
+    def _take(self, row: Row, cost: int) -> None:
+        self.rows[row.source] = row
+        self._texts.add(row.text)
+        self._places.add((row.path, row.paragraph))
+        self._titles.add((row.path, row.title))
+        self._room -= cost
+
+
+def _head(row: Row, before: Row | None) -> str:
+    if before is None or (before.path, before.title) != (row.path, row.title):
+        return f"## 段落：{row.title}（{row.path}#{row.paragraph}）\n"
+    return "" if before.paragraph + 1 == row.paragraph else f"### #{row.paragraph}\n"
