@@ -2,12 +2,23 @@ from os import PathLike
 from typing import final
 
 __all__ = [
+    "ChosenParagraph",
     "CodeGraph",
+    "Corpus",
+    "CorpusCoverage",
+    "CorpusGroup",
+    "CorpusPart",
+    "CorpusQuery",
+    "CorpusScores",
+    "CorpusSelection",
+    "CorpusWeights",
     "EntityMatcher",
     "Match",
     "Mention",
     "Occurrences",
     "Rejection",
+    "ScoredParagraph",
+    "ScoredUnit",
     "TextIndex",
     "TokenCounter",
     "__version__",
@@ -216,3 +227,222 @@ class CodeGraph:
         kinds: list[str],
         external: bool,
     ) -> tuple[list[tuple[int, int]], list[tuple[int, int, str, str, int, bool, int]], bool, bool]: ...
+
+@final
+class CorpusPart:
+    def __new__(
+        cls,
+        path: str,
+        kind: str,
+        text: str,
+        paragraphs: list[tuple[int, int, str]],
+        units: list[tuple[str, int | None, int]],
+        /,
+    ) -> CorpusPart: ...
+    @staticmethod
+    def from_bytes(data: bytes, /) -> CorpusPart: ...
+    def to_bytes(self) -> bytes: ...
+    def with_entities(self, rows: list[tuple[int, str, int]], /) -> CorpusPart: ...
+    def with_tokens(
+        self, counter: str, paragraphs: list[int], *, heading: int = 0, units: list[int] | None = None
+    ) -> CorpusPart: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def counters(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+
+@final
+class Corpus:
+    def __new__(cls, parts: list[CorpusPart], /) -> Corpus: ...
+    @staticmethod
+    def open(parts: list[bytes], /) -> Corpus: ...
+    def with_parts(self, changed: list[CorpusPart], removed: list[str] = ...) -> Corpus: ...
+    def with_tokens(self, counter: str, costs: list[tuple[str, int, list[int] | None, list[int]]], /) -> Corpus: ...
+    @property
+    def paths(self) -> list[str]: ...
+    @property
+    def resident_bytes(self) -> int: ...
+    def __len__(self) -> int: ...
+    def score(self, query: CorpusQuery, /) -> CorpusScores: ...
+    def explain(self, query: CorpusQuery, path: str, index: int, /) -> dict[str, float]: ...
+    def frequencies(self, texts: list[str], /) -> list[int]: ...
+    def rarities(self, texts: list[str], /) -> list[float]: ...
+
+@final
+class CorpusWeights:
+    def __new__(
+        cls,
+        families: list[tuple[str, float, tuple[float, float, float, float]]],
+        *,
+        k1: tuple[float, float, float, float] = ...,
+        paragraph: float = 1.0,
+        near: float = 0.0,
+        window: float = 0.0,
+        unit: float = 0.0,
+        line: float = 0.0,
+        asked: float = 0.0,
+        c: float = 0.0,
+        d: float = 1.0,
+        heading: float = 0.0,
+        best: float = 0.0,
+    ) -> CorpusWeights: ...
+    @property
+    def families(self) -> list[str]: ...
+
+@final
+class CorpusGroup:
+    def __new__(
+        cls,
+        family: str,
+        texts: list[tuple[str, float]],
+        *,
+        entities: list[tuple[str, float]] = ...,
+        weight: float = 1.0,
+    ) -> CorpusGroup: ...
+
+@final
+class CorpusQuery:
+    def __new__(
+        cls,
+        weights: CorpusWeights,
+        groups: list[CorpusGroup],
+        *,
+        asked: list[int] = ...,
+        concepts: list[tuple[str | None, str | None, float, list[str]]] = ...,
+        share: float = 0.6,
+        paragraph_signals: list[tuple[str, float, float, list[tuple[str, int, float]]]] = ...,
+        unit_signals: list[tuple[str, float, list[tuple[str, int, float]]]] = ...,
+        kinds: list[str] = ...,
+        chapters: tuple[int | None, int | None] = ...,
+        as_of: int | None = None,
+        look_into: int | None = None,
+    ) -> CorpusQuery: ...
+
+@final
+class CorpusScores:
+    @property
+    def best(self) -> float: ...
+    @property
+    def strongest(self) -> dict[str, float]: ...
+    @property
+    def frequencies(self) -> list[int]: ...
+    @property
+    def coverage(self) -> CorpusCoverage: ...
+    def __len__(self) -> int: ...
+    def paragraphs(self, limit: int, /) -> list[ScoredParagraph]: ...
+    def units(self, limit: int, /) -> list[ScoredUnit]: ...
+    def score_of(self, path: str, index: int, /) -> float | None: ...
+    def fused(self, others: list[CorpusScores], *, mean: float, most: float) -> CorpusScores: ...
+    def select(
+        self,
+        room: int,
+        *,
+        counter: str,
+        join: int,
+        gap: int,
+        floor: float = 0.0,
+        least: int = 0,
+        shown: list[tuple[str, int, int]] = ...,
+        held: list[tuple[str, int]] = ...,
+        rest: list[tuple[str, int, int]] = ...,
+        asked: list[tuple[str, int | None, str]] = ...,
+    ) -> CorpusSelection: ...
+
+@final
+class CorpusCoverage:
+    @property
+    def total(self) -> float: ...
+    @property
+    def lost(self) -> float: ...
+    @property
+    def best(self) -> float: ...
+    @property
+    def missing(self) -> list[int]: ...
+
+@final
+class CorpusSelection:
+    @property
+    def chosen(self) -> list[ChosenParagraph]: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def line(self) -> float: ...
+    @property
+    def stop(self) -> str: ...
+    @property
+    def passed_over(self) -> int: ...
+    @property
+    def left_out(self) -> int: ...
+
+@final
+class ScoredParagraph:
+    __match_args__ = ("path", "index", "score")
+    def __new__(cls, path: str, index: int, score: float) -> ScoredParagraph: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def score(self) -> float: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __getnewargs__(self) -> tuple[str, int, float]: ...
+
+@final
+class ScoredUnit:
+    __match_args__ = ("path", "unit", "label", "chapter", "rank", "own", "told", "asked", "best", "best_score")
+    def __new__(
+        cls,
+        path: str,
+        unit: int,
+        label: str,
+        chapter: int | None,
+        rank: float,
+        own: float,
+        told: float,
+        asked: float,
+        best: int | None,
+        best_score: float,
+    ) -> ScoredUnit: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def unit(self) -> int: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def chapter(self) -> int | None: ...
+    @property
+    def rank(self) -> float: ...
+    @property
+    def own(self) -> float: ...
+    @property
+    def told(self) -> float: ...
+    @property
+    def asked(self) -> float: ...
+    @property
+    def best(self) -> int | None: ...
+    @property
+    def best_score(self) -> float: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __getnewargs__(self) -> tuple[str, int, str, int | None, float, float, float, float, int | None, float]: ...
+
+@final
+class ChosenParagraph:
+    __match_args__ = ("path", "index", "score", "asked")
+    def __new__(cls, path: str, index: int, score: float, asked: bool) -> ChosenParagraph: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def asked(self) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __getnewargs__(self) -> tuple[str, int, float, bool]: ...

@@ -20,6 +20,7 @@ HeadingKey = Literal[
     "detected",
     "relations",
     "passages",
+    "weak",
     "code",
     "window",
     "selection",
@@ -42,6 +43,7 @@ HEADINGS: Final[Mapping[Language, Mapping[HeadingKey, str]]] = MappingProxyType(
                 "detected": "[知识图谱 — 引用检测]",
                 "relations": "[知识图谱 — 关系]",
                 "passages": "[检索 — 相关段落]",
+                "weak": "[检索 — 线索微弱，可能无答案]",
                 "code": "[代码图谱 — 符号子图]",
                 # immediate
                 "window": "[当前文档]",

@@ -128,7 +128,7 @@ class Offer(Protocol):
 
     @property
     def rows(self) -> Sequence[Row]:
-        """Best first, ties by source and id; ends where worth falls to noise."""
+        """Best first, ties by source and id; ends where worth falls to noise. Those asked for are the best."""
         ...
 
     @property

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-import armarius._core as _core
 from armarius.codex import entity_card
 from armarius.codex.cards import short_card
 from armarius.errors import ContextWarning
@@ -21,7 +20,9 @@ from armarius.retrieval.contradictions.statements import Statement, statements
 from armarius.retrieval.contradictions.values import ATTRIBUTES
 from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.corpus.tables import CorpusTables
-from armarius.retrieval.passages import BEST_SCORE, TEXTS, Passage, passages_of
+from armarius.retrieval.offer import PassageOffer
+from armarius.retrieval.passages import BEST_SCORE
+from armarius.retrieval.ranking import Ranked, rank
 from armarius.retrieval.retrieve import Sources, ask_graph, find
 from armarius.retrieval.trace import Found
 
@@ -73,15 +74,16 @@ class PassageFetcher:
                 chapter=request.chapter,
                 known=known,
                 sources=self._sources,
-                explained=TEXTS,
+                explained=0,
             )
-            rivals = _disputed(tables, found, request.chapter)
-            passages = passages_of(tables, found)
+            asked = found.answer.understanding
+            rivals = [_statement(one, request) for one in _disputed(tables, found, request.chapter)]
             cards = list(_cards(tables, found, request))
             related = relations_asked(tables, found, request)
-        candidates, omitted = _distinct(passages, rivals, request)
-        offered = (*related.candidates, *cards, *candidates)
-        return Fetched(offered, (*found.answer.omitted, *related.omitted, *omitted), found.answer.warnings)
+            ranked = rank(tables, asked, {id_: factor for id_, (factor, _, _) in found.people.related.items()})
+        offer = PassageOffer(ranked, self._corpus.documents, asked, request.chapter)
+        omitted = [*found.answer.omitted, *related.omitted, *_unknown(ranked)]
+        return Fetched((*related.candidates, *cards, *rivals), omitted, found.answer.warnings, offer)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
         """The ids of those `candidates` whose text stands where it stood, or whose card or relation reads the same.
@@ -115,6 +117,14 @@ class PassageFetcher:
 
 def _head(title: str, reference: str) -> str:
     return f"## 段落：{title}（{reference}）"
+
+
+def _unknown(ranked: Ranked) -> list[Omission]:
+    """The words of the question that occur nowhere, where they make the answer doubtful."""
+    if ranked.outcome == "found" or not ranked.missing:
+        return []
+    detail = f"{ranked.outcome}: {', '.join(ranked.missing)} occur nowhere"
+    return [Omission("request:words", "retrieved", "request:words", "no match", detail)]
 
 
 def _disputed(tables: CorpusTables, found: Found, chapter: int | None) -> list[Statement]:
@@ -164,61 +174,6 @@ def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterato
             documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
             project_id=request.project_id,
         )
-
-
-def _distinct(
-    passages: Sequence[Passage], rivals: Sequence[Statement], request: FetchRequest
-) -> tuple[list[Candidate], list[Omission]]:
-    """Candidates of passages that say something new; the others as omissions."""
-    kept: list[tuple[Passage, frozenset[str]]] = []
-    candidates: list[Candidate] = []
-    omitted: list[Omission] = []
-    for passage in passages:
-        terms = frozenset(_core.terms(passage.text))
-        twin = next((other for other, theirs in kept if _overlap(passage, other) or _alike(terms, theirs)), None)
-        if twin is not None:
-            omitted.append(Omission(passage.source, "retrieved", passage.source, "duplicate", f"of {twin.source}"))
-        elif passage.path == request.document and abs(passage.start - request.cursor) < _NEAR:
-            detail = "stands around the cursor"
-            omitted.append(Omission(passage.source, "retrieved", passage.source, "duplicate", detail))
-        else:
-            kept.append((passage, terms))
-            candidates.append(_candidate(passage, rivals, request))
-    for statement in rivals:
-        inside = any(p.path == statement.path and p.start <= statement.span[0] < p.end for p, _ in kept)
-        if not inside:
-            candidates.append(_statement(statement, request))
-    return candidates, omitted
-
-
-def _overlap(one: Passage, other: Passage) -> bool:
-    return one.path == other.path and one.start < other.end and other.start < one.end
-
-
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return bool(one and other) and len(one & other) > _SAME * min(len(one), len(other))
-
-
-def _candidate(passage: Passage, rivals: Sequence[Statement], request: FetchRequest) -> Candidate:
-    head = _head(passage.title, passage.reference) + "\n"
-    evidence = list(passage.evidence)
-    for one in rivals:
-        if one.path == passage.path and passage.start <= one.span[0] < passage.end:
-            detail = f"competes with {', '.join(one.competes_with)}: {one.text}"
-            evidence.append(Evidence("fulltext", detail, one.path, one.span))
-    return Candidate(
-        id=passage.source,
-        layer="retrieved",
-        source=passage.source,
-        content=head + passage.text,
-        score=passage.score,
-        evidence=tuple(evidence),
-        group=heading("passages"),
-        keep="around",
-        anchor=len(head) + passage.anchor,
-        documents=(passage.path,),
-        project_id=request.project_id,
-    )
 
 
 def _statement(one: Statement, request: FetchRequest) -> Candidate:

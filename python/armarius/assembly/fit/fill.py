@@ -5,8 +5,9 @@ the prompt. Paragraphs are no demand. They enter greedily by worth while they fi
 what a previous prompt held keeps its place, and new ones follow. Neighbours join under one heading.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 from armarius.assembly.escape import neutralise
 from armarius.assembly.fit.cached_counter import Measured
@@ -97,12 +98,17 @@ class _Filling:
 
     def choose(self, room: int) -> list[Row]:
         """The rows that enter, in the order of the prompt."""
-        asked = [row for row in self.offer.rows if row.asked]
-        others = [row for row in self.offer.rows if not row.asked]
         taken = _Taken(self._measured, self._shown(), room)
+        offered = iter(self.offer.rows)
+        asked = []
+        for row in offered:  # they come first
+            if not row.asked:
+                offered = chain([row], offered)
+                break
+            asked.append(row)
         if not taken.all(asked):
-            taken.greedily(sorted(asked, key=lambda row: (-row.score, row.source)))
-        taken.greedily(others)
+            taken.greedily(asked)
+        taken.greedily(offered)
         held = [row for item in self.previous.rows if (row := self._still(item)) is not None]
         taken.greedily([row for row in held if row.source not in taken.rows])
         kept = [row.source for row in held if row.source in taken.rows]
@@ -178,8 +184,8 @@ class _Taken:
         self._room -= sum(costs)
         return True
 
-    def greedily(self, rows: Sequence[Row]) -> None:
-        """Take each of `rows` that still fits, in their order."""
+    def greedily(self, rows: Iterable[Row]) -> None:
+        """Take each of `rows` that still fits, in their order; looks no further than there is room."""
         missed = 0
         for row, tokens in self._counted(rows):
             if self._room < _LEAST or missed > _MISSES:
@@ -193,9 +199,9 @@ class _Taken:
             missed = 0
             self._take(row, cost)
 
-    def _counted(self, rows: Sequence[Row]) -> Iterator[tuple[Row, int]]:
-        for start in range(0, len(rows), _BATCH):
-            part = rows[start : start + _BATCH]
+    def _counted(self, rows: Iterable[Row]) -> Iterator[tuple[Row, int]]:
+        rows = iter(rows)
+        while part := list(islice(rows, _BATCH)):
             yield from zip(part, self._measured.counts([row.text + SEPARATOR for row in part]), strict=True)
 
     def _is_new(self, row: Row) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 import armarius._core as _core
 from armarius.codex import Codex, Entity
 from armarius.documents.document import Document
+from armarius.retrieval.corpus.paragraphs import Paragraphs
 from armarius.retrieval.corpus.units import (
     OutlineLine,
     Section,
@@ -54,6 +55,7 @@ class CorpusTables:
         mentioned: Entity id to text to how often; `written`: the same for a name as it stands there.
         memo: What others have worked out from all this; empty again after every change.
         sections_memo: What they have worked out from sections and codex alone; empty again after a change of those.
+        paragraphs: Every paragraph as the core ranks it.
         text_index: Texts by block; `outline_index` and `section_index` have one block per text and section.
     """
 
@@ -68,6 +70,7 @@ class CorpusTables:
         self.told: dict[int, frozenset[str]] = {}
         self.mentioned: dict[str, dict[int, int]] = {}
         self.written: dict[str, dict[int, int]] = {}
+        self.paragraphs = Paragraphs()
         self.text_index = _core.TextIndex()
         self.outline_index = _core.TextIndex()
         self.section_index = _core.TextIndex()
@@ -101,6 +104,7 @@ class CorpusTables:
         """Take in a new or changed document."""
         self.remove(document.path)
         file = self._files[document.path] = _File(document)
+        self.paragraphs.update(document, self.matcher)
         if document.kind == "setting":
             self._add_sections(file)
         elif document.kind == "outline":
@@ -113,6 +117,7 @@ class CorpusTables:
         file = self._files.pop(path, None)
         if file is None:
             return
+        self.paragraphs.remove(path)
         for key in file.keys:
             self._places.pop(key, None)
             text = self.texts.pop(key, None)
@@ -234,6 +239,11 @@ class CorpusTables:
                     found.setdefault(entity_id, []).append(section.key)
             self._described = found
         return self._described
+
+    @property
+    def owners(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """(path, heading) of a section to the entities that it describes."""
+        return {(section.path, section.section): section.entities for section in self.sections.values()}
 
     def refresh_outline(self) -> None:
         """Bring the outline index up to date; called before a search, cheap when nothing changed."""

@@ -1,0 +1,183 @@
+"""A question as the corpus is asked: its words in families, each a concept of its own or one with other wordings.
+
+    main     pairs of characters and word stems of what the question is about
+    stop     the other pairs of the question, which join what was cut apart
+    single   single characters of scripts without spaces
+    name     the names as they are written
+    entity   the entities named, whatever they are called where they stand
+    related  whom a relation word of the question leads to
+    described whose profile fits, where nobody is named
+    synonym  what else may be meant by a word
+    card     how the profile of somebody named puts what is asked
+
+What every family weighs stands in `retrieval/weights.py`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import armarius._core as _core
+from armarius.lexicon import word_file
+from armarius.retrieval.understand.query import Understanding
+
+__all__ = ["FAMILIES", "Group", "Question", "question", "terms_of"]
+
+FAMILIES = ("main", "stop", "single", "name", "entity", "related", "described", "synonym", "card")
+
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_IS_HAN = re.compile(f"[{_HAN}]")
+_RUN = re.compile(rf"[{_HAN}]+|[^\W_{_HAN}]+(?:['’][^\W_{_HAN}]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One concept: any of several wordings, whose frequencies add up to one, with one rarity.
+
+    Attributes:
+        family: One of `FAMILIES`.
+        weight: Factor on its score beside that of the family.
+        words: Words or phrases, each with the factor on its frequency; all terms of one must stand together.
+        entities: Entity ids.
+    """
+
+    family: str
+    weight: float = 1.0
+    words: tuple[tuple[str, float], ...] = ()
+    entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The groups of a question, and its content words as one would look them up.
+
+    Attributes:
+        groups: In the order of `FAMILIES`.
+        words: Content words, each once.
+        terms: Of the family `main`, for the families that are read from the project.
+        names: Terms of the names.
+    """
+
+    groups: tuple[Group, ...]
+    words: tuple[str, ...]
+    terms: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Functions:
+    han: frozenset[str]
+    longest: int
+    latin: frozenset[str]
+    stems: frozenset[str]
+
+
+@cache
+def _functions() -> _Functions:
+    words = word_file("functions")
+    han, latin = frozenset(words["han"].split()), frozenset(words["latin"].split())
+    return _Functions(han, max(map(len, han)), latin, frozenset(_core.stem(word) for word in latin))
+
+
+def question(asked: Understanding, related: Mapping[str, float] | None = None) -> Question:
+    """The groups that are in the question itself.
+
+    Args:
+        asked: The question, understood.
+        related: Entities that a relation word leads to, each with a factor.
+
+    Cost: linear in the question.
+    """
+    query = asked.query
+    blank = list(query)
+    for reference in asked.references:
+        blank[reference.start : reference.end] = "\0" * (reference.end - reference.start)
+    for mention in asked.mentions:
+        blank[mention.start : mention.end] = "\0" * (mention.end - mention.start)
+    text = "".join(blank)
+    main: dict[str, None] = {}
+    singles: dict[str, None] = {}
+    words: dict[str, None] = {}
+    for run in _runs(text):
+        if _IS_HAN.match(run):
+            for piece in _pieces(run):
+                main |= dict.fromkeys(_pairs(piece))
+                singles |= dict.fromkeys(piece)
+                words[piece] = None
+        elif (root := _content(run)) is not None:
+            main[root] = None
+            words[_plain(run).split("'")[0]] = None
+    names = dict.fromkeys(term for mention in asked.mentions for term in terms_of(query[mention.start : mention.end]))
+    others = {pair: None for run in _runs(query) if _IS_HAN.match(run) for pair in _pairs(run)}
+    stop = [pair for pair in others if pair not in main and pair not in names]
+    groups = [
+        *_one_each("main", main),
+        *_one_each("stop", stop),
+        *_one_each("single", singles),
+        *_one_each("name", names),
+        *(Group("entity", entities=(entity,)) for entity in asked.entities),
+        *(
+            Group("related", factor, entities=(entity,))
+            for entity, factor in (related or {}).items()
+            if entity not in asked.entities
+        ),
+    ]
+    return Question(tuple(groups), tuple(words), tuple(main), tuple(names))
+
+
+def terms_of(text: str) -> list[str]:
+    """The pairs and stems of a text, in order, function words of Latin script left out."""
+    found: list[str] = []
+    for run in _runs(text):
+        if _IS_HAN.match(run):
+            found += _pairs(run)
+        elif (root := _content(run)) is not None:
+            found.append(root)
+    return found
+
+
+def is_function(char: str) -> bool:
+    """Whether a Han character by itself is a function word."""
+    return char in _functions().han
+
+
+def _one_each(family: str, words: Iterable[str]) -> Iterator[Group]:
+    return (Group(family, words=((word, 1.0),)) for word in words)
+
+
+def _runs(text: str) -> Iterator[str]:
+    return (match[0] for match in _RUN.finditer(text))
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def _plain(run: str) -> str:
+    return run.lower().replace("’", "'")
+
+
+def _content(run: str) -> str | None:
+    """The stem of a word, None of a function word."""
+    word, functions = _plain(run), _functions()
+    root = _core.stem(word)
+    return None if word in functions.latin or root in functions.stems else root
+
+
+def _pieces(run: str) -> list[str]:
+    """What is left of a run of Han when function words are taken out, leftmost-longest."""
+    functions = _functions()
+    left: list[str] = []
+    current, at = "", 0
+    while at < len(run):
+        longest = min(functions.longest, len(run) - at)
+        length = next((n for n in range(longest, 0, -1) if run[at : at + n] in functions.han), 0)
+        if not length:
+            current += run[at]
+            at += 1
+            continue
+        if current:
+            left.append(current)
+        current, at = "", at + length
+    return [*left, current] if current else left
