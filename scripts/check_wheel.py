@@ -9,7 +9,13 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NEEDED = ("armarius/py.typed", "armarius/_core.pyi", "armarius/__init__.py")
+NEEDED = (
+    "armarius/py.typed",
+    "armarius/_core.pyi",
+    "armarius/__init__.py",
+    "armarius/retrieval/thesaurus/wordnet.txt",
+)
+LICENCES = ("LICENSE", "rust/tokens/vocab/NOTICE.md", "python/armarius/retrieval/thesaurus/NOTICE.md")
 SESSION = """
 import sys
 import armarius
@@ -31,8 +37,9 @@ def main(folder: str) -> None:
     for needed in NEEDED:
         if needed not in names:
             raise SystemExit(f"{wheel.name} lacks {needed}")
-    if not any(name.endswith("licenses/LICENSE") for name in names):
-        raise SystemExit(f"{wheel.name} lacks its LICENSE")
+    for licence in LICENCES:
+        if not any(name.endswith(f"licenses/{licence}") for name in names):
+            raise SystemExit(f"{wheel.name} lacks the licence file {licence}")
     if any(name.startswith(("tests/", "benches/", "examples/")) or "__pycache__" in name for name in names):
         raise SystemExit(f"{wheel.name} carries files that are not the package")
     with tempfile.TemporaryDirectory() as place:
