@@ -145,8 +145,12 @@ class Offer(Protocol):
         """Any paragraph of the project as it reads today, with its worth; None when there is none."""
         ...
 
-    def evidence(self, row: Row, /) -> tuple[Evidence, ...]:
-        """Why a row is worth what it is."""
+    def evidence(self, row: Row, /) -> Evidence:
+        """What a row is worth, and where it stands. Cost: none; called for every row that enters."""
+        ...
+
+    def explain(self, row: Row, /) -> tuple[Evidence, ...]:
+        """Why a row is worth what it is: every signal. Cost: that of the question."""
         ...
 
 

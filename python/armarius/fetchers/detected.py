@@ -70,6 +70,7 @@ class RetrievedFetcher:
 
     name = "retrieved"
     layer: LayerName = "retrieved"
+    inline = True
 
     def __init__(
         self,

@@ -37,6 +37,7 @@ class ImmediateFetcher:
 
     name = "immediate"
     layer: LayerName = "immediate"
+    inline = True
 
     def __init__(self, *, before: int = BEFORE, after: int = AFTER) -> None:
         if before < 0 or after < 0:

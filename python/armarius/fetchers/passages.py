@@ -50,6 +50,7 @@ class PassageFetcher:
 
     name = "passages"
     layer: LayerName = "retrieved"
+    inline = True
 
     def __init__(self, corpus: Corpus, sources: Sources | None = None) -> None:
         self._corpus = corpus

@@ -39,6 +39,7 @@ class RulesFetcher:
 
     name = "rules"
     layer: LayerName = "rules"
+    inline = True
 
     def __init__(self, source: EntitySource | None = None, *, constraints: ConstraintSource | None = None) -> None:
         self._source = source

@@ -49,6 +49,7 @@ class SettingsFetcher:
 
     name = "settings"
     layer: LayerName = "settings"
+    inline = True
 
     def __init__(self, memories: MemorySource | None = None, *, style: StyleSource | None = None) -> None:
         self._memories = memories

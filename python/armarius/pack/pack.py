@@ -121,7 +121,7 @@ class Pack:
             )
             for c, tokens in self._fitted.left_out
         ]
-        unused = self._fitted.offered - self._fitted.entered
+        unused = sum(len(offer.rows) for offer in self._plan.intake.offers) - self._fitted.entered
         if unused > 0:
             detail = f"{unused} more paragraphs are worth less than {self._fitted.line:.3f}; explain() answers for each"
             left_out.append(PackOmission(ROWS, "retrieved", ROWS, "budget", detail))
@@ -188,7 +188,7 @@ class Pack:
                 reason = "budget"
                 if worth >= line:
                     detail += "; it was too long for the room that was left"
-            yield PackOmission(row.source, "retrieved", row.source, reason, detail, 0, worth, offer.evidence(row))
+            yield PackOmission(row.source, "retrieved", row.source, reason, detail, 0, worth, offer.explain(row))
 
     def what_if(self, *, budget: int) -> "Pack":
         """The same candidates under another budget. Fetches nothing, remembers nothing."""

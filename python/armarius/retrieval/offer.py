@@ -1,9 +1,9 @@
 """The paragraphs that a question found, on offer to fill a prompt: best first, each with its reasons when asked."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from typing import overload
 
+from armarius._core import ScoredParagraph
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.headings import heading
@@ -15,34 +15,33 @@ from armarius.retrieval.weights import STOP_SHARE, WEAK_TOKENS
 __all__ = ["PassageOffer"]
 
 _LAST = 1 << 30  # after every chapter
-_MOST = 20_000  # rows that are looked at in one prompt
+_FIRST = 256  # paragraphs asked of the core at first
 _REASONS = 4
 
 
-@dataclass(frozen=True, slots=True)
 class PassageOffer:
     """What one question found; see `armarius.records.Offer`.
 
-    Attributes:
+    Args:
         ranked: The scores.
         documents: The texts, by path.
         asked: The question.
         chapter: The current chapter: later ones are withheld unless the question names them.
-        admits: Whether a paragraph may stand in the prompt at all.
     """
 
-    ranked: Ranked
-    documents: Mapping[str, Document]
-    asked: Understanding
-    chapter: int | None = None
-    admits: Callable[[Row], bool] = field(default=lambda _: True)
+    def __init__(
+        self, ranked: Ranked, documents: Mapping[str, Document], asked: Understanding, chapter: int | None = None
+    ) -> None:
+        self.ranked = ranked
+        self.documents = documents
+        self.asked = asked
+        self.chapter = chapter
+        self._rows: Sequence[Row] = () if ranked.outcome == "nothing found" else _Rows(self)
 
     @property
     def rows(self) -> Sequence[Row]:
         """Best first; ends where worth falls below a share of the best."""
-        if self.ranked.outcome == "nothing found":
-            return ()
-        return _Rows(self)
+        return self._rows
 
     @property
     def most(self) -> int | None:
@@ -61,17 +60,19 @@ class PassageOffer:
             return None
         return self._row(document, document.paragraphs[paragraph], self.ranked.scores.score_of(path, paragraph) or 0.0)
 
-    def evidence(self, row: Row, /) -> tuple[Evidence, ...]:
-        """What made its score: signals and families, the strongest first."""
-        explained = self.ranked.corpus.explain(self.ranked.query, row.path, row.paragraph)
-        if explained is None:
-            return ()
+    def evidence(self, row: Row, /) -> Evidence:
+        """What it is worth and where it stands."""
+        span = self.documents[row.path].paragraphs[row.paragraph]
+        kind = "chapter" if row.asked else "fulltext"
+        return Evidence(kind, f"worth {row.score:.3f}", row.path, (span.start, span.end))
+
+    def explain(self, row: Row, /) -> tuple[Evidence, ...]:
+        """The strongest of the signals that made its score."""
+        explained = self.ranked.corpus.explain(self.ranked.query, row.path, row.paragraph) or {}
         parts = sorted(explained.items(), key=lambda item: (-item[1], item[0]))
         detail = ", ".join(f"{name} {value:.2f}" for name, value in parts[:_REASONS] if value > 0)
-        document = self.documents[row.path]
-        span = document.paragraphs[row.paragraph]
-        kind = "chapter" if row.asked else "fulltext"
-        return (Evidence(kind, f"worth {row.score:.3f}: {detail}", row.path, (span.start, span.end)),)
+        plain = self.evidence(row)
+        return (Evidence(plain.kind, f"{plain.detail}: {detail}" if detail else plain.detail, plain.path, plain.span),)
 
     def _row(self, document: Document, paragraph: Paragraph, score: float) -> Row:
         chapter = document.chapter if paragraph.chapter is None else paragraph.chapter
@@ -98,25 +99,25 @@ def _title(document: Document, paragraph: Paragraph) -> str:
 
 
 class _Rows(Sequence[Row]):
-    """Rows made as they are looked at."""
+    """Rows made as they are looked at: a prompt takes some dozens of thousands."""
 
     def __init__(self, offer: PassageOffer) -> None:
         self._offer = offer
-        scores = offer.ranked.scores
-        floor = scores.best * STOP_SHARE
-        self._found = [one for one in scores.paragraphs(_MOST) if one.score > floor]
+        self._floor = offer.ranked.scores.best * STOP_SHARE
+        self._found: list[ScoredParagraph] = []
+        self._asked_for = 0
         self._made: list[Row] = []
         self._next = 0
 
+    def __bool__(self) -> bool:
+        return bool(self._made) or self._make()
+
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self[:])
 
     def __iter__(self) -> Iterator[Row]:
         at = 0
-        while True:
-            while at >= len(self._made):
-                if not self._make():
-                    return
+        while at < len(self._made) or self._make():
             yield self._made[at]
             at += 1
 
@@ -130,16 +131,29 @@ class _Rows(Sequence[Row]):
         return self._made[index]
 
     def _make(self) -> bool:
-        """The next row that may stand in the prompt; False when there is none."""
+        """Make the next row that may stand in the prompt; False when there is none."""
         offer = self._offer
-        while self._next < len(self._found):
-            one = self._found[self._next]
-            self._next += 1
+        while (one := self._following()) is not None:
             document = offer.documents.get(one.path)
             if document is None:
                 continue
             row = offer._row(document, document.paragraphs[one.index], one.score)
-            if row.text and not offer._withheld(row) and offer.admits(row):
+            if row.text and not offer._withheld(row):
                 self._made.append(row)
                 return True
         return False
+
+    def _following(self) -> ScoredParagraph | None:
+        """The next paragraph above the floor; asked of the core in growing numbers."""
+        if self._next >= len(self._found):
+            if self._asked_for > len(self._found):
+                return None
+            self._asked_for = max(4 * self._asked_for, _FIRST)
+            self._found = self._offer.ranked.scores.paragraphs(self._asked_for)
+            if self._next >= len(self._found):
+                return None
+        one = self._found[self._next]
+        if one.score <= self._floor:
+            return None
+        self._next += 1
+        return one

@@ -23,6 +23,9 @@ _CARD_TERMS = 3.0  # what the sentence of a profile weighs in all, in terms
 _SENTENCE = re.compile(r"[。；;！!？?\n]|\. ")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _SINGLE = 0.5  # what a single Han character counts among the words of a question
+_ALIKE = 0.3  # an alternative of at least this weight counts as the word, in part
+_BEST_HAN, _BEST_LATIN = 2.5, 1.9  # what the best paragraph of a question usually has, in rarities of a single word
+_LOST, _HELD = 0.25, 0.5
 _MEAN, _MOST = 0.6, 0.4  # how the scores of other wordings are added
 
 
@@ -95,13 +98,20 @@ class _Limits:
 
 @cache
 def _weights() -> CorpusWeights:
-    families = [(name, FAMILY_WEIGHTS[name], [FAMILY_B[name][level] for level in LEVELS]) for name in FAMILIES]
-    return CorpusWeights(families, k1=[K1[level] for level in LEVELS], **WEIGHTS)
+    families = [(name, FAMILY_WEIGHTS[name], _by_level(FAMILY_B[name])) for name in FAMILIES]
+    return CorpusWeights(families, k1=_by_level(K1), **WEIGHTS)
+
+
+def _by_level(values: Mapping[str, float]) -> tuple[float, float, float, float]:
+    paragraph, window, unit, line = (values[level] for level in LEVELS)
+    return paragraph, window, unit, line
 
 
 def _query(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question, limits: _Limits) -> CorpusQuery:
     groups = [*read.groups, *_described(tables, corpus, asked, read), *_cards(tables, corpus, asked, read)]
-    concepts = [(word, None, _SINGLE if _is_single(word) else 1.0, []) for word in read.words]
+    concepts: list[tuple[str | None, str | None, float, list[str]]] = [
+        (word, None, _SINGLE if _is_single(word) else 1.0, _near(read, word)) for word in read.words
+    ]
     concepts += [(None, entity, 1.0, []) for entity in asked.entities]
     return CorpusQuery(
         _weights(),
@@ -119,6 +129,10 @@ def _core_group(group: Group) -> CorpusGroup:
     return CorpusGroup(group.family, list(group.words), entities=entities, weight=group.weight)
 
 
+def _near(read: Question, word: str) -> list[str]:
+    return [other for other, weight in read.alternatives.get(word, ()) if weight >= _ALIKE]
+
+
 def _is_single(word: str) -> bool:
     return len(word) == 1 and _HAN.match(word) is not None
 
@@ -127,7 +141,7 @@ def _described(tables: CorpusTables, corpus: Corpus, asked: Understanding, read:
     """Whose profiles fit a question that names nobody and no chapter."""
     if asked.entities or asked.chapters:
         return []
-    groups = [_core_group(group) for group in read.groups if group.family in ("main", "single")]
+    groups = [_core_group(group) for group in read.groups if group.family in ("main", "single", "synonym")]
     if not groups:
         return []
     scores = corpus.score(CorpusQuery(_weights(), groups, kinds=["setting"]))
@@ -147,8 +161,9 @@ def _described(tables: CorpusTables, corpus: Corpus, asked: Understanding, read:
 
 
 def _cards(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question) -> list[Group]:
-    """How the profiles of those named put what is asked: the terms of the sentence that shares most with the question."""
-    wanted, names = set(read.terms), set(read.names)
+    """How the profiles of those named put what is asked: the sentence that shares most with the question, its terms."""
+    names, own = set(read.names), set(read.terms)
+    wanted = own | {term for others in read.alternatives.values() for one, _ in others for term in terms_of(one)}
     if not wanted:
         return []
     found: dict[str, None] = {}
@@ -164,10 +179,24 @@ def _cards(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Que
             found |= dict.fromkeys(
                 term
                 for term in said
-                if term not in wanted and term not in names and not (_HAN.match(term) and any(map(is_function, term)))
+                if term not in own and term not in names and not (_HAN.match(term) and any(map(is_function, term)))
             )
     weight = _CARD_TERMS / max(len(found), 1)
     return [Group("card", weight, words=((term, 1.0),)) for term in found]
+
+
+def _joined(words: Sequence[str], query: str) -> tuple[str, ...]:
+    """Words that overlap or touch in the question as one, in its order: 量子 and 子计 are 量子计."""
+    inside = [False] * len(query)
+    rest = []
+    for word in words:
+        at = query.find(word) if _HAN.match(word) else -1
+        if at < 0:
+            rest.append(word)
+        else:
+            inside[at : at + len(word)] = [True] * len(word)
+    runs = "".join(char if held else "\0" for char, held in zip(query, inside, strict=True)).split("\0")
+    return (*dict.fromkeys(run for run in runs if run), *rest)
 
 
 def _outcome(
@@ -175,15 +204,14 @@ def _outcome(
 ) -> tuple[Literal["found", "weak", "nothing found"], tuple[str, ...]]:
     """Whether the question looks like one about what is not there, and its words that occur nowhere.
 
-    A logarithm of how good the best paragraph is, the share of the question's rarity that occurs nowhere, and the share
-    that one window holds; fitted on the absent questions of two books (docs/decisions/0065).
+    How good the best paragraph is beside others, the share of the question's rarity that occurs nowhere, and the share that
+    one window holds; fitted on the absent questions of two books (docs/decisions/0065).
     """
     coverage = scores.coverage
-    missing = tuple(read.words[at] for at in coverage.missing if at < len(read.words))
+    missing = _joined([read.words[at] for at in coverage.missing if at < len(read.words)], asked.query)
     if coverage.total <= 0:
         return "found", missing
-    scale = 2.5 if any(_HAN.match(word) for word in (*read.words, asked.query)) else 1.5
-    count = max(len(corpus), 1)
-    best = scores.strongest["paragraph"] / math.log(1 + count / 0.5) / scale
-    signs = coverage.lost / coverage.total - math.log(best + 1e-3) - 0.5 * coverage.best / coverage.total
+    scale = _BEST_HAN if any(_HAN.match(word) for word in (*read.words, asked.query)) else _BEST_LATIN
+    best = scores.strongest["paragraph"] / math.log(1 + max(len(corpus), 1) / 0.5) / scale
+    signs = _LOST * coverage.lost / coverage.total - math.log(best + 1e-3) - _HELD * coverage.best / coverage.total
     return ("weak" if signs >= ABSENT else "found"), missing

@@ -59,13 +59,11 @@ def fill(
         total = plan.measured.fresh(rendered.prompt)
         if total <= limit:
             line = min((row.score for row in rows if not row.asked), default=0.0)
-            return replace(
-                fitted, rendered=rendered, token_count=total, offered=len(offer.rows), entered=len(placed), line=line
-            )
+            return replace(fitted, rendered=rendered, token_count=total, entered=len(placed), line=line)
         worst = sorted(rows, key=lambda row: (row.asked, -row.score, row.source))
         gone = {row.source for row in worst[-(1 << attempt) :]}
         rows = [row for row in rows if row.source not in gone]
-    return replace(fitted, offered=len(offer.rows))
+    return fitted
 
 
 @dataclass
@@ -109,7 +107,7 @@ class _Filling:
         if not taken.all(asked):
             taken.greedily(asked)
         taken.greedily(offered)
-        held = [row for item in self.previous.rows if (row := self._still(item)) is not None]
+        held = [one for one in map(self._still, self.previous.rows) if one is not None]
         taken.greedily([row for row in held if row.source not in taken.rows])
         kept = [row.source for row in held if row.source in taken.rows]
         new = sorted((row for key, row in taken.rows.items() if key not in set(kept)), key=lambda row: row.place)
@@ -138,7 +136,7 @@ class _Filling:
                 source=row.source,
                 content=text,
                 score=row.score,
-                evidence=self.offer.evidence(row),
+                evidence=(self.offer.evidence(row),),
                 group=self.offer.group,
                 documents=(row.path,),
             )

@@ -42,8 +42,7 @@ class Fitted:
         demanded: Of everything that competes, whether or not it is in.
         demand: The prompt before paragraphs filled what was left.
         required: Its tokens.
-        offered: Paragraphs on offer.
-        entered: Those of them that are in.
+        entered: Paragraphs on offer that are in.
         line: The worth of the last one in, 0.0 when none was left out for room.
     """
 
@@ -55,7 +54,6 @@ class Fitted:
     anchor_moved: bool
     demand: Rendered
     required: int
-    offered: int = 0
     entered: int = 0
     line: float = 0.0
 

@@ -45,7 +45,7 @@ class Paragraphs:
 
 def part_of(document: Document, matcher: EntityMatcher) -> CorpusPart:
     """A document as a part of the corpus."""
-    spans = [(one.start, one.end, one.role) for one in document.paragraphs]
+    spans: list[tuple[int, int, str]] = [(one.start, one.end, one.role) for one in document.paragraphs]
     part = CorpusPart(document.path, document.kind, document.text, spans, list(_units(document)))
     texts = [document.text[one.start : one.end] for one in document.paragraphs]
     rows = [

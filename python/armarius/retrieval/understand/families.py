@@ -20,6 +20,7 @@ from functools import cache
 
 import armarius._core as _core
 from armarius.lexicon import word_file
+from armarius.retrieval.thesaurus import near, split
 from armarius.retrieval.understand.query import Understanding
 
 __all__ = ["FAMILIES", "Group", "Question", "question", "terms_of"]
@@ -27,6 +28,7 @@ __all__ = ["FAMILIES", "Group", "Question", "question", "terms_of"]
 FAMILIES = ("main", "stop", "single", "name", "entity", "related", "described", "synonym", "card")
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_LONGEST_WORD = 2  # Han characters of a word that no dictionary vouches for
 _IS_HAN = re.compile(f"[{_HAN}]")
 _RUN = re.compile(rf"[{_HAN}]+|[^\W_{_HAN}]+(?:['’][^\W_{_HAN}]+)*")
 
@@ -55,12 +57,14 @@ class Question:
     Attributes:
         groups: In the order of `FAMILIES`.
         words: Content words, each once.
+        alternatives: Of those words, what else may be meant: each with the factor on its frequency.
         terms: Of the family `main`, for the families that are read from the project.
         names: Terms of the names.
     """
 
     groups: tuple[Group, ...]
     words: tuple[str, ...]
+    alternatives: Mapping[str, tuple[tuple[str, float], ...]]
     terms: tuple[str, ...]
     names: tuple[str, ...]
 
@@ -104,10 +108,11 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
             for piece in _pieces(run):
                 main |= dict.fromkeys(_pairs(piece))
                 singles |= dict.fromkeys(piece)
-                words[piece] = None
+                words |= dict.fromkeys(word for part in split(piece) for word in _looked_up(part))
         elif (root := _content(run)) is not None:
             main[root] = None
             words[_plain(run).split("'")[0]] = None
+    alternatives = {word: found for word in words if (found := _alternatives(word))}
     names = dict.fromkeys(term for mention in asked.mentions for term in terms_of(query[mention.start : mention.end]))
     others = {pair: None for run in _runs(query) if _IS_HAN.match(run) for pair in _pairs(run)}
     stop = [pair for pair in others if pair not in main and pair not in names]
@@ -122,8 +127,9 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
             for entity, factor in (related or {}).items()
             if entity not in asked.entities
         ),
+        *(Group("synonym", words=found) for found in alternatives.values()),
     ]
-    return Question(tuple(groups), tuple(words), tuple(main), tuple(names))
+    return Question(tuple(groups), tuple(words), alternatives, tuple(main), tuple(names))
 
 
 def terms_of(text: str) -> list[str]:
@@ -140,6 +146,23 @@ def terms_of(text: str) -> list[str]:
 def is_function(char: str) -> bool:
     """Whether a Han character by itself is a function word."""
     return char in _functions().han
+
+
+def _looked_up(part: str) -> list[str]:
+    """A headword as it is; what no dictionary has, in pairs."""
+    return [part] if len(part) <= _LONGEST_WORD else _pairs(part)
+
+
+def _alternatives(word: str) -> tuple[tuple[str, float], ...]:
+    """Other words for `word`, one for each stem, function words left out."""
+    if _IS_HAN.match(word):
+        return tuple(near(word).items())
+    found: dict[str, tuple[str, float]] = {}
+    for other, weight in near(word).items():
+        root = _content(other)
+        if root is not None and weight > found.get(root, ("", 0.0))[1]:
+            found[root] = (other, weight)
+    return tuple(found.values())
 
 
 def _one_each(family: str, words: Iterable[str]) -> Iterator[Group]:
