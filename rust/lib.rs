@@ -11,6 +11,7 @@ pub mod tokens;
 
 pub mod budget;
 pub mod code;
+pub mod corpus;
 pub mod matching;
 pub mod rank;
 pub mod truncate;

@@ -1,0 +1,299 @@
+//! The terms of one document: per family its keys in order, each with the blocks of the units that hold it.
+//!
+//! Kept as bytes, the same in memory and on disk: `key gap`, then (only in a document of several units) the number of
+//! blocks, then per block (again only with several units) `unit gap` and the block.
+
+use super::CorpusError;
+use super::key::{FAMILIES, Family, Key};
+use super::postings::{Block, write_block};
+use super::varint::{self, Reader};
+use crate::text::analyzer::{Term, each_term};
+
+/// Every so many keys one is kept as a sample: merging many documents cuts the keys into ranges by them.
+const SAMPLED: u32 = 128;
+
+/// One occurrence list of a document that is being built: (key, paragraph, count), sorted.
+pub type Row = (u32, u32, u32);
+
+/// One family of one document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FamilyTerms {
+    /// Number of keys.
+    pub keys: u32,
+    /// See the head of this file.
+    pub bytes: Box<[u8]>,
+    /// Every 128th key, ascending.
+    pub samples: Box<[u32]>,
+}
+
+/// Paragraphs of a unit: `first..first + count` of the document.
+pub type UnitSpan = (u32, u32);
+
+impl FamilyTerms {
+    /// From rows sorted by (key, paragraph).
+    pub fn from_rows(rows: &[Row], units: &[UnitSpan]) -> Self {
+        let mut family = Self::default();
+        let (mut bytes, mut samples, mut postings) = (Vec::new(), Vec::new(), Vec::new());
+        let mut next_key = 0;
+        for same_key in rows.chunk_by(|a, b| a.0 == b.0) {
+            let key = same_key[0].0;
+            if family.keys % SAMPLED == 0 {
+                samples.push(key);
+            }
+            family.keys += 1;
+            varint::write(&mut bytes, key - next_key);
+            next_key = key.saturating_add(1);
+            let unit_of = |row: &Row| units.partition_point(|unit| unit.0 <= row.1) - 1;
+            let runs = same_key.chunk_by(|a, b| unit_of(a) == unit_of(b));
+            if units.len() > 1 {
+                varint::write(&mut bytes, runs.clone().count() as u32);
+            }
+            let mut next_unit = 0;
+            for run in runs {
+                let unit = unit_of(&run[0]);
+                if units.len() > 1 {
+                    varint::write(&mut bytes, (unit - next_unit) as u32);
+                    next_unit = unit + 1;
+                }
+                postings.clear();
+                postings.extend(run.iter().map(|row| (row.1 - units[unit].0, row.2)));
+                write_block(&mut bytes, &postings);
+            }
+        }
+        family.bytes = bytes.into();
+        family.samples = samples.into();
+        family
+    }
+
+    /// Check untrusted bytes; every reader below relies on it.
+    pub fn check(keys: u32, bytes: &[u8], units: &[UnitSpan]) -> Result<Self, CorpusError> {
+        let mut reader = Reader::new(bytes);
+        let mut samples = Vec::new();
+        let mut next_key = 0_u64;
+        for position in 0..keys {
+            let key = next_key + u64::from(reader.number()?);
+            let key = u32::try_from(key).map_err(|_| reader.damaged("a key above 32 bits"))?;
+            next_key = u64::from(key) + 1;
+            if position % SAMPLED == 0 {
+                samples.push(key);
+            }
+            if let [unit] = units {
+                Block::check(&mut reader, unit.1)?;
+                continue;
+            }
+            let mut next_unit = 0_u64;
+            let blocks = reader.number()?;
+            if blocks == 0 {
+                return Err(reader.damaged("a key without blocks"));
+            }
+            for _ in 0..blocks {
+                next_unit += u64::from(reader.number()?);
+                let Some(unit) = usize::try_from(next_unit).ok().and_then(|u| units.get(u)) else {
+                    return Err(reader.damaged("a unit that does not exist"));
+                };
+                Block::check(&mut reader, unit.1)?;
+                next_unit += 1;
+            }
+        }
+        if reader.left() > 0 {
+            return Err(reader.damaged("bytes after the last key"));
+        }
+        Ok(Self {
+            keys,
+            bytes: bytes.into(),
+            samples: samples.into(),
+        })
+    }
+
+    /// Over the keys in order; `units` is the number of units of the document.
+    pub fn cursor(&self, units: usize) -> Cursor<'_> {
+        Cursor {
+            bytes: &self.bytes,
+            at: 0,
+            left: self.keys,
+            next_key: 0,
+            single: units == 1,
+        }
+    }
+}
+
+/// Walks over the keys of a family, each with its blocks.
+#[derive(Debug, Clone)]
+pub struct Cursor<'t> {
+    bytes: &'t [u8],
+    at: usize,
+    left: u32,
+    next_key: u32,
+    single: bool,
+}
+
+/// The blocks of one key of a document.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'t> {
+    /// How many.
+    pub blocks: u32,
+    bytes: &'t [u8],
+    single: bool,
+}
+
+impl<'t> Cursor<'t> {
+    /// The next key, without moving on.
+    pub fn peek(&self) -> Option<u32> {
+        let mut at = self.at;
+        (self.left > 0).then(|| self.next_key + varint::read(self.bytes, &mut at))
+    }
+}
+
+impl<'t> Iterator for Cursor<'t> {
+    type Item = (u32, Entry<'t>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        let key = self.next_key + varint::read(self.bytes, &mut self.at);
+        self.next_key = key.saturating_add(1);
+        let blocks = if self.single {
+            1
+        } else {
+            varint::read(self.bytes, &mut self.at)
+        };
+        let from = self.at;
+        for _ in 0..blocks {
+            if !self.single {
+                varint::read(self.bytes, &mut self.at);
+            }
+            Block::read(self.bytes, &mut self.at);
+        }
+        let entry = Entry {
+            blocks,
+            bytes: &self.bytes[from..self.at],
+            single: self.single,
+        };
+        Some((key, entry))
+    }
+}
+
+impl<'t> Entry<'t> {
+    /// Call `found` with (unit, the bytes of its block).
+    pub fn each(self, mut found: impl FnMut(u32, &'t [u8])) {
+        if self.single {
+            return found(0, self.bytes);
+        }
+        let (mut at, mut unit) = (0, 0);
+        for _ in 0..self.blocks {
+            unit += varint::read(self.bytes, &mut at);
+            let from = at;
+            Block::read(self.bytes, &mut at);
+            found(unit, &self.bytes[from..at]);
+            unit += 1;
+        }
+    }
+}
+
+/// Collects the terms of a document, paragraph by paragraph.
+#[derive(Debug, Default)]
+pub struct Collector {
+    /// Per family of text: key in the upper half, paragraph in the lower.
+    found: [Vec<u64>; FAMILIES - 1],
+}
+
+impl Collector {
+    /// Take in the text of paragraph number `paragraph`; its length in terms (pairs and words).
+    pub fn add(&mut self, paragraph: u32, text: &str) -> u32 {
+        let mut length = 0;
+        each_term(text, |term| {
+            length += u32::from(!matches!(term, Term::Single(_)));
+            let Key { family, number } = Key::of(term);
+            self.found[family as usize].push(u64::from(number) << 32 | u64::from(paragraph));
+        });
+        length
+    }
+
+    /// The families of text, in their order.
+    pub fn finish(self, units: &[UnitSpan]) -> [FamilyTerms; FAMILIES - 1] {
+        self.found.map(|mut found| {
+            found.sort_unstable();
+            let rows: Vec<Row> = found
+                .chunk_by(|a, b| a == b)
+                .map(|same| ((same[0] >> 32) as u32, same[0] as u32, same.len() as u32))
+                .collect();
+            FamilyTerms::from_rows(&rows, units)
+        })
+    }
+}
+
+/// Rows of entities under other numbers: `numbers[local]`.
+pub fn renumbered(entities: &FamilyTerms, units: &[UnitSpan], numbers: &[u32]) -> FamilyTerms {
+    let mut rows: Vec<Row> = Vec::new();
+    for (local, entry) in entities.cursor(units.len()) {
+        entry.each(|unit, block| {
+            Block::read(block, &mut 0).each(|paragraph, count| {
+                rows.push((
+                    numbers[local as usize],
+                    units[unit as usize].0 + paragraph,
+                    count,
+                ));
+            });
+        });
+    }
+    rows.sort_unstable();
+    FamilyTerms::from_rows(&rows, units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rows_of(family: &FamilyTerms, units: &[UnitSpan]) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (key, entry) in family.cursor(units.len()) {
+            entry.each(|unit, block| {
+                Block::read(block, &mut 0)
+                    .each(|p, count| rows.push((key, units[unit as usize].0 + p, count)));
+            });
+        }
+        rows
+    }
+
+    proptest! {
+        #[test]
+        fn a_family_gives_back_its_rows_and_passes_its_own_check(
+            rows in proptest::collection::btree_map((0..400_u32, 0..30_u32), 1..4_u32, 0..300), several in any::<bool>(),
+        ) {
+            let units: &[UnitSpan] = if several { &[(0, 10), (10, 1), (11, 19)] } else { &[(0, 30)] };
+            let rows: Vec<Row> = rows.into_iter().map(|((key, p), n)| (key, p, n)).collect();
+            let family = FamilyTerms::from_rows(&rows, units);
+            prop_assert_eq!(&rows_of(&family, units), &rows);
+            prop_assert_eq!(FamilyTerms::check(family.keys, &family.bytes, units).ok(), Some(family));
+        }
+    }
+
+    #[test]
+    fn repeated_terms_are_counted_per_paragraph() {
+        let mut collector = Collector::default();
+        assert_eq!(collector.add(0, "灯灯灯 lamp"), 3);
+        collector.add(1, "the lamps, a lamp");
+        let units = [(0, 2)];
+        let families = collector.finish(&units);
+        let word = Key::of(Term::Word("lamp")).number;
+        assert_eq!(
+            rows_of(&families[Family::Word as usize], &units),
+            [(word, 0, 1), (word, 1, 2)]
+        );
+        assert_eq!(
+            rows_of(&families[Family::Character as usize], &units),
+            [(u32::from('灯'), 0, 3)]
+        );
+    }
+
+    #[test]
+    fn entities_keep_their_rows_under_other_numbers() {
+        let units = [(0, 2), (2, 2)];
+        let family = FamilyTerms::from_rows(&[(0, 1, 2), (0, 3, 1), (1, 0, 1)], &units);
+        let other = renumbered(&family, &units, &[7, 2]);
+        assert_eq!(rows_of(&other, &units), [(2, 0, 1), (7, 1, 2), (7, 3, 1)]);
+    }
+}
