@@ -37,15 +37,15 @@ impl Key {
     pub fn of(term: Term<'_>) -> Self {
         match term {
             Term::Single(c) => Self::new(Family::Character, u32::from(c)),
-            Term::Pair(a, b) => match (u16::try_from(u32::from(a)), u16::try_from(u32::from(b))) {
-                (Ok(a), Ok(b)) => Self::new(Family::Pair, u32::from(a) << 16 | u32::from(b)),
-                _ => {
-                    let mut both = [0; 8];
-                    let first = a.encode_utf8(&mut both).len();
-                    let second = b.encode_utf8(&mut both[first..]).len();
-                    Self::new(Family::Word, hash(&both[..first + second]))
+            Term::Pair(a, b) => {
+                if let (Ok(a), Ok(b)) = (u16::try_from(u32::from(a)), u16::try_from(u32::from(b))) {
+                    return Self::new(Family::Pair, u32::from(a) << 16 | u32::from(b));
                 }
-            },
+                let mut both = [0; 8];
+                let first = a.encode_utf8(&mut both).len();
+                let second = b.encode_utf8(&mut both[first..]).len();
+                Self::new(Family::Word, hash(&both[..first + second]))
+            }
             Term::Word(word) => Self::new(Family::Word, hash(word.as_bytes())),
         }
     }

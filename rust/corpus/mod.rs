@@ -5,22 +5,45 @@
 //! - `key`: terms to numbers. `varint`, `postings`, `terms`: occurrence lists as bytes.
 //! - `rows`, `window`: paragraphs, units (a chapter, a section, a line of the outline), what stands around a paragraph.
 //! - `part`: one document, immutable; `wire`: the same as bytes for a store.
-//! - `segment`, `merge`: many documents as one dictionary.
+//! - `segment`, `merge`, `layer`: many documents as one dictionary, a small part of it in place of what has changed.
 //! - `corpus`: the parts of a project in path order, changed by document.
-//! - `query`, `gather`, `rank`, `score`: BM25 of units, paragraphs and windows, and their product.
-//! - `select`: paragraphs by score into a number of tokens.
+//! - `query`; `gather` (postings), `rank` (units), `inside` (paragraphs and windows), `score` (their product), `explain`.
+//! - `select`: paragraphs by score into a number of tokens; `ledger`: what they cost together.
 //!
 //! Must hold: nothing here reads a file or keeps text; equal documents give equal scores, whichever way the corpus came
 //! about; ties fall by (path, paragraph). Scores are `f32`, added in the order of the query.
 
+#![expect(
+    clippy::cast_precision_loss,
+    reason = "scores need no more than the 24 bits of an f32"
+)]
+
+mod bm25;
+#[allow(clippy::module_inception, reason = "the corpus of the room")]
+pub mod corpus;
+pub mod explain;
+mod gather;
+mod inside;
 pub mod key;
+mod layer;
+mod ledger;
+mod merge;
 pub mod part;
 mod postings;
+pub mod query;
+mod rank;
 pub mod rows;
+pub mod score;
+mod scratch;
+mod segment;
+pub mod select;
 mod terms;
 mod varint;
 mod window;
 pub mod wire;
+
+#[cfg(test)]
+mod tests;
 
 /// What is wrong with a part or a question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

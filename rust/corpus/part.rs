@@ -108,7 +108,6 @@ impl Part {
             let held = counts.entry((local, paragraph)).or_default();
             *held = held.saturating_add(count);
         }
-        #[expect(clippy::iter_over_hash_type, reason = "sorted in the next line")]
         let mut rows: Vec<Row> = counts.into_iter().map(|((e, p), n)| (e, p, n)).collect();
         rows.sort_unstable();
         Ok(Self {

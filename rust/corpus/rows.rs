@@ -172,5 +172,5 @@ pub fn extent(text: &str) -> u32 {
             narrow += 1;
         }
     }
-    wide + (narrow as u64 * 9 / 28) as u32
+    wide + (u64::from(narrow) * 9 / 28) as u32
 }

@@ -4,7 +4,7 @@
 //! blocks, then per block (again only with several units) `unit gap` and the block.
 
 use super::CorpusError;
-use super::key::{FAMILIES, Family, Key};
+use super::key::{FAMILIES, Key};
 use super::postings::{Block, write_block};
 use super::varint::{self, Reader};
 use crate::text::analyzer::{Term, each_term};
@@ -136,7 +136,7 @@ pub struct Entry<'t> {
     single: bool,
 }
 
-impl<'t> Cursor<'t> {
+impl Cursor<'_> {
     /// The next key, without moving on.
     pub fn peek(&self) -> Option<u32> {
         let mut at = self.at;
@@ -244,6 +244,7 @@ pub fn renumbered(entities: &FamilyTerms, units: &[UnitSpan], numbers: &[u32]) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::key::Family;
     use super::*;
     use proptest::prelude::*;
 

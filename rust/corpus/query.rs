@@ -1,0 +1,214 @@
+//! A question as the corpus takes it: groups of terms in families, weights as data, what may be looked at.
+
+use super::CorpusError;
+use super::corpus::LEVELS;
+use super::key::{Key, keys_of};
+use super::rows::Kind;
+
+/// What must stand in a paragraph.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wanted {
+    /// All of these terms; how often is how often the rarest of them does.
+    Text(Vec<Key>),
+    /// An entity by its id, under whichever name.
+    Entity(String),
+}
+
+impl Wanted {
+    /// A word or phrase.
+    pub fn text(text: &str) -> Self {
+        Self::Text(keys_of(text))
+    }
+}
+
+/// One concept: any of several wordings, whose frequencies add up to one, with one rarity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Position in the weights' families.
+    pub family: usize,
+    /// Factor on its score, beside that of the family.
+    pub weight: f32,
+    /// Each with the factor on its frequency.
+    pub any: Vec<(Wanted, f32)>,
+}
+
+/// A word of the question, for telling how much of the question a window holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Concept {
+    /// The word itself.
+    pub word: Wanted,
+    /// Factor on its rarity.
+    pub weight: f32,
+    /// Words that mean about the same.
+    pub near: Vec<Wanted>,
+    /// What one of those is worth beside the word itself, 0 to 1.
+    pub share: f32,
+}
+
+/// What a family of terms weighs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FamilyWeight {
+    /// As `explain` calls it.
+    pub name: String,
+    /// Factor on the scores of its groups.
+    pub weight: f32,
+    /// How much long texts are held back, 0 to 1, by level.
+    pub b: [f32; LEVELS],
+}
+
+/// Every constant of the score; see `score`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    /// Families of terms.
+    pub families: Vec<FamilyWeight>,
+    /// How soon more occurrences stop counting, by level.
+    pub k1: [f32; LEVELS],
+    /// Of the paragraph's own words.
+    pub paragraph: f32,
+    /// Of the words of its neighbours.
+    pub near: f32,
+    /// Of its window.
+    pub window: f32,
+    /// Of the unit.
+    pub unit: f32,
+    /// Of what the outline says of the unit.
+    pub line: f32,
+    /// Of a chapter that is asked for by number.
+    pub asked: f32,
+    /// Added to the paragraph's signals before they are multiplied.
+    pub c: f32,
+    /// Added to the unit's signals before they are multiplied.
+    pub d: f32,
+    /// Factor on the score of what is no body: headings, front matter.
+    pub heading: f32,
+    /// In the rank of a unit: factor on its best paragraph's signals.
+    pub best: f32,
+}
+
+/// Values of a signal that comes from elsewhere (vectors), for paragraphs: (path, index, value).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// As `explain` calls it.
+    pub name: String,
+    /// Factor on the value.
+    pub weight: f32,
+    /// Factor on the values of the neighbours.
+    pub near: f32,
+    /// Paragraphs, or units by their position in the document; what is not named is 0.
+    pub values: Vec<(String, u32, f32)>,
+}
+
+/// What may be found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filter {
+    /// Only documents of these kinds; empty: all.
+    pub kinds: Vec<Kind>,
+    /// Inclusive bounds of the chapter; what has no chapter passes only when both are open.
+    pub chapters: (Option<u32>, Option<u32>),
+    /// Nothing of or about a later chapter; what has no chapter passes.
+    pub as_of: Option<u32>,
+}
+
+impl Filter {
+    /// Whether a unit may be found.
+    pub fn passes(&self, kind: Kind, chapter: Option<u32>) -> bool {
+        let (from, to) = self.chapters;
+        (self.kinds.is_empty() || self.kinds.contains(&kind))
+            && self
+                .as_of
+                .is_none_or(|last| chapter.is_none_or(|own| own <= last))
+            && match chapter {
+                Some(own) => from.is_none_or(|from| from <= own) && to.is_none_or(|to| own <= to),
+                None => from.is_none() && to.is_none(),
+            }
+    }
+}
+
+/// The question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    /// Its concepts by family.
+    pub groups: Vec<Group>,
+    /// Its words, for the share of them that a window holds.
+    pub concepts: Vec<Concept>,
+    /// The constants.
+    pub weights: Weights,
+    /// Chapters asked for by number.
+    pub chapters: Vec<u32>,
+    /// Signals of paragraphs from elsewhere.
+    pub paragraphs: Vec<Given>,
+    /// Signals of units from elsewhere; `near` is not used.
+    pub units: Vec<Given>,
+    /// What may be found.
+    pub filter: Filter,
+    /// Paragraphs that are looked into: units by their signals until there are so many. None: all.
+    pub look_into: Option<usize>,
+}
+
+impl Query {
+    /// Check what can be checked without a corpus.
+    pub fn check(&self) -> Result<(), CorpusError> {
+        let invalid = |what: String| Err(CorpusError::Invalid(what));
+        let families = self.weights.families.len();
+        if let Some(group) = self.groups.iter().find(|group| group.family >= families) {
+            return invalid(format!("family {} of {families}", group.family));
+        }
+        let w = &self.weights;
+        let named = [
+            ("paragraph", w.paragraph),
+            ("near", w.near),
+            ("window", w.window),
+            ("unit", w.unit),
+            ("line", w.line),
+            ("asked", w.asked),
+            ("c", w.c),
+            ("d", w.d),
+            ("heading", w.heading),
+            ("best", w.best),
+        ];
+        let families = w
+            .families
+            .iter()
+            .map(|family| (family.name.as_str(), family.weight));
+        let groups = self.groups.iter().flat_map(|group| {
+            group
+                .any
+                .iter()
+                .map(|one| one.1)
+                .chain([group.weight])
+                .map(|weight| ("group", weight))
+        });
+        let given = self.paragraphs.iter().chain(&self.units);
+        let given = given.flat_map(|one| {
+            let values = one.values.iter().map(|value| value.2);
+            values
+                .chain([one.weight, one.near])
+                .map(|weight| (one.name.as_str(), weight))
+        });
+        let concepts = self
+            .concepts
+            .iter()
+            .flat_map(|one| [("concept", one.weight), ("share", one.share)]);
+        for (name, weight) in named
+            .into_iter()
+            .chain(families)
+            .chain(groups)
+            .chain(given)
+            .chain(concepts)
+        {
+            if !weight.is_finite() || weight < 0.0 {
+                return invalid(format!(
+                    "{name}: a weight must be finite and >= 0, got {weight}"
+                ));
+            }
+        }
+        let shapes = w.families.iter().flat_map(|family| family.b);
+        if shapes.into_iter().any(|b| !(0.0..=1.0).contains(&b)) {
+            return invalid("b must be between 0 and 1".to_owned());
+        }
+        if w.k1.iter().any(|k1| !k1.is_finite() || *k1 < 0.0) {
+            return invalid("k1 must be finite and >= 0".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,352 @@
+//! The score against a plain one: strings, hash maps, every text looked at, double precision.
+
+use std::collections::HashMap;
+
+use super::*;
+use crate::corpus::explain::explain;
+use crate::corpus::query::{Concept, Given};
+use crate::corpus::score::score;
+use crate::text::analyzer::term_strings;
+
+type Count = HashMap<String, f64>;
+
+/// What is counted of a text, and its length in terms.
+#[derive(Clone, Default)]
+struct Counted {
+    terms: Count,
+    length: f64,
+}
+
+fn counted(text: &str, entities: &[(&str, u32)]) -> Counted {
+    let mut one = Counted::default();
+    for term in term_strings(text) {
+        *one.terms.entry(term).or_default() += 1.0;
+        one.length += 1.0;
+    }
+    for c in text
+        .chars()
+        .filter(|c| u32::from(*c) >= 0x4e00 && *c != '，')
+    {
+        *one.terms.entry(c.to_string()).or_default() += 1.0;
+    }
+    for (id, count) in entities {
+        *one.terms.entry(format!("@{id}")).or_default() += f64::from(*count);
+    }
+    one
+}
+
+/// Frequency of a group in a paragraph: the wordings' sum, each the least of what it consists of.
+fn frequency(paragraph: &Counted, group: &[(&[&str], f64)]) -> f64 {
+    let of = |word: &&str| paragraph.terms.get(*word).copied().unwrap_or(0.0);
+    group
+        .iter()
+        .map(|(words, factor)| factor * words.iter().map(of).fold(f64::MAX, f64::min))
+        .sum()
+}
+
+fn bm25(frequencies: &[f64], lengths: &[f64], k1: f64, b: f64) -> Vec<f64> {
+    let n = lengths.len() as f64;
+    let held = frequencies.iter().filter(|f| **f > 0.0).count() as f64;
+    let mean = (lengths.iter().sum::<f64>() / n).max(1e-9);
+    let idf = (1.0 + (n - held + 0.5) / (held + 0.5)).ln();
+    let one = |(f, length): (&f64, &f64)| {
+        if *f > 0.0 {
+            idf * f * (k1 + 1.0) / (f + k1 * (1.0 - b + b * length / mean))
+        } else {
+            0.0
+        }
+    };
+    frequencies.iter().zip(lengths).map(one).collect()
+}
+
+fn over_best(values: &mut [f64]) {
+    let best = values.iter().copied().fold(0.0, f64::max);
+    if best > 0.0 {
+        values.iter_mut().for_each(|value| *value /= best);
+    }
+}
+
+/// The groups of `query()` by what they consist of, with the family's weight and b by level.
+type PlainGroup = (f64, [f64; 4], Vec<(&'static [&'static str], f64)>);
+
+fn groups() -> Vec<PlainGroup> {
+    let (main, entity) = ([0.75; 4], [0.3, 0.75, 0.75, 0.3]);
+    vec![
+        (1.0, main, vec![(&["灯塔"], 1.0)]),
+        (1.0, main, vec![(&["river"], 1.0)]),
+        (1.0, main, vec![(&["雨"], 1.0)]),
+        (0.7, entity, vec![(&["@lin"], 1.0)]),
+        (
+            0.6,
+            main,
+            vec![
+                (&["老渡", "渡口"], 1.0),
+                (&["lamp"], 0.5),
+                (&["雨夜"], 0.25),
+            ],
+        ),
+    ]
+}
+
+/// Sums over texts that are ranges of paragraphs.
+fn level(
+    paragraphs: &[Counted],
+    ranges: &[std::ops::Range<usize>],
+    at: usize,
+    k1: f64,
+) -> Vec<f64> {
+    let lengths: Vec<f64> = ranges
+        .iter()
+        .map(|r| paragraphs[r.clone()].iter().map(|p| p.length).sum())
+        .collect();
+    let mut sums = vec![0.0; ranges.len()];
+    for (weight, b, group) in groups() {
+        let per: Vec<f64> = paragraphs.iter().map(|p| frequency(p, &group)).collect();
+        let frequencies: Vec<f64> = ranges.iter().map(|r| per[r.clone()].iter().sum()).collect();
+        for (sum, value) in sums.iter_mut().zip(bm25(&frequencies, &lengths, k1, b[at])) {
+            *sum += weight * value;
+        }
+    }
+    sums
+}
+
+fn plain(drafts: &[Draft], corpus: &Corpus) -> Vec<f64> {
+    let texts = drafts.iter().flat_map(|draft| &draft.paragraphs);
+    let paragraphs: Vec<Counted> = texts.map(|(text, _, named)| counted(text, named)).collect();
+    let roles: Vec<Role> = drafts
+        .iter()
+        .flat_map(|d| d.paragraphs.iter().map(|p| p.1))
+        .collect();
+    let (mut units, mut at) = (Vec::new(), 0);
+    for draft in drafts {
+        for &(chapter, count) in &draft.units {
+            units.push((draft.kind, chapter, at..at + count));
+            at += count;
+        }
+    }
+    let unit_of = |p: usize| units.iter().position(|unit| unit.2.contains(&p)).unwrap();
+    let holding = corpus
+        .documents
+        .iter()
+        .flat_map(|one| one.rows.windows.holding.iter().enumerate());
+    let mut windows: Vec<std::ops::Range<usize>> = (0..at).map(|p| p..p + 1).collect();
+    for (held, (_, &(before, after))) in holding.enumerate() {
+        for window in &mut windows[held - usize::from(before)..=held + usize::from(after)] {
+            *window = window.start.min(held)..window.end.max(held + 1);
+        }
+    }
+    let singles: Vec<_> = (0..at).map(|p| p..p + 1).collect();
+    let wholes: Vec<_> = units.iter().map(|unit| unit.2.clone()).collect();
+    let is_line = |unit: &&(Kind, Option<u32>, std::ops::Range<usize>)| {
+        unit.0 == Kind::Outline && unit.1.is_some() && roles[unit.2.clone()].contains(&Role::Body)
+    };
+    let lines: Vec<_> = units.iter().filter(is_line).collect();
+    let line_ranges: Vec<_> = lines.iter().map(|unit| unit.2.clone()).collect();
+    let mut own = level(&paragraphs, &singles, 0, 2.0);
+    let mut window = level(&paragraphs, &windows, 1, 1.2);
+    let mut whole = level(&paragraphs, &wholes, 2, 1.2);
+    let said = level(&paragraphs, &line_ranges, 3, 1.2);
+    let mut told = vec![0.0_f64; units.len()];
+    for (line, value) in lines.iter().zip(said) {
+        for (unit, held) in units.iter().zip(&mut told) {
+            if unit.0 == Kind::Chapter && unit.1 == line.1 {
+                *held = held.max(value);
+            }
+        }
+    }
+    for values in [&mut own, &mut window, &mut whole, &mut told] {
+        over_best(values);
+    }
+    (0..at)
+        .map(|p| {
+            let unit = unit_of(p);
+            let near: f64 = [(1, 1.0), (2, 0.5)]
+                .iter()
+                .map(|&(distance, weight)| {
+                    let here = |q: usize| {
+                        if units[unit].2.contains(&q) {
+                            own[q]
+                        } else {
+                            0.0
+                        }
+                    };
+                    weight / 3.0 * (p.checked_sub(distance).map_or(0.0, here) + here(p + distance))
+                })
+                .sum();
+            let asked = f64::from(u8::from(
+                units[unit].0 == Kind::Chapter && units[unit].1 == Some(2),
+            ));
+            let one = own[p] + 0.3 * near + 0.75 * window[p] + 0.2;
+            let document = 0.5 * whole[unit] + 0.5 * told[unit] + 6.0 * asked + 0.2;
+            if roles[p] == Role::Body {
+                one * document
+            } else {
+                0.0
+            }
+        })
+        .collect()
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-4 * (1.0 + a.abs())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn scores_are_those_of_a_plain_reading_of_every_text(drafts in project()) {
+        let corpus = corpus(&drafts);
+        let found = score(&corpus, &query()).unwrap();
+        let wanted = plain(&drafts, &corpus);
+        prop_assert_eq!(found.numbers.len(), wanted.len());
+        for (number, score) in found.numbers.iter().zip(&found.scores) {
+            let wanted = wanted[*number as usize];
+            prop_assert!(close(wanted, f64::from(*score)), "{number}: {wanted} {score}");
+        }
+        let mut sorted: Vec<(u32, f32)> = found.numbers.iter().copied().zip(found.scores.iter().copied())
+            .filter(|one| one.1 > 0.0).collect();
+        sorted.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        prop_assert_eq!(found.best_first().collect::<Vec<_>>(), sorted);
+    }
+
+    #[test]
+    fn what_explain_says_multiplies_to_the_score(drafts in project(), pick in any::<prop::sample::Index>()) {
+        let corpus = corpus(&drafts);
+        let mut query = query();
+        query.paragraphs = vec![Given {
+            name: "vector".to_owned(), weight: 1.5, near: 0.2, values: vec![("00.md".to_owned(), 1, 0.8)],
+        }];
+        query.units = vec![Given {
+            name: "asked".to_owned(), weight: 2.0, near: 0.0, values: vec![("00.md".to_owned(), 0, 0.5)],
+        }];
+        let found = score(&corpus, &query).unwrap();
+        if found.numbers.is_empty() {
+            return Ok(());
+        }
+        let place = pick.index(found.numbers.len());
+        let number = found.numbers[place];
+        let document = &corpus.documents[corpus.units[corpus.unit_of(number)].document as usize];
+        let index = number - document.first_paragraph;
+        let named: HashMap<String, f32> = explain(&corpus, &query, &document.rows.path, index).unwrap().into_iter().collect();
+        prop_assert_eq!(named["score"], found.scores[place]);
+        let one = named["paragraph"] + 0.3 * named["near"] + 0.75 * named["window"] + named["given"] + 0.2;
+        let whole = 0.5 * named["unit"] + 0.5 * named["told"] + 6.0 * named["asked"] + named["unit_given"] + 0.2;
+        let body = document.rows.paragraphs[index as usize].role == Role::Body;
+        let product = f64::from(if body { one * whole } else { 0.0 });
+        prop_assert!(close(product, f64::from(found.scores[place])));
+        for level in ["paragraph", "window", "unit", "told"] {
+            let parts: f32 = ["main", "entity", "synonym"].iter().filter_map(|f| named.get(&format!("{level}.{f}"))).sum();
+            prop_assert!(close(f64::from(parts), f64::from(named[level])), "{level}: {parts} {}", named[level]);
+        }
+    }
+
+    #[test]
+    fn looking_into_all_units_is_looking_into_as_many_as_there_are(drafts in project()) {
+        let corpus = corpus(&drafts);
+        let all = score(&corpus, &query()).unwrap();
+        let some = Query { look_into: Some(all.numbers.len()), ..query() };
+        prop_assert_eq!(score(&corpus, &some).unwrap().scores, all.scores);
+        let one = score(&corpus, &Query { look_into: Some(1), ..query() }).unwrap();
+        let first = all.units.first().map(|unit| corpus.units[unit.unit as usize]);
+        let best = all.units.iter().map(|unit| corpus.units[unit.unit as usize].paragraphs).max();
+        prop_assert!(one.numbers.len() as u32 <= best.unwrap_or(0));
+        prop_assert_eq!(one.numbers.is_empty(), first.is_none());
+    }
+}
+
+fn one_chapter() -> Draft {
+    let paragraph = |text: &str| (text.to_owned(), Role::Body, Vec::new());
+    Draft {
+        path: "00.md".to_owned(),
+        kind: Kind::Chapter,
+        paragraphs: ["灯塔", "river", "灯塔 river", "渡口"]
+            .map(paragraph)
+            .into(),
+        units: vec![(Some(1), 4)],
+        tokens: vec![1; 4],
+        heading: 0,
+    }
+}
+
+#[test]
+fn coverage_is_what_the_best_window_holds_and_names_what_occurs_nowhere() {
+    let corpus = corpus(&[one_chapter()]);
+    let concept = |word: &str, near: &[&str]| Concept {
+        word: Wanted::text(word),
+        weight: 1.0,
+        near: near.iter().map(|word| Wanted::text(word)).collect(),
+        share: 0.6,
+    };
+    let mut query = query();
+    query.concepts = vec![
+        concept("灯塔", &[]),
+        concept("钟楼", &["渡口"]),
+        concept("clock", &[]),
+    ];
+    let found = score(&corpus, &query).unwrap().coverage;
+    // four windows, each the whole chapter: what is everywhere says ln(1 + .5 / 4.5), what is nowhere ln(1 + 4.5 / .5)
+    let (everywhere, nowhere) = ((1.0 + 0.5 / 4.5_f32).ln(), 10.0_f32.ln());
+    assert_eq!(found.missing, [1, 2]);
+    assert!((found.total - everywhere - 2.0 * nowhere).abs() < 1e-5);
+    assert!((found.lost - 2.0 * nowhere).abs() < 1e-5);
+    assert!((found.best - everywhere - 0.6 * nowhere).abs() < 1e-5);
+}
+
+#[test]
+fn weights_that_are_no_weights_are_refused_by_name() {
+    let corpus = corpus(&[one_chapter()]);
+    let mut negative = query();
+    negative.weights.window = -1.0;
+    let mut endless = query();
+    endless.weights.families[0].weight = f32::NAN;
+    let mut outside = query();
+    outside.groups[0].family = 3;
+    for (query, said) in [
+        (negative, "window"),
+        (endless, "main"),
+        (outside, "family 3 of 3"),
+    ] {
+        let error = score(&corpus, &query).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn a_filter_leaves_out_what_is_later_or_of_another_kind() {
+    let mut drafts = vec![one_chapter(), one_chapter(), one_chapter()];
+    (drafts[1].path, drafts[1].units) = ("01.md".to_owned(), vec![(Some(7), 4)]);
+    (drafts[2].path, drafts[2].kind, drafts[2].units) =
+        ("02.md".to_owned(), Kind::Setting, vec![(None, 4)]);
+    let corpus = corpus(&drafts);
+    let paths = |filter: Filter| -> Vec<u32> {
+        let mut found: Vec<u32> = score(&corpus, &Query { filter, ..query() })
+            .unwrap()
+            .numbers;
+        found.retain(|number| number % 4 == 0);
+        found
+    };
+    let open = Filter::default;
+    assert_eq!(paths(open()), [0, 4, 8]);
+    assert_eq!(
+        paths(Filter {
+            as_of: Some(3),
+            ..open()
+        }),
+        [0, 8]
+    );
+    assert_eq!(
+        paths(Filter {
+            chapters: (Some(2), None),
+            ..open()
+        }),
+        [4]
+    );
+    assert_eq!(
+        paths(Filter {
+            kinds: vec![Kind::Setting, Kind::Note],
+            ..open()
+        }),
+        [8]
+    );
+}
