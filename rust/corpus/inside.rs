@@ -3,7 +3,7 @@
 use super::bm25::{Bm25, rarity};
 use super::corpus::{Corpus, PARAGRAPH, WINDOW};
 use super::gather::Gathered;
-use super::query::{Concept, Query};
+use super::query::{Concept, Query, Wanted};
 use super::rank::{Shares, share};
 use super::rows::Role;
 use super::scratch::Scratch;
@@ -171,6 +171,9 @@ impl Inside {
         let mut held = vec![0.0_f32; self.numbers.len()];
         for (position, concept) in concepts.iter().enumerate() {
             let word = Gathered::of(corpus, [(&concept.word, 1.0)]);
+            if word.paragraphs == 0 && matches!(concept.word, Wanted::Entity(_)) {
+                continue; // known from elsewhere: that the texts do not name it says nothing of the question
+            }
             let seen = self.mark(&word, 1.0, windows);
             let unseen = word.paragraphs as f64 / seen.max(1) as f64;
             let count = windows.touched().len() as f64 * unseen;

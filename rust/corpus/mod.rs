@@ -7,7 +7,8 @@
 //! - `part`: one document, immutable; `wire`: the same as bytes for a store.
 //! - `segment`, `merge`, `layer`: many documents as one dictionary, a small part of it in place of what has changed.
 //! - `corpus`: the parts of a project in path order, changed by document.
-//! - `query`; `gather` (postings), `rank` (units), `inside` (paragraphs and windows), `score` (their product), `explain`.
+//! - `query`; `gather` (postings), `rank` (units), `inside` (paragraphs and windows), `score` (their product), `explain`,
+//!   `fuse` (several wordings).
 //! - `select`: paragraphs by score into a number of tokens; `ledger`: what they cost together.
 //!
 //! Must hold: nothing here reads a file or keeps text; equal documents give equal scores, whichever way the corpus came
@@ -22,6 +23,7 @@ mod bm25;
 #[allow(clippy::module_inception, reason = "the corpus of the room")]
 pub mod corpus;
 pub mod explain;
+pub mod fuse;
 mod gather;
 mod inside;
 pub mod key;

@@ -145,70 +145,83 @@ pub struct Query {
     pub look_into: Option<usize>,
 }
 
-impl Query {
-    /// Check what can be checked without a corpus.
+impl Weights {
+    /// Refuse what is no weight, by name.
     pub fn check(&self) -> Result<(), CorpusError> {
         let invalid = |what: String| Err(CorpusError::Invalid(what));
-        let families = self.weights.families.len();
-        if let Some(group) = self.groups.iter().find(|group| group.family >= families) {
-            return invalid(format!("family {} of {families}", group.family));
-        }
-        let w = &self.weights;
-        let named = [
-            ("paragraph", w.paragraph),
-            ("near", w.near),
-            ("window", w.window),
-            ("unit", w.unit),
-            ("line", w.line),
-            ("asked", w.asked),
-            ("c", w.c),
-            ("d", w.d),
-            ("heading", w.heading),
-            ("best", w.best),
-        ];
-        let families = w
+        let families = self
             .families
             .iter()
             .map(|family| (family.name.as_str(), family.weight));
-        let groups = self.groups.iter().flat_map(|group| {
-            group
-                .any
-                .iter()
-                .map(|one| one.1)
-                .chain([group.weight])
-                .map(|weight| ("group", weight))
-        });
-        let given = self.paragraphs.iter().chain(&self.units);
-        let given = given.flat_map(|one| {
-            let values = one.values.iter().map(|value| value.2);
-            values
-                .chain([one.weight, one.near])
-                .map(|weight| (one.name.as_str(), weight))
-        });
-        let concepts = self
-            .concepts
-            .iter()
-            .flat_map(|one| [("concept", one.weight), ("share", one.share)]);
-        for (name, weight) in named
+        all_weights(
+            [
+                ("paragraph", self.paragraph),
+                ("near", self.near),
+                ("window", self.window),
+                ("unit", self.unit),
+                ("line", self.line),
+                ("asked", self.asked),
+                ("c", self.c),
+                ("d", self.d),
+                ("heading", self.heading),
+                ("best", self.best),
+            ]
             .into_iter()
-            .chain(families)
-            .chain(groups)
-            .chain(given)
-            .chain(concepts)
-        {
-            if !weight.is_finite() || weight < 0.0 {
+            .chain(families),
+        )?;
+        for family in &self.families {
+            if let Some(b) = family.b.iter().find(|b| !(0.0..=1.0).contains(*b)) {
                 return invalid(format!(
-                    "{name}: a weight must be finite and >= 0, got {weight}"
+                    "{}: b must be between 0 and 1, got {b}",
+                    family.name
                 ));
             }
         }
-        let shapes = w.families.iter().flat_map(|family| family.b);
-        if shapes.into_iter().any(|b| !(0.0..=1.0).contains(&b)) {
-            return invalid("b must be between 0 and 1".to_owned());
+        match self.k1.iter().find(|k1| !k1.is_finite() || **k1 < 0.0) {
+            Some(k1) => invalid(format!("k1 must be finite and >= 0, got {k1}")),
+            None => Ok(()),
         }
-        if w.k1.iter().any(|k1| !k1.is_finite() || *k1 < 0.0) {
-            return invalid("k1 must be finite and >= 0".to_owned());
-        }
-        Ok(())
     }
+}
+
+impl Query {
+    /// Check what can be checked without a corpus.
+    pub fn check(&self) -> Result<(), CorpusError> {
+        self.weights.check()?;
+        let families = self.weights.families.len();
+        if let Some(group) = self.groups.iter().find(|group| group.family >= families) {
+            let what = format!("family {} of {families}", group.family);
+            return Err(CorpusError::Invalid(what));
+        }
+        for group in &self.groups {
+            let name = self.weights.families[group.family].name.as_str();
+            all_weights(
+                group
+                    .any
+                    .iter()
+                    .map(|one| (name, one.1))
+                    .chain([(name, group.weight)]),
+            )?;
+        }
+        for given in self.paragraphs.iter().chain(&self.units) {
+            let name = given.name.as_str();
+            let values = given.values.iter().map(|value| (name, value.2));
+            all_weights(values.chain([(name, given.weight), (name, given.near)]))?;
+        }
+        all_weights(
+            self.concepts
+                .iter()
+                .flat_map(|one| [("concept", one.weight), ("share", one.share)]),
+        )
+    }
+}
+
+fn all_weights<'n>(weights: impl Iterator<Item = (&'n str, f32)>) -> Result<(), CorpusError> {
+    for (name, weight) in weights {
+        if !weight.is_finite() || weight < 0.0 {
+            let what = format!("{name}: a weight must be finite and >= 0, got {weight}");
+            return Err(CorpusError::Invalid(what));
+        }
+    }
+    Ok(())
 }

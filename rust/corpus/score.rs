@@ -1,6 +1,8 @@
 //! The score of a paragraph:
 //!
-//!     (paragraph P + near N + window W + given + c) * (unit U + line O + asked A + given + d)
+//! ```text
+//! (paragraph P + near N + window W + given + c) * (unit U + line O + asked A + given + d)
+//! ```
 //!
 //! P, W, U, O are sums of BM25 over the groups of the question, each over its best; N is P of the two paragraphs before
 //! and after, nearer ones more; A is 1 for a chapter asked for by number. A unit's worth lifts its paragraphs, a
@@ -10,10 +12,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::CorpusError;
+use super::bm25::rarity;
 use super::corpus::{Corpus, LEVELS, PARAGRAPH, WINDOW};
 use super::gather::Gathered;
 use super::inside::{Coverage, Inside};
-use super::query::Query;
+use super::query::{Query, Wanted};
 use super::rank::{UnitSignals, over_best, rank_units};
 
 /// A unit and what it is worth.
@@ -269,6 +272,19 @@ fn lifted(corpus: &Corpus, query: &Query) -> Vec<f32> {
         }
     }
     lifted
+}
+
+/// In how many paragraphs each text stands, all of its terms.
+pub fn frequencies<'t>(corpus: &Corpus, texts: impl IntoIterator<Item = &'t str>) -> Vec<u64> {
+    let held = |text| Gathered::of(corpus, [(&Wanted::text(text), 1.0)]).paragraphs;
+    texts.into_iter().map(held).collect()
+}
+
+/// The rarity among paragraphs of each text, see `bm25`.
+pub fn rarities<'t>(corpus: &Corpus, texts: impl IntoIterator<Item = &'t str>) -> Vec<f64> {
+    let held = frequencies(corpus, texts).into_iter();
+    held.map(|held| rarity(corpus.totals[PARAGRAPH], held as f64))
+        .collect()
 }
 
 impl Scored {

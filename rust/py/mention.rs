@@ -1,7 +1,9 @@
 //! What the matcher hands to Python: frozen values that compare, hash and print.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::PyString;
+
+use super::value::value;
 
 /// One occurrence of an alias; the span is in code points, half-open.
 #[pyclass(frozen, get_all, module = "armarius._core")]
@@ -42,53 +44,6 @@ pub struct Rejection {
     pub reason: Py<PyString>,
     /// The longer name that covers it, if one does.
     pub by: Option<Py<PyString>>,
-}
-
-/// Equality, hash, print and pickling of a frozen value are those of the tuple of its fields.
-macro_rules! value {
-    ($class:ident { $($field:ident: $type:ty),+ $(,)? }) => {
-        impl $class {
-            fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-                ($(&self.$field,)+).into_pyobject(py)
-            }
-        }
-
-        #[pymethods]
-        impl $class {
-            #[new]
-            fn new($($field: $type),+) -> Self {
-                Self { $($field),+ }
-            }
-
-            fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-                self.fields(py)
-            }
-
-            #[classattr]
-            fn __match_args__(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
-                PyTuple::new(py, [$(stringify!($field)),+])
-            }
-
-            fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-                match other.cast::<Self>() {
-                    Ok(other) => self.fields(py)?.eq(other.get().fields(py)?),
-                    Err(_) => Ok(false),
-                }
-            }
-
-            fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-                self.fields(py)?.hash()
-            }
-
-            fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-                let fields = self.fields(py)?;
-                let names = [$(stringify!($field)),+];
-                let shown = names.iter().zip(fields.iter());
-                let shown = shown.map(|(name, value)| Ok(format!("{name}={}", value.repr()?)));
-                Ok(format!("{}({})", stringify!($class), shown.collect::<PyResult<Vec<_>>>()?.join(", ")))
-            }
-        }
-    };
 }
 
 value!(Mention { entity_id: Py<PyString>, term: Py<PyString>, start: u32, end: u32 });

@@ -6,12 +6,14 @@ mod bigrams;
 mod bm25;
 mod budget;
 mod code;
+mod corpus;
 mod grep;
 mod lexical;
 mod matcher;
 mod mention;
 mod tokens;
 mod truncate;
+mod value;
 mod walk;
 
 /// The native half of the `armarius` Python package.
@@ -27,6 +29,11 @@ mod _core {
     use super::budget::allocate;
     #[pymodule_export]
     use super::code::{CodeGraph, Occurrences, brace_outline, is_symbol, python_outline};
+    #[pymodule_export]
+    use super::corpus::{
+        ChosenParagraph, Corpus, CorpusCoverage, CorpusGroup, CorpusPart, CorpusQuery,
+        CorpusScores, CorpusSelection, CorpusWeights, ScoredParagraph, ScoredUnit,
+    };
     #[pymodule_export]
     use super::grep::scan;
     #[pymodule_export]

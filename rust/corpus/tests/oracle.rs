@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::corpus::explain::explain;
+use crate::corpus::fuse::fuse;
 use crate::corpus::query::{Concept, Given};
 use crate::corpus::score::score;
 use crate::text::analyzer::term_strings;
@@ -349,4 +350,34 @@ fn a_filter_leaves_out_what_is_later_or_of_another_kind() {
         }),
         [8]
     );
+}
+
+#[test]
+fn other_wordings_add_their_mean_and_their_greatest() {
+    let mut drafts = vec![one_chapter(), one_chapter()];
+    (drafts[1].path, drafts[1].units) = ("01.md".to_owned(), vec![(Some(7), 4)]);
+    let corpus = corpus(&drafts);
+    let ask = |word: &str, as_of| {
+        let mut query = query();
+        query.groups = vec![Group {
+            family: 0,
+            weight: 1.0,
+            any: vec![(Wanted::text(word), 1.0)],
+        }];
+        query.filter.as_of = as_of;
+        score(&corpus, &query).unwrap()
+    };
+    let (own, first, second) = (ask("灯塔", Some(1)), ask("river", None), ask("渡口", None));
+    let fused = fuse(&corpus, &own, &[&first, &second], 0.6, 0.4);
+    assert_eq!(fused.numbers, [0, 1, 2, 3, 4, 5, 6, 7]);
+    for (place, &number) in fused.numbers.iter().enumerate() {
+        let over = |found: &super::super::score::Scored| {
+            let at = found.numbers.iter().position(|one| *one == number);
+            at.map_or(0.0, |at| found.scores[at] / found.best())
+        };
+        let (a, b) = (over(&first), over(&second));
+        let wanted = over(&own) + 0.6 * (a + b) / 2.0 + 0.4 * a.max(b);
+        assert!((fused.scores[place] - wanted).abs() < 1e-5);
+    }
+    assert_eq!(fuse(&corpus, &own, &[], 0.6, 0.4).scores, own.scores);
 }

@@ -1,0 +1,96 @@
+//! Several wordings of one question as one answer.
+
+use super::corpus::Corpus;
+use super::rank::over_best;
+use super::score::Scored;
+
+/// The scores of `own` with those of other wordings: `own + mean * average + most * greatest`, each answer over its best.
+///
+/// A paragraph that a wording did not look into has 0 there. Units are joined the same way by their rank.
+pub fn fuse(corpus: &Corpus, own: &Scored, others: &[&Scored], mean: f32, most: f32) -> Scored {
+    let mut fused = own.clone();
+    if others.is_empty() {
+        return fused;
+    }
+    let paragraphs = corpus
+        .documents
+        .iter()
+        .map(|one| one.rows.paragraphs.len())
+        .sum();
+    let by_number = |found: &Scored| {
+        let mut scores = vec![0.0; paragraphs];
+        for (&number, &score) in found.numbers.iter().zip(&found.scores) {
+            scores[number as usize] = score;
+        }
+        scores
+    };
+    let by_unit = |found: &Scored| {
+        let mut ranks = vec![0.0; corpus.units.len()];
+        for unit in &found.units {
+            ranks[unit.unit as usize] = unit.rank;
+        }
+        ranks
+    };
+    let scores = joined(
+        by_number(own),
+        others.iter().map(|one| by_number(one)),
+        mean,
+        most,
+    );
+    let ranks = joined(
+        by_unit(own),
+        others.iter().map(|one| by_unit(one)),
+        mean,
+        most,
+    );
+    let mut numbers: Vec<u32> = others
+        .iter()
+        .chain([&own])
+        .flat_map(|one| &one.numbers)
+        .copied()
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    fused.scores = numbers
+        .iter()
+        .map(|&number| scores[number as usize])
+        .collect();
+    fused.numbers = numbers;
+    let mut best: Vec<Option<(u32, f32)>> = vec![None; corpus.units.len()];
+    for (&number, &score) in fused.numbers.iter().zip(&fused.scores) {
+        let held = &mut best[corpus.unit_of(number)];
+        if held.is_none_or(|(_, held)| score > held) {
+            *held = Some((number, score));
+        }
+    }
+    for unit in &mut fused.units {
+        unit.rank = ranks[unit.unit as usize];
+        unit.best = best[unit.unit as usize];
+    }
+    fused
+        .units
+        .sort_unstable_by(|a, b| b.rank.total_cmp(&a.rank).then(a.unit.cmp(&b.unit)));
+    fused
+}
+
+fn joined(
+    mut own: Vec<f32>,
+    others: impl Iterator<Item = Vec<f32>>,
+    mean: f32,
+    most: f32,
+) -> Vec<f32> {
+    over_best(&mut own, |_| true);
+    let (mut sum, mut greatest, mut count) = (vec![0.0; own.len()], vec![0.0_f32; own.len()], 0);
+    for mut other in others {
+        over_best(&mut other, |_| true);
+        count += 1;
+        for (at, value) in other.into_iter().enumerate() {
+            sum[at] += value;
+            greatest[at] = greatest[at].max(value);
+        }
+    }
+    for (at, value) in own.iter_mut().enumerate() {
+        *value += mean * sum[at] / count.max(1) as f32 + most * greatest[at];
+    }
+    own
+}

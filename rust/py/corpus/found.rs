@@ -1,0 +1,108 @@
+//! What the corpus hands to Python: frozen values that compare, hash and print.
+
+use pyo3::prelude::*;
+
+use super::super::value::value;
+
+/// A paragraph and its score.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct ScoredParagraph {
+    /// Its document.
+    pub path: String,
+    /// Its position there.
+    pub index: u32,
+    /// Comparable within one question.
+    pub score: f32,
+}
+
+/// A chapter, section, outline line or note, and what it is worth.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct ScoredUnit {
+    /// Its document.
+    pub path: String,
+    /// Its position there.
+    pub unit: u32,
+    /// What tells it from the others of its document.
+    pub label: String,
+    /// The chapter that it is or is about.
+    pub chapter: Option<u32>,
+    /// What units are ranked by.
+    pub rank: f32,
+    /// BM25 of its words over the best.
+    pub own: f32,
+    /// BM25 of what the outline says of it over the best.
+    pub told: f32,
+    /// 1 for a chapter asked for by number.
+    pub asked: f32,
+    /// Its best paragraph, if it was looked into.
+    pub best: Option<u32>,
+    /// The score of that.
+    pub best_score: f32,
+}
+
+/// How much of the question's words its best window holds.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct CorpusCoverage {
+    /// Rarities of all words, weighted.
+    pub total: f32,
+    /// Those of the words that occur nowhere.
+    pub lost: f32,
+    /// The most that one window holds.
+    pub best: f32,
+    /// Positions of the words that occur nowhere.
+    pub missing: Vec<usize>,
+}
+
+/// A paragraph that was chosen.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct ChosenParagraph {
+    /// Its document.
+    pub path: String,
+    /// Its position there.
+    pub index: u32,
+    /// 0 when it was not looked into.
+    pub score: f32,
+    /// Whether it was asked for by name.
+    pub asked: bool,
+}
+
+/// Paragraphs that fill a number of tokens.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct CorpusSelection {
+    /// In the order of the story.
+    pub chosen: Vec<Py<ChosenParagraph>>,
+    /// What they cost together.
+    pub tokens: u32,
+    /// The score at which it ended.
+    pub line: f32,
+    /// Stable words: room, floor, end.
+    pub stop: &'static str,
+    /// How many were above the line and did not fit.
+    pub passed_over: u32,
+    /// How many were offered and are not in it.
+    pub left_out: u32,
+}
+
+value!(ScoredParagraph {
+    path: String,
+    index: u32,
+    score: f32
+});
+value!(ScoredUnit {
+    path: String,
+    unit: u32,
+    label: String,
+    chapter: Option<u32>,
+    rank: f32,
+    own: f32,
+    told: f32,
+    asked: f32,
+    best: Option<u32>,
+    best_score: f32,
+});
+value!(ChosenParagraph {
+    path: String,
+    index: u32,
+    score: f32,
+    asked: bool
+});

@@ -1,0 +1,192 @@
+//! `CorpusQuery`, its groups and its weights.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+
+use super::kind_of;
+use crate::corpus::corpus::LEVELS;
+use crate::corpus::query::{Concept, FamilyWeight, Filter, Given, Group, Query, Wanted, Weights};
+
+type Families = Vec<(String, f32, [f32; LEVELS])>;
+type Words = Vec<(PyBackedStr, f32)>;
+type Values = Vec<(String, u32, f32)>;
+type ParagraphSignals = Vec<(String, f32, f32, Values)>;
+type UnitSignals = Vec<(String, f32, Values)>;
+type Concepts = Vec<(Option<PyBackedStr>, Option<String>, f32, Vec<PyBackedStr>)>;
+
+/// Every constant of the score.
+#[pyclass(frozen, module = "armarius._core")]
+pub struct CorpusWeights(Weights);
+
+#[pymethods]
+impl CorpusWeights {
+    /// Families are (name, weight, b by level); levels are paragraph, window, unit, outline line.
+    #[new]
+    #[pyo3(signature = (families, *, k1 = [1.2; LEVELS], paragraph = 1.0, near = 0.0, window = 0.0, unit = 0.0,
+        line = 0.0, asked = 0.0, c = 0.0, d = 1.0, heading = 0.0, best = 0.0))]
+    #[expect(clippy::too_many_arguments, reason = "one keyword per constant")]
+    fn new(
+        families: Families,
+        k1: [f32; LEVELS],
+        paragraph: f32,
+        near: f32,
+        window: f32,
+        unit: f32,
+        line: f32,
+        asked: f32,
+        c: f32,
+        d: f32,
+        heading: f32,
+        best: f32,
+    ) -> PyResult<Self> {
+        let family = |(name, weight, b)| FamilyWeight { name, weight, b };
+        let weights = Weights {
+            families: families.into_iter().map(family).collect(),
+            k1,
+            paragraph,
+            near,
+            window,
+            unit,
+            line,
+            asked,
+            c,
+            d,
+            heading,
+            best,
+        };
+        weights.check()?;
+        Ok(Self(weights))
+    }
+
+    #[getter]
+    fn families(&self) -> Vec<&str> {
+        self.0
+            .families
+            .iter()
+            .map(|family| family.name.as_str())
+            .collect()
+    }
+}
+
+/// One concept of a question: any of its wordings, with one rarity.
+#[pyclass(frozen, module = "armarius._core")]
+pub struct CorpusGroup {
+    family: String,
+    weight: f32,
+    any: Vec<(Wanted, f32)>,
+}
+
+// Arguments are extracted by value: that is how PyO3 hands over a list.
+#[allow(clippy::needless_pass_by_value)]
+#[pymethods]
+impl CorpusGroup {
+    /// Texts and entities are (wording, factor on its frequency).
+    #[new]
+    #[pyo3(signature = (family, texts, *, entities = Vec::new(), weight = 1.0))]
+    fn new(family: String, texts: Words, entities: Vec<(String, f32)>, weight: f32) -> Self {
+        let texts = texts
+            .iter()
+            .map(|(text, factor)| (Wanted::text(text), *factor));
+        let entities = entities
+            .into_iter()
+            .map(|(id, factor)| (Wanted::Entity(id), factor));
+        Self {
+            family,
+            weight,
+            any: texts.chain(entities).collect(),
+        }
+    }
+}
+
+/// A question as the corpus takes it.
+#[pyclass(frozen, module = "armarius._core")]
+pub struct CorpusQuery(pub(super) Query);
+
+// Arguments are extracted by value: that is how PyO3 hands over a list.
+#[allow(clippy::needless_pass_by_value)]
+#[pymethods]
+impl CorpusQuery {
+    /// Concepts are (word or None, entity or None, weight, near words); signals (name, weight, near, values) and
+    /// (name, weight, values), values (path, paragraph or unit, value).
+    #[new]
+    #[pyo3(signature = (weights, groups, *, asked = Vec::new(), concepts = Vec::new(), share = 0.6,
+        paragraph_signals = Vec::new(), unit_signals = Vec::new(), kinds = Vec::new(), chapters = (None, None),
+        as_of = None, look_into = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords")]
+    fn new(
+        weights: &CorpusWeights,
+        groups: Vec<PyRef<'_, CorpusGroup>>,
+        asked: Vec<u32>,
+        concepts: Concepts,
+        share: f32,
+        paragraph_signals: ParagraphSignals,
+        unit_signals: UnitSignals,
+        kinds: Vec<PyBackedStr>,
+        chapters: (Option<u32>, Option<u32>),
+        as_of: Option<u32>,
+        look_into: Option<usize>,
+    ) -> PyResult<Self> {
+        let weights = weights.0.clone();
+        let mut placed = Vec::with_capacity(groups.len());
+        for group in &groups {
+            let found = weights
+                .families
+                .iter()
+                .position(|family| family.name == group.family);
+            let Some(family) = found else {
+                let what = format!("no family {:?} in the weights", group.family);
+                return Err(PyValueError::new_err(what));
+            };
+            placed.push(Group {
+                family,
+                weight: group.weight,
+                any: group.any.clone(),
+            });
+        }
+        let concepts = concepts
+            .into_iter()
+            .map(|(word, entity, weight, near)| Concept {
+                word: match (word, entity) {
+                    (_, Some(id)) => Wanted::Entity(id),
+                    (word, None) => Wanted::text(word.as_deref().unwrap_or_default()),
+                },
+                weight,
+                near: near.iter().map(|word| Wanted::text(word)).collect(),
+                share,
+            });
+        let paragraphs = paragraph_signals
+            .into_iter()
+            .map(|(name, weight, near, values)| Given {
+                name,
+                weight,
+                near,
+                values,
+            });
+        let units = unit_signals
+            .into_iter()
+            .map(|(name, weight, values)| Given {
+                name,
+                weight,
+                near: 0.0,
+                values,
+            });
+        let kinds: PyResult<Vec<_>> = kinds.iter().map(|kind| kind_of(kind)).collect();
+        let query = Query {
+            groups: placed,
+            concepts: concepts.collect(),
+            weights,
+            chapters: asked,
+            paragraphs: paragraphs.collect(),
+            units: units.collect(),
+            filter: Filter {
+                kinds: kinds?,
+                chapters,
+                as_of,
+            },
+            look_into,
+        };
+        query.check()?;
+        Ok(Self(query))
+    }
+}

@@ -1,0 +1,218 @@
+//! `CorpusScores`: what a question found.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+
+use super::found::{ChosenParagraph, CorpusCoverage, CorpusSelection, ScoredParagraph, ScoredUnit};
+use crate::corpus::corpus::Corpus;
+use crate::corpus::fuse::fuse;
+use crate::corpus::score::Scored;
+use crate::corpus::select::{Asked, Keep, Room, Stop, select};
+
+type AskedRow = (String, Option<u32>, PyBackedStr);
+
+/// The scores of the paragraphs and units of a corpus for one question.
+#[pyclass(frozen, module = "armarius._core")]
+pub struct CorpusScores {
+    pub(super) corpus: Arc<Corpus>,
+    pub(super) scored: Scored,
+}
+
+// Arguments are extracted by value: that is how PyO3 hands over a list.
+#[allow(clippy::needless_pass_by_value)]
+#[pymethods]
+impl CorpusScores {
+    /// The score of the best paragraph, 0 when there is none.
+    #[getter]
+    fn best(&self) -> f32 {
+        self.scored.best()
+    }
+
+    /// By level the best sum before everything was divided by it.
+    #[getter]
+    fn strongest(&self) -> HashMap<&'static str, f32> {
+        let names = ["paragraph", "window", "unit", "line"];
+        names.into_iter().zip(self.scored.strongest).collect()
+    }
+
+    /// Per group of the question the paragraphs that hold it, one counted once for each wording.
+    #[getter]
+    fn frequencies(&self) -> Vec<u64> {
+        self.scored.frequencies.clone()
+    }
+
+    #[getter]
+    fn coverage(&self) -> CorpusCoverage {
+        let coverage = self.scored.coverage.clone();
+        CorpusCoverage {
+            total: coverage.total,
+            lost: coverage.lost,
+            best: coverage.best,
+            missing: coverage.missing,
+        }
+    }
+
+    /// Paragraphs by (-score, path, index), those above 0.
+    #[pyo3(signature = (limit, /))]
+    fn paragraphs(&self, limit: usize) -> Vec<ScoredParagraph> {
+        let best = self.scored.best_first().take(limit);
+        best.map(|(number, score)| {
+            let (path, index) = self.place(number);
+            ScoredParagraph {
+                path: path.to_owned(),
+                index,
+                score,
+            }
+        })
+        .collect()
+    }
+
+    /// Units by (-rank, path, position), those above 0.
+    #[pyo3(signature = (limit, /))]
+    fn units(&self, limit: usize) -> Vec<ScoredUnit> {
+        let ranked = self
+            .scored
+            .units
+            .iter()
+            .filter(|one| one.rank > 0.0)
+            .take(limit);
+        ranked
+            .map(|one| {
+                let unit = &self.corpus.units[one.unit as usize];
+                let document = &self.corpus.documents[unit.document as usize];
+                let position = one.unit - document.first_unit;
+                ScoredUnit {
+                    path: document.rows.path.clone(),
+                    unit: position,
+                    label: document.rows.units[position as usize].label.clone(),
+                    chapter: unit.chapter,
+                    rank: one.rank,
+                    own: one.own,
+                    told: one.told,
+                    asked: one.asked,
+                    best: one
+                        .best
+                        .map(|(number, _)| number - document.first_paragraph),
+                    best_score: one.best.map_or(0.0, |(_, score)| score),
+                }
+            })
+            .collect()
+    }
+
+    /// The score of one paragraph; None when it was not looked into.
+    #[pyo3(signature = (path, index, /))]
+    fn score_of(&self, path: &str, index: u32) -> Option<f32> {
+        let number = self.corpus.paragraph(path, index)?;
+        let at = self.scored.numbers.binary_search(&number).ok()?;
+        Some(self.scored.scores[at])
+    }
+
+    /// These scores with those of other wordings of the same question over the same corpus.
+    #[pyo3(signature = (others, *, mean, most))]
+    fn fused(&self, py: Python<'_>, others: Vec<Py<Self>>, mean: f32, most: f32) -> PyResult<Self> {
+        let others: Vec<&Self> = others.iter().map(Py::get).collect();
+        if others
+            .iter()
+            .any(|other| !Arc::ptr_eq(&other.corpus, &self.corpus))
+        {
+            return Err(PyValueError::new_err(
+                "the wordings were asked of another corpus",
+            ));
+        }
+        let scored: Vec<&Scored> = others.iter().map(|other| &other.scored).collect();
+        Ok(Self {
+            scored: py.detach(|| fuse(&self.corpus, &self.scored, &scored, mean, most)),
+            corpus: Arc::clone(&self.corpus),
+        })
+    }
+
+    /// Paragraphs that fill `room` tokens; asked are (path, unit or None, "head" | "tail" | "best").
+    #[pyo3(signature = (room, *, counter, join, gap, floor = 0.0, least = 0, shown = Vec::new(), held = Vec::new(),
+        rest = Vec::new(), asked = Vec::new()))]
+    #[expect(clippy::too_many_arguments, reason = "keywords")]
+    fn select(
+        &self,
+        py: Python<'_>,
+        room: u32,
+        counter: String,
+        join: u32,
+        gap: u32,
+        floor: f32,
+        least: u32,
+        shown: Vec<(String, u32, u32)>,
+        held: Vec<(String, u32)>,
+        rest: Vec<(String, u32, u32)>,
+        asked: Vec<AskedRow>,
+    ) -> PyResult<CorpusSelection> {
+        let asked: PyResult<Vec<Asked>> = asked
+            .into_iter()
+            .map(|(path, unit, keep)| {
+                let keep = keep_of(&keep)?;
+                Ok(Asked { path, unit, keep })
+            })
+            .collect();
+        let room = Room {
+            tokens: room,
+            counter,
+            join,
+            gap,
+            floor,
+            least,
+            shown,
+            held,
+            rest,
+            asked: asked?,
+        };
+        let selection = py.detach(|| select(&self.corpus, &self.scored, &room))?;
+        let chosen = selection.chosen.iter().map(|one| {
+            let (path, index) = self.place(one.number);
+            let chosen = ChosenParagraph {
+                path: path.to_owned(),
+                index,
+                score: one.score,
+                asked: one.asked,
+            };
+            Py::new(py, chosen)
+        });
+        Ok(CorpusSelection {
+            chosen: chosen.collect::<PyResult<_>>()?,
+            tokens: selection.tokens,
+            line: selection.line,
+            stop: match selection.stop {
+                Stop::Room => "room",
+                Stop::Floor => "floor",
+                Stop::End => "end",
+            },
+            passed_over: selection.passed_over,
+            left_out: selection.left_out,
+        })
+    }
+
+    /// Number of paragraphs that were looked into.
+    fn __len__(&self) -> usize {
+        self.scored.numbers.len()
+    }
+}
+
+impl CorpusScores {
+    fn place(&self, number: u32) -> (&str, u32) {
+        let unit = &self.corpus.units[self.corpus.unit_of(number)];
+        let document = &self.corpus.documents[unit.document as usize];
+        (&document.rows.path, number - document.first_paragraph)
+    }
+}
+
+fn keep_of(name: &str) -> PyResult<Keep> {
+    match name {
+        "head" => Ok(Keep::Head),
+        "tail" => Ok(Keep::Tail),
+        "best" => Ok(Keep::Best),
+        other => Err(PyValueError::new_err(format!(
+            "keep must be 'head', 'tail' or 'best', got {other:?}"
+        ))),
+    }
+}

@@ -1,0 +1,141 @@
+//! `Corpus`: the parts of a project as one.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+
+use super::part::CorpusPart;
+use super::query::CorpusQuery;
+use super::scores::CorpusScores;
+use crate::corpus::corpus::Corpus as Whole;
+use crate::corpus::explain::explain;
+use crate::corpus::part::{Part, TokenCounts};
+use crate::corpus::score::{frequencies, rarities, score};
+
+type Costs = Vec<(String, u32, Option<Vec<u32>>, Vec<u32>)>;
+
+/// The documents of a project in path order, immutable; a change makes another that shares what has not changed.
+#[pyclass(frozen, module = "armarius._core")]
+pub struct Corpus(Arc<Whole>);
+
+// Arguments are extracted by value: that is how PyO3 hands over a list.
+#[allow(clippy::needless_pass_by_value)]
+#[pymethods]
+impl Corpus {
+    /// From parts in any order.
+    #[new]
+    #[pyo3(signature = (parts, /))]
+    fn new(py: Python<'_>, parts: Vec<PyRef<'_, CorpusPart>>) -> PyResult<Self> {
+        let parts = taken(&parts);
+        Ok(Self(Arc::new(py.detach(|| Whole::new(parts))?)))
+    }
+
+    /// From what `CorpusPart.to_bytes` gave.
+    #[staticmethod]
+    #[pyo3(signature = (parts, /))]
+    fn open(py: Python<'_>, parts: Vec<PyBackedBytes>) -> PyResult<Self> {
+        Ok(Self(Arc::new(py.detach(|| Whole::open(&parts))?)))
+    }
+
+    /// The corpus after a change: parts replace or join those of their paths, removed paths go.
+    #[pyo3(signature = (changed, removed = Vec::new()))]
+    fn with_parts(
+        &self,
+        py: Python<'_>,
+        changed: Vec<PyRef<'_, CorpusPart>>,
+        removed: Vec<String>,
+    ) -> PyResult<Self> {
+        let changed = taken(&changed);
+        Ok(Self(Arc::new(
+            py.detach(|| self.0.with(changed, &removed))?,
+        )))
+    }
+
+    /// The corpus with the token counts of one counter: (path, heading, units or None, paragraphs).
+    #[pyo3(signature = (counter, costs, /))]
+    fn with_tokens(&self, py: Python<'_>, counter: &str, costs: Costs) -> PyResult<Self> {
+        let costs = costs.into_iter().map(|(path, heading, units, paragraphs)| {
+            let document = self.0.find(&path).map(|at| &self.0.documents[at]);
+            let units =
+                units.unwrap_or_else(|| vec![0; document.map_or(0, |one| one.rows.units.len())]);
+            let counts = TokenCounts {
+                counter: counter.to_owned(),
+                heading,
+                units,
+                paragraphs,
+            };
+            (path, counts)
+        });
+        let costs = costs.collect();
+        Ok(Self(Arc::new(py.detach(|| self.0.with_tokens(costs))?)))
+    }
+
+    /// Documents by path.
+    #[getter]
+    fn paths(&self) -> Vec<&str> {
+        self.0
+            .documents
+            .iter()
+            .map(|one| one.rows.path.as_str())
+            .collect()
+    }
+
+    /// Bytes in memory.
+    #[getter]
+    fn resident_bytes(&self) -> usize {
+        self.0.resident_bytes()
+    }
+
+    /// Number of paragraphs.
+    fn __len__(&self) -> usize {
+        self.0
+            .documents
+            .iter()
+            .map(|one| one.rows.paragraphs.len())
+            .sum()
+    }
+
+    /// Score the paragraphs and units.
+    #[pyo3(signature = (query, /))]
+    fn score(&self, py: Python<'_>, query: &CorpusQuery) -> PyResult<CorpusScores> {
+        let scored = py.detach(|| score(&self.0, &query.0))?;
+        Ok(CorpusScores {
+            corpus: Arc::clone(&self.0),
+            scored,
+        })
+    }
+
+    /// What the score of one paragraph is made of, in the order of the formula.
+    #[pyo3(signature = (query, path, index, /))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        query: &CorpusQuery,
+        path: &str,
+        index: u32,
+    ) -> PyResult<Py<pyo3::types::PyDict>> {
+        let named = py.detach(|| explain(&self.0, &query.0, path, index))?;
+        let shown = pyo3::types::PyDict::new(py);
+        for (name, value) in named {
+            shown.set_item(name, value)?;
+        }
+        Ok(shown.unbind())
+    }
+
+    /// In how many paragraphs each text stands, all of its terms.
+    #[pyo3(signature = (texts, /))]
+    fn frequencies(&self, texts: Vec<PyBackedStr>) -> Vec<u64> {
+        frequencies(&self.0, texts.iter().map(|text| &**text))
+    }
+
+    /// How much it says that a text stands in a paragraph: ln(1 + (N - n + 1/2) / (n + 1/2)).
+    #[pyo3(signature = (texts, /))]
+    fn rarities(&self, texts: Vec<PyBackedStr>) -> Vec<f64> {
+        rarities(&self.0, texts.iter().map(|text| &**text))
+    }
+}
+
+fn taken(parts: &[PyRef<'_, CorpusPart>]) -> Vec<Part> {
+    parts.iter().map(|part| part.0.clone()).collect()
+}
