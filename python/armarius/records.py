@@ -133,7 +133,7 @@ class Offer(Protocol):
 
     @property
     def most(self) -> int | None:
-        """Tokens that its rows may take in all; None is all that is left."""
+        """Tokens that the layer may have with its rows; None is all that is left."""
         ...
 
     @property

@@ -45,7 +45,7 @@ class PassageOffer:
 
     @property
     def most(self) -> int | None:
-        """Tokens in all: few, when the question looks like one about what is not there."""
+        """Tokens of the layer: few, when the question looks like one about what is not there."""
         return WEAK_TOKENS if self.ranked.outcome == "weak" else None
 
     @property

@@ -92,7 +92,11 @@ class _Filling:
             tokens = self._measured.count(window.text + SEPARATOR)
             unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
         room = limit - self.fitted.token_count - unused - frame
-        return room if self.offer.most is None else min(room, self.offer.most - frame)
+        if self.offer.most is None:
+            return room
+        contents = self.fitted.rendered.contents["retrieved"]
+        held = self._measured.count(contents) if contents else 0
+        return min(room, self.offer.most - frame - held)
 
     def choose(self, room: int) -> list[Row]:
         """The rows that enter, in the order of the prompt."""
