@@ -298,8 +298,8 @@ _HOMES = {
     "errors": (
         "AmbiguousSymbol ArmariusError Backpressure BudgetConflict BudgetError CodeGraphError CodexError ConfigError "
         "ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch EmbeddingError GraphError "
-        "MissingExtra ProjectError SchemaTooNew ScopeViolation SettingRefused StoreBusy StoreCorrupt StoreError StoreFull "
-        "UnknownDocument UnknownSymbol"
+        "MissingExtra ProjectError SchemaTooNew ScopeViolation SettingRefused StoreBusy StoreCorrupt StoreError "
+        "StoreFull UnknownDocument UnknownSymbol"
     ),
     "fetchers.code": "SubgraphFetcher",
     "fetchers.detected": "RetrievedFetcher",

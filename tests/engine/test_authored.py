@@ -29,9 +29,9 @@ def test_memory_made_through_the_engine_is_in_the_next_prompt(novel):
 def test_entity_made_through_the_engine_is_detected_in_the_next_prompt(novel):
     engine = armarius.open(novel)
     engine.codex.create("白鹭", aliases=["阿鹭"], type="character")
-    assert engine.assemble(query="阿鹭").layers.retrieved.source == ("codex:detected:白鹭",)
+    assert engine.assemble(query="阿鹭").layers.retrieved.source[0] == "codex:detected:白鹭"
     engine.codex.delete("白鹭")
-    assert engine.assemble(query="阿鹭").layers.retrieved.source == ()
+    assert "codex:detected:白鹭" not in engine.assemble(query="阿鹭").layers.retrieved.source
 
 
 def test_update_overrides_a_profile_without_touching_its_file(novel):

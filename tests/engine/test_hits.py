@@ -12,8 +12,6 @@ from armarius.cli.terminal import plain
 from armarius.hits import Hit, Hits
 from armarius.integrations.methods import wire
 from armarius.records import Evidence
-from armarius.retrieval.passages import passages_of
-from armarius.retrieval.retrieve import find
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "novel"
 QUESTION = "谁从档案馆裁走了第十八页"
@@ -27,17 +25,10 @@ def engine(tmp_path_factory):
         yield engine
 
 
-def passages(engine):
-    view = engine._parts.project.view()
-    with view.corpus.tables() as tables:
-        return passages_of(tables, find(tables, QUESTION, limit=9))
-
-
 FOUND = {
     "search": lambda engine: engine.search("第十八页"),
     "retrieve": lambda engine: engine.retrieve(QUESTION, limit=9),
     "similar": lambda engine: engine.similar(QUESTION),
-    "passages": passages,
 }
 
 

@@ -7,7 +7,6 @@ from armarius.fetchers.passages import PassageFetcher
 from armarius.records import FetchRequest
 from armarius.retrieval.contradictions.statements import statements
 from armarius.retrieval.corpus.corpus import Corpus
-from armarius.retrieval.passages import passages_of
 from armarius.retrieval.retrieve import retrieve
 
 from .conftest import EXAMPLE, corpus_of, write
@@ -38,22 +37,15 @@ def fetch(asked, query, **keywords):
     return fetcher.fetch(FetchRequest("p", query=query, **keywords))
 
 
-def test_a_passage_is_whole_sentences_of_its_document_around_the_evidence(house):
-    for passage in passages_of(house.tables, house.find("李纨教儿子念书")):
-        text = house.tables.document(passage.path).text
-        assert text[passage.start : passage.end] == passage.text
-        assert len(passage.text) <= 500
-        assert passage.text[-1] in "。”"
-        assert 0 <= passage.anchor <= len(passage.text)
-
-
 def test_a_passage_says_where_it_stands(novel):
     fetched = fetch(novel, "谁裁掉了卷宗的第十八页")
-    first = next(c for c in fetched.candidates if c.source.startswith("rag:passage:"))
-    assert first.source.startswith("rag:passage:chapters/ch00")
-    assert first.documents == (first.source.removeprefix("rag:passage:").partition("#")[0],)
-    assert first.evidence
-    assert first.content.startswith("## ")
+    first = fetched.offer.rows[0]
+    assert first.source == f"rag:passage:{first.path}#{first.paragraph}"
+    assert novel.tables.document(first.path) is not None
+    (evidence,) = fetched.offer.explain(first)
+    assert evidence.path == first.path
+    assert evidence.span is not None
+    assert "worth" in evidence.detail
 
 
 def test_a_relation_word_brings_the_card_of_whom_it_means(novel):
@@ -61,32 +53,17 @@ def test_a_relation_word_brings_the_card_of_whom_it_means(novel):
     assert any(c.id.startswith("entity:") and "林渡" in c.content for c in fetched.candidates)
 
 
-def test_what_stands_around_the_cursor_is_no_passage(small):
+def test_of_the_open_document_only_what_stands_there_now_is_on_offer(small):
     text = small.tables.document("chapters/ch003.md").text
-    fetched = fetch(small, "the chandlery burned", document="chapters/ch003.md", text=text, cursor=10)
-    assert not any(c.documents == ("chapters/ch003.md",) for c in fetched.candidates)
-    assert any(o.reason == "duplicate" and "ch003" in o.source for o in fetched.omitted)
+    now = text.replace("burned", "stood")
+    open_now = fetch(small, "the chandlery burned", document="chapters/ch003.md", text=now, cursor=10)
+    before = fetch(small, "the chandlery burned")
 
+    def holds(fetched):
+        return any(row.path == "chapters/ch003.md" and "burned" in row.text for row in fetched.offer.rows)
 
-def confirmed(root, files, offered):
-    asked = corpus_of(write(root, files))
-    return PassageFetcher(asked.corpus).confirm(offered, FetchRequest("p"))
-
-
-def test_a_passage_is_confirmed_while_it_stands_where_it_stood(tmp_path):
-    asked = corpus_of(write(tmp_path / "before", HOUSE))
-    offered = fetch(asked, "王青左手有一道疤").candidates
-    passage = next(c for c in offered if c.source == "rag:passage:chapters/ch002.md#1")
-    name, text = "chapters/ch002.md", HOUSE["chapters/ch002.md"]
-
-    def holds(case, changed):
-        return passage.id in confirmed(tmp_path / case, {**HOUSE, name: changed}, [passage])
-
-    assert holds("appended", text + "\n新写的一段。\n")
-    assert not holds("edited", text.replace("左手", "右手"))
-    assert not holds("moved", text.replace("王青左手", "先来一段。\n\n王青左手"))
-    assert not holds("renamed", text.replace("# 第二章", "# 第二章 疤"))
-    assert not holds("gone", "# 第二章\n")
+    assert holds(before)
+    assert not holds(open_now)
 
 
 def test_a_related_card_is_confirmed_while_it_reads_the_same(tmp_path):

@@ -21,10 +21,10 @@ from armarius.retrieval.contradictions.values import ATTRIBUTES
 from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.offer import PassageOffer
-from armarius.retrieval.passages import BEST_SCORE
 from armarius.retrieval.ranking import Ranked, rank
 from armarius.retrieval.retrieve import Sources, ask_graph, find
 from armarius.retrieval.trace import Found
+from armarius.retrieval.understand.query import Understanding
 
 __all__ = ["PassageFetcher"]
 
@@ -35,6 +35,7 @@ _HITS = 16  # passages come from the texts among them, at most five
 _NEAR = 1_000  # code points from the cursor that the immediate layer shows anyway
 _SAME = 0.8
 _RELATED_SCORE = 0.9
+_RIVAL_SCORE = 1.0
 _QUERY_LIMIT = 400
 
 
@@ -81,13 +82,18 @@ class PassageFetcher:
             rivals = [_statement(one, request) for one in _disputed(tables, found, request.chapter)]
             cards = list(_cards(tables, found, request))
             related = relations_asked(tables, found, request)
-            ranked = rank(tables, asked, {id_: factor for id_, (factor, _, _) in found.people.related.items()})
-        offer = PassageOffer(ranked, self._corpus.documents, asked, request.chapter)
+            ranked = rank(
+                tables,
+                asked,
+                {id_: factor for id_, (factor, _, _) in found.people.related.items()},
+                as_of=_as_of(asked, request.chapter),
+            )
+        offer = PassageOffer(ranked, self._corpus.documents, asked, request.chapter, (request.document, request.text))
         omitted = [*found.answer.omitted, *related.omitted, *_unknown(ranked)]
         return Fetched((*related.candidates, *cards, *rivals), omitted, found.answer.warnings, offer)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
-        """The ids of those `candidates` whose text stands where it stood, or whose card or relation reads the same.
+        """The ids of those `candidates` whose card or relation reads the same.
 
         Cost: one comparison per candidate; nothing is retrieved.
         """
@@ -95,29 +101,16 @@ class PassageFetcher:
         entities = {f"kg:related:{entity.id}": entity for entity in self._corpus.codex.entities}
         found = set()
         for candidate in candidates:
-            if candidate.id in related:
-                found.add(candidate.id)
-            elif candidate.source in entities:
-                if entity_card(entities[candidate.source], chapter=request.chapter) == candidate.content:
-                    found.add(candidate.id)
-            elif candidate.source == candidate.id and self._stands(candidate):
+            entity = entities.get(candidate.source)
+            same = entity is not None and entity_card(entity, chapter=request.chapter) == candidate.content
+            if same or candidate.id in related:
                 found.add(candidate.id)
         return found
 
-    def _stands(self, candidate: Candidate) -> bool:
-        """Whether a passage begins in the same paragraph of the same text, under the same title."""
-        path, _, number = candidate.source.removeprefix("rag:passage:").rpartition("#")
-        document = self._corpus.documents.get(path)
-        if document is None or not number.isdecimal() or int(number) >= len(document.paragraphs):
-            return False
-        paragraph = document.paragraphs[int(number)]
-        head, _, text = candidate.content.partition("\n")
-        titles = {_head(title, f"{path}#{int(number)}") for title in (document.title, *paragraph.heading_path)}
-        return head in titles and document.text.find(text, paragraph.start, paragraph.end + len(text)) >= 0
 
-
-def _head(title: str, reference: str) -> str:
-    return f"## 段落：{title}（{reference}）"
+def _as_of(asked: Understanding, chapter: int | None) -> int | None:
+    """The last chapter that may be known; None when the question itself names a later one, and the offer withholds."""
+    return None if chapter is not None and any(number > chapter for number in asked.chapters) else chapter
 
 
 def _unknown(ranked: Ranked) -> list[Omission]:
@@ -186,7 +179,7 @@ def _statement(one: Statement, request: FetchRequest) -> Candidate:
         layer="retrieved",
         source=source,
         content=head + one.text,
-        score=BEST_SCORE,
+        score=_RIVAL_SCORE,
         evidence=(Evidence("fulltext", f"competes with {', '.join(one.competes_with)}", one.path, one.span),),
         group=heading("passages"),
         documents=(one.path,),

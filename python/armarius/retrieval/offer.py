@@ -27,15 +27,22 @@ class PassageOffer:
         documents: The texts, by path.
         asked: The question.
         chapter: The current chapter: later ones are withheld unless the question names them.
+        current: Path and text of the open document: of it only what stands there now may be shown.
     """
 
     def __init__(
-        self, ranked: Ranked, documents: Mapping[str, Document], asked: Understanding, chapter: int | None = None
+        self,
+        ranked: Ranked,
+        documents: Mapping[str, Document],
+        asked: Understanding,
+        chapter: int | None = None,
+        current: tuple[str, str] = ("", ""),
     ) -> None:
         self.ranked = ranked
         self.documents = documents
         self.asked = asked
         self.chapter = chapter
+        self.current = current
         self._rows: Sequence[Row] = () if ranked.outcome == "nothing found" else _Rows(self)
 
     @property
@@ -87,7 +94,10 @@ class PassageOffer:
         )
 
     def _withheld(self, row: Row) -> bool:
-        """Whether it lies after the current chapter and the question does not name its chapter."""
+        """Whether it lies after the current chapter, unless the question names its chapter, or stands there no more."""
+        path, text = self.current
+        if row.path == path and row.text not in text:
+            return True
         here = row.place[0]
         return self.chapter is not None and here != _LAST and here > self.chapter and not row.asked
 

@@ -204,8 +204,8 @@ def _outcome(
 ) -> tuple[Literal["found", "weak", "nothing found"], tuple[str, ...]]:
     """Whether the question looks like one about what is not there, and its words that occur nowhere.
 
-    How good the best paragraph is beside others, the share of the question's rarity that occurs nowhere, and the share that
-    one window holds; fitted on the absent questions of two books (docs/decisions/0065).
+    How good the best paragraph is, the share of the question's rarity that occurs nowhere, and the share that one
+    window holds; fitted on the absent questions of two books (docs/decisions/0065).
     """
     coverage = scores.coverage
     missing = _joined([read.words[at] for at in coverage.missing if at < len(read.words)], asked.query)

@@ -56,5 +56,5 @@ STOP_SHARE: Final = 0.10
 WEAK_TOKENS: Final = 1000
 """What an answer may take that is probably none."""
 ABSENT: Final = 0.53
-"""Above it a question is taken for one about what is not there; see `ranking`. Chosen on the absent questions of two books
-(training): half of them, at none of the answers that other questions hold; docs/decisions/0065."""
+"""Above it a question is taken for one about what is not there; see `ranking`. Chosen on the absent questions of two
+books (training): half of them, at none of the answers that other questions hold; docs/decisions/0065."""

@@ -1,0 +1,148 @@
+"""What fills the room that demand leaves: paragraphs by worth, in the order of the story, and nothing twice."""
+
+import re
+
+import pytest
+
+import armarius
+
+PLACES = ["渡口", "钟楼", "盐仓", "灯塔", "药铺", "码头", "粮行", "石桥"]
+PEOPLE = ["顾长明", "白鹭", "林渡", "沈砚", "周远", "陆迟"]
+
+
+def paragraph(chapter, n):
+    who, other = PEOPLE[(chapter + n) % 6], PEOPLE[(chapter * 3 + n) % 6]
+    where = PLACES[(chapter * 5 + n) % 8]
+    return f"{who}在{where}遇见了{other}，说起第{n}件旧事，那天夜里{where}的灯一直没有熄，直到{chapter}更天才散去。"
+
+
+@pytest.fixture(scope="module")
+def novel(tmp_path_factory):
+    root = tmp_path_factory.mktemp("novel")
+    (root / "chapters").mkdir()
+    for chapter in range(1, 13):
+        body = "\n\n".join(paragraph(chapter, n) for n in range(12))
+        if chapter == 7:
+            body += "\n\n沈砚把青铜罗盘埋在了药铺后院的枣树底下，谁也没有告诉。"
+        (root / f"chapters/ch{chapter:03}.md").write_text(f"# 第{chapter}章\n\n{body}\n", encoding="utf-8")
+    (root / "spec").mkdir()
+    profiles = "".join(f"## {who}\n\n- 类型：人物\n- 描述：镇上的人。\n\n" for who in PEOPLE)
+    (root / "spec/people.md").write_text(f"# 人物\n\n{profiles}", encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def engine(novel, tmp_path_factory):
+    with armarius.open(novel, watch=False, index_dir=tmp_path_factory.mktemp("index")) as engine:
+        yield engine
+
+
+def rows(pack):
+    return [item for item in pack.items if item.source.startswith("rag:passage:")]
+
+
+def place(source):
+    path, _, number = source.removeprefix("rag:passage:").rpartition("#")
+    return path, int(number)
+
+
+@pytest.mark.parametrize("budget", [600, 1500, 4000, 8000])
+def test_the_budget_is_used_and_never_exceeded(engine, budget):
+    pack = engine.assemble("谁在药铺遇见了沈砚", budget=budget)
+    assert pack.token_count <= budget
+    assert pack.token_count > 0.8 * min(budget, 6000)
+
+
+def test_the_paragraph_that_answers_is_in_the_smallest_prompt(engine):
+    assert "枣树底下" in engine.assemble("青铜罗盘埋在哪里", budget=700).prompt
+
+
+def test_a_chapter_asked_for_is_whole(engine):
+    prompt = engine.assemble("检查第7章的角色一致性", budget=8000).prompt
+    for n in range(12):
+        assert paragraph(7, n) in prompt
+
+
+def test_paragraphs_stand_in_the_order_of_the_story(engine):
+    chapters = [place(item.source) for item in rows(engine.assemble("谁在药铺遇见了沈砚", budget=4000))]
+    story = [one for one in chapters if one[0].startswith("chapters/")]
+    assert story == sorted(story)
+    assert len(story) > 10
+
+
+def test_neighbours_share_a_heading_and_a_gap_says_its_number(engine):
+    pack = engine.assemble("谁在药铺遇见了沈砚", budget=4000)
+    before = None
+    for item in rows(pack):
+        text = pack.prompt[item.span[0] : item.span[1]]
+        path, number = place(item.source)
+        if before is None or before[0] != path:
+            assert text.startswith("## 段落：")
+        elif before[1] + 1 == number:
+            assert not text.startswith("#")
+        else:
+            assert text.startswith(f"### #{number}\n")
+        before = path, number
+
+
+def test_what_the_window_shows_is_not_said_again(engine):
+    pack = engine.assemble("谁在药铺遇见了沈砚", document="chapters/ch007.md", budget=6000)
+    for n in range(12):
+        assert pack.prompt.count(paragraph(7, n)) <= 1
+
+
+def test_later_chapters_are_withheld_from_who_writes_an_earlier_one(engine):
+    pack = engine.assemble("青铜罗盘埋在哪里", document="chapters/ch003.md", budget=6000)
+    assert "枣树底下" not in pack.prompt
+    assert max(place(item.source)[0] for item in rows(pack) if "chapters" in item.source) <= "chapters/ch003.md"
+
+
+def test_what_a_previous_prompt_held_keeps_its_place_byte_for_byte(engine):
+    first = engine.assemble("谁在药铺遇见了沈砚", budget=3000)
+    again = engine.assemble("谁在药铺遇见了沈砚", budget=3000, previous=first)
+    assert again.prompt == first.prompt
+    other = engine.assemble("白鹭在药铺遇见了谁", budget=3000, previous=first)
+    kept = [item.source for item in rows(other) if item.source in {one.source for one in rows(first)}]
+    assert kept == [item.source for item in rows(first) if item.source in set(kept)]
+    new = [place(item.source) for item in rows(other)[len(kept) :] if "chapters" in item.source]
+    assert new == sorted(new)
+
+
+def test_any_paragraph_can_be_explained(engine):
+    pack = engine.assemble("青铜罗盘埋在哪里", budget=700)
+    inside = str(pack.explain("chapters/ch007.md#13"))
+    assert "worth" in inside
+    outside = pack.explain("chapters/ch002.md#3")
+    assert not outside.included
+    assert outside.omitted[0].reason in ("budget", "no match")
+    assert outside.omitted[0].score is not None
+
+
+def test_what_did_not_enter_is_one_omission_with_a_count(engine):
+    pack = engine.assemble("谁在药铺遇见了沈砚", budget=1500)
+    (omission,) = [one for one in pack.omitted if one.id == "rag:passages"]
+    assert re.match(r"\d+ more paragraphs", omission.detail)
+
+
+def test_a_question_about_what_is_not_there_gets_little_and_names_the_words(engine):
+    pack = engine.assemble("量子计算机的芯片型号", budget=8000)
+    assert pack.layers.retrieved.token_count <= 1000
+    if pack.layers.retrieved.source:
+        assert "可能无答案" in pack.prompt
+    (words,) = [one for one in pack.omitted if one.id == "request:words"]
+    assert "量子" in words.detail
+
+
+def test_paragraphs_on_offer_are_no_demand(engine):
+    pack = engine.assemble("谁在药铺遇见了沈砚", budget=2000)
+    assert not any("CAPACITY" in warning for warning in pack.warnings)
+
+
+def test_the_window_gets_back_what_no_paragraph_wants(engine):
+    shared = engine.assemble("谁在药铺遇见了沈砚", document="chapters/ch012.md", budget=2500)
+    alone = engine.assemble(document="chapters/ch012.md", budget=2500)
+    window = {item.source: item.tokens for item in shared.items}["editor:cursor-window"]
+    whole = {item.source: item.tokens for item in alone.items}["editor:cursor-window"]
+    assert 0 < window <= whole
+    assert rows(shared)
+    assert not rows(alone)
