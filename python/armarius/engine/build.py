@@ -48,7 +48,7 @@ class Parts:
         guard: Asks the graph, unless it is the project's own, which says what the files say.
     """
 
-    root: Path
+    root: Path | None
     config: Config
     index: ProjectIndex
     project: Project
@@ -113,7 +113,7 @@ def build(
         vectors=_vectors(recall, no_recall),
         graph=guard,
     )
-    profiles = ProfileStore(folder / ".armarius" / "budget.json", settings.profile, root=folder)
+    profiles = ProfileStore(index.authored, settings.profile)
     return Parts(
         root=folder,
         config=config,
