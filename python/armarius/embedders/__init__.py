@@ -166,9 +166,7 @@ def configured(config: Config, root: Path | None, *, permissions: Permissions | 
         return None if model is None else lexical()
     if permissions is None:
         if root is None:
-            raise EmbeddingError(
-                f"{CONFIG_NAME}: embedding.model is a folder, and the project has none: give an embedder"
-            )
+            raise EmbeddingError(f"{CONFIG_NAME}: embedding.model needs a project folder; give an embedder instead")
         permissions = Permissions.of(root)
     try:
         return load(permissions.model(model), threads=threads)
