@@ -157,7 +157,7 @@ class ContextEngine:
         budget: int | None = None,
         reserve_output: int = 0,
         position_encoding: PositionEncoding = "code-point",
-        previous: Pack | None = None,
+        previous: Pack | bytes | None = None,
         layers: Layers | None = None,
     ) -> Pack:
         """A prompt within its budget, and the account of it.
@@ -175,7 +175,8 @@ class ContextEngine:
             budget: Tokens for prompt and reserve together; None is the profile's.
             reserve_output: Tokens of `budget` kept free for the answer.
             position_encoding: `code-point`, `utf-16` (JavaScript, LSP) or `utf-8`.
-            previous: The last pack of this task: what it shares with the new prompt stays in place.
+            previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
+                place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
 
         Raises:
@@ -207,7 +208,7 @@ class ContextEngine:
         budget: int | None = None,
         reserve_output: int = 0,
         position_encoding: PositionEncoding = "code-point",
-        previous: Pack | None = None,
+        previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         debug_mode: bool = False,
         requested_by: str = "",
@@ -227,7 +228,9 @@ class ContextEngine:
     aassemble = awaitable(assemble)
     ainspect = awaitable(inspect)
 
-    def _assembled(self, kind: str, request: AssembleRequest, previous: Pack | None, layers: Layers | None) -> Pack:
+    def _assembled(
+        self, kind: str, request: AssembleRequest, previous: Pack | bytes | None, layers: Layers | None
+    ) -> Pack:
         parts = self._parts
         task = parts.resolver.task(parts.project.view(), request, previous, layers)
         remember = kind == "assemble"
