@@ -3,7 +3,7 @@
 import pytest
 
 from armarius.codex.folder import FolderAuthored
-from armarius.testing import AuthoredConformance, MemoryAuthored
+from armarius.testing import AuthoredConformance, FakeAuthored
 
 
 class TestFolderAuthored(AuthoredConformance):
@@ -18,10 +18,10 @@ class TestFolderAuthored(AuthoredConformance):
         (authored.root / "codex.json").write_text(text, "utf-8")
 
 
-class TestMemoryAuthored(AuthoredConformance):
+class TestFakeAuthored(AuthoredConformance):
     @pytest.fixture
     def open_authored(self):
-        authored = MemoryAuthored()
+        authored = FakeAuthored()
         return lambda: authored
 
     def configure(self, authored, text):

@@ -10,7 +10,7 @@ from armarius.index.project_index import ProjectIndex
 from armarius.store.rows import Graph, Learnt, Note, Put, Records, Remove
 from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.store import SqliteStore
-from armarius.testing import MemoryAuthored, MemorySource
+from armarius.testing import FakeAuthored, FakeSource
 
 NOVEL = {
     "chapters/ch001.md": "# 第一章 雨夜\n\n林默推开门，小雨站在雨里。\n",
@@ -43,12 +43,12 @@ class Recording:
 
 @pytest.fixture
 def source():
-    return MemorySource(NOVEL)
+    return FakeSource(NOVEL)
 
 
 @pytest.fixture
 def authored():
-    return MemoryAuthored()
+    return FakeAuthored()
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_what_is_authored_elsewhere_is_followed(index, authored):
 
 def test_a_configuration_that_is_wrong_from_the_beginning_is_an_error(source, store):
     with pytest.raises(ConfigError, match="unknown table nonsense"):
-        ProjectIndex.over(source, MemoryAuthored(config="[nonsense]\n"), lambda: store, project_id="p")
+        ProjectIndex.over(source, FakeAuthored(config="[nonsense]\n"), lambda: store, project_id="p")
     with pytest.raises(ProjectError):
         ProjectIndex.open("")
 
@@ -146,7 +146,7 @@ def test_many_documents_are_committed_by_thirty_two_and_the_last_batch_settles_w
     for number in range(100):
         source.write(f"notes/n{number:03}.md", f"林默走了{number}步。")
     seen = []
-    with ProjectIndex.over(source, MemoryAuthored(), lambda: store, project_id="novel", progress=seen.append) as index:
+    with ProjectIndex.over(source, FakeAuthored(), lambda: store, project_id="novel", progress=seen.append) as index:
         sizes = [sum(isinstance(change, Put) for change in changes) for changes in store.applied]
         assert sizes == [32, 32, 32, 7]
         assert [step.done for step in seen] == [32, 64, 96, 103]

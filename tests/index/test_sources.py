@@ -4,7 +4,7 @@ import pytest
 
 from armarius.config import Config
 from armarius.index.folder_source import FolderSource
-from armarius.testing import DocumentSourceConformance, MemorySource
+from armarius.testing import DocumentSourceConformance, FakeSource
 
 
 class TestFolderSource(DocumentSourceConformance):
@@ -21,10 +21,10 @@ class TestFolderSource(DocumentSourceConformance):
         (source.root / path).unlink()
 
 
-class TestMemorySource(DocumentSourceConformance):
+class TestFakeSource(DocumentSourceConformance):
     @pytest.fixture
     def source(self):
-        return MemorySource()
+        return FakeSource()
 
     def write(self, source, path, data):
         source.write(path, data)

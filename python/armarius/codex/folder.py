@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from armarius.codex.authored.protocol import Check, RecordBook, Records
+from armarius.codex.authored.protocol import BookName, Check, RecordBook
 from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.importers.codex_json import CodexFile
 from armarius.codex.load import CODEX_FILE, read_codex_file
@@ -55,7 +55,7 @@ class FolderAuthored:
         """See `Authored`."""
         return read_codex_file(self.root)
 
-    def records(self, book: RecordBook, *, tables: Iterable[str], check: Check) -> Records:
+    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
         """See `Authored`."""
         return RecordFile(self.root, f"{book}.toml", tables=tables, check=check)
 

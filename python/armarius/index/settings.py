@@ -1,8 +1,12 @@
 """The configuration of a project while it is open: the last one that was right."""
 
-from armarius.codex.authored.protocol import Authored
+from typing import TYPE_CHECKING
+
 from armarius.config import Config
 from armarius.errors import ConfigError, ContextWarning
+
+if TYPE_CHECKING:
+    from armarius.codex.authored.protocol import Authored
 
 __all__ = ["LiveConfig", "reader_note"]
 
@@ -27,7 +31,7 @@ class LiveConfig:
         warning: Why the present one is not; None when it is.
     """
 
-    def __init__(self, authored: Authored, first: Config | None = None) -> None:
+    def __init__(self, authored: "Authored", first: Config | None = None) -> None:
         self._authored = authored
         self._stamp = ""
         self.now = Config() if first is None else first

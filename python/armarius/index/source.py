@@ -1,7 +1,7 @@
 """Where the texts of a project come from.
 
 An index is kept equal to a source: a folder (`armarius.index.folder_source.FolderSource`), or whatever a host keeps its
-texts in. `armarius.testing.DocumentSourceConformance` is the executable form of this page, `MemorySource` the smallest
+texts in. `armarius.testing.DocumentSourceConformance` is the executable form of this page, `FakeSource` the smallest
 example.
 
     known = store.files()                                   # what the index has, and at which stamp it was read

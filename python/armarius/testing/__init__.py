@@ -10,8 +10,8 @@ from armarius.testing.fakes import FakeFetcher, FakeGraph, FixedCounter
 
 if TYPE_CHECKING:
     from armarius.testing.authored import AuthoredConformance
+    from armarius.testing.fake_project import FakeAuthored, FakeSource
     from armarius.testing.graphs import GraphStoreConformance
-    from armarius.testing.memory import MemoryAuthored, MemorySource
     from armarius.testing.sources import DocumentSourceConformance
     from armarius.testing.stores import StoreConformance
     from armarius.testing.vectors import VectorStoreConformance
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = [
     "AuthoredConformance",
     "DocumentSourceConformance",
+    "FakeAuthored",
     "FakeFetcher",
     "FakeGraph",
+    "FakeSource",
     "FixedCounter",
     "GraphStoreConformance",
-    "MemoryAuthored",
-    "MemorySource",
     "StoreConformance",
     "VectorStoreConformance",
 ]
@@ -33,8 +33,8 @@ _LAZY = {
     "AuthoredConformance": "authored",
     "DocumentSourceConformance": "sources",
     "GraphStoreConformance": "graphs",
-    "MemoryAuthored": "memory",
-    "MemorySource": "memory",
+    "FakeAuthored": "fake_project",
+    "FakeSource": "fake_project",
     "StoreConformance": "stores",
     "VectorStoreConformance": "vectors",
 }

@@ -6,7 +6,7 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
-from armarius.codex.authored.protocol import Authored, RecordBook
+from armarius.codex.authored.protocol import Authored, BookName
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.authored.toml_blocks import Block
 from armarius.codex.model import Constraint, Memory
@@ -21,7 +21,7 @@ Wrong = Callable[[dict[str, Any]], str]
 class Collection(Generic[Item]):
     """Records of one kind in file order. Threads may share it; hand edits are seen at the next call."""
 
-    def __init__(self, authored: Authored | Path, book: RecordBook, table: str, kind: type[Item], wrong: Wrong) -> None:
+    def __init__(self, authored: Authored | Path, book: BookName, table: str, kind: type[Item], wrong: Wrong) -> None:
         self._kind: type[Item] = kind
         self._table = table
         self._wrong = wrong

@@ -14,14 +14,14 @@ from armarius.codex.importers.codex_json import CodexFile
 from armarius.config import Config
 from armarius.errors import CodexError
 
-__all__ = ["Authored", "Check", "RecordBook", "Records"]
+__all__ = ["Authored", "BookName", "Check", "RecordBook"]
 
-RecordBook = Literal["codex", "memories", "constraints"]
+BookName = Literal["codex", "memories", "constraints"]
 Check = Callable[[Block], str]
 """What is wrong with a record, "" for nothing."""
 
 
-class Records(Protocol):
+class RecordBook(Protocol):
     """The records of one book, each with an `id` that is unique within its table. Threads may share it.
 
     `Block.table`, `.id` and `.data` are the record; `.line` is where it stands, 0 where there are no lines.
@@ -94,7 +94,7 @@ class Authored(Protocol):
         """What `codex.json` says; its faults are in `errors`."""
         ...
 
-    def records(self, book: RecordBook, *, tables: Iterable[str], check: Check) -> Records:
+    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
         """The records of a book.
 
         Args:

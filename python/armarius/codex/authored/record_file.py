@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from armarius.codex.authored.protocol import Authored, Check, RecordBook, Records
+from armarius.codex.authored.protocol import Authored, BookName, Check, RecordBook
 from armarius.codex.authored.toml_blocks import Block, read_blocks, write_block
 from armarius.errors import CodexError
 from armarius.files import folder_lock, make_folder, read_file, refusal, stat_of, write_atomic
@@ -14,7 +14,7 @@ FOLDER = ".armarius"
 _MAX_BYTES = 64 * 1024 * 1024
 
 
-def records_of(authored: Authored | Path, book: RecordBook, *, tables: Iterable[str], check: Check) -> Records:
+def records_of(authored: Authored | Path, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
     """The records of a book; those of a project folder when that is what is given."""
     if isinstance(authored, Path):
         return RecordFile(authored, f"{book}.toml", tables=tables, check=check)

@@ -2,7 +2,7 @@
 
 An engine over them has no folder:
 
-    source, authored = MemorySource({"chapters/ch001.md": "…"}), MemoryAuthored()
+    source, authored = FakeSource({"chapters/ch001.md": "…"}), FakeAuthored()
     index = ProjectIndex.over(source, authored, open_store, project_id="novel")
 """
 
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from armarius.codex.authored.protocol import Check, RecordBook
+from armarius.codex.authored.protocol import BookName, Check
 from armarius.codex.authored.toml_blocks import Block
 from armarius.codex.importers.codex_json import CodexFile, parse_codex_json
 from armarius.codex.load import CODEX_FILE
@@ -22,10 +22,10 @@ from armarius.errors import CodexError, UnknownDocument
 from armarius.index.source import Difference, Found
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
-__all__ = ["MemoryAuthored", "MemorySource"]
+__all__ = ["FakeAuthored", "FakeSource"]
 
 
-class MemorySource:
+class FakeSource:
     """A `DocumentSource` over texts in memory. Threads may share it.
 
     Args:
@@ -110,7 +110,7 @@ class MemorySource:
             raise DocumentSkipped(path, str(error)) from None
 
 
-class MemoryAuthored:
+class FakeAuthored:
     """An `Authored` in memory. Threads may share it.
 
     Args:
@@ -153,7 +153,7 @@ class MemoryAuthored:
         """See `Authored`."""
         return CodexFile() if self._codex is None else parse_codex_json(CODEX_FILE, self._codex)
 
-    def records(self, book: RecordBook, *, tables: Iterable[str], check: Check) -> "_MemoryRecords":
+    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> "_MemoryRecords":
         """See `Authored`."""
         return _MemoryRecords(self, book, frozenset(tables), check)
 
@@ -175,26 +175,26 @@ class MemoryAuthored:
 class _MemoryRecords:
     """The records of one book."""
 
-    def __init__(self, owner: MemoryAuthored, book: str, tables: frozenset[str], check: Check) -> None:
+    def __init__(self, owner: FakeAuthored, book: str, tables: frozenset[str], check: Check) -> None:
         self.name = book
         self._owner = owner
         self._tables = tables
         self._check = check
 
     def records(self) -> list[Block]:
-        """See `Records`."""
+        """See `RecordBook`."""
         return list(self._owner._books.get(self.name, ()))
 
     def problems(self) -> tuple[CodexError, ...]:
-        """See `Records`: what is wrong never gets in."""
+        """See `RecordBook`: what is wrong never gets in."""
         return ()
 
     def stamp(self) -> int:
-        """See `Records`."""
+        """See `RecordBook`."""
         return self._owner._changes
 
     def add(self, table: str, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> str:
-        """See `Records`."""
+        """See `RecordBook`."""
         with self._owner._lock:
             for block in self.records():
                 if alike is not None and block.table == table and alike(block):
@@ -203,7 +203,7 @@ class _MemoryRecords:
         return str(data["id"])
 
     def extend(self, records: Sequence[tuple[str, dict[str, Any]]]) -> None:
-        """See `Records`."""
+        """See `RecordBook`."""
         with self._owner._lock:
             blocks = self.records()
             taken = {(block.table, block.id) for block in blocks}
@@ -215,14 +215,14 @@ class _MemoryRecords:
             self._keep(blocks)
 
     def replace(self, table: str, data: dict[str, Any]) -> None:
-        """See `Records`."""
+        """See `RecordBook`."""
         with self._owner._lock:
             blocks = self.records()
             blocks[self._find(table, data["id"])] = self._block(table, data)
             self._keep(blocks)
 
     def remove(self, table: str, id_: str) -> None:
-        """See `Records`."""
+        """See `RecordBook`."""
         with self._owner._lock:
             blocks = self.records()
             del blocks[self._find(table, id_)]
