@@ -19,7 +19,7 @@ from benches.record import record, summary
 
 from armarius.documents.document import list_documents
 from armarius.index.project_index import ProjectIndex
-from armarius.store.protocol import TextQuery
+from armarius.store.rows import TextQuery
 
 _PAIRS = 300
 
@@ -202,7 +202,7 @@ def peers(passages, terms):
 
 _MEMORY = """
 import os, sys, time
-from armarius.index import ProjectIndex
+from armarius.index.project_index import ProjectIndex
 def resident():
     with open("/proc/self/statm") as f: return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 before = resident()

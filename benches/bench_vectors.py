@@ -17,18 +17,18 @@ import numpy as np
 import pytest
 from benches.record import interleaved, record
 
-from armarius.embedders.protocol import Fingerprint
-from armarius.semantic import ann_file
-from armarius.semantic.ann import AnnIndex
+from armarius.store.fingerprint import Fingerprint
+from armarius.store.sqlite import ann_file
 from armarius.store.sqlite import vectors_search as exact
 from armarius.store.sqlite import vectors_sets as sets
 from armarius.store.sqlite import vectors_table as table
+from armarius.store.sqlite.ann import AnnIndex
 from armarius.store.sqlite.connection import connect
 
 _DIMENSION = 768
 _QUERIES = 100
 _SIZES = [int(size) for size in os.environ.get("ARMARIUS_BENCH_VECTORS", "10000,100000").split(",")]
-_MIGRATIONS = Path(exact.__file__).parents[1] / "store" / "migrations"
+_MIGRATIONS = Path(exact.__file__).parent / "migrations"
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import armarius
 from armarius import EntityMatcher, Mention
 from armarius.engine import ContextEngine
+from armarius.index.mentions import unpack_mentions
 from eval_retrieval import copy_of
 from record import record
 
@@ -72,7 +73,8 @@ def of_index(engine: ContextEngine, row: Row) -> list[Mention]:
     text = engine.document(row["path"]).text
     start = text.index(row["text"])
     end = start + len(row["text"])
-    rows = engine.index.store.mentions(row["path"])
+    kept = engine.index.store.learnt("mentions", [row["path"]])
+    rows = [one for learnt in kept.values() for one in unpack_mentions(learnt)]
     return [
         Mention(one.entity, text[one.start : one.end], one.start - start, one.end - start)
         for one in rows

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from armarius.code.subgraph import CodeEdge, CodeNode, Direction, Subgraph, TextMatch, TextMatches
     from armarius.codex.authored.codex import AuthoredCodex
     from armarius.codex.authored.collection import Constraints, Memories
+    from armarius.codex.authored.protocol import Authored, RecordBook
     from armarius.codex.cards import entity_card
     from armarius.codex.load import load_codex
     from armarius.codex.model import Codex, Constraint, ContextLevel, Entity, Fact, Memory, Origin, Relation
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
         ScopeViolation,
         SettingRefused,
         StoreBusy,
+        StoreConflict,
         StoreCorrupt,
         StoreError,
         StoreFull,
@@ -92,6 +94,7 @@ if TYPE_CHECKING:
     from armarius.hits import Hit, Hits
     from armarius.index.graph import ProjectGraph
     from armarius.index.project_index import ProjectIndex
+    from armarius.index.source import DocumentSource
     from armarius.index.status import IndexStatus, Progress
     from armarius.names.learn import learn_habits
     from armarius.names.model import DoubtfulAlias, Habits, LongerName, RefusedName, ShortName
@@ -116,6 +119,7 @@ if TYPE_CHECKING:
     from armarius.semantic.queue import EmbeddingProgress
     from armarius.semantic.recall import ProjectRecall
     from armarius.store.protocol import Store
+    from armarius.store.vectors_protocol import VectorStore
     from armarius.text.grep import ScanHit, ScanHits, scan
     from armarius.text.matcher import EntityMatcher, Match, Matches, Mention, Rejection
     from armarius.text.tokens import TokenCounter
@@ -128,6 +132,7 @@ __all__ = [
     "ArmariusError",
     "AssembleRequest",
     "AssembleResult",
+    "Authored",
     "AuthoredCodex",
     "Backpressure",
     "BatchSource",
@@ -161,6 +166,7 @@ __all__ = [
     "Direction",
     "Document",
     "DocumentSkipped",
+    "DocumentSource",
     "Documents",
     "DoubtfulAlias",
     "Embedder",
@@ -221,6 +227,7 @@ __all__ = [
     "ProjectGraph",
     "ProjectIndex",
     "ProjectRecall",
+    "RecordBook",
     "RefusedName",
     "Rejection",
     "Relation",
@@ -242,6 +249,7 @@ __all__ = [
     "Statement",
     "Store",
     "StoreBusy",
+    "StoreConflict",
     "StoreCorrupt",
     "StoreError",
     "StoreFull",
@@ -256,6 +264,7 @@ __all__ = [
     "Understanding",
     "UnknownDocument",
     "UnknownSymbol",
+    "VectorStore",
     "__version__",
     "code_points",
     "embedders",
@@ -280,6 +289,7 @@ _HOMES = {
     "code.subgraph": "CodeEdge CodeNode Direction Subgraph TextMatch TextMatches",
     "codex.authored.codex": "AuthoredCodex",
     "codex.authored.collection": "Constraints Memories",
+    "codex.authored.protocol": "Authored RecordBook",
     "codex.cards": "entity_card",
     "codex.load": "load_codex",
     "codex.model": "Codex Constraint ContextLevel Entity Fact Memory Origin Relation",
@@ -298,8 +308,8 @@ _HOMES = {
     "errors": (
         "AmbiguousSymbol ArmariusError Backpressure BudgetConflict BudgetError CodeGraphError CodexError ConfigError "
         "ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch EmbeddingError GraphError "
-        "MissingExtra ProjectError SchemaTooNew ScopeViolation SettingRefused StoreBusy StoreCorrupt StoreError "
-        "StoreFull UnknownDocument UnknownSymbol"
+        "MissingExtra ProjectError SchemaTooNew ScopeViolation SettingRefused StoreBusy StoreConflict StoreCorrupt "
+        "StoreError StoreFull UnknownDocument UnknownSymbol"
     ),
     "fetchers.code": "SubgraphFetcher",
     "fetchers.detected": "RetrievedFetcher",
@@ -314,6 +324,7 @@ _HOMES = {
     "hits": "Hit Hits",
     "index.graph": "ProjectGraph",
     "index.project_index": "ProjectIndex",
+    "index.source": "DocumentSource",
     "index.status": "IndexStatus Progress",
     "names.learn": "learn_habits",
     "names.model": "DoubtfulAlias Habits LongerName RefusedName ShortName",
@@ -327,6 +338,7 @@ _HOMES = {
     "semantic.queue": "EmbeddingProgress",
     "semantic.recall": "ProjectRecall",
     "store.protocol": "Store",
+    "store.vectors_protocol": "VectorStore",
     "text.grep": "ScanHit ScanHits scan",
     "text.matcher": "EntityMatcher Match Matches Mention Rejection",
     "text.tokens": "TokenCounter",

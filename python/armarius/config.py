@@ -20,9 +20,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from armarius.errors import ConfigError
-from armarius.toml_file import read_toml
+from armarius.toml_file import parse_toml, read_toml
 
-__all__ = ["CONFIG_NAME", "Config", "load_config"]
+__all__ = ["CONFIG_NAME", "Config", "load_config", "parse_config"]
 
 CONFIG_NAME = "armarius.toml"
 _MAX_BYTES = 1024 * 1024
@@ -71,7 +71,19 @@ def load_config(root: Path) -> Config:
         ConfigError: Not a regular file of at most 256 KiB, not TOML, not UTF-8, an unknown key or a value of the wrong
             type; names file and key.
     """
-    raw = read_toml(root / CONFIG_NAME, name=CONFIG_NAME) or {}
+    return _config(read_toml(root / CONFIG_NAME, name=CONFIG_NAME) or {})
+
+
+def parse_config(text: str) -> Config:
+    """The configuration that a text states, as `load_config` reads a file; an empty one states the default.
+
+    Raises:
+        ConfigError: Not TOML, an unknown key or a value of the wrong type; names file and key.
+    """
+    return _config(parse_toml(text, name=CONFIG_NAME))
+
+
+def _config(raw: Mapping[str, Any]) -> Config:
     documents, kinds = _table(raw, "documents"), _table(raw, "kinds")
     if stray := sorted(name for name, value in raw.items() if not isinstance(value, dict | list)):
         raise ConfigError(f"{CONFIG_NAME}: unknown key {stray[0]}; settings stand in tables such as [documents]")

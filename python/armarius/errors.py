@@ -12,6 +12,7 @@
     │   └── CodexError                  codex.json or an authored file: file, entry, field
     ├── StoreError                      the index cannot be used
     │   ├── StoreBusy                   another process holds the index
+    │   ├── StoreConflict               somebody else has written since what a change was made from
     │   ├── StoreCorrupt                damaged; it is a cache and will be rebuilt
     │   ├── StoreFull                   the disk is full or the folder is read-only
     │   └── SchemaTooNew                written by a newer armarius
@@ -75,6 +76,7 @@ __all__ = [
     "ScopeViolation",
     "SettingRefused",
     "StoreBusy",
+    "StoreConflict",
     "StoreCorrupt",
     "StoreError",
     "StoreFull",
@@ -144,6 +146,10 @@ class StoreError(ArmariusError):
 
 class StoreBusy(StoreError):
     """Another process holds the index for longer than the timeout."""
+
+
+class StoreConflict(StoreError):
+    """The index has moved on since the generation that a change was made from."""
 
 
 class StoreCorrupt(StoreError):

@@ -8,19 +8,14 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
 from armarius.codex.load import AUTHORED_FILE, CODEX_FILE
 from armarius.codex.model import Entity
 from armarius.config import Config
-from armarius.documents.document import (
-    Document,
-    Skipped,
-    read_document,
-    reread_document,
-)
-from armarius.errors import ContextWarning, ContractError, StoreBusy, UnknownDocument
+from armarius.documents.document import Document, Skipped
+from armarius.errors import ContextWarning, ContractError, UnknownDocument
 from armarius.fetchers.detected import RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.immediate import ImmediateFetcher
@@ -32,17 +27,18 @@ from armarius.graph.additions import Known
 from armarius.graph.timeout import GraphGuard
 from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import World
+from armarius.index.source import DocumentSource
 from armarius.records import Fetcher
 from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.retrieve import Sources
 from armarius.retrieval.signals.vectors import VectorSearch
 from armarius.store.protocol import Store
+from armarius.store.rows import Changed
 from armarius.text.matcher import EntityMatcher
 from armarius.text.tokens import TokenCounter
 
 __all__ = ["Project", "ProjectView", "counter_for"]
 
-_TRIES = 5
 _GRAPH = "codex"
 
 
@@ -69,7 +65,7 @@ class ProjectView:
         stamps: Path to stamp of every file; a stamp changes with its file.
     """
 
-    root: Path
+    source: DocumentSource
     config: Config
     documents: Mapping[str, Document]
     skipped: tuple[Skipped, ...]
@@ -82,7 +78,7 @@ class ProjectView:
     stamps: Mapping[str, str]
 
     def document(self, document_id: str, /) -> Document:
-        """One document, as its file is at this moment: the index may be a keystroke behind.
+        """One document, as it is at this moment: the index may be a keystroke behind.
 
         Raises:
             UnknownDocument: There is none of that path; `DocumentSkipped` when there is a file that is none.
@@ -90,11 +86,11 @@ class ProjectView:
         known = self.documents.get(document_id)
         if known is None:
             try:
-                return read_document(self.root, document_id, config=self.config)
+                return self.source.document(document_id)
             except UnknownDocument as error:
                 near = self._near(document_id)
                 raise UnknownDocument(f"{error}; near it: {', '.join(near)}" if near else str(error), near) from None
-        return reread_document(self.root, known, config=self.config)
+        return self.source.document(document_id, known)
 
     def entity(self, name: str, /) -> Entity:
         """The entity of that id, name, alias, or of any other name that finds exactly it, such as a short one.
@@ -153,9 +149,9 @@ class Project:
         self._lock = threading.Lock()
         self._graph = graph
         self._whole: tuple[World, Known, World] | None = None
-        self.codex = AuthoredCodex(index.root, whole=self._of_the_files)
-        self.memories = Memories(index.root)
-        self.constraints = Constraints(index.root)
+        self.codex = AuthoredCodex(index.authored, whole=self._of_the_files)
+        self.memories = Memories(index.authored)
+        self.constraints = Constraints(index.authored)
         self._sources = Sources(index.root, vectors, graph)
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, object, Mapping[str, str]] | None = None
@@ -196,23 +192,16 @@ class Project:
 
     def _present(self, troubles: tuple[ContextWarning, ...]) -> ProjectView:
         behind = any(trouble.code == "INDEX_STALE" for trouble in troubles)
-        for _ in range(_TRIES):
-            world, missing = self._world()
-            store, generation = self.index.ask(lambda store: (store, store.state().generation))
-            if self._view is not None and self._seen == (store, generation, world, behind):
-                break
-            found = self.index.ask(self._read)
-            # Somebody wrote while we read: what was read may be of two states.
-            if found is None or self.index.ask(lambda store: store.state().generation) != generation:
-                continue
-            documents, stamps = found
+        world, missing = self._world()
+        store, generation = self.index.ask(lambda store: (store, store.generation()))
+        if self._view is None or self._seen != (store, generation, world, behind):
+            store, changed = self.index.ask(self._read)
+            documents = self._documents(changed)
+            stamps = {path: document.content_hash for path, document in documents.items()}
             # What cards are read from beside documents changes when the codex says something else.
             stamps |= dict.fromkeys((_GRAPH, CODEX_FILE, AUTHORED_FILE), world.graph)
             self._view = self._build(world, documents, stamps, behind)
-            self._seen = (store, generation, world, behind)
-            break
-        if self._view is None:
-            raise StoreBusy("the index changes faster than it can be read")
+            self._seen = (store, changed.generation, world, behind)
         skipped = self.index.skipped
         warnings = (
             *troubles,
@@ -229,23 +218,30 @@ class Project:
         """A folder without a document is probably not the one that was meant; a host's own fetchers may need none."""
         if troubles or self._given is not None or self._view is None or self._view.documents:
             return ()
-        message = f"{self.index.root.resolve().name}: no document to read; is this the project folder?"
-        return (ContextWarning("PROJECT_EMPTY", message),)
+        root = self.index.root
+        name = self.index.project_id if root is None else root.resolve().name
+        hint = "" if root is None else "; is this the project folder?"
+        return (ContextWarning("PROJECT_EMPTY", f"{name}: no document to read{hint}"),)
 
-    def _read(self, store: Store) -> tuple[dict[str, Document], dict[str, str]] | None:
+    def _read(self, store: Store) -> tuple[Store, Changed]:
+        """What came since the last view, or everything: of another store, whose generations are others."""
+        seen = self._seen
+        return store, store.changed(seen[1] if seen is not None and seen[0] is store else 0)
+
+    def _documents(self, changed: Changed) -> Mapping[str, Document]:
+        """By path, in path order; documents that have not changed are the same objects, and so is the whole."""
         before = self._view.documents if self._view is not None else {}
-        stamps = {path: row.content_hash for path, row in store.files().items()}
-        documents: dict[str, Document] = {}
-        for path in sorted(stamps):
-            known = before.get(path)
-            if known is None or known.content_hash != stamps[path]:
-                known = store.document(path)
-            if known is None:
-                return None
-            documents[path] = known
-        return documents, stamps
+        if not (changed.whole or changed.documents or changed.removed) and self._view is not None:
+            return before
+        documents = {} if changed.whole else {path: one for path, one in before.items() if path not in changed.removed}
+        for document in changed.documents:
+            known = before.get(document.path)
+            documents[document.path] = known if known is not None and known == document else document
+        return {path: documents[path] for path in sorted(documents)}
 
-    def _build(self, world: World, documents: dict[str, Document], stamps: dict[str, str], behind: bool) -> ProjectView:
+    def _build(
+        self, world: World, documents: Mapping[str, Document], stamps: dict[str, str], behind: bool
+    ) -> ProjectView:
         quiet = {path for path, document in documents.items() if document.kind in ("chapter", "code")}
         told = (world.codex, world.matcher, {path: stamp for path, stamp in stamps.items() if path not in quiet})
         if told != self._told:
@@ -258,7 +254,7 @@ class Project:
         if fetchers is None:
             fetchers = (*self._own_fetchers, PassageFetcher(corpus, self._sources), *self._more)
         return ProjectView(
-            root=self.index.root,
+            source=self.index.source,
             config=self._config,
             documents=documents,
             skipped=(),

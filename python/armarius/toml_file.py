@@ -12,7 +12,7 @@ from typing import Any
 from armarius.errors import ConfigError
 from armarius.files import Refused, TooLarge, read_file
 
-__all__ = ["MAX_BYTES", "quoted", "read_toml"]
+__all__ = ["MAX_BYTES", "parse_toml", "quoted", "read_toml"]
 
 MAX_BYTES = 1 << 18
 """A larger file is refused. It is read again with every change, and tomllib needs up to 4 s for a hostile megabyte."""
@@ -51,13 +51,23 @@ def read_toml(path: Path, *, name: str, follow: bool = False) -> dict[str, Any] 
         raise ConfigError(f"{name}: {error.strerror or error}") from None
     try:
         text = data.decode("utf-8")
+    except ValueError as error:
+        raise ConfigError(f"{name}: {error}") from None
+    return parse_toml(text, name=name)
+
+
+def parse_toml(text: str, *, name: str) -> dict[str, Any]:
+    """What a text of at most 256 KiB says; raises as `read_toml`."""
+    if len(text) > MAX_BYTES:
+        raise ConfigError(f"{name}: larger than {MAX_BYTES:,} bytes")
+    try:
         if found := _LONG_KEY.search(text):
             line = text.count("\n", 0, found.start()) + 1
             raise ConfigError(f"{name}: line {line}: a key of more than 100 parts")
         return tomllib.loads(text)
     except RecursionError:
         raise ConfigError(f"{name}: arrays or tables are nested too deep") from None
-    except ValueError as error:  # not TOML, not UTF-8, a number of more digits than Python converts
+    except ValueError as error:  # not TOML, a number of more digits than Python converts
         raise ConfigError(f"{name}: {error}") from None
 
 

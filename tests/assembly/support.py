@@ -25,4 +25,5 @@ def assemble(fetchers, *, budget=1000, counter=None, assembler=None, previous=No
     assembler = assembler or Assembler()
     counter = counter if isinstance(counter, Measured) else Measured(counter or FixedCounter())
     profile = profile or BudgetProfile()
-    return assembler.assemble(Task(request, fetch, tuple(fetchers), counter, profile, layers, previous, (), stamps))
+    continued = previous and previous.continued
+    return assembler.assemble(Task(request, fetch, tuple(fetchers), counter, profile, layers, continued, (), stamps))

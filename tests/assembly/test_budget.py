@@ -9,6 +9,7 @@ import pytest
 from tests.files.conftest import KINDS, plant
 
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget, ProfileStore
+from armarius.codex.folder import FolderAuthored
 from armarius.errors import BudgetConflict, BudgetError, ConfigError, StoreFull
 from armarius.pack.cache_rules import cache_rule
 from armarius.records import LAYERS
@@ -47,7 +48,7 @@ def test_unknown_layer_and_empty_budget_are_errors():
 
 
 def test_profile_survives_its_file_and_a_stale_update_is_refused(tmp_path):
-    store = ProfileStore(tmp_path / ".armarius" / "budget.json", BudgetProfile())
+    store = ProfileStore(FolderAuthored(tmp_path), BudgetProfile())
     changed = store.update(BudgetProfile(budget=5000), version=1)
     assert store.read() == changed
     assert changed.version == 2
@@ -60,10 +61,11 @@ def test_profile_survives_its_file_and_a_stale_update_is_refused(tmp_path):
     ["{", "", "[]", '{"tokens": 1}', '{"layers": {"rules": {"least": 1}}}', '{"version": "2"}', "[" * 100_000],
 )
 def test_broken_profile_file_is_an_error_that_names_it(tmp_path, content):
-    path = tmp_path / "budget.json"
+    path = tmp_path / ".armarius" / "budget.json"
+    path.parent.mkdir()
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"budget\.json"):
-        ProfileStore(path, BudgetProfile()).read()
+        ProfileStore(FolderAuthored(tmp_path), BudgetProfile()).read()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
@@ -74,7 +76,7 @@ def test_what_is_no_file_in_the_place_of_the_profile_is_an_error_and_nothing_wai
     mine.write_text("the user's own")
     root = tmp_path / "project"
     plant(root / ".armarius" / name, kind, mine)
-    store = ProfileStore(root / ".armarius" / "budget.json", BudgetProfile(), root=root)
+    store = ProfileStore(FolderAuthored(root), BudgetProfile())
     signal.alarm(10)
     if name == "budget.json":
         with pytest.raises(ConfigError, match=r"budget\.json: not read: (symbolic link|not a regular file)"):
@@ -92,7 +94,7 @@ def test_no_link_leads_the_profile_out_of_the_project(tmp_path):
     root.mkdir()
     outside.mkdir()
     (root / ".armarius").symlink_to(outside)
-    store = ProfileStore(root / ".armarius" / "budget.json", BudgetProfile(), root=root)
+    store = ProfileStore(FolderAuthored(root), BudgetProfile())
     with pytest.raises(StoreFull, match="symbolic link"):
         store.update(BudgetProfile(), version=1)
     assert store.read() == BudgetProfile()
@@ -108,7 +110,7 @@ def test_no_link_leads_the_profile_out_of_the_project(tmp_path):
 
 @pytest.mark.parametrize("number", [28, 5, 30, 122])
 def test_a_disk_that_fails_is_an_error_of_the_store_and_the_old_profile_stays(tmp_path, monkeypatch, number):
-    store = ProfileStore(tmp_path / ".armarius" / "budget.json", BudgetProfile(), root=tmp_path)
+    store = ProfileStore(FolderAuthored(tmp_path), BudgetProfile())
     kept = store.update(BudgetProfile(budget=5000), version=1)
     monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(number, os.strerror(number))))
     with pytest.raises(StoreFull, match=rf"budget\.json: not written: {os.strerror(number)}"):
@@ -122,9 +124,10 @@ UPDATES = """
 import sys
 from pathlib import Path
 from armarius.assembly.fit.profile import BudgetProfile, ProfileStore
+from armarius.codex.folder import FolderAuthored
 from armarius.errors import BudgetConflict
 root, me, given = Path(sys.argv[1]), int(sys.argv[2]), 0
-store = ProfileStore(root / ".armarius" / "budget.json", BudgetProfile(), root=root)
+store = ProfileStore(FolderAuthored(root), BudgetProfile())
 sys.stdin.read(1)
 while given < 40:
     seen = store.read()
@@ -150,7 +153,7 @@ def test_four_processes_that_update_are_given_every_version_exactly_once(tmp_pat
     assert [errors for _, errors in told] == [b""] * 4
     versions = [int(line) for output, _ in told for line in output.split()]
     assert sorted(versions) == list(range(2, 162))
-    assert ProfileStore(tmp_path / ".armarius" / "budget.json", BudgetProfile()).read().version == 161
+    assert ProfileStore(FolderAuthored(tmp_path), BudgetProfile()).read().version == 161
 
 
 @pytest.mark.parametrize(

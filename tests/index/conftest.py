@@ -1,5 +1,8 @@
+from collections import Counter
+
 import pytest
 
+from armarius.index.mentions import unpack_mentions
 from armarius.index.project_index import ProjectIndex
 
 PROFILES = (
@@ -31,6 +34,17 @@ def novel(tmp_path):
 def index(novel, cache):
     with ProjectIndex.open(novel) as index:
         yield index
+
+
+def mentions_of(index, path):
+    """What the index holds of one document, in text order."""
+    row = index.store.learnt("mentions", [path]).get(path)
+    return [] if row is None else unpack_mentions(row)
+
+
+def counts_of(index, path):
+    """Entity to number of mentions inside paragraphs."""
+    return Counter(one.entity for one in mentions_of(index, path) if one.paragraph >= 0)
 
 
 def put(root, path, content=""):

@@ -14,6 +14,7 @@ from tests.index.test_index import equals_folder
 
 from armarius.errors import SchemaTooNew, ScopeViolation, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
+from armarius.store.rows import Note
 from armarius.store.sqlite import connection
 from armarius.store.sqlite import location as place
 from armarius.store.sqlite.location import Place, is_remote, place_for
@@ -193,7 +194,7 @@ def test_a_newer_index_is_refused_and_left_alone(novel, cache):
     with ProjectIndex.open(novel) as index:
         path = Path(index.status().path)
         index.store._session._connections.writer.execute("PRAGMA user_version = 9999")
-        index.store.set_note("x", "y")
+        index.store.apply([Note("x", "y")])
     with pytest.raises(SchemaTooNew, match="schema 9999"):
         ProjectIndex.open(novel)
     assert path.exists()

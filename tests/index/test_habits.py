@@ -3,13 +3,16 @@
 import json
 import random
 import time
+import zlib
 
 import pytest
-from tests.index.conftest import put
+from tests.index.conftest import mentions_of, put
 
 import armarius
 from armarius.index.project_index import ProjectIndex
-from armarius.names import Tally
+from armarius.names import Counts, Tally
+from armarius.store.rows import Learnt, Note
+from armarius.store.sqlite.store import SqliteStore
 
 PEOPLE = (
     "# 人物\n\n## 苏雁\n\n- 类型：人物\n- 别名：玉簪\n- 描述：绣坊的绣娘\n\n"
@@ -31,7 +34,7 @@ def village(tmp_path, cache):
 
 def found(index, path):
     text = index.store.document(path).text
-    return [text[one.start : one.end] for one in index.store.mentions(path)]
+    return [text[one.start : one.end] for one in mentions_of(index, path)]
 
 
 def test_names_that_are_words_are_no_mentions_in_the_index(village):
@@ -75,7 +78,8 @@ def test_an_index_that_grew_save_by_save_equals_one_built_in_one_go(village, tmp
                 assert fresh.world.habits == index.world.habits
                 assert fresh.world.names == index.world.names
                 for path in fresh.store.files():
-                    assert fresh.store.mentions(path) == index.store.mentions(path)
+                    assert mentions_of(fresh, path) == mentions_of(index, path)
+                assert fresh.store.learnt("names") == index.store.learnt("names")
             monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
     index.close()
 
@@ -84,7 +88,7 @@ def test_reopening_reads_the_habits_and_counts_nothing(village, monkeypatch):
     with ProjectIndex.open(village) as index:
         learnt = index.world.habits
     time.sleep(0.06)  # until the stamps are trusted
-    monkeypatch.setattr(Tally, "add", lambda *_: pytest.fail("counted again"))
+    monkeypatch.setattr(Tally, "count", lambda *_: pytest.fail("counted again"))
     with ProjectIndex.open(village) as index:
         assert index.world.habits == learnt != armarius.Habits()
 
@@ -92,8 +96,8 @@ def test_reopening_reads_the_habits_and_counts_nothing(village, monkeypatch):
 def test_a_save_after_reopening_counts_only_what_was_saved(village, monkeypatch):
     ProjectIndex.open(village).close()
     counted = []
-    add = Tally.add
-    monkeypatch.setattr(Tally, "add", lambda tally, texts: (counted.extend(texts), add(tally, texts)))
+    count = Tally.count
+    monkeypatch.setattr(Tally, "count", lambda tally, texts: (counted.extend(texts), count(tally, texts))[1])
     with ProjectIndex.open(village) as index:
         put(village, "chapters/ch003.md", "# 第三章\n\n苏雁走了。\n")
         index.refresh(["chapters/ch003.md"])
@@ -124,11 +128,10 @@ def test_habits_survive_another_process_that_learnt_others(village):
         assert one.store.note("names") == one.world.names
 
 
-def test_damaged_notes_are_learnt_again(village):
+def test_a_damaged_note_is_learnt_again(village):
     with ProjectIndex.open(village) as index:
         learnt = index.world.habits
-        for note in ("habits", "habits counted"):
-            index.store.set_note(note, '{"cast": 1')
+        index.store.apply([Note("habits", '{"cast": 1')])
     with ProjectIndex.open(village) as index:
         assert index.world.habits == learnt
 
@@ -150,43 +153,91 @@ NO_HABITS = [
     {**NOTHING, "refused": [{"text": "a", "entities": 5, "because": ""}]},
     {**NOTHING, "refused": [{"text": "a", "entities": [[]], "because": ""}]},
 ]
-NO_COUNTS = [
-    [],
-    None,
-    {"characters": 5},
-    {"characters": ["雁"]},
-    {"characters": [["ab", 1]]},
-    {"characters": [["雁雁", 1]]},
-    {"characters": [["雁", "1"]]},
-    {"characters": [[["雁"], 1]]},
-    {"characters": {"雁": 1}},
-    {"titled": [["雁", 1]]},
-    {"uses": None},
-]
 
 
-@pytest.mark.parametrize(
-    ("habits", "counts"), [*((habits, []) for habits in NO_HABITS), *(([], counts) for counts in NO_COUNTS)]
-)
-def test_valid_json_of_another_shape_is_learnt_again(habits, counts, village):
+@pytest.mark.parametrize("habits", NO_HABITS)
+def test_valid_json_of_another_shape_is_learnt_again(habits, village):
     with ProjectIndex.open(village) as index:
         learnt = index.world.habits
     with ProjectIndex.open(village) as index:
-        head, counted = (json.loads(index.store.note(note)) for note in ("habits", "habits counted"))
-        sound = counted["counts"]
-        counted["counts"] = {**sound, **counts} if isinstance(counts, dict) else counts
-        index.store.set_note("habits", json.dumps({**head, "habits": habits}))
-        index.store.set_note("habits counted", json.dumps(counted))
+        head = json.loads(index.store.note("habits"))
+        index.store.apply([Note("habits", json.dumps({**head, "habits": habits}))])
     with ProjectIndex.open(village) as index:
         assert index.world.habits == learnt
-        assert json.loads(index.store.note("habits counted"))["counts"] == sound
+
+
+def packed(rows, places=(), times=()):
+    """Counts as the index keeps them, with these rows and characters."""
+    body = len(places).to_bytes(4, "little") + b"".join(n.to_bytes(4, "little") for n in (*places, *times))
+    return zlib.compress(body + json.dumps(rows).encode())
+
+
+SOUND = {name: [] for name in ("given", "counted", "titled", "heads", "followed", "times", "uses", "beside")}
+NO_COUNTS = [
+    b"",
+    b"x",
+    zlib.compress(b""),
+    zlib.compress(b"\xff\xff\xff\xff"),
+    packed([]),
+    packed(None),
+    packed({}),
+    packed({**SOUND, "uses": None}),
+    packed({**SOUND, "given": ["雁"]}),
+    packed({**SOUND, "given": [["雁", "1"]]}),
+    packed({**SOUND, "given": [["雁", 0]]}),
+    packed({**SOUND, "given": [[["雁"], 1]]}),
+    packed({**SOUND, "titled": [["雁", 1]]}),
+    packed(SOUND, [5, 5], [1, 1]),
+    packed(SOUND, [7, 5], [1, 1]),
+    packed(SOUND, [1 << 20], [1]),
+]
+
+
+@pytest.mark.parametrize("data", NO_COUNTS)
+def test_counts_of_another_form_are_counted_again(data, village):
+    with ProjectIndex.open(village) as index:
+        sound, learnt = index.store.learnt("names"), index.world.habits
+        index.store.apply([Learnt(path, row.kind, row.about, data) for path, row in sound.items()])
+        index.store.apply([Note("habits", "")])
+    with ProjectIndex.open(village) as index:
+        assert index.world.habits == learnt
+        assert index.store.learnt("names") == sound
+
+
+def test_two_processes_that_save_in_turn_count_what_each_saved_and_read_no_other_document(village, monkeypatch):
+    for number in range(3, 60):
+        put(village, f"chapters/ch{number:03}.md", f"# 第{number}章\n\n苏雁走了{number}步。\n")
+    counted, read = [], []
+    count, documents_of = Tally.count, SqliteStore.documents_of
+    with ProjectIndex.open(village) as one, ProjectIndex.open(village) as other:
+        for index in (one, other):
+            put(village, "chapters/ch001.md", f"# 第一章\n\n{id(index)}\n")
+            index.refresh()
+        monkeypatch.setattr(Tally, "count", lambda tally, texts: (counted.extend(texts), count(tally, texts))[1])
+        monkeypatch.setattr(
+            SqliteStore, "documents_of", lambda store, paths: (read.extend(paths), documents_of(store, paths))[1]
+        )
+        for turn in range(6):
+            text = f"# 第二章\n\n苏雁笑了{turn}次。\n"
+            put(village, f"chapters/ch{turn + 2:03}.md", text)
+            (one, other)[turn % 2].refresh()
+            assert counted == [text]
+            assert len(read) <= 2
+            counted.clear()
+            read.clear()
+        assert other.world.habits == one.world.habits
+    monkeypatch.undo()
+    with ProjectIndex.open(village, index_dir=village.parent / "fresh") as fresh:
+        assert fresh.world.habits == other.world.habits
+        with ProjectIndex.open(village) as again:
+            assert fresh.store.learnt("names") == again.store.learnt("names")
 
 
 def broken(*_):
     raise ZeroDivisionError("broken")
 
 
-@pytest.mark.parametrize("part", ["names.Tally.add", "index.name_learning.habits_of", "names.Habits.to_dict"])
+@pytest.mark.parametrize("part", ["names.Tally.count", "index.name_learning.habits_of", "names.Habits.to_dict"])
 def test_a_failure_to_learn_fails_no_answer_and_is_told(part, village, monkeypatch, caplog):
     with monkeypatch.context() as patched:
         patched.setattr(f"armarius.{part}", broken)
@@ -213,8 +264,8 @@ def test_a_whole_count_holds_few_documents_at_once(documents, village, monkeypat
     ProjectIndex.open(village).close()
     put(village, "spec/people.md", PEOPLE.replace("玉簪", "阿雁"))
     sizes = []
-    add = Tally.add
-    monkeypatch.setattr(Tally, "add", lambda tally, texts: (sizes.append(len(texts)), add(tally, texts)))
+    count = Tally.count
+    monkeypatch.setattr(Tally, "count", lambda tally, texts: (sizes.append(len(texts)), count(tally, texts))[1])
     with ProjectIndex.open(village):
         assert sum(sizes) == documents + 2
         assert max(sizes) <= 32
@@ -232,13 +283,13 @@ def test_ids_and_names_of_any_characters_are_counted_on_after_reopening(village)
     put(village, "codex.json", json.dumps({"entities": people}))
     put(village, "chapters/ch002.md", "# 第二章\n\n雨桐笑了。林\t雨桐笑了。\n")
     with ProjectIndex.open(village) as index:
-        assert {one.entity for one in index.store.mentions("chapters/ch002.md")} >= {'a\tb"c'}
+        assert {one.entity for one in mentions_of(index, "chapters/ch002.md")} >= {'a\tb"c'}
     with ProjectIndex.open(village) as index:
         put(village, "chapters/ch003.md", "# 第三章\n\n雨桐走了。\n")
         index.refresh()
         assert "雨桐" in found(index, "chapters/ch003.md")
-        kept = json.loads(index.store.note("habits counted"))["counts"]
-        assert Tally.from_dict(index.world.codex.entities, kept).to_dict() == kept
+        for row in index.store.learnt("names").values():
+            assert Counts.from_bytes(row.data).to_bytes() == row.data
 
 
 def test_detection_retrieval_and_assembly_read_names_alike(village):

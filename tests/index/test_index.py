@@ -5,15 +5,15 @@ import threading
 import time
 
 import pytest
-from tests.index.conftest import NOVEL, PROFILES, put
+from tests.index.conftest import NOVEL, PROFILES, counts_of, mentions_of, put
 
 from armarius.codex import Constraints, Memories
 from armarius.config import Config
 from armarius.documents.document import list_documents
 from armarius.errors import ProjectError, StoreError
-from armarius.index import changes as indexer
+from armarius.index import folder_source
+from armarius.index.mentions import find_mentions, unpack_mentions
 from armarius.index.project_index import ProjectIndex
-from armarius.store.protocol import MentionCount
 
 
 def equals_folder(index):
@@ -21,8 +21,10 @@ def equals_folder(index):
     documents = list_documents(index.root).documents
     assert [index.store.document(d.path) for d in documents] == list(documents)
     assert list(index.store.files()) == [d.path for d in documents]
-    for document, found in zip(documents, index.world.mentions(documents), strict=True):
-        assert index.store.mentions(document.path) == list(found)
+    for document, row in zip(documents, find_mentions(index.world, documents), strict=True):
+        found = unpack_mentions(row)
+        assert mentions_of(index, document.path) == found
+        assert found == sorted(found, key=lambda m: (m.start, -m.end, m.entity))
         for m in found:
             p = document.paragraphs[m.paragraph]
             assert p.start <= m.start < m.end <= p.end
@@ -31,12 +33,10 @@ def equals_folder(index):
 
 def test_first_opening_indexes_every_document_with_its_mentions(index):
     assert equals_folder(index)
-    assert index.store.mention_counts(paths=["chapters/ch001.md"]) == [
-        MentionCount("chapters/ch001.md", None, "林小雨", 1),
-        MentionCount("chapters/ch001.md", None, "林默", 1),
-    ]
+    assert counts_of(index, "chapters/ch001.md") == {"林小雨": 1, "林默": 1}
     status = index.status()
     assert (status.state, status.documents, status.entities) == ("ready", 4, 2)
+    assert status.mentions == sum(counts_of(index, path).total() for path in NOVEL) > 4
 
 
 def test_search_shows_passage_place_and_words(index):
@@ -119,19 +119,19 @@ def test_refreshing_one_path_leaves_the_others_alone(index):
 def test_changed_names_are_found_again_in_every_text(index):
     put(index.root, "spec/people.md", PROFILES.replace("林小雨", "苏阿雪").replace("别名：小雨", "别名：钟停"))
     assert index.refresh().written == 1
-    assert index.store.mention_counts(["林小雨"]) == []
-    assert index.store.mention_counts(["苏阿雪"], paths=["chapters/ch001.md"])[0].count == 1
+    assert not any(counts_of(index, path)["林小雨"] for path in NOVEL)
+    assert counts_of(index, "chapters/ch001.md")["苏阿雪"] == 1
     assert equals_folder(index)
 
 
 def test_codex_json_is_picked_up(index):
     put(index.root, "codex.json", '{"entities": [{"id": "clock", "name": "钟", "type": "item"}], "relations": []}')
     index.refresh()
-    assert index.store.mention_counts(["clock"], paths=["chapters/ch001.md"])[0].count == 1
+    assert counts_of(index, "chapters/ch001.md")["clock"] == 1
     assert equals_folder(index)
     (index.root / "codex.json").unlink()
     index.refresh()
-    assert index.store.mention_counts(["clock"]) == []
+    assert not any(counts_of(index, path)["clock"] for path in NOVEL)
 
 
 def test_ignore_files_and_configuration_take_effect_on_indexed_files(index):
@@ -163,7 +163,7 @@ def test_reopening_an_unchanged_project_reads_no_file(novel, cache, monkeypatch)
     time.sleep(0.1)  # until the stamps are old enough to be trusted
     ProjectIndex.open(novel).close()
     read = []
-    monkeypatch.setattr(indexer, "read_document", lambda root, path, **_: read.append(path))
+    monkeypatch.setattr(folder_source, "read_document", lambda root, path, **_: read.append(path))
     with ProjectIndex.open(novel) as index:
         assert index.status().documents == 4
     assert read == []

@@ -2,7 +2,7 @@ import logging
 import time
 
 import pytest
-from tests.index.conftest import put
+from tests.index.conftest import NOVEL, counts_of, put
 from tests.index.test_index import equals_folder
 
 from armarius.index.project_index import ProjectIndex
@@ -55,7 +55,7 @@ def test_folders_that_come_go_and_move_are_followed(watching, tmp_path):
 
 def test_a_changed_codex_file_and_ignore_file_are_followed(watching):
     put(watching.root, "codex.json", '{"entities": [{"id": "clock", "name": "钟", "type": "item"}], "relations": []}')
-    eventually(lambda: watching.store.mention_counts(["clock"]))
+    eventually(lambda: any(counts_of(watching, path)["clock"] for path in NOVEL))
     put(watching.root, ".gitignore", "outline.md\n")
     eventually(lambda: "outline.md" not in watching.store.files())
 

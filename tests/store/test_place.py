@@ -283,8 +283,8 @@ def test_a_foreign_file_after_a_crash_in_the_making_is_still_foreign(project):
 
 def test_a_log_left_by_a_kill_is_ours_and_is_believed(project):
     script = (
-        "import os, sys; from armarius.index import ProjectIndex\n"
-        "index = ProjectIndex.open(sys.argv[1], index_dir='idx'); index.store.set_note('kept', 'yes')\n"
+        "import os, sys; from armarius.index.project_index import ProjectIndex; from armarius.store.rows import Note\n"
+        "index = ProjectIndex.open(sys.argv[1], index_dir='idx'); index.store.apply([Note('kept', 'yes')])\n"
         "os.kill(os.getpid(), 9)"
     )
     for _ in range(2):  # made anew, and opened again

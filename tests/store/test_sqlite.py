@@ -1,12 +1,109 @@
-import pytest
-from tests.store.conformance import StoreConformance
+from pathlib import Path
 
+import pytest
+
+import armarius
+from armarius.errors import StoreBusy, StoreCorrupt
+from armarius.store.rows import Learnt, Note, Put, Remove
+from armarius.store.sqlite import generations
 from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.schema import SCHEMA_VERSION
 from armarius.store.sqlite.store import SqliteStore
+from armarius.testing import StoreConformance
+from armarius.testing.novel import document
+
+
+@pytest.fixture
+def open_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
+    return lambda project_id="p": SqliteStore.open(Place(tmp_path / project_id), project_id=project_id)
 
 
 class TestSqliteStore(StoreConformance):
     @pytest.fixture
-    def open_store(self, tmp_path, monkeypatch):
-        monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
-        return lambda project_id="p": SqliteStore.open(Place(tmp_path / project_id), project_id=project_id)
+    def open_store(self, open_store):
+        return open_store
+
+
+def test_who_looks_after_more_removals_than_are_remembered_is_told_to_begin_anew(open_store, monkeypatch):
+    monkeypatch.setattr(generations, "_REMEMBERED", 10)
+    store = open_store()
+    start = store.apply([Put(document("a.md", "甲"), "")])
+    for i in range(30):
+        store.apply([Put(document(f"t{i}.md", "乙"), "")])
+        store.apply([Remove(f"t{i}.md")])
+    assert store.changed(start).whole
+    late = store.changed(store.generation() - 2)
+    assert (late.whole, late.removed) == (False, ("t29.md",))
+    assert [one.path for one in store.changed(start).documents] == ["a.md"]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "damage", ["UPDATE learnt SET data = x'00'", "UPDATE learnt SET about = 'else'", "UPDATE learnt SET document = 99"]
+)
+def test_damage_to_what_was_learnt_is_found_by_verify(open_store, damage):
+    store = open_store()
+    store.apply([Put(document("a.md", "甲"), ""), Learnt("a.md", "names", "cast", b"12")])
+    assert store.verify() == []
+    with store._session.writing() as connection:
+        connection.execute(damage)
+    assert any("names" in problem for problem in store.verify())
+    store.close()
+
+
+def test_a_document_that_claims_another_generation_is_found_by_verify(open_store):
+    store = open_store()
+    store.apply([Put(document("a.md", "甲"), "")])
+    with store._session.writing() as connection:
+        connection.execute("UPDATE documents SET version = 0")
+    assert any("hash" in problem for problem in store.verify())
+    store.close()
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_an_index_of_an_earlier_schema_is_made_again(open_store, tmp_path, sealed):
+    store = open_store()
+    store.apply([Put(document("a.md", "甲"), "")])
+    store._session._connections.writer.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
+    store.close()
+    if not sealed:
+        Place(tmp_path / "p").break_seal()
+    again = open_store()
+    assert again.files() == {}
+    assert again.verify() == []
+    again.close()
+
+
+def test_an_index_of_an_earlier_schema_that_is_in_use_is_left_alone(open_store):
+    store = open_store()
+    store.apply([Note("n", "1")])
+    store._session._connections.writer.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
+    with store._session.writing() as connection:
+        connection.execute("UPDATE notes SET value = '2'")
+    store._session._connections.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with pytest.raises(StoreBusy, match="an earlier armarius"):
+        open_store()
+    assert store.note("n") == "2"
+    store.close()
+
+
+def test_a_damaged_index_is_empty_when_it_is_reopened(open_store, tmp_path):
+    store = open_store()
+    store.apply([Put(document("a.md", "甲"), "")])
+    (tmp_path / "p" / "index.sqlite").unlink()
+    with pytest.raises(StoreCorrupt, match="deleted or replaced"):
+        store.generation()
+    again = store.reopen()
+    assert (again.files(), again.generation()) == ({}, 0)
+    again.close()
+
+
+def test_sql_stays_inside_the_store_and_nobody_asks_which_one_it_is():
+    root = Path(next(iter(armarius.__path__)))
+    outside = [path for path in root.rglob("*.py") if "store" not in path.relative_to(root).parts]
+    assert len(outside) > 100
+    for path in outside:
+        text = path.read_text("utf-8")
+        for word in ("import apsw", "SELECT ", "(store, Sqlite", ", SqliteStore)"):
+            assert word not in text, path

@@ -9,7 +9,8 @@ import numpy as np
 
 from armarius.documents.document import make_document
 from armarius.embedders.protocol import Fingerprint
-from armarius.store.protocol import EntityRow, Put, Remove
+from armarius.store.rows import EntityRow, Graph, Put, Remove
+from armarius.store.sqlite.vectors_owners import owners_named
 
 DIMENSION = 16
 
@@ -58,24 +59,25 @@ def removal(number: int) -> Remove:
     return Remove(f"chapters/ch{number:03}.md")
 
 
-def entity(name: str) -> EntityRow:
-    return EntityRow(name, name, "character", "when_detected")
+def people(*names: str) -> Graph:
+    return Graph(tuple(EntityRow(name, name, "character", "when_detected") for name in names), ())
 
 
 def embed_all(storage, embedder, state="serving", batch=7):
     """Embed everything that is pending; the texts in the order they were asked for."""
     asked = []
     while rows := storage.pending(storage.sets()[state].id, limit=batch):
-        entries, texts = zip(*rows, strict=True)
+        texts = [row.text for row in rows]
         asked += texts
-        storage.put(storage.sets()[state], embedder.fingerprint, entries, embedder.embed(texts))
+        storage.put(storage.sets()[state], embedder.fingerprint, rows, embedder.embed(texts))
     return asked
 
 
 def stored_vectors(storage, state="serving"):
-    """Place to vector, for everything embedded."""
-    vector_set = storage.sets()[state]
-    changes = [change for change in storage.changes(vector_set, 0)[1] if change.slot is not None]
-    vectors = storage.read(vector_set, [change.slot for change in changes])
-    places = storage.places([change.owner for change in changes])
-    return {places[change.owner]: vector for change, vector in zip(changes, vectors, strict=True)}
+    """Owner to vector, for everything embedded."""
+    reader, vector_set = storage.reader, storage.sets()[state]
+    changes = [change for change in reader.changes(vector_set, 0)[1] if change.slot is not None]
+    vectors = reader.read(vector_set, [change.slot for change in changes])
+    with reader.reading(vector_set) as connection:
+        owners = owners_named(connection, [change.owner for change in changes])
+    return {owners[change.owner]: vector for change, vector in zip(changes, vectors, strict=True)}

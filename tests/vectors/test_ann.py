@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from armarius.embedders.preprocess import unit_rows
 from armarius.errors import DimensionMismatch, StoreCorrupt, StoreFull
-from armarius.semantic import ann_file
-from armarius.semantic.ann import AnnIndex
+from armarius.store.sqlite import ann_file
+from armarius.store.sqlite.ann import AnnIndex
+from armarius.store.vector_rows import unit_rows
 
 
 def points(count, dimension=32, seed=0):

@@ -3,7 +3,7 @@ import pytest
 from tests.vectors.stores import CountingEmbedder, chapter, embed_all, setting, stored_vectors
 
 from armarius.store.sqlite import vectors_search as exact
-from armarius.store.sqlite.vectors_search import Filter
+from armarius.store.vectors_protocol import VectorFilter
 
 
 @pytest.fixture
@@ -21,9 +21,7 @@ def test_exact_search_equals_numpy_and_obeys_filters(open_store, embedder):
     query = np.random.default_rng(3).normal(size=16).astype(np.float32)
 
     def nearest(limit, which=None):
-        found = store.vectors.nearest(vector_set, query, limit, which)
-        places = store.vectors.places([owner for owner, _ in found])
-        return [(places[owner], similarity) for owner, similarity in found]
+        return store.vectors.nearest(vector_set, query, limit, which)
 
     def truth(limit, admit):
         similarity = {
@@ -33,10 +31,10 @@ def test_exact_search_equals_numpy_and_obeys_filters(open_store, embedder):
 
     for which, admit in [
         (None, lambda _place: True),
-        (Filter(), lambda _place: True),
-        (Filter(kinds=("setting",)), lambda place: place.path.startswith("spec")),
-        (Filter(chapters=(None, 2)), lambda place: place.path in {"chapters/ch001.md", "chapters/ch002.md"}),
-        (Filter(kinds=("chapter",), chapters=(4, None)), lambda place: "chapters/ch004" <= place.path < "d"),
+        (VectorFilter(), lambda _place: True),
+        (VectorFilter(kinds=("setting",)), lambda place: place[0].startswith("spec")),
+        (VectorFilter(chapters=(None, 2)), lambda place: place[0] in {"chapters/ch001.md", "chapters/ch002.md"}),
+        (VectorFilter(kinds=("chapter",), chapters=(4, None)), lambda place: "chapters/ch004" <= place[0] < "d"),
     ]:
         found, wanted = nearest(10, which), truth(10, admit)
         assert [place for place, _ in found] == [place for place, _ in wanted]
@@ -50,7 +48,7 @@ def test_filtering_costs_by_the_candidates_not_by_the_vectors(open_store, embedd
     def steps(count):
         store.apply([chapter(1, *(f"第{i}个段落的文字" for i in range(count)))])
         embed_all(store.vectors, embedder, batch=500)
-        owners = [change.owner for change in store.vectors.changes(vector_set, 0)[1]][:20]
+        owners = [change.owner for change in store.vectors.reader.changes(vector_set, 0)[1]][:20]
         taken = 0
         with store._session.reading() as connection:
 
@@ -60,7 +58,7 @@ def test_filtering_costs_by_the_candidates_not_by_the_vectors(open_store, embedd
                 return False
 
             connection.set_progress_handler(step, 50)
-            assert len(exact.admitted(connection, vector_set, owners, Filter(kinds=("chapter",)))) == 20
+            assert len(exact.admitted(connection, vector_set, owners, VectorFilter(kinds=("chapter",)))) == 20
             connection.set_progress_handler(None)
         return taken
 
@@ -70,9 +68,9 @@ def test_filtering_costs_by_the_candidates_not_by_the_vectors(open_store, embedd
 def test_a_filter_is_followed_from_documents_to_vectors_never_over_all_vectors(open_store, embedder):
     store = open_store()
     vector_set = store.vectors.adopt(embedder.fingerprint)
-    for which in (Filter(kinds=("setting",)), Filter(chapters=(3, 3))):
-        query, values = which._slots(vector_set)
-        with store.vectors._store.reading() as connection:
+    for which in (VectorFilter(kinds=("setting",)), VectorFilter(chapters=(3, 3))):
+        query, values = exact.slots_of(vector_set, which)
+        with store._session.reading() as connection:
             plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", values)]
         assert plan[1].startswith("SEARCH p USING INTEGER PRIMARY KEY")
         assert plan[2] == "SEARCH v USING PRIMARY KEY (vector_set=? AND owner=?)"

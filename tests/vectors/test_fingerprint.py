@@ -4,14 +4,10 @@ import numpy as np
 import pytest
 
 from armarius.embedders.lexical_grams import LexicalEmbedder
-from armarius.embedders.protocol import (
-    Embedder,
-    Fingerprint,
-    check_storable,
-    require_same,
-    usable_rows,
-)
+from armarius.embedders.protocol import Embedder
 from armarius.errors import DimensionMismatch, EmbeddingError
+from armarius.store.fingerprint import Fingerprint, require_same
+from armarius.store.vector_rows import check_storable, usable_rows
 
 FIRST = Fingerprint("text2vec-base-chinese", "a" * 64, 768, 128, "mean")
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from tests.vectors.stores import CountingEmbedder, chapter, embed_all, removal, setting
 
-from armarius.semantic.vector_index import VectorIndex
-from armarius.store.sqlite.vectors_reader import SetGone
-from armarius.store.sqlite.vectors_search import Filter
+from armarius.store.sqlite.ann_index import ApproximateIndex
+from armarius.store.sqlite.vectors_owners import owners_named
+from armarius.store.vectors_protocol import SetGone, VectorFilter
 
 
 @pytest.fixture
@@ -21,19 +21,31 @@ def queries(count=12):
     return np.random.default_rng(9).normal(size=(count, 16)).astype(np.float32)
 
 
+def indexed(store, exact_below):
+    index = ApproximateIndex(store.vectors.reader, store.vectors.approximate.folder)
+    index.exact_below = exact_below
+    return index
+
+
+def named(store, found):
+    with store._session.reading() as connection:
+        owners = owners_named(connection, [number for number, _ in found])
+    return [owners[number] for number, _ in found]
+
+
 def approximate(store):
-    index = VectorIndex(store.vectors, exact_below=10)
+    index = indexed(store, 10)
     index.refresh()
     assert index.status().approximate
     return index
 
 
-def assert_like_exact(store, index, which=Filter(), limit=10):  # noqa: B008
+def assert_like_exact(store, index, which=VectorFilter(), limit=10):  # noqa: B008
     serving = store.vectors.sets()["serving"]
     missed = total = 0
     for query in queries():
         found = index.search(serving, query, limit, which)
-        truth = store.vectors.nearest(serving, query, limit, which)
+        truth = store.vectors.reader.nearest(serving, query, limit, which)
         assert len(found) == len(truth)
         missed += len({owner for owner, _ in truth} - {owner for owner, _ in found})
         total += len(truth)
@@ -43,11 +55,11 @@ def assert_like_exact(store, index, which=Filter(), limit=10):  # noqa: B008
 
 def test_exact_search_answers_below_the_threshold_and_before_the_first_refresh(filled):
     store, _ = filled
-    index = VectorIndex(store.vectors, exact_below=1000)
+    index = indexed(store, 1000)
     index.refresh()
     assert not index.status().approximate
     assert_like_exact(store, index)
-    assert_like_exact(store, VectorIndex(store.vectors, exact_below=10))
+    assert_like_exact(store, indexed(store, 10))
 
 
 def test_the_approximate_index_agrees_with_exact_search_and_says_its_recall(filled):
@@ -62,7 +74,12 @@ def test_the_approximate_index_agrees_with_exact_search_and_says_its_recall(fill
 
 
 @pytest.mark.parametrize(
-    "which", [Filter(kinds=("setting",)), Filter(chapters=(3, 3)), Filter(kinds=("chapter",), chapters=(None, 2))]
+    "which",
+    [
+        VectorFilter(kinds=("setting",)),
+        VectorFilter(chapters=(3, 3)),
+        VectorFilter(kinds=("chapter",), chapters=(None, 2)),
+    ],
 )
 def test_filters_never_leave_fewer_than_exist(filled, which):
     store, _ = filled
@@ -74,8 +91,8 @@ def test_a_saved_index_is_loaded_and_caught_up_instead_of_built(filled, monkeypa
     approximate(store)
     store.apply([removal(3), chapter(20, "一个全新的段落")])
     embed_all(store.vectors, embedder)
-    monkeypatch.setattr(VectorIndex, "_build", lambda *_: pytest.fail("built instead of loaded"))
-    monkeypatch.setattr(VectorIndex, "_samples", lambda *_: pytest.fail("sampled again"))
+    monkeypatch.setattr(ApproximateIndex, "_build", lambda *_: pytest.fail("built instead of loaded"))
+    monkeypatch.setattr(ApproximateIndex, "_samples", lambda *_: pytest.fail("sampled again"))
     loaded = approximate(store)
     assert_like_exact(store, loaded)
     assert loaded.status().recall.recall >= 0.98
@@ -84,40 +101,40 @@ def test_a_saved_index_is_loaded_and_caught_up_instead_of_built(filled, monkeypa
 def test_a_small_change_is_found_at_once_and_does_not_write_the_whole_file_again(filled):
     store, embedder = filled
     index = approximate(store)
-    (before,) = store.vectors.folder.glob("*.usearch")
+    (before,) = store.vectors.approximate.folder.glob("*.usearch")
     for number in (20, 21):
         store.apply([chapter(number, f"第{number}章里全新的段落")])
         embed_all(store.vectors, embedder)
         index.refresh()
-    assert [*store.vectors.folder.glob("*.usearch")] == [before]
+    assert [*store.vectors.approximate.folder.glob("*.usearch")] == [before]
     again = approximate(store)
     serving = store.vectors.sets()["serving"]
     for search in (index, again):
-        (owner, _), *_ = search.search(serving, embedder.vector("第21章里全新的段落"), 1, Filter())
-        assert store.vectors.places([owner])[owner].path == "chapters/ch021.md"
+        found = search.search(serving, embedder.vector("第21章里全新的段落"), 1, VectorFilter())
+        assert named(store, found) == [("chapters/ch021.md", 1)]
     store.apply([chapter(22, *(f"又一个段落{n}" for n in range(9)))])
     embed_all(store.vectors, embedder)
     index.refresh()
-    assert [*store.vectors.folder.glob("*.usearch")] != [before]
+    assert [*store.vectors.approximate.folder.glob("*.usearch")] != [before]
 
 
 def test_damaged_or_missing_files_are_built_again_with_equal_answers(filled):
     store, _ = filled
     fresh = approximate(store)
     serving = store.vectors.sets()["serving"]
-    wanted = [fresh.search(serving, query, 10, Filter()) for query in queries()]
+    wanted = [fresh.search(serving, query, 10, VectorFilter()) for query in queries()]
     for damage in (lambda p: p.write_bytes(p.read_bytes()[:100]), lambda p: p.unlink(), lambda p: p.write_bytes(b"")):
-        damage(next(store.vectors.folder.glob("*.usearch")))
+        damage(next(store.vectors.approximate.folder.glob("*.usearch")))
         index = approximate(store)
-        assert [index.search(serving, query, 10, Filter()) for query in queries()] == wanted
+        assert [index.search(serving, query, 10, VectorFilter()) for query in queries()] == wanted
 
 
 def test_many_removals_rebuild_the_graph(filled, monkeypatch):
     store, _ = filled
     index = approximate(store)
     built = []
-    build = VectorIndex._build
-    monkeypatch.setattr(VectorIndex, "_build", lambda self, serving: built.append(1) or build(self, serving))
+    build = ApproximateIndex._build
+    monkeypatch.setattr(ApproximateIndex, "_build", lambda self, *args: built.append(1) or build(self, *args))
     store.apply([removal(n) for n in range(1, 5)])
     index.refresh()
     assert built == [1]
@@ -129,10 +146,9 @@ def test_removed_paragraphs_are_not_found_even_before_a_refresh(filled):
     index = approximate(store)
     store.apply([removal(2)])
     serving = store.vectors.sets()["serving"]
-    found = index.search(serving, embedder.vector("第2章的第7个段落"), 10, Filter())
-    places = store.vectors.places([owner for owner, _ in found])
+    found = index.search(serving, embedder.vector("第2章的第7个段落"), 10, VectorFilter())
     assert len(found) == 10
-    assert all(place.path != "chapters/ch002.md" for place in places.values())
+    assert all(path != "chapters/ch002.md" for path, _ in named(store, found))
 
 
 def test_a_set_that_was_replaced_is_said_to_be_gone(filled):
@@ -142,7 +158,7 @@ def test_a_set_that_was_replaced_is_said_to_be_gone(filled):
     embed_all(store.vectors, new, "building", batch=300)
     store.vectors.switch()
     with pytest.raises(SetGone):
-        index.search(old, queries()[0], 5, Filter())
+        index.search(old, queries()[0], 5, VectorFilter())
     index.refresh()
     assert_like_exact(store, index)
 
@@ -153,4 +169,4 @@ def test_records_of_what_went_are_dropped_once_no_index_needs_them(filled):
     store.apply([removal(2)])
     index.refresh()
     serving = store.vectors.sets()["serving"]
-    assert all(change.slot is not None for change in store.vectors.changes(serving, 0)[1])
+    assert all(change.slot is not None for change in store.vectors.reader.changes(serving, 0)[1])

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from tests.vectors.stores import CountingEmbedder
 
@@ -56,7 +58,7 @@ def test_entity_cards_are_embedded_with_the_project(novel):
 def test_a_rebuilt_index_is_embedded_anew(novel):
     with ProjectIndex.open(novel) as index, ProjectRecall(index, embedders.lexical()) as recall:
         recall.embed()
-        index._store.path.unlink()
+        Path(index.store.location).unlink()
         index.freshen()
         recall.embed()
         assert recall.similar("银色的河流", limit=1)[0].path == "chapters/ch002.md"
@@ -119,7 +121,7 @@ def test_doctor_names_model_dimension_number_and_kind_of_search(novel, command):
 
 
 def test_doctor_samples_the_recall_of_an_approximate_index(novel, monkeypatch, command):
-    monkeypatch.setattr("armarius.cli.embedding.VectorIndex.__init__.__kwdefaults__", {"exact_below": 2})
+    monkeypatch.setattr("armarius.store.sqlite.ann_index.EXACT_BELOW", 2)
     command(novel)
     with ProjectIndex.open(novel) as index:
         assert "recall@10 1.000 in" in doctor_lines(index.store)[1]

@@ -1,7 +1,7 @@
 import threading
 
 import pytest
-from tests.vectors.stores import CountingEmbedder, chapter, entity, setting
+from tests.vectors.stores import CountingEmbedder, chapter, people, setting
 from tests.vectors.test_real_model import PARAGRAPHS, PARAPHRASES
 
 from armarius import embedders
@@ -71,7 +71,7 @@ def test_a_repeated_query_is_embedded_once(opened, store):
 
 
 def test_entity_cards_are_found_apart_from_paragraphs(opened, store):
-    store.replace_graph([entity("lin"), entity("zhou")], [])
+    store.apply([people("lin", "zhou")])
     semantic = opened(embedders.lexical(), store)
     semantic.changed(cards={"lin": "林小雨，写信的姑娘", "zhou": "周先生，钟表铺的主人"})
     semantic.embed_pending(20)
@@ -131,7 +131,8 @@ def test_the_built_in_embedder_keeps_answering_while_a_model_takes_over(opened, 
 
 
 def test_many_threads_may_ask_while_a_new_model_takes_over(opened, store):
-    semantic = opened(CountingEmbedder("old"), store, exact_below=4)
+    store.vectors.approximate.exact_below = 4
+    semantic = opened(CountingEmbedder("old"), store)
     semantic.embed_pending(20)
     failures, stop = [], threading.Event()
 

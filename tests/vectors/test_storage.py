@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.vectors.stores import CountingEmbedder, chapter, embed_all, entity, removal, setting, stored_vectors
+from tests.vectors.stores import CountingEmbedder, chapter, embed_all, people, removal, setting, stored_vectors
 
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.semantic.texts import embedded_texts, text_hash
-from armarius.store.protocol import Put, Remove
-from armarius.store.sqlite.vectors_reader import Place
+from armarius.store.embedded_texts import embedded_texts, text_hash
+from armarius.store.rows import Put, Remove
+from armarius.store.sqlite.vectors_sets import table_of
 
 
 @pytest.fixture
@@ -23,8 +23,8 @@ def expected(store, embedder, cards=()):
     for row in store.documents():
         for index, text in embedded_texts(store.document(row.path)).items():
             if embedder.vector(text).any():
-                wanted[Place(row.path, index)] = embedder.vector(text)
-    return {**wanted, **{Place("", 0, name): embedder.vector(text) for name, text in cards}}
+                wanted[row.path, index] = embedder.vector(text)
+    return {**wanted, **{name: embedder.vector(text) for name, text in cards}}
 
 
 def assert_equal(found, wanted):
@@ -65,12 +65,12 @@ def test_a_removed_document_takes_its_vectors_along_and_frees_their_slots(open_s
     vector_set = store.vectors.adopt(embedder.fingerprint)
     store.apply([chapter(n, f"第{n}个段落的文字", f"第{n}个段落的下文") for n in range(1, 6)])
     embed_all(store.vectors, embedder)
-    slots = {change.slot for change in store.vectors.changes(vector_set, 0)[1]}
+    slots = {change.slot for change in store.vectors.reader.changes(vector_set, 0)[1]}
     store.apply([removal(2), removal(4)])
     store.apply([chapter(9, "完全不同的内容一", "完全不同的内容二", "完全不同的内容三")])
     embed_all(store.vectors, embedder)
     assert_equal(stored_vectors(store.vectors), expected(store, embedder))
-    now = {change.slot for change in store.vectors.changes(vector_set, 0)[1] if change.slot is not None}
+    now = {change.slot for change in store.vectors.reader.changes(vector_set, 0)[1] if change.slot is not None}
     assert now < slots, "slots are used again, the table does not grow"
 
 
@@ -78,9 +78,9 @@ def test_a_vector_for_text_that_changed_meanwhile_is_dropped(open_store, embedde
     store = open_store()
     vector_set = store.vectors.adopt(embedder.fingerprint)
     store.apply([chapter(1, "原来的文字在此")])
-    ((entry, text),) = store.vectors.pending(vector_set.id, limit=9)
+    (entry,) = store.vectors.pending(vector_set.id, limit=9)
     store.apply([chapter(1, "改过的文字在此")])
-    assert store.vectors.put(vector_set, embedder.fingerprint, [entry], embedder.embed([text])) == 0
+    assert store.vectors.put(vector_set, embedder.fingerprint, [entry], embedder.embed([entry.text])) == 0
     assert embed_all(store.vectors, embedder) == ["改过的文字在此"]
 
 
@@ -98,7 +98,7 @@ def test_vectors_that_are_not_finite_are_refused_and_stay_pending(open_store, em
     store = open_store()
     vector_set = store.vectors.adopt(embedder.fingerprint)
     store.apply([chapter(1, "林小雨走进来了。")])
-    ((entry, _),) = store.vectors.pending(vector_set.id, limit=9)
+    (entry,) = store.vectors.pending(vector_set.id, limit=9)
     with pytest.raises(EmbeddingError, match="not finite"):
         store.vectors.put(vector_set, embedder.fingerprint, [entry], np.full((1, 16), bad, np.float32))
     assert store.vectors.counts(vector_set.id).pending == 1
@@ -118,7 +118,7 @@ def test_a_vector_of_another_length_is_refused(open_store, embedder):
     store = open_store()
     vector_set = store.vectors.adopt(embedder.fingerprint)
     store.apply([chapter(1, "林小雨走进来了。")])
-    ((entry, _),) = store.vectors.pending(vector_set.id, limit=9)
+    (entry,) = store.vectors.pending(vector_set.id, limit=9)
     with pytest.raises(DimensionMismatch, match=r"1x8.*16 dimensions"):
         store.vectors.put(vector_set, embedder.fingerprint, [entry], np.ones((1, 8), np.float32))
 
@@ -126,14 +126,14 @@ def test_a_vector_of_another_length_is_refused(open_store, embedder):
 def test_entity_cards_have_vectors_that_follow_the_codex(open_store, embedder):
     store = open_store()
     vector_set = store.vectors.adopt(embedder.fingerprint)
-    store.replace_graph([entity("lin"), entity("zhou")], [])
+    store.apply([people("lin", "zhou")])
     store.vectors.set_cards({"lin": "林小雨的卡片", "zhou": "周先生的卡片", "nobody": "没有此人"})
     embed_all(store.vectors, embedder)
     assert_equal(
         stored_vectors(store.vectors), expected(store, embedder, [("lin", "林小雨的卡片"), ("zhou", "周先生的卡片")])
     )
-    store.replace_graph([entity("lin"), entity("wu")], [])
-    assert [place.entity for place in stored_vectors(store.vectors)] == ["lin"], "gone in the same transaction"
+    store.apply([people("lin", "wu")])
+    assert list(stored_vectors(store.vectors)) == ["lin"], "gone in the same transaction"
     store.vectors.set_cards({"lin": "林小雨的新卡片", "wu": "吴姓的卡片"})
     assert store.vectors.counts(vector_set.id).pending == 2
     embed_all(store.vectors, embedder)
@@ -146,10 +146,10 @@ def test_entity_cards_come_first_then_the_named_documents(open_store, embedder):
     store = open_store()
     vector_set = store.vectors.adopt(embedder.fingerprint)
     store.apply([chapter(n, f"第{n}个段落的文字") for n in range(1, 5)])
-    store.replace_graph([entity("lin")], [])
+    store.apply([people("lin")])
     store.vectors.set_cards({"lin": "林小雨的卡片"})
     rows = store.vectors.pending(vector_set.id, limit=9, first=["chapters/ch003.md", "no/such.md"])
-    assert [text for _, text in rows] == ["林小雨的卡片", *(f"第{n}个段落的文字" for n in (3, 1, 2, 4))]
+    assert [row.text for row in rows] == ["林小雨的卡片", *(f"第{n}个段落的文字" for n in (3, 1, 2, 4))]
 
 
 def test_a_new_model_is_built_beside_the_old_one_and_takes_over_at_once(open_store, embedder):
@@ -196,7 +196,7 @@ def test_damage_to_a_vector_is_found_by_verify(open_store, embedder):
     store.apply([chapter(1, "林小雨走进来了。")])
     embed_all(store.vectors, embedder)
     with store._session.writing() as connection:
-        connection.execute(f"UPDATE {vector_set.table} SET embedding = ?", (np.ones(16, np.float32).tobytes(),))
+        connection.execute(f"UPDATE {table_of(vector_set)} SET embedding = ?", (np.ones(16, np.float32).tobytes(),))
     assert any("checksum" in problem for problem in store.verify())
 
 

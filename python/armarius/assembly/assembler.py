@@ -16,6 +16,7 @@ from armarius.contract import AssembleRequest
 from armarius.errors import BudgetError, ContextWarning
 from armarius.headings import heading
 from armarius.pack.build import account, available_tokens
+from armarius.pack.continuation import Continuation
 from armarius.pack.items import QUERY_SOURCE
 from armarius.pack.pack import Pack
 from armarius.records import (
@@ -40,7 +41,7 @@ class Task:
         fetchers: Who is asked for candidates.
         counter: Of the request's model, with its memory.
         layers: Changes to the profile for this request only.
-        previous: The pack whose prompt this one should continue.
+        previous: The prompt that this one should continue.
         warnings: Said before the fetchers were asked, such as an index that is behind.
         stamps: Path to stamp of the project's files, as the fetchers see them.
     """
@@ -51,7 +52,7 @@ class Task:
     counter: Measured
     profile: BudgetProfile
     layers: Mapping[LayerName, LayerBudget] = field(default_factory=dict)
-    previous: Pack | None = None
+    previous: Continuation | None = None
     warnings: tuple[ContextWarning, ...] = ()
     stamps: Mapping[str, str] = field(default_factory=dict)
 
@@ -121,8 +122,8 @@ class _Continuing:
         self._previous = Previous()
         self._true: set[str] = set()
         if task.previous is not None:
-            self._previous = task.previous.as_previous()
-            if _same_place(task.previous.request, task.request):
+            self._previous = task.previous.previous
+            if _same_place(task.previous, task.request):
                 self._true = still_true(task.previous.retrieved, task.previous.stamps, task.stamps, sure)
 
     def fit(self, counter: Measured, available: int) -> tuple[Plan, Fitted]:
@@ -154,12 +155,12 @@ def _forms(fitted: Fitted) -> list[tuple[Candidate, str]]:
 
 def _confirmed(task: Task, timeout: float) -> tuple[set[str], list[Answer]]:
     """What of the previous prompt its fetchers confirm, and who failed to say."""
-    if task.previous is None or not _same_place(task.previous.request, task.request):
+    if task.previous is None or not _same_place(task.previous, task.request):
         return set(), []
     return confirmed(task.fetchers, task.previous.retrieved, task.fetch, timeout=timeout)
 
 
-def _same_place(before: AssembleRequest, now: AssembleRequest) -> bool:
+def _same_place(before: Continuation, now: AssembleRequest) -> bool:
     return (before.project_id, before.document) == (now.project_id, now.document)
 
 
@@ -180,7 +181,7 @@ def _query(task: Task) -> Answer:
     return Answer("query", "immediate", Fetched((candidate,) if query.strip() else ()))
 
 
-def _identity(request: AssembleRequest, plan: Plan) -> tuple[str, ...]:
+def _identity(request: AssembleRequest | Continuation, plan: Plan) -> tuple[str, ...]:
     return (
         request.project_id,
         request.skill,
@@ -193,7 +194,5 @@ def _identity(request: AssembleRequest, plan: Plan) -> tuple[str, ...]:
 def _same_identity(task: Task, key: tuple[str, ...], plan: Plan) -> bool:
     previous = task.previous
     return (
-        previous is not None
-        and previous.counter == plan.measured.counter.name
-        and (_identity(previous.request, plan) == key)
+        previous is not None and previous.counter == plan.measured.counter.name and (_identity(previous, plan) == key)
     )

@@ -11,6 +11,7 @@ from armarius.assembly.settings import AssemblySettings
 from armarius.contract import AssembleRequest, code_points
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation
+from armarius.pack.continuation import Continuation
 from armarius.pack.pack import Pack
 from armarius.records import Fetcher, FetchRequest, LayerName
 from armarius.text.tokens import TokenCounter
@@ -105,7 +106,7 @@ class Resolver:
         self,
         view: State,
         request: AssembleRequest,
-        previous: Pack | None,
+        previous: Pack | bytes | None,
         layers: Mapping[LayerName, LayerBudget | Mapping[str, Any]] | None,
     ) -> Task:
         """The task for `request`, as the project stands in `view`.
@@ -116,14 +117,13 @@ class Resolver:
             CursorOutOfRange: The cursor lies outside it or inside a character.
             ConfigError: The stored budget profile cannot be read.
             BudgetError: A layer's budget is none.
-            ContractError: `previous` is no pack.
+            ContractError: `previous` is neither a pack nor a continuation of one.
         """
-        if previous is not None and not isinstance(previous, Pack):
-            raise ContractError(f"previous must be a Pack, as assemble returns it, got {type(previous).__name__}")
+        continued = _continued(previous)
         project_id = self.scope(request.project_id)
-        if previous is not None and previous.request.project_id != project_id:
+        if continued is not None and continued.project_id != project_id:
             raise ScopeViolation(
-                f"CONTEXT_SCOPE_VIOLATION: previous is a pack of project {previous.request.project_id!r}, "
+                f"CONTEXT_SCOPE_VIOLATION: previous is a pack of project {continued.project_id!r}, "
                 f"the request is for {project_id!r}"
             )
         document = view.document(request.document) if request.document else None
@@ -145,7 +145,7 @@ class Resolver:
             cursor=cursor,
             chapter=document.chapter if document else None,
             skill=request.skill,
-            previous_ids=tuple(item.id for item in previous.items) if previous else (),
+            previous_ids=continued.ids if continued else (),
         )
         warnings = (*view.warnings, *warnings)
         profile = self._profiles.read()
@@ -156,7 +156,7 @@ class Resolver:
             counter=counter,
             profile=profile,
             layers={} if layers is None else layer_budgets(layers),
-            previous=previous,
+            previous=continued,
             warnings=warnings,
             stamps=view.stamps,
         )
@@ -182,6 +182,19 @@ class Resolver:
         if isinstance(counter, TokenCounter) and counter.name == "estimate" and not TokenCounter.knows(model):
             return (_fallback(model, "the model is not known"),)
         return ()
+
+
+def _continued(previous: object) -> Continuation | None:
+    """What the next prompt continues; `previous` is whatever a caller gave."""
+    if previous is None:
+        return None
+    if isinstance(previous, Pack):
+        return previous.continued
+    if isinstance(previous, bytes):
+        return Continuation.from_bytes(previous)
+    raise ContractError(
+        f"previous must be a Pack, as assemble returns it, or its continuation(), got {type(previous).__name__}"
+    )
 
 
 def _fallback(model: str, why: str) -> ContextWarning:

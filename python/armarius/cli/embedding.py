@@ -17,14 +17,13 @@ from rich.progress import Progress as Bar
 import armarius.embedders as embedders
 from armarius.cli.terminal import add_project, note
 from armarius.config import Config, load_config
-from armarius.embedders.protocol import Embedder, require_same
+from armarius.embedders.protocol import Embedder
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
 from armarius.index.project_index import ProjectIndex
 from armarius.semantic.queue import EmbeddingProgress
 from armarius.semantic.recall import ProjectRecall
-from armarius.semantic.vector_index import VectorIndex
+from armarius.store.fingerprint import require_same
 from armarius.store.protocol import Store
-from armarius.store.sqlite.store import SqliteStore
 from armarius.toml_file import quoted
 from armarius.trust.asked import Permissions
 
@@ -53,19 +52,19 @@ def doctor_lines(store: Store, *, sample: bool = True) -> list[str]:
         store: An open store.
         sample: Load the approximate index and compare it with exact search; a few seconds on 100,000 vectors.
     """
-    if not isinstance(store, SqliteStore) or not (sets := store.vectors.sets()):
+    vectors = store.vectors
+    if vectors is None or not (sets := vectors.sets()):
         return ["vectors: none; `armarius embed` makes them, everything else works without"]
     lines = []
     for state, vector_set in sorted(sets.items(), reverse=True):
-        counts = store.vectors.counts(vector_set.id)
+        counts = vectors.counts(vector_set.id)
         waiting = f", {counts.pending} waiting for `armarius embed`" if counts.pending else ""
         empty = f", {counts.empty} without letters" if counts.empty else ""
         verb = "answers" if state == "serving" else "is being made"
         lines.append(f"vectors: {vector_set.fingerprint} {verb}: {counts.embedded} embedded{waiting}{empty}")
-    index = VectorIndex(store.vectors)
     if sample:
-        index.refresh(resample=True)
-    status = index.status()
+        vectors.refresh(resample=True)
+    status = vectors.index_status()
     if not status.approximate:
         lines.append(f"vector index: exact search over {status.vectors} vectors")
     elif status.recall is not None:
@@ -80,7 +79,7 @@ def embedding_problems(index: ProjectIndex, config: Config) -> list[str]:
     """What keeps the embedder that `armarius.toml` names from answering, as sentences; loads the model."""
     try:
         embedder = embedders.configured(config, index.root)
-        sets = index.ask(lambda store: store.vectors.sets() if isinstance(store, SqliteStore) else {})
+        sets = index.ask(lambda store: {} if store.vectors is None else store.vectors.sets())
         if embedder is not None and "serving" in sets:
             require_same(sets["serving"].fingerprint, embedder.fingerprint)
     except (EmbeddingError, MissingExtra) as error:

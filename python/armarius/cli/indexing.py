@@ -140,13 +140,12 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def _examined(index: "ProjectIndex", trust: "TrustReport", *, as_json: bool) -> int:
     from armarius.assembly.settings import read_settings
     from armarius.cli.embedding import doctor_lines, embedding_problems
-    from armarius.config import load_config
     from armarius.graph.options import read_graph_options
 
     wrong = index.ask(lambda store: store.verify())
     vectors = index.ask(doctor_lines)
     status = index.status()
-    config = load_config(index.root)
+    config = index.config
     wrong += embedding_problems(index, config)
     try:
         read_settings(config)

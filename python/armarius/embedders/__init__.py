@@ -134,7 +134,7 @@ def load(path: str | Path, *, threads: int | None = None) -> Embedder:
     return onnx(path, threads=threads)
 
 
-def configured(config: Config, root: Path, *, permissions: Permissions | None = None) -> Embedder | None:
+def configured(config: Config, root: Path | None, *, permissions: Permissions | None = None) -> Embedder | None:
     """The embedder that `armarius.toml` asks for; None when it asks for none.
 
         [embedding]
@@ -164,7 +164,10 @@ def configured(config: Config, root: Path, *, permissions: Permissions | None = 
         )
     if model is None or model == "lexical":
         return None if model is None else lexical()
-    permissions = Permissions.of(root) if permissions is None else permissions
+    if permissions is None:
+        if root is None:
+            raise EmbeddingError(f"{CONFIG_NAME}: embedding.model needs a project folder; give an embedder instead")
+        permissions = Permissions.of(root)
     try:
         return load(permissions.model(model), threads=threads)
     except SettingRefused as error:

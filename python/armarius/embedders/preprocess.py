@@ -18,7 +18,7 @@ from armarius.embedders.folder import ModelFolder
 from armarius.embedders.protocol import Vectors
 from armarius.errors import EmbeddingError, MissingExtra
 
-__all__ = ["BATCH_TOKENS", "Batch", "Pooling", "Tokens", "pool", "pooling_of", "unit_rows"]
+__all__ = ["BATCH_TOKENS", "Batch", "Pooling", "Tokens", "pool", "pooling_of"]
 
 Pooling = Literal["mean", "cls", "max"]
 
@@ -152,13 +152,6 @@ def pooling_of(folder: ModelFolder) -> Pooling:
         case ["max"]:
             return "max"
     raise folder.unsupported(f"its pooling is {' + '.join(wanted)}", f"Supported: {', '.join(get_args(Pooling))}")
-
-
-def unit_rows(vectors: Vectors) -> Vectors:
-    """Rows scaled to length 1; zero rows stay zero."""
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
-    scaled: Vectors = vectors / np.where(norms > 0, norms, np.ones_like(norms))
-    return scaled
 
 
 def _clean(text: str) -> str:

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarius.embedders.folder import ModelFolder, sha256_of
-from armarius.embedders.preprocess import Tokens, unit_rows
+from armarius.embedders.preprocess import Tokens
 from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.embedders.weights import read_tensors
+from armarius.store.vector_rows import unit_rows
 
 __all__ = ["StaticEmbedder", "is_static", "load_static"]
 

@@ -10,10 +10,10 @@ from armarius.embedders.preprocess import (
     Pooling,
     Tokens,
     pool,
-    unit_rows,
 )
 from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.errors import EmbeddingError
+from armarius.store.vector_rows import unit_rows
 
 __all__ = ["Forward", "TransformerEmbedder"]
 

@@ -43,16 +43,17 @@ class Parts:
     """What an engine is made of.
 
     Attributes:
+        root: None for a project that is no folder; it has no code either.
         recall: None when no embedder is asked for, or it cannot be had; then `no_recall` says why.
         graph: The one that is given or configured, else the project's own.
         guard: Asks the graph, unless it is the project's own, which says what the files say.
     """
 
-    root: Path
+    root: Path | None
     config: Config
     index: ProjectIndex
     project: Project
-    code: CodeIndex
+    code: CodeIndex | None
     recall: ProjectRecall | None
     no_recall: str
     graph: GraphStore
@@ -64,7 +65,7 @@ class Parts:
 
 
 def build(
-    root: str | PathLike[str],
+    root: str | PathLike[str] | ProjectIndex,
     *,
     fetchers: Sequence[Fetcher] | None,
     more_fetchers: Sequence[Fetcher],
@@ -80,40 +81,47 @@ def build(
     trusted: bool | None = None,
 ) -> Parts:
     """The parts for `ContextEngine`, which says what the arguments are; its `close` closes them."""
-    folder = project_folder(root)
+    folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
     _check_graph(graph)
-    config = load_config(folder)
+    config = root.config if isinstance(root, ProjectIndex) else load_config(project_folder(root))
     settings = read_settings(config)
-    permissions = Permissions.of(folder, trusted=trusted)
+    permissions = None if folder is None else Permissions.of(folder, trusted=trusted)
     graphs = read_graph_options(config, folder, permissions=permissions)
     graph = graphs.store if graph is None else graph
     fallback = TokenCounter.estimate() if fallback is None else fallback
-    index = ProjectIndex.open(
-        folder,
-        config=config,
-        index_dir=index_dir,
-        wait=wait,
-        watch=watch,
-        progress=progress,
-        permissions=permissions,
-    )
+    if isinstance(root, ProjectIndex):
+        index = root
+    else:
+        index = ProjectIndex.open(
+            root,
+            config=config,
+            index_dir=index_dir,
+            wait=wait,
+            watch=watch,
+            progress=progress,
+            permissions=permissions,
+        )
     try:
         recall, no_recall = _recall(index, embedder, config, permissions)
     except BaseException:
         index.close()
         raise
-    code = CodeIndex(folder, options=read_options(config, folder, permissions=permissions))
+    code = None
+    if folder is not None:
+        code = CodeIndex(folder, options=read_options(config, folder, permissions=permissions))
+        more_fetchers = (*more_fetchers, SubgraphFetcher(code))
     # The project's own graph says what the files say, which retrieval has at hand.
     guard = None if graph is None or isinstance(graph, ProjectGraph) else graphs.guard(graph)
     project = Project(
         index,
         config,
         fetchers=fetchers,
-        more=(*more_fetchers, SubgraphFetcher(code)),
+        more=more_fetchers,
         vectors=_vectors(recall, no_recall),
         graph=guard,
     )
-    profiles = ProfileStore(folder / ".armarius" / "budget.json", settings.profile, root=folder)
+    profiles = ProfileStore(index.authored, settings.profile)
+    name = index.project_id if folder is None else folder.resolve().name
     return Parts(
         root=folder,
         config=config,
@@ -125,7 +133,7 @@ def build(
         graph=ProjectGraph(index, project.codex) if graph is None else graph,
         guard=guard,
         profiles=profiles,
-        resolver=Resolver(folder.resolve().name, settings, counters, fallback, profiles, project_id),
+        resolver=Resolver(name, settings, counters, fallback, profiles, project_id),
         assembler=Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s),
         flight=Flight(settings.max_concurrent, settings.queue_timeout_s),
     )
@@ -138,7 +146,7 @@ def _check_graph(graph: GraphStore | None) -> None:
 
 
 def _recall(
-    index: ProjectIndex, embedder: Embedder | None, config: Config, permissions: Permissions
+    index: ProjectIndex, embedder: Embedder | None, config: Config, permissions: Permissions | None
 ) -> tuple[ProjectRecall | None, str]:
     """Recall by the given embedder, else by the one that `armarius.toml` names; None and why, when there is none.
 

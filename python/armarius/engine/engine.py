@@ -10,6 +10,7 @@ from armarius.assembly.assembler import Task
 from armarius.assembly.fit.cached_counter import Counter
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
 from armarius.assembly.request import CounterFor, read_request
+from armarius.code.index import CodeIndex
 from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches
 from armarius.codex.model import Entity
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
@@ -19,9 +20,10 @@ from armarius.embedders.protocol import Embedder
 from armarius.engine.build import build
 from armarius.engine.keywords import awaitable, keywords_checked
 from armarius.engine.summary import brief, rows
-from armarius.errors import ContextWarning, EmbeddingError
+from armarius.errors import ContextWarning, EmbeddingError, ProjectError
 from armarius.graph.protocol import GraphStore
 from armarius.hits import Hit, Hits
+from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress
 from armarius.pack.inspection import inspection
 from armarius.pack.pack import Pack
@@ -51,17 +53,18 @@ class ContextEngine:
     Made by `armarius.open`, or by this constructor where a host brings its own parts.
 
     Args are those of `armarius.open`, and:
+        root: A folder; or an open index over other texts (`ProjectIndex.over`), which the engine closes: what is said
+            of folder and index besides means nothing then.
         fetchers: Asked instead of the project's own, when given.
         more_fetchers: Asked beside the project's own.
         counters: Model name and tokenizer version to a counter.
         fallback: The counter used when the model's fails (CONTEXT_BUDGET_FALLBACK); None is the estimate.
 
     Attributes:
-        root: The project folder.
+        root: The project folder; None where the texts are in no folder.
         config: `armarius.toml`, read when the engine was opened.
         index: Paragraphs, mentions and full text of the folder's files, kept equal to it.
         recall: Recall by meaning: progress, focus, cancel, status.
-        code: The code graph of a project with source files.
         codex: Entities and relations: list all, create, update, delete; kept in `.armarius/codex.toml`.
         memories: What has been learnt: list, create, update, delete; kept in `.armarius/memories.toml`.
         constraints: What every prompt states: list, create, update, delete; kept in `.armarius/constraints.toml`.
@@ -71,7 +74,7 @@ class ContextEngine:
 
     def __init__(
         self,
-        root: str | PathLike[str],
+        root: str | PathLike[str] | ProjectIndex,
         *,
         fetchers: Sequence[Fetcher] | None = None,
         more_fetchers: Sequence[Fetcher] = (),
@@ -105,11 +108,21 @@ class ContextEngine:
         self.root = parts.root
         self.config = parts.config
         self.index = parts.index
-        self.code = parts.code
         self.codex = parts.project.codex
         self.memories = parts.project.memories
         self.constraints = parts.project.constraints
         self.graph = parts.graph
+
+    @property
+    def code(self) -> CodeIndex:
+        """The code graph of a project with source files.
+
+        Raises:
+            ProjectError: The project is no folder.
+        """
+        if self._parts.code is None:
+            raise ProjectError("the code graph needs a project folder")
+        return self._parts.code
 
     @property
     def recall(self) -> ProjectRecall:
@@ -157,7 +170,7 @@ class ContextEngine:
         budget: int | None = None,
         reserve_output: int = 0,
         position_encoding: PositionEncoding = "code-point",
-        previous: Pack | None = None,
+        previous: Pack | bytes | None = None,
         layers: Layers | None = None,
     ) -> Pack:
         """A prompt within its budget, and the account of it.
@@ -175,7 +188,8 @@ class ContextEngine:
             budget: Tokens for prompt and reserve together; None is the profile's.
             reserve_output: Tokens of `budget` kept free for the answer.
             position_encoding: `code-point`, `utf-16` (JavaScript, LSP) or `utf-8`.
-            previous: The last pack of this task: what it shares with the new prompt stays in place.
+            previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
+                place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
 
         Raises:
@@ -207,7 +221,7 @@ class ContextEngine:
         budget: int | None = None,
         reserve_output: int = 0,
         position_encoding: PositionEncoding = "code-point",
-        previous: Pack | None = None,
+        previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         debug_mode: bool = False,
         requested_by: str = "",
@@ -227,7 +241,9 @@ class ContextEngine:
     aassemble = awaitable(assemble)
     ainspect = awaitable(inspect)
 
-    def _assembled(self, kind: str, request: AssembleRequest, previous: Pack | None, layers: Layers | None) -> Pack:
+    def _assembled(
+        self, kind: str, request: AssembleRequest, previous: Pack | bytes | None, layers: Layers | None
+    ) -> Pack:
         parts = self._parts
         task = parts.resolver.task(parts.project.view(), request, previous, layers)
         remember = kind == "assemble"

@@ -47,18 +47,18 @@ class GraphOptions:
         return GraphGuard(store, timeout_s=self.timeout_s, max_entities=self.max_entities)
 
 
-def read_graph_options(config: Config, root: Path, *, permissions: Permissions | None = None) -> GraphOptions:
+def read_graph_options(config: Config, root: Path | None, *, permissions: Permissions | None = None) -> GraphOptions:
     """The table `graph` of a project's configuration; no program is looked for.
 
     Args:
         config: The project's configuration.
-        root: The project folder.
+        root: The project folder, None where there is none.
         permissions: What the project may say; None asks the user's configuration.
 
     Raises:
-        ConfigError: An unknown key, a value of the wrong kind, or a path outside of the project; names file and key.
+        ConfigError: An unknown key, a value of the wrong kind, a path outside of the project, or a database in the
+            folder of a project that has none; names file and key.
     """
-    permissions = Permissions.of(root) if permissions is None else permissions
     table = config.table("graph")
     found: dict[str, Any] = {}
     for key, value in table.items():
@@ -73,6 +73,11 @@ def read_graph_options(config: Config, root: Path, *, permissions: Permissions |
     name, path = found.pop("store", "project"), found.pop("path", None)
     if name not in ("project", "nervusdb"):
         raise ConfigError(f"{CONFIG_NAME}: graph.store must be project or nervusdb, got {name!r}")
+    if root is None:
+        if name == "nervusdb":
+            raise ConfigError(f"{CONFIG_NAME}: graph.store is nervusdb, which needs a project folder")
+        return GraphOptions(None, **found)
+    permissions = Permissions.of(root) if permissions is None else permissions
     where = None if path is None else permissions.data("graph.path", path)
     if where is not None and where.resolve() == root.resolve():
         raise ConfigError(f"{CONFIG_NAME}: graph.path must be a folder of its own, got {path!r}")

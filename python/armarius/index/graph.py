@@ -21,7 +21,7 @@ from armarius.graph.protocol import (
 )
 from armarius.graph.walk import walk
 from armarius.index.project_index import ProjectIndex
-from armarius.store.protocol import EntityRow, RelationRow
+from armarius.store.rows import EntityRow, RelationRow
 
 __all__ = ["ProjectGraph"]
 

@@ -1,7 +1,8 @@
 """How the index learns the habits of its names: from all prose it holds, kept up with every change, and remembered.
 
-What is learnt is a function of the prose and the cast alone (`habits.Tally` is a sum over documents), so that an index
-built in one go and one that grew save by save find the same mentions.
+Each document is counted once for a cast, and its counts are kept in the store with it (`Learnt`). What is learnt is a
+function of their sum: an index built in one go and one that grew save by save find the same mentions, and a process
+that comes after another reads the counts of the documents that changed, not the documents.
 """
 
 import hashlib
@@ -9,65 +10,54 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
+from armarius.documents.document import Document
 from armarius.errors import ContextWarning, StoreError
 from armarius.index.snapshot import World
-from armarius.names import Habits, Tally, habits_of
-from armarius.store.protocol import (
-    Change,
-    Put,
-    Remove,
-    Store,
-)
+from armarius.names import Counts, Habits, Tally, habits_of
+from armarius.store.protocol import Store
+from armarius.store.rows import Change, Learnt, Note, Put, Remove
 
-__all__ = ["Course", "Schooling"]
+__all__ = ["KIND", "NameLearner", "Pass"]
 
 logger = logging.getLogger("armarius")
 
+KIND: Final = "names"
 _PROSE: Final = ("chapter", "note")  # kinds whose text is learnt from: names stand there as they are used
 _NOTE: Final = "habits"  # what was learnt, and from what
-_COUNTS: Final = "habits counted"  # the counts behind it: large, so written only after a whole count and at the end
 _BATCH: Final = 32  # documents counted at once
 
 
-class Schooling:
-    """Counts kept from one refresh to the next.
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The counts of one document in the sum, and of which text they are."""
+
+    content_hash: str
+    data: bytes
+
+
+class NameLearner:
+    """Sums kept from one refresh to the next, and from whichever process the counts came.
 
     Attributes:
-        tally: None when they have to be counted again, or read from the store.
-        state: Digests of the cast and the prose that were counted.
         trouble: Why names are found without habits; None when they are not.
     """
 
     def __init__(self) -> None:
-        self.tally: Tally | None = None
-        self.state: tuple[str, str] = ("", "")
         self.trouble: ContextWarning | None = None
-        self._kept: tuple[str, str] = ("", "")
-
-    def keep(self, store: Store) -> None:
-        """Write the counts, so that the next process goes on from them."""
-        if self.tally is None or self._kept == self.state:
-            return
-        with self.harmless():
-            counts = {"cast": self.state[0], "prose": self.state[1], "counts": self.tally.to_dict()}
-            store.set_note(_COUNTS, json.dumps(counts, ensure_ascii=False, separators=(",", ":")))
-            self._kept = self.state
+        self._cast = ""
+        self._tally: Tally | None = None
+        self._counted: dict[str, _Counted] = {}
 
     def recall(self, store: Store, world: World) -> World:
         """The world with what the store remembers of the habits of its cast, if it does."""
-        head = _read(store, _NOTE)
+        head = _remembered(store)
         if head.get("cast") == world.cast:
             with self.harmless():
                 return world.with_habits(_habits(head) or Habits())
         return world
-
-    def forget(self, store: Store) -> None:
-        """Write that nothing is known: the next refresh counts anew."""
-        self._kept = ("", "")
-        for note in (_NOTE, _COUNTS):
-            store.set_note(note, "")
 
     @contextmanager
     def harmless(self) -> Iterator[None]:
@@ -81,100 +71,116 @@ class Schooling:
         except StoreError:
             raise
         except Exception as error:  # whatever it is: an answer with bare names is better than none
-            self.tally = None
+            self._tally = None
             why = f"the habits of names were not learnt or not kept: {type(error).__name__}: {error}"
             self.trouble = ContextWarning("ENTITY_MATCH_FAILED", why)
             logger.warning("%s", self.trouble, exc_info=True)
 
-    @contextmanager
-    def course(self, store: Store) -> Iterator["Course"]:
-        """One refresh; counts of a refresh that was not finished are thrown away."""
-        course = Course(self, store)
-        try:
-            yield course
-        finally:
-            if not course.is_finished:
-                self.tally = None
+    def sum_of(self, store: Store, world: World, prose: Mapping[str, str], new: Sequence[Document]) -> list[Learnt]:
+        """Bring the sum to this prose, and say what the index is to keep of what was counted for that.
+
+        Args:
+            store: Has all of `prose` but `new`, or had a moment ago.
+            world: Whose names are counted.
+            prose: Path to content hash.
+            new: Documents of `prose` that are not in the store yet.
+
+        Cost: `Tally.count` of `new`, and of every document whose counts the store has not; a look at the counts of
+            every document that is not in the sum yet, or is there as it was.
+        """
+        if self._tally is None or self._cast != world.cast:
+            self._cast, self._tally, self._counted = world.cast, Tally(world.codex.entities), {}
+        tally, self._tally = self._tally, None  # until the sum is whole again
+        for path in [path for path, one in self._counted.items() if prose.get(path) != one.content_hash]:
+            tally.subtract(Counts.from_bytes(self._counted.pop(path).data))
+        kept = [self._row(document.path) for document in new if document.path in self._counted]
+        for batch in _batches([document for document in new if document.path not in self._counted]):
+            kept += self._count(tally, batch)
+        missing = [path for path in prose if path not in self._counted]
+        for path, row in store.learnt(KIND, missing).items() if missing else ():
+            if row.about == _about(world.cast, prose[path]) and (counts := _read(row.data)) is not None:
+                tally.add(counts)
+                self._counted[path] = _Counted(prose[path], row.data)
+        for batch in _batches([path for path in missing if path not in self._counted]):
+            kept += self._count(tally, store.documents_of(batch))
+        self._tally = tally
+        return kept
+
+    def habits(self) -> Habits:
+        """What the sum teaches."""
+        return Habits() if self._tally is None else habits_of(self._tally)
+
+    def _count(self, tally: Tally, documents: Sequence[Document]) -> list[Learnt]:
+        kept = []
+        for document, counts in zip(documents, tally.count([one.text for one in documents]), strict=True):
+            tally.add(counts)
+            self._counted[document.path] = _Counted(document.content_hash, counts.to_bytes())
+            kept.append(self._row(document.path))
+        return kept
+
+    def _row(self, path: str) -> Learnt:
+        one = self._counted[path]
+        return Learnt(path, KIND, _about(self._cast, one.content_hash), one.data)
 
 
-class Course:
+class Pass:
     """What one refresh learns."""
 
-    def __init__(self, schooling: Schooling, store: Store) -> None:
-        self._schooling = schooling
+    def __init__(self, learner: NameLearner, store: Store) -> None:
+        self._learner = learner
         self._store = store
         self._prose: dict[str, str] | None = None  # path to content hash
-        self._taught = self._anew = self._failed = False
-        self.is_finished = False
+        self._taught = self._failed = False
 
-    def teach(self, world: World, changes: Sequence[Change]) -> World:
-        """The world with the habits of the prose as it is after `changes`; call before they are written.
+    def learn(self, world: World, changes: Sequence[Change]) -> tuple[World, list[Learnt]]:
+        """The world with the habits of the prose as it is after `changes`, and what to keep; before they are written.
 
-        When learning fails, the world has none for the rest of this refresh, and `Schooling.trouble` says why.
+        When learning fails, the world has none for the rest of this refresh, and `NameLearner.trouble` says why.
 
-        Cost: `Tally.add` of every changed document, before and after the change, or of all prose, in batches, when the
-        cast changed or the counts are not remembered; then one look at every count and a digest of all paths. A new
-        matcher when the habits are others.
+        Cost: `NameLearner.sum_of`, and a new matcher when the habits are others. Nothing, where prose and cast are
+            those that the store remembers having learnt from.
         """
+        kept: list[Learnt] = []
         if not self._failed:
             self._failed = True
-            with self._schooling.harmless():
-                world = self._learn(world, changes)
+            with self._learner.harmless():
+                world, kept = self._learn(world, changes)
                 self._failed = False
-        return world.with_habits(Habits()) if self._failed else world
+        return (world.with_habits(Habits()) if self._failed else world), kept
 
-    def _learn(self, world: World, changes: Sequence[Change]) -> World:
-        store, schooling = self._store, self._schooling
+    def _learn(self, world: World, changes: Sequence[Change]) -> tuple[World, list[Learnt]]:
         if self._prose is None:
-            self._prose = {row.path: row.content_hash for row in store.documents(kinds=_PROSE)}
-        before = (world.cast, _digest(self._prose))
+            self._prose = {row.path: row.content_hash for row in self._store.documents(kinds=_PROSE)}
         new = [c.document for c in changes if isinstance(c, Put) and c.document.kind in _PROSE]
         gone = [path for path in map(_path, changes) if path in self._prose]
         if not (new or gone or self._taught):
-            head = _read(store, _NOTE)
+            head = _remembered(self._store)
             habits = _habits(head)
-            if habits is not None and (head.get("cast"), head.get("prose")) == before:
-                return world.with_habits(habits)
-        tally = schooling.tally if schooling.state == before else _counted(store, world, before)
-        if tally is None:
-            tally, self._anew = Tally(world.codex.entities), True
-            for texts in self._texts(list(self._prose)):
-                tally.add(texts)
-        schooling.tally = None  # until the counts are whole again
-        for texts in self._texts(gone):
-            tally.subtract(texts)
-        tally.add([document.text for document in new])
+            if habits is not None and (head.get("cast"), head.get("prose")) == (world.cast, _digest(self._prose)):
+                return world.with_habits(habits), []
         for path in gone:
             del self._prose[path]
         self._prose |= {document.path: document.content_hash for document in new}
-        schooling.tally, schooling.state = tally, (world.cast, _digest(self._prose))
         self._taught = True
-        return world.with_habits(habits_of(tally))
+        kept = self._learner.sum_of(self._store, world, self._prose, new)
+        return world.with_habits(self._learner.habits()), kept
 
-    def finish(self, world: World) -> None:
-        """Remember what was learnt, now that everything is written."""
+    def finish(self, world: World) -> list[Note]:
+        """What the index is to remember, now that everything is going to be written."""
         if self._failed:
-            self._schooling.forget(self._store)
-            return
-        self._schooling.trouble = None
-        with self._schooling.harmless():
-            if self._taught:
-                cast, prose = self._schooling.state
-                head = {"cast": cast, "prose": prose, "habits": world.habits.to_dict()}
-                self._store.set_note(_NOTE, json.dumps(head, ensure_ascii=False, separators=(",", ":")))
-            if self._anew:
-                self._schooling.keep(self._store)
-            self.is_finished = True
-
-    def _texts(self, paths: Sequence[str]) -> Iterator[list[str]]:
-        for at in range(0, len(paths), _BATCH):
-            documents = (self._store.document(path) for path in paths[at : at + _BATCH])
-            yield [document.text for document in documents if document is not None]
+            return [Note(_NOTE, "")]  # the next refresh learns anew
+        self._learner.trouble = None
+        if self._taught and self._prose is not None:
+            with self._learner.harmless():
+                head = {"cast": world.cast, "prose": _digest(self._prose), "habits": world.habits.to_dict()}
+                return [Note(_NOTE, json.dumps(head, ensure_ascii=False, separators=(",", ":")))]
+            return [Note(_NOTE, "")]
+        return []
 
 
-def _read(store: Store, note: str) -> dict[str, Any]:
+def _remembered(store: Store) -> dict[str, Any]:
     try:
-        value = json.loads(store.note(note) or "{}")
+        value = json.loads(store.note(_NOTE) or "{}")
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -188,21 +194,27 @@ def _habits(head: Mapping[str, Any]) -> Habits | None:
         return None
 
 
-def _counted(store: Store, world: World, state: tuple[str, str]) -> Tally | None:
-    """The counts that the store remembers, if they are of this cast and this prose."""
-    counts = _read(store, _COUNTS)
-    if (counts.get("cast"), counts.get("prose")) != state:
-        return None
+def _read(data: bytes) -> Counts | None:
+    """Counts as the store has them; None when they are damaged, or of another form than this armarius writes."""
     try:
-        return Tally.from_dict(world.codex.entities, counts["counts"])
-    except (KeyError, TypeError, ValueError):
+        return Counts.from_bytes(data)
+    except ValueError:
         return None
+
+
+def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for at in range(0, len(items), _BATCH):
+        yield items[at : at + _BATCH]
 
 
 def _path(change: Change) -> str:
     if isinstance(change, Put):
         return change.document.path
     return change.path if isinstance(change, Remove) else ""
+
+
+def _about(cast: str, content_hash: str) -> str:
+    return f"{cast} {content_hash}"
 
 
 def _digest(prose: Mapping[str, str]) -> str:

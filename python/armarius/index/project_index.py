@@ -1,29 +1,35 @@
-"""The index of one project: kept equal to the folder, asked by everything else.
+"""The index of one project: kept equal to the source of its texts, asked by everything else.
 
-`ProjectIndex` owns the store, the builder that fills it and the watcher. The files are the truth: whatever happens to
-the index, the next look makes it equal to them again.
+`ProjectIndex` owns the store, the builder that fills it and the watcher. The source is the truth: whatever happens to
+the index, the next look makes it equal to that again.
 """
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
-from armarius.config import Config, load_config
+from armarius.codex.authored.protocol import Authored
+from armarius.codex.folder import FolderAuthored
+from armarius.config import Config
 from armarius.documents.classify import Kind
 from armarius.documents.document import Skipped
 from armarius.documents.folder import project_folder
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError
 from armarius.hits import Hits
+from armarius.index.folder_source import FolderSource
+from armarius.index.mentions import count_mentions
 from armarius.index.place import place_of
 from armarius.index.refresh import Builder
 from armarius.index.search import search
+from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import World
+from armarius.index.source import DocumentSource
 from armarius.index.status import IndexStatus, Outcome, Progress
 from armarius.store.protocol import Store
-from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.store import SqliteStore
 from armarius.trust.asked import Permissions
 
@@ -41,20 +47,38 @@ Answer = TypeVar("Answer")
 
 
 class ProjectIndex:
-    """An open index. Threads may share it. Make one with `ProjectIndex.open`."""
+    """An open index. Threads may share it. Make one with `ProjectIndex.open`, or `ProjectIndex.over` other texts.
 
-    def __init__(self, root: Path, config: Config, place: Place, project_id: str) -> None:
+    Attributes:
+        source: Where the texts come from.
+        authored: Where everything else that the user wrote comes from.
+        root: The project folder, None where there is none.
+        project_id: Of the project.
+    """
+
+    def __init__(
+        self,
+        source: DocumentSource,
+        authored: Authored,
+        open_store: Callable[[], Store],
+        *,
+        config: LiveConfig,
+        project_id: str,
+        root: Path | None = None,
+    ) -> None:
+        self.source = source
+        self.authored = authored
         self.root = root
         self.project_id = project_id
-        self._place = place
-        self._builder = Builder(root, config)
+        self._config = config
+        self._builder = Builder(source, authored, config)
         self._lock = threading.RLock()  # one refresh at a time
         self._trouble: ContextWarning | None = None
         self._background: threading.Thread | None = None
         self._watcher: Watcher | None = None
         self._state: Literal["ready", "building", "cancelled", "stale"] = "building"
         self._closed = False
-        self._store = self._open_store()
+        self._store = open_store()
 
     @classmethod
     def open(
@@ -87,20 +111,61 @@ class ProjectIndex:
             StoreError: The index cannot be used; a damaged one is rebuilt instead.
         """
         folder = project_folder(root)
-        config = load_config(folder) if config is None else config
-        place = place_of(folder, config, index_dir, permissions=permissions)
-        index = cls(folder, config, place, project_id or folder.resolve().name)
+        authored = FolderAuthored(folder)
+        live = LiveConfig(authored, authored.config() if config is None else config)
+        place = place_of(folder, live.now, index_dir, permissions=permissions)
+        name = project_id or folder.resolve().name
+        index = cls(
+            FolderSource(folder, lambda: live.now),
+            authored,
+            partial(SqliteStore.open_repaired, place, project_id=name),
+            config=live,
+            project_id=name,
+            root=folder,
+        )
+        return index._begun(wait=wait, watch=watch, progress=progress)
+
+    @classmethod
+    def over(
+        cls,
+        source: DocumentSource,
+        authored: Authored,
+        open_store: Callable[[], Store],
+        *,
+        project_id: str,
+        wait: bool = True,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Open the index of texts that are no folder.
+
+        Args:
+            source: Where the texts come from.
+            authored: Where codex, records, configuration and profile come from.
+            open_store: Opens the store of this project.
+            project_id: Its id.
+            wait: As for `open`.
+            progress: As for `open`.
+
+        Raises:
+            ConfigError: The configuration is wrong.
+            StoreError: The index cannot be used.
+        """
+        live = LiveConfig(authored, authored.config())
+        index = cls(source, authored, open_store, config=live, project_id=project_id)
+        return index._begun(wait=wait, watch=False, progress=progress)
+
+    def _begun(self, *, wait: bool, watch: bool, progress: Callable[[Progress], None] | None) -> Self:
         try:
             if wait:
-                index.refresh(progress=progress)
+                self.refresh(progress=progress)
             else:
-                index._refresh_in_background(progress)
+                self._refresh_in_background(progress)
             if watch:
-                index.start_watching()
+                self.start_watching()
         except BaseException:
-            index.close()
+            self.close()
             raise
-        return index
+        return self
 
     def __enter__(self) -> Self:
         return self
@@ -112,6 +177,11 @@ class ProjectIndex:
     def store(self) -> Store:
         """The store of the moment. A rebuilt index is another store: ask each time."""
         return self._store
+
+    @property
+    def config(self) -> Config:
+        """The last configuration that was right."""
+        return self._config.now
 
     @property
     def world(self) -> World:
@@ -179,7 +249,7 @@ class ProjectIndex:
             return (ContextWarning("INDEX_STALE", f"the index is being built: {done.done} of {done.total} files"),)
         if self._state == "cancelled":
             return (ContextWarning("INDEX_STALE", "building the index was cancelled"),)
-        told = (self._trouble, self._builder.config_warning, self._builder.names_warning)
+        told = (self._trouble, self._config.warning, self._builder.names_warning)
         return tuple(warning for warning in told if warning is not None)
 
     def _is_fresh(self) -> bool:
@@ -232,20 +302,20 @@ class ProjectIndex:
 
     def status(self) -> IndexStatus:
         """What the index is doing and what it holds."""
-        state = self.ask(lambda store: store.state())
+        state, mentions = self.ask(lambda store: (store.state(), count_mentions(store)))
         builder, watcher = self._builder, self._watcher
-        warnings = (*(builder.world.warnings if builder.world else ()), builder.config_warning, self._trouble)
+        warnings = (*(builder.world.warnings if builder.world else ()), self._config.warning, self._trouble)
         return IndexStatus(
             state=self._state,
             progress=builder.progress,
             watching=watcher is not None,
             documents=state.documents,
             paragraphs=state.paragraphs,
-            mentions=state.mentions,
+            mentions=mentions,
             entities=state.entities,
             bytes=state.bytes,
             generation=state.generation,
-            path=str(self._place.index),
+            path=self._store.location,
             skipped=self.skipped,
             warnings=tuple(warning for warning in warnings if warning is not None),
         )
@@ -263,10 +333,13 @@ class ProjectIndex:
         self._builder.cancelled.set()
 
     def start_watching(self) -> None:
-        """Follow changes until `stop_watching`; starting twice is fine."""
+        """Follow changes until `stop_watching`; starting twice is fine.
+
+        Only a folder has events: other sources are asked for their stamp before every answer, watched or not.
+        """
         from armarius.index.watcher import Watcher
 
-        if self._watcher is None:
+        if self._watcher is None and self.root is not None:
             self._watcher = Watcher(self.root, self._changed)
             self._watcher.start()
 
@@ -293,9 +366,6 @@ class ProjectIndex:
         self.stop_watching()
         self.wait()
         with self._lock:
-            if not self._closed:
-                with suppress(StoreError):  # the next process counts again
-                    self._builder.close(self._store)
             self._closed = True
             self._store.close()
 
@@ -313,17 +383,6 @@ class ProjectIndex:
         self._background = threading.Thread(target=run, name="armarius-builder", daemon=True)
         self._background.start()
 
-    def _open_store(self) -> SqliteStore:
-        try:
-            return SqliteStore.open(self._place, project_id=self.project_id)
-        except StoreCorrupt:
-            return SqliteStore.open(self._place, project_id=self.project_id, rebuild=True)
-
     def _recover(self) -> None:
         """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one."""
-        damaged = self._store.damaged
-        self._store.close()
-        if damaged:
-            self._store = SqliteStore.open(self._place, project_id=self.project_id, rebuild=True)
-        else:
-            self._store = self._open_store()
+        self._store = self._store.reopen()

@@ -1,40 +1,50 @@
-"""One refresh: the folder compared with a store, what differs written, mentions settled. No threads, no locks."""
+"""One refresh: a source compared with a store, and what differs written with all that follows from it.
+
+No threads, no locks.
+"""
 
 import threading
 import time
-from collections.abc import Callable, Collection
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from armarius.config import Config, load_config
+from armarius.codex.authored.protocol import Authored
 from armarius.documents.document import Document, Skipped
-from armarius.errors import ConfigError, ContextWarning
-from armarius.index.changes import Found, compare, read_changes, reader_note
-from armarius.index.name_learning import Schooling
-from armarius.index.snapshot import (
-    World,
-    authored_stamp,
-    config_stamp,
-    read_records,
-    read_world,
-)
+from armarius.errors import ContextWarning
+from armarius.index.committing import BATCH, Commits
+from armarius.index.mentions import find_mentions
+from armarius.index.name_learning import NameLearner, Pass
+from armarius.index.settings import LiveConfig, reader_note
+from armarius.index.snapshot import World, read_records, read_world
+from armarius.index.source import DocumentSource, Found
 from armarius.index.status import Outcome, Progress
-from armarius.store.protocol import (
-    Change,
-    MentionRow,
-    Put,
-    Remove,
-    Restamp,
-    Store,
-)
+from armarius.store.protocol import Store
+from armarius.store.rows import Change, FileRow, Learnt, Note, Put, Remove, Restamp
 
 __all__ = ["Builder"]
 
-_BATCH = 32  # documents in one transaction
 _NO_CODEX = ("chapter", "code")  # kinds that describe no entities
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a store holds at a generation: its files, and what it says of itself."""
+
+    store: Store
+    generation: int
+    files: Mapping[str, FileRow]
+    graph: str | None
+    names: str | None
+    reader: str | None
+
+
 class Builder:
-    """Makes a store equal to a folder, and keeps what it learns on the way.
+    """Makes a store equal to a source, and keeps what it learns on the way.
+
+    Args:
+        source: Of the texts.
+        authored: What the user wrote beside them.
+        config: The configuration as it is now.
 
     Attributes:
         world: Codex and matcher, or None before the first refresh.
@@ -45,191 +55,193 @@ class Builder:
         compare_seconds: What the last comparison cost.
     """
 
-    def __init__(self, root: Path, config: Config) -> None:
-        self.root = root
+    def __init__(self, source: DocumentSource, authored: Authored, config: LiveConfig) -> None:
         self.config = config
-        self.config_warning: ContextWarning | None = None
         self.world: World | None = None
         self.skipped: dict[str, Skipped] = {}
         self.progress = Progress(0, 0, "")
         self.cancelled = threading.Event()
         self.loaded = threading.Event()
         self.compare_seconds = 0.0
-        self._sources: dict[str, Document] = {}
-        self._authored = self._configured = ""
-        self._schooling = Schooling()
-
-    def refresh(
-        self, store: Store, paths: Collection[str] | None, report: Callable[[Progress], None] | None = None
-    ) -> Outcome:
-        """Make `store` equal to the folder, or to these paths of it."""
-        started = time.monotonic()
-        self._reload_config()
-        known = store.files()
-        reader = reader_note(self.config)
-        force = store.note("reader") != reader
-        only = () if paths is None or force else paths
-        difference = compare(self.root, self.config, known, only=only, force=force)
-        if self._is_outdated(store):
-            self.load_world(store)
-        if not only:
-            self.skipped = {}
-        self.skipped.update((skipped.path, skipped) for skipped in difference.skipped)
-        outcome = Outcome()
-        self.progress = Progress(0, len(difference.to_read) + len(difference.removed), "")
-        scanned: set[str] = set()
-        assert self.world is not None
-        world = self.world
-        with self._schooling.course(store) as course:
-            for found in read_changes(self.root, self.config, difference, known, force=force):
-                if self._take_in(found) or self.is_authored_anew() or store.note("graph") is None:
-                    self._renew_world(store, scanned)
-                world = course.teach(self.world, found.changes)
-                self._adopt(store, world, scanned)
-                if not self._write(store, found, scanned, outcome, report):
-                    outcome.cancelled = True
-                    break
-            else:
-                self._settle_mentions(store, scanned)
-                course.finish(world)
-                if force:
-                    store.set_note("reader", reader)
-        outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))
-        outcome.seconds = time.monotonic() - started
-        return outcome
-
-    def close(self, store: Store) -> None:
-        """Leave in the store what the next process would have to count again."""
-        self._schooling.keep(store)
+        self._source = source
+        self._authored = authored
+        self._describing: dict[str, Document] = {}
+        self._authored_stamp = ""
+        self._names = NameLearner()
+        self._seen: _Known | None = None
+        self._equal: tuple[str, int] | None = None  # the stamp of a source, and the generation that equals it
 
     @property
     def names_warning(self) -> ContextWarning | None:
         """Why names are found without habits; None when they are not."""
-        return self._schooling.trouble
+        return self._names.trouble
+
+    def refresh(
+        self, store: Store, paths: Collection[str] | None, report: Callable[[Progress], None] | None = None
+    ) -> Outcome:
+        """Make `store` equal to the source, or to these paths of it.
+
+        What is written is one transaction, unless more than 32 documents differ: then it is one for each 32, the last
+        with what depends on them all.
+        """
+        started = time.monotonic()
+        self.config.reload()
+        known = self._known(store)
+        reader = reader_note(self.config.now)
+        force = known.reader != reader
+        only = () if paths is None or force else paths
+        stamp = self._source.stamp()
+        difference = self._source.compare(known.files, only=only, force=force)
+        if self._is_outdated(known):
+            self.load_world(store)
+        if not only:
+            self.skipped = {}
+        self.skipped.update((skipped.path, skipped) for skipped in difference.skipped)
+        self.progress = Progress(0, len(difference.to_read) + len(difference.removed), "")
+        commits = Commits(
+            store, known.generation, self.progress, lambda done: self._report(done, report), self.cancelled.is_set,
+            lambda: [] if known.names == "" or known.names == self._world.names else [Note("names", "")],
+        )  # fmt: skip
+        learning = Pass(self._names, store)
+        written: dict[str, str] = {}  # path to the names that were looked for in it
+        rest: list[Change] = []
+        graph = known.graph
+        for found in self._source.read(difference, known.files):
+            if not commits.flush():
+                break
+            if self._take_in(found) or self.is_authored_anew() or graph is None:
+                commits.before(self._renew_world(store, graph))
+                graph = self._world.graph
+            self.world, learnt = learning.learn(self._world, found.changes)
+            counted = {row.path: row for row in learnt}
+            if not self._write(commits, found.changes, counted, written):
+                break
+            rest += counted.values()
+        else:
+            rest += self._settle_mentions(store, written)
+            rest += learning.finish(self._world)
+            if force:
+                rest.append(Note("reader", reader))
+            if commits.finish(rest) and stamp and not only:
+                self._equal = (stamp, commits.generation)
+        outcome = commits.outcome
+        outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))
+        outcome.seconds = time.monotonic() - started
+        return outcome
 
     def load_world(self, store: Store) -> World:
         """Codex and matcher from what the store holds."""
         rows = store.documents(kinds=("setting", "outline", "note"))
-        self._sources = {row.path: d for row in rows if (d := store.document(row.path)) is not None}
-        self._authored = authored_stamp(self.root)
-        world = read_world(self.root, self._in_order())
-        self.world = self._schooling.recall(store, world)
+        self._describing = {document.path: document for document in store.documents_of([row.path for row in rows])}
+        self._authored_stamp = self._authored.stamp()
+        self.world = self._names.recall(store, read_world(self._authored, self._in_order()))
         self.loaded.set()
         return self.world
 
-    def _is_outdated(self, store: Store) -> bool:
+    def differs(self, store: Store) -> int:
+        """How many documents differ from the index, at the cost of one comparison; -1 when something else may."""
+        started = time.monotonic()
+        known = self._known(store)
+        stamp = self._source.stamp()
+        certain = doubtful = 0
+        if not stamp or self._equal != (stamp, known.generation):
+            difference = self._source.compare(known.files)
+            certain, doubtful = difference.certain, difference.doubtful
+            if stamp and not (difference.to_read or difference.removed):
+                self._equal = (stamp, known.generation)
+        self.compare_seconds = time.monotonic() - started
+        others = doubtful or self._is_outdated(known) or self.is_authored_anew() or self.config.is_stale()
+        return certain or (-1 if others else 0)
+
+    def is_authored_anew(self) -> bool:
+        """Whether something authored has changed since it was read: one look at each, no watcher waited for."""
+        return self._authored.stamp() != self._authored_stamp
+
+    @property
+    def _world(self) -> World:
+        assert self.world is not None, "asked before the first refresh"
+        return self.world
+
+    def _known(self, store: Store) -> _Known:
+        """What the store holds, read again when it is at another generation."""
+        generation = store.generation()
+        seen = self._seen
+        if seen is None or seen.store is not store or seen.generation != generation:
+            notes = [store.note(key) for key in ("graph", "names", "reader")]
+            seen = self._seen = _Known(store, generation, store.files(), *notes)
+        return seen
+
+    def _is_outdated(self, known: _Known) -> bool:
         """No world yet, or another process has built another one since."""
         return (
             self.world is None
-            or store.note("graph") not in (None, self.world.graph)
-            or store.note("names") not in (None, "", self.world.names)
+            or known.graph not in (None, self.world.graph)
+            or known.names not in (None, "", self.world.names)
         )
-
-    def _reload_config(self) -> None:
-        self._configured = config_stamp(self.root)
-        try:
-            self.config, self.config_warning = load_config(self.root), None
-        except ConfigError as error:  # the last good configuration stays
-            self.config_warning = ContextWarning("INDEX_STALE", str(error))
 
     def _take_in(self, found: Found) -> bool:
         """Remember what was skipped and what describes entities; True when the latter changed."""
         told = False
-        skipped = {skipped.path: skipped for skipped in found.skipped}
         for change in found.changes:
             if isinstance(change, Restamp):
                 continue
             path = change.path if isinstance(change, Remove) else change.document.path
             self.skipped.pop(path, None)
-            told |= self._sources.pop(path, None) is not None
+            told |= self._describing.pop(path, None) is not None
             if isinstance(change, Put) and change.document.kind not in _NO_CODEX:
-                self._sources[path] = change.document
+                self._describing[path] = change.document
                 told = True
-        self.skipped.update(skipped)
+        self.skipped.update((skipped.path, skipped) for skipped in found.skipped)
         return told
 
-    def is_authored_anew(self) -> bool:
-        """Whether an authored file has changed since it was read: one look at each, no watcher waited for."""
-        return authored_stamp(self.root) != self._authored
-
-    def differs(self, store: Store) -> int:
-        """How many files differ from the index, at the cost of one comparison; -1 when others may."""
-        started = time.monotonic()
-        difference = compare(self.root, self.config, store.files())
-        self.compare_seconds = time.monotonic() - started
-        others = (
-            difference.doubtful
-            or self._is_outdated(store)
-            or self.is_authored_anew()
-            or config_stamp(self.root) != self._configured
-        )
-        return difference.certain or (-1 if others else 0)
-
-    def _renew_world(self, store: Store, scanned: set[str]) -> None:
-        """Build the codex again from the documents that describe it; tell the store when it says something else."""
-        self._authored = authored_stamp(self.root)
-        for collection, records in read_records(self.root).items():
-            if store.records(collection) != records:
-                store.replace_records(collection, records)
-        world = read_world(self.root, self._in_order())
+    def _renew_world(self, store: Store, graph: str | None) -> list[Change]:
+        """Build the codex again from what describes it, and tell what the store has to say otherwise."""
+        self._authored_stamp = self._authored.stamp()
+        changes: list[Change] = [
+            change
+            for change in read_records(self._authored)
+            if tuple(store.records(change.collection)) != change.records
+        ]
+        world = read_world(self._authored, self._in_order())
         if self.world is not None and self.world.cast == world.cast:
             world = world.with_habits(self.world.habits)
-        self._adopt(store, world, scanned)
-        if store.note("graph") != world.graph:
-            store.replace_graph(*world.rows())
-            store.set_note("graph", world.graph)
-
-    def _adopt(self, store: Store, world: World, scanned: set[str]) -> None:
-        """Go on with this world; what was found with other names is out of date."""
-        if self.world is None or self.world.names != world.names:
-            scanned.clear()
-            if store.note("names") != world.names:
-                store.set_note("names", "")  # until every mention was found with these names
         self.world = world
+        if graph != world.graph:
+            changes += (world.rows(), Note("graph", world.graph))
+        return changes
 
     def _in_order(self) -> list[Document]:
-        return [self._sources[path] for path in sorted(self._sources)]
+        return [self._describing[path] for path in sorted(self._describing)]
 
     def _write(
         self,
-        store: Store,
-        found: Found,
-        scanned: set[str],
-        outcome: Outcome,
-        report: Callable[[Progress], None] | None,
+        commits: Commits,
+        changes: Sequence[Put | Remove | Restamp],
+        counted: dict[str, Learnt],
+        written: dict[str, str],
     ) -> bool:
-        assert self.world is not None
-        for at in range(0, len(found.changes), _BATCH):
-            if self.cancelled.is_set():
-                return False
-            batch = found.changes[at : at + _BATCH]
+        """Commit the documents in batches, each with what was learnt from it, which is taken out of `counted`."""
+        for at in range(0, len(changes), BATCH):
+            batch = changes[at : at + BATCH]
             documents = [change.document for change in batch if isinstance(change, Put)]
-            mentions = iter(self.world.mentions(documents))
-            changes: list[Change] = [
-                Put(change.document, change.stamp, next(mentions)) if isinstance(change, Put) else change
-                for change in batch
-            ]
-            store.apply(changes)
-            scanned.update(document.path for document in documents)
-            outcome.count(changes)
-            last = batch[-1]
-            path = last.document.path if isinstance(last, Put) else last.path
-            self.progress = Progress(self.progress.done + len(batch), self.progress.total, path)
-            if report is not None:
-                report(self.progress)
+            learnt = [counted.pop(document.path) for document in documents if document.path in counted]
+            if not commits.documents(batch, [*find_mentions(self._world, documents), *learnt]):
+                return False
+            written.update((document.path, self._world.names) for document in documents)
         return True
 
-    def _settle_mentions(self, store: Store, scanned: set[str]) -> None:
+    def _settle_mentions(self, store: Store, written: Mapping[str, str]) -> list[Change]:
         """Find all mentions again when the stored ones were found with other names."""
-        assert self.world is not None
-        if store.note("names") == self.world.names:
-            return
-        paths = list(store.files())
-        if not scanned.issuperset(paths):
-            mentions: dict[str, tuple[MentionRow, ...]] = {}
-            for at in range(0, len(paths), _BATCH):
-                documents = [d for path in paths[at : at + _BATCH] if (d := store.document(path)) is not None]
-                found = self.world.mentions(documents)
-                mentions.update((d.path, rows) for d, rows in zip(documents, found, strict=True))
-            store.replace_mentions(mentions)
-        store.set_note("names", self.world.names)
+        names = self._world.names
+        if store.note("names") == names and all(one == names for one in written.values()):
+            return []
+        changes: list[Change] = []
+        paths = [path for path in store.files() if written.get(path) != names]
+        for at in range(0, len(paths), BATCH):
+            changes += find_mentions(self._world, store.documents_of(paths[at : at + BATCH]))
+        return [*changes, Note("names", names)]
+
+    def _report(self, done: Progress, report: Callable[[Progress], None] | None) -> None:
+        self.progress = done
+        if report is not None:
+            report(done)

@@ -8,7 +8,8 @@ import armarius._core as _core
 from armarius.documents.classify import Kind
 from armarius.hits import Hit, Hits
 from armarius.records import Evidence
-from armarius.store.protocol import Passage, Store, TextQuery
+from armarius.store.protocol import Store
+from armarius.store.rows import Passage, TextQuery
 
 __all__ = ["search", "terms_of"]
 

@@ -1,32 +1,22 @@
-"""What a project knows of its world at one moment: codex, matcher, and how the index keeps both."""
+"""What a project knows of its world at one moment: codex, matcher, and what the index keeps of both."""
 
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.collection import Constraints, Memories
-from armarius.codex.load import build_codex, read_codex_file
+from armarius.codex.authored.protocol import Authored
+from armarius.codex.load import build_codex
 from armarius.codex.model import Codex, Constraint, Entity, Memory
-from armarius.config import CONFIG_NAME
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning
 from armarius.names import Habits
-from armarius.store.protocol import (
-    Collection,
-    EntityRow,
-    MentionRow,
-    Record,
-    RelationRow,
-)
+from armarius.store.rows import EntityRow, Graph, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, kind_of
 
-__all__ = ["World", "authored_stamp", "config_stamp", "read_records", "read_world"]
-
-# Written by the user or through the API; not documents, and part of what the index is made from.
-_AUTHORED = ("codex.json", ".armarius/codex.toml", ".armarius/memories.toml", ".armarius/constraints.toml")
+__all__ = ["World", "read_records", "read_world"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,49 +63,22 @@ class World:
             warnings=tuple(dict.fromkeys((*self.warnings, *warnings))),
         )
 
-    def mentions(self, documents: Sequence[Document]) -> list[tuple[MentionRow, ...]]:
-        """The mentions of each document by (start, -end, entity), in one crossing.
-
-        Cost: one pass over the texts on all cores, and one object per mention.
-        """
-        import numpy as np  # a tenth of a second, and only a build needs it
-
-        packed = self.matcher.find_packed([document.text for document in documents])
-        found = np.frombuffer(packed, dtype="<u4").reshape(-1, 4)
-        ids = self.matcher.entity_ids
-        ends = np.searchsorted(found[:, 0], np.arange(len(documents) + 1))
-        rows = []
-        for i, document in enumerate(documents):
-            mine = found[ends[i] : ends[i + 1]]
-            starts = np.array([p.start for p in document.paragraphs], dtype=np.int64)
-            limits = np.array([p.end for p in document.paragraphs], dtype=np.int64)
-            at = np.searchsorted(starts, mine[:, 2], side="right") - 1
-            inside = (at >= 0) & (mine[:, 3] <= limits[at]) if len(starts) else np.zeros(len(mine), dtype=bool)
-            places = np.where(inside, at, -1)
-            rows.append(
-                tuple(
-                    MentionRow(ids[entity], place, start, end)
-                    for (_, entity, start, end), place in zip(mine.tolist(), places.tolist(), strict=True)
-                )
-            )
-        return rows
-
-    def rows(self) -> tuple[list[EntityRow], list[RelationRow]]:
+    def rows(self) -> Graph:
         """Entities and relations as the store keeps them."""
         entities = [
             EntityRow(e.id, e.name, e.type, e.level, json.dumps(asdict(e), ensure_ascii=False, sort_keys=True))
             for e in self.codex.entities
         ]
         relations = [RelationRow(r.source, r.target, r.type, r.since, r.until) for r in self.codex.relations]
-        return entities, relations
+        return Graph(tuple(entities), tuple(relations))
 
 
-def read_world(root: Path, documents: Iterable[Document]) -> World:
-    """The world of a project from its documents (chapters and code are passed over) and its authored files.
+def read_world(authored: Authored, documents: Iterable[Document]) -> World:
+    """The world of a project from its documents (chapters and code are passed over) and what was authored.
 
     It has no habits yet; see `World.with_habits`.
     """
-    codex = build_codex(documents, read_codex_file(root), authored=AuthoredCodex(root).read())
+    codex = build_codex(documents, authored.declared(), authored=AuthoredCodex(authored).read())
     matcher, faults = EntityMatcher.of_usable(codex.entities)
     warnings = (*codex.warnings, *(ContextWarning("ENTITY_MATCH_FAILED", fault) for fault in faults))
     habits, cast = Habits(), _digest([_naming(entity) for entity in codex.entities])
@@ -129,33 +92,15 @@ def _naming(entity: Entity) -> tuple[object, ...]:
     return (entity.id, entity.name, entity.aliases, kind, said)
 
 
-def read_records(root: Path) -> dict[Collection, list[Record]]:
+def read_records(authored: Authored) -> tuple[Records, Records]:
     """The authored memories and constraints as the store keeps them, by id."""
-    memories, constraints = Memories(root).list(), Constraints(root).list()
-    return {"memory": _records(memories), "constraint": _records(constraints)}
+    memories, constraints = Memories(authored).list(), Constraints(authored).list()
+    return Records("memory", _records(memories)), Records("constraint", _records(constraints))
 
 
-def _records(items: Iterable[Memory | Constraint]) -> list[Record]:
+def _records(items: Iterable[Memory | Constraint]) -> tuple[Record, ...]:
     rows = [Record(item.id, json.dumps(asdict(item), ensure_ascii=False, sort_keys=True)) for item in items]
-    return sorted(rows, key=lambda record: record.id)
-
-
-def authored_stamp(root: Path) -> str:
-    """Differs after any change of the authored files."""
-    return "|".join(_stamp(root / name) for name in _AUTHORED)
-
-
-def config_stamp(root: Path) -> str:
-    """Differs after any change of the configuration."""
-    return _stamp(root / CONFIG_NAME)
-
-
-def _stamp(path: Path) -> str:
-    try:
-        info = path.stat()
-    except OSError:
-        return ""
-    return f"{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}:{info.st_ino}"
+    return tuple(sorted(rows, key=lambda record: record.id))
 
 
 def _digest(value: Sequence[object]) -> str:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
-from armarius.store.protocol import Change, Put, Remove
+from armarius.store.rows import Change, Put, Remove
 
 __all__ = ["IndexStatus", "Outcome", "Progress"]
 
@@ -51,7 +51,7 @@ class IndexStatus:
         entities: Of the codex.
         bytes: On disk.
         generation: Grows with every change, by whichever process.
-        path: The index file.
+        path: Where the index is: a file, for the embedded store.
         skipped: Files that look like documents and are not, with the reason.
         warnings: Of the codex, of the configuration, of the index.
     """

@@ -11,9 +11,10 @@ from typing import Literal
 from armarius.config import Config, load_config
 from armarius.errors import StoreError
 from armarius.hits import Hits
-from armarius.index.changes import compare, reader_note
+from armarius.index.folder_source import FolderSource
 from armarius.index.place import place_of
 from armarius.index.search import search
+from armarius.index.settings import reader_note
 from armarius.store.sqlite.store import SqliteStore
 
 __all__ = ["warm_search"]
@@ -45,5 +46,5 @@ def warm_search(
 def _equals(store: SqliteStore, root: Path, config: Config) -> bool:
     if store.note("reader") != reader_note(config):
         return False
-    difference = compare(root, config, store.files())
+    difference = FolderSource(root, lambda: config).compare(store.files())
     return not difference.to_read and not difference.removed

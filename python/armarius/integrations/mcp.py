@@ -49,7 +49,7 @@ _INSTRUCTIONS = (
 def build_server(engine: "ContextEngine") -> MCPServer:
     """A server over one engine; run it with `.run("stdio")` or connect a client in-process."""
     server = MCPServer("armarius", instructions=_INSTRUCTIONS)
-    root = engine.root.resolve()
+    root = None if engine.root is None else engine.root.resolve()
 
     def told(failed: Callable[[Failure], Exception]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
         """Wait for an index under construction, and turn whatever is raised into what the client is told."""

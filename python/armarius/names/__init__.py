@@ -10,11 +10,11 @@ Deterministic, each finding with its figures; `EntityMatcher(entities, habits=�
 >>> EntityMatcher(people, habits=habits).find_all("璜大奶奶和大奶奶")
 [Mention(entity_id='li', term='大奶奶', start=5, end=8)]
 
-A `Tally` holds what is counted, document by document: what is learnt is a function of the documents alone, whatever the
-order and number of steps in which they came (docs/decisions/0043).
+`Counts` are what is counted in one document, a `Tally` is their sum: what is learnt is a function of the documents
+alone, whatever the order and number of steps in which they came (docs/decisions/0043).
 """
 
-from armarius.names.counts import Tally
+from armarius.names.counts import Counts, Tally
 from armarius.names.learn import habits_of, learn_habits
 from armarius.names.model import (
     DoubtfulAlias,
@@ -25,6 +25,7 @@ from armarius.names.model import (
 )
 
 __all__ = [
+    "Counts",
     "DoubtfulAlias",
     "Habits",
     "LongerName",

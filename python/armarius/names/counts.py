@@ -1,8 +1,12 @@
-"""What is counted in documents to learn from: sums over documents; a changed one is taken out and put in again."""
+"""What is counted in a document to learn from, and sums of it over documents."""
 
+import json
 import re
+import struct
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from armarius.names.forms import Forms
@@ -23,30 +27,81 @@ from armarius.text.scripts import (
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Tally"]
+    Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+__all__ = ["Counts", "Tally"]
 
 _HAN: Final = ord(HAN_LAST) - ord(HAN_FIRST) + 1
+# What is counted, and of how many parts its keys are; `Tally` says what each is.
+_PARTS: Final = {
+    "given": 1, "counted": 1, "titled": 2, "heads": 2, "followed": 2, "times": 2, "uses": 2, "beside": 3,
+}  # fmt: skip
+_HEAD: Final = struct.Struct("<I")  # number of different characters
+_LEVEL: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was counted in one document, for the names of one cast.
+
+    Attributes:
+        characters: Places of Han characters in Unicode, from the first Han character on, ascending; and how often each
+            occurs: two rows of int64.
+        counters: By name, as the attributes of `Tally`; only what was seen.
+    """
+
+    characters: "tuple[Numbers, Numbers]"
+    counters: dict[str, Counter[Any]] = field(default_factory=lambda: {name: Counter() for name in _PARTS})
+
+    def to_bytes(self) -> bytes:
+        """For an index to keep; the cast is not among it. About 3 KB for a chapter of 7,000 characters."""
+        places, times = (row.astype("<u4").tobytes() for row in self.characters)
+        rows = {name: _written(self.counters[name]) for name in _PARTS}
+        text = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        return zlib.compress(_HEAD.pack(len(self.characters[0])) + places + times + text, _LEVEL)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Counts":
+        """From what `to_bytes` gave.
+
+        Raises:
+            ValueError: It is something else.
+        """
+        import numpy as np
+
+        try:
+            body = zlib.decompress(data)
+            (count,) = _HEAD.unpack_from(body)
+            table = np.frombuffer(body, "<u4", 2 * count, _HEAD.size).astype(np.int64).reshape(2, count)
+            rows = json.loads(body[_HEAD.size + 8 * count :].decode("utf-8", "surrogatepass"))
+            counters = {name: Counter(dict(_read(rows[name], parts))) for name, parts in _PARTS.items()}
+        except (zlib.error, struct.error, KeyError, TypeError, RecursionError) as error:
+            raise ValueError(f"no counts of a document: {type(error).__name__}: {error}") from error
+        if count and (np.diff(table[0]).min(initial=1) < 1 or table[0, -1] >= _HAN):
+            raise ValueError("no counts of a document: characters out of order")
+        return cls((table[0], table[1]), counters)
 
 
 class Tally:
-    """Counts over documents, for the names of some entities.
+    """Sums of counts over documents, for the names of some entities.
 
     Args:
         entities: As for `EntityMatcher`; those whose names cannot be matched are passed over.
 
     Attributes:
         entities: As given, but for those.
-        characters: How often each Han character occurs.
         given: Han character to how often it stands behind a family name of the project.
         titled: (character, bare title behind it) to how often.
         counted: Name to how often it was counted as a thing.
         heads: (name counted as a thing, Han character behind it) to how often.
         followed: (name of a person, Han character behind it) to how often, counted as a thing or not.
         times: (entity id, name as written) to how often.
-        usage: Of the short forms of names.
+        usage: Of the short forms of names: `uses` and `beside`.
     """
 
     def __init__(self, entities: Iterable[object]) -> None:
+        import numpy as np
+
         self.entities: Final = EntityMatcher.usable(entities)
         self._matcher: Final = EntityMatcher(self.entities)
         named = [(kind_of(entity), *names_of(entity)) for entity in self.entities]
@@ -54,9 +109,7 @@ class Tally:
         families = {names[0][0] for _, _, names in named if len(names[0]) in (2, 3) and is_han(names[0][0])}
         behind = f"[{''.join(sorted(families))}](?=([{HAN_FIRST}-{HAN_LAST}]))"
         self._given: Final = re.compile(behind) if families else None
-        import numpy as np  # a tenth of a second, and only who counts needs it
-
-        self._codes = np.zeros(_HAN, dtype=np.int64)
+        self._characters = np.zeros(_HAN, dtype=np.int64)
         self.given: Final = Counter[str]()
         self.titled: Final = Counter[tuple[str, str]]()
         self.counted: Final = Counter[str]()
@@ -64,99 +117,74 @@ class Tally:
         self.followed: Final = Counter[tuple[str, str]]()
         self.times: Final = Counter[tuple[str, str]]()
         self.usage: Final = Usage(Forms(self.entities))
+        self._sums: Final[dict[str, Counter[Any]]] = {
+            "given": self.given, "counted": self.counted, "titled": self.titled, "heads": self.heads,
+            "followed": self.followed, "times": self.times, "uses": self.usage.uses, "beside": self.usage.beside,
+        }  # fmt: skip
 
-    def add(self, texts: Sequence[str]) -> None:
-        """Count documents.
+    def count(self, texts: Sequence[str]) -> list[Counts]:
+        """Count documents, each on its own; the sums stay as they are.
 
         Cost: three searches of the texts (names, short forms, what was rejected) and a count of their characters, with
         all mentions of `texts` held at once; then a look at every mention. docs/decisions/0043 has figures.
         """
-        self._count(texts, 1)
+        return [self._count(*one) for one in zip(texts, self._matcher.find_batch(texts), strict=True)]
 
-    def subtract(self, texts: Sequence[str]) -> None:
-        """Take documents out again that were counted before.
+    def add(self, counts: Counts) -> None:
+        """Put a document in. Cost: one look at everything that was counted in it."""
+        places, times = counts.characters
+        self._characters[places] += times
+        for name, total in self._sums.items():
+            total.update(counts.counters[name])
 
-        Cost: that of `add`, and one look at every count.
-        """
-        self._count(texts, -1)
+    def subtract(self, counts: Counts) -> None:
+        """Take a document out that was put in before. Cost: as `add`."""
+        places, times = counts.characters
+        self._characters[places] -= times
+        for name, total in self._sums.items():
+            counted = counts.counters[name]
+            total.subtract(counted)
+            for key in [key for key in counted if not total[key]]:
+                del total[key]
 
     def occurrences(self, character: str) -> int:
         """How often a Han character occurs; 0 for any other."""
-        return int(self._codes[ord(character) - ord(HAN_FIRST)]) if is_han(character) else 0
+        return int(self._characters[ord(character) - ord(HAN_FIRST)]) if is_han(character) else 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it, without the entities."""
-        import numpy as np
-
-        present = np.flatnonzero(self._codes)
-        codes = zip(present.tolist(), self._codes[present].tolist(), strict=True)
-        characters = [[chr(code + ord(HAN_FIRST)), count] for code, count in codes]
-        return {"characters": characters} | {name: _written(counter) for name, _, counter in self._counters()}
-
-    @classmethod
-    def from_dict(cls, entities: Iterable[object], value: dict[str, Any]) -> "Tally":
-        """From what `to_dict` gave, for the same entities.
-
-        Raises:
-            KeyError, ValueError: It is something else.
-        """
-        tally = cls(entities)
-        for (character,), count in _read(value["characters"], 1):
-            if len(character) != 1 or not is_han(character):
-                raise ValueError(f"no Han character: {character!r}")
-            tally._codes[ord(character) - ord(HAN_FIRST)] = count
-        for name, parts, counter in tally._counters():
-            counter.update({key if parts > 1 else key[0]: count for key, count in _read(value[name], parts)})
-        return tally
-
-    def _counters(self) -> Iterator[tuple[str, int, "Counter[Any]"]]:
-        """Each with its name and the number of parts of its keys."""
-        for name in ("given", "counted"):
-            yield name, 1, getattr(self, name)
-        for name in ("titled", "heads", "followed", "times"):
-            yield name, 2, getattr(self, name)
-        yield "uses", 2, self.usage.uses
-        yield "beside", 3, self.usage.beside
-
-    def _count(self, texts: Sequence[str], sign: int) -> None:
-        for text, mentions in zip(texts, self._matcher.find_batch(texts), strict=True):
-            self._codes += sign * _han_of(text)
-            if self._given is not None:
-                for character in self._given.findall(text):
-                    self.given[character] += sign
-            self._mentions(text, mentions, sign)
-            self.usage.look(text, mentions, sign)
-            for rejection in self._matcher.explain(text):
-                if rejection.reason == "counted as a thing":
-                    self.counted[rejection.term] += sign
-                    self._followed(rejection.term, text[rejection.end : rejection.end + 1], sign, counted=True)
-        if sign < 0:
-            for _, _, counter in self._counters():
-                if 0 in counter.values():
-                    for key in [key for key, count in counter.items() if not count]:
-                        del counter[key]
-
-    def _mentions(self, text: str, mentions: Sequence[Mention], sign: int) -> None:
+    def _count(self, text: str, mentions: Sequence[Mention]) -> Counts:
+        counts = Counts(_han_of(text))
+        found = counts.counters
+        if self._given is not None:
+            found["given"].update(self._given.findall(text))
         for mention in mentions:
             term = mention.term
-            self.times[mention.entity_id, term] += sign
+            found["times"][mention.entity_id, term] += 1
             if mention.entity_id in self._persons and is_han(term[-1]):
-                self._followed(term, text[mention.end : mention.end + 1], sign, counted=False)
+                _followed(found, term, text[mention.end : mention.end + 1], counted=False)
             if TITLE.issuperset(term) and is_han(before := text[max(0, mention.start - 1) : mention.start]):
-                self.titled[before, term] += sign
+                found["titled"][before, term] += 1
+        self.usage.look(text, mentions, found["uses"], found["beside"])
+        for rejection in self._matcher.explain(text):
+            if rejection.reason == "counted as a thing":
+                found["counted"][rejection.term] += 1
+                _followed(found, rejection.term, text[rejection.end : rejection.end + 1], counted=True)
+        return counts
 
-    def _followed(self, term: str, head: str, sign: int, *, counted: bool) -> None:
-        if is_han(head):
-            self.followed[term, head] += sign
-            if counted:
-                self.heads[term, head] += sign
+
+def _followed(found: dict[str, Counter[Any]], term: str, head: str, *, counted: bool) -> None:
+    if is_han(head):
+        found["followed"][term, head] += 1
+        if counted:
+            found["heads"][term, head] += 1
 
 
-def _han_of(text: str) -> "np.ndarray[Any, np.dtype[np.int64]]":
+def _han_of(text: str) -> "tuple[Numbers, Numbers]":
     import numpy as np
 
     codes = np.frombuffer(text.encode("utf-32-le", "replace"), dtype="<u4").astype(np.int64) - ord(HAN_FIRST)
-    return np.bincount(codes[(codes >= 0) & (codes < _HAN)], minlength=_HAN)
+    times = np.bincount(codes[(codes >= 0) & (codes < _HAN)], minlength=_HAN)
+    places = np.flatnonzero(times)
+    return places, times[places]
 
 
 def _written(counter: "Counter[Any]") -> list[list[str | int]]:
@@ -164,11 +192,11 @@ def _written(counter: "Counter[Any]") -> list[list[str | int]]:
     return [[*([key] if isinstance(key, str) else key), counter[key]] for key in sorted(counter)]
 
 
-def _read(rows: object, parts: int) -> Iterator[tuple[tuple[str, ...], int]]:
+def _read(rows: object, parts: int) -> Iterator[tuple[Any, int]]:
     """What `_written` wrote of keys of so many parts; ValueError for anything else."""
     if not isinstance(rows, list):
         raise ValueError(f"no list of rows: {rows!r:.80}")
     for row in rows:
-        if not isinstance(row, list) or [type(part) for part in row] != [str] * parts + [int]:
+        if not isinstance(row, list) or [type(part) for part in row] != [str] * parts + [int] or row[-1] < 1:
             raise ValueError(f"no row of {parts} names and a count: {row!r:.80}")
-        yield tuple(row[:-1]), row[-1]
+        yield (row[0] if parts == 1 else tuple(row[:-1])), row[-1]

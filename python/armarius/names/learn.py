@@ -40,10 +40,11 @@ def learn_habits(entities: Iterable[object], texts: Iterable[str]) -> Habits:
     Returns:
         Habits, sorted by text, then alias.
 
-    Cost: that of `Tally.add`.
+    Cost: that of `Tally.count`.
     """
     tally = Tally(entities)
-    tally.add(list(texts))
+    for counts in tally.count(list(texts)):
+        tally.add(counts)
     return habits_of(tally)
 
 

@@ -1,6 +1,6 @@
 """How the short forms of names are used in prose: as a person acts, as a word, before and behind which words.
 
-Counts are sums over documents, as in `tally`.
+Counts are sums over documents, as in `counts`.
 """
 
 import re
@@ -37,6 +37,9 @@ _NO_NAME: Final = frozenset({"I"})
 # A person is seen to act in about a third of the mentions of a name, a thing in one of fifty: between them.
 _ACTING: Final = 0.08
 
+Uses = Counter[tuple[str, str]]
+Beside = Counter[tuple[str, str, str]]
+
 
 class Usage:
     """Counts of uses.
@@ -55,8 +58,8 @@ class Usage:
         self.uses: Final = Counter[tuple[str, str]]()
         self.beside: Final = Counter[tuple[str, str, str]]()
 
-    def look(self, text: str, mentions: Sequence[Mention], sign: int) -> None:
-        """Count one document, or take it out: every form outside the mentions of given names."""
+    def look(self, text: str, mentions: Sequence[Mention], uses: Uses, beside: Beside) -> None:
+        """Count one document into `uses` and `beside`: every form outside the mentions of given names."""
         starts = [mention.start for mention in mentions]
         own = []
         for found in self.forms.matcher.find_overlapping(text):
@@ -69,12 +72,12 @@ class Usage:
         places = [mention.start for mention in around]
         for found in own:
             if not is_han(found.term[0]):
-                self._spaced(text, found, sign)
+                _spaced(text, found, uses, beside)
                 continue
-            self._han(text, found, sign)
+            _han(text, found, uses, beside)
             whose = self.forms.loose.get(found.entity_id)
             if whose and _is_near(found, around, bisect_right(places, found.start) - 1, whose):
-                self.uses[found.entity_id, "near"] += sign
+                uses[found.entity_id, "near"] += 1
 
     def _is_given(self, found: Mention) -> bool:
         return found.entity_id in self.forms.given
@@ -88,41 +91,43 @@ class Usage:
         acting = self.of(form, "acting")
         return acting > 0 and acting >= _ACTING * self.of(form, "bare")
 
-    def _han(self, text: str, found: Mention, sign: int) -> None:
-        form = found.entity_id
-        before, after = text[max(0, found.start - 2) : found.start], text[found.end : found.end + 1]
-        last = before[-1:]
-        if last in letters("han", "surnames") and last not in FUNCTION:
-            self.beside[form, "before", last] += sign
-        if len(before) == 2 and before[0] in _NUMBERS and last in _MEASURES:
-            self.uses[form, "counted"] += sign
-            return
-        self.uses[form, "bare"] += sign
-        addressed = after in _STOPS and last in ("“", "「", "，", "‘", "『")
-        if after in letters("han", "acts") or addressed or last in letters("han", "done_to"):
-            self.uses[form, "acting"] += sign
 
-    def _spaced(self, text: str, found: Mention, sign: int) -> None:
-        form = found.entity_id
-        line = text.rfind("\n", 0, found.start) + 1
-        if not found.term[0].isupper():
-            # "van der Berg", and scripts without capitals: no word to be told apart from.
-            named = found.term[0] == form[0]
-            self.uses[form, "inside" if named else "small"] += sign
-            return
-        before = text[max(0, found.start - 40) : found.start]
-        initial = begins_sentence(before)
-        self.uses[form, "initial" if initial else "inside"] += sign
-        if text.startswith("#", line):
-            return  # every word of a heading may have a capital
-        previous = _BEFORE.search(before)
-        if previous and previous[1][0].isupper() and previous[1] not in _NO_NAME:
-            title = title_gender(previous[1]) is not None
-            if title or not begins_sentence(before[: previous.start()]):
-                self.beside[form, "before", previous[1]] += sign
-        following = _AFTER.match(text, found.end)
-        if following and following[1][0].isupper() and following[1] not in _NO_NAME:
-            self.beside[form, "after", following[1].removesuffix("’s")] += sign
+def _han(text: str, found: Mention, uses: Uses, beside: Beside) -> None:
+    form = found.entity_id
+    before, after = text[max(0, found.start - 2) : found.start], text[found.end : found.end + 1]
+    last = before[-1:]
+    if last in letters("han", "surnames") and last not in FUNCTION:
+        beside[form, "before", last] += 1
+    if len(before) == 2 and before[0] in _NUMBERS and last in _MEASURES:
+        uses[form, "counted"] += 1
+        return
+    uses[form, "bare"] += 1
+    addressed = after in _STOPS and last in ("“", "「", "，", "‘", "『")
+    if after in letters("han", "acts") or addressed or last in letters("han", "done_to"):
+        uses[form, "acting"] += 1
+
+
+def _spaced(text: str, found: Mention, uses: Uses, beside: Beside) -> None:
+    form = found.entity_id
+    line = text.rfind("\n", 0, found.start) + 1
+    if not found.term[0].isupper():
+        # "van der Berg", and scripts without capitals: no word to be told apart from.
+        named = found.term[0] == form[0]
+        uses[form, "inside" if named else "small"] += 1
+        return
+    before = text[max(0, found.start - 40) : found.start]
+    initial = begins_sentence(before)
+    uses[form, "initial" if initial else "inside"] += 1
+    if text.startswith("#", line):
+        return  # every word of a heading may have a capital
+    previous = _BEFORE.search(before)
+    if previous and previous[1][0].isupper() and previous[1] not in _NO_NAME:
+        title = title_gender(previous[1]) is not None
+        if title or not begins_sentence(before[: previous.start()]):
+            beside[form, "before", previous[1]] += 1
+    following = _AFTER.match(text, found.end)
+    if following and following[1][0].isupper() and following[1] not in _NO_NAME:
+        beside[form, "after", following[1].removesuffix("’s")] += 1
 
 
 def _is_near(found: Mention, mentions: Sequence[Mention], at: int, whose: frozenset[str]) -> bool:

@@ -12,6 +12,7 @@ from armarius.assembly.fit.prefix import PrefixReport, common_prefix, layer_at
 from armarius.assembly.render import Placed
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
 from armarius.pack.cache_rules import cache_rule, messages
+from armarius.pack.continuation import Continuation
 from armarius.pack.items import (
     Difference,
     Explanation,
@@ -227,6 +228,37 @@ class Pack:
         """The candidates behind the items of the retrieved layer; paragraphs that filled room are none."""
         placed = self._fitted.rendered.placed
         return tuple(item.candidate for item in placed if item.candidate.layer == "retrieved" and not item.fills)
+
+    def continuation(self) -> bytes:
+        """What the next call needs of this one, to be kept and given as its `previous`, in whichever process.
+
+        The next prompt is the same, byte for byte, as with the pack itself. See `armarius.pack.continuation` for what
+        the bytes hold.
+
+        Raises:
+            ContractError: The prompt is too long to be carried in 4 MiB.
+
+        Cost: about half of the prompt's UTF-8 in bytes; 2 ms for 8,000 tokens.
+        """
+        return self.continued.to_bytes()
+
+    @cached_property
+    def continued(self) -> Continuation:
+        """This prompt as the next one sees it."""
+        request = self.request
+        return Continuation(
+            project_id=request.project_id,
+            document=request.document,
+            skill=request.skill,
+            provider=request.provider,
+            model=request.model,
+            tokenizer_version=request.tokenizer_version,
+            counter=self.counter,
+            stable_prefix_hash=self.stable_prefix_hash,
+            ids=tuple(item.id for item in self.items),
+            stamps=self.stamps,
+            previous=self.as_previous(),
+        )
 
     def as_previous(self) -> Previous:
         """What of this prompt decides how the next is laid out; a request's `previous` takes the pack itself."""

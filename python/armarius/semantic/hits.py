@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from armarius.embedders.protocol import Fingerprint
 from armarius.semantic.queue import EmbeddingProgress
-from armarius.semantic.vector_index import VectorIndexStatus
+from armarius.store.fingerprint import Fingerprint
+from armarius.store.vectors_protocol import VectorIndexStatus
 
 __all__ = ["SemanticStatus", "SimilarEntity"]
 

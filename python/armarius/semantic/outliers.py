@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armarius.embedders.preprocess import unit_rows
-from armarius.embedders.protocol import Vectors
+from armarius.store.vector_rows import unit_rows
+from armarius.store.vectors_protocol import Vectors
 
 __all__ = ["PROBES", "Background", "Near", "Nearby"]
 

@@ -2,28 +2,21 @@
 
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from armarius.embedders.lexical_grams import LexicalEmbedder
 from armarius.embedders.protocol import (
     Embedder,
     Fingerprint,
     Vectors,
-    require_same,
 )
 from armarius.errors import EmbeddingError
 from armarius.semantic.hits import SemanticStatus
 from armarius.semantic.outliers import PROBES, Background, Near
 from armarius.semantic.query_vectors import QueryVectors
 from armarius.semantic.queue import EmbeddingQueue
-from armarius.semantic.vector_index import EXACT_BELOW, VectorIndex
-from armarius.store.sqlite.vectors_reader import Place, SetGone
-from armarius.store.sqlite.vectors_search import Filter
-from armarius.store.sqlite.vectors_sets import State
-from armarius.store.sqlite.vectors_storage import VectorStorage
-
-if TYPE_CHECKING:
-    from armarius.store.sqlite.store import SqliteStore
+from armarius.store.fingerprint import require_same
+from armarius.store.protocol import Store
+from armarius.store.vectors_protocol import Owner, SetGone, SetState, VectorFilter, VectorSet
 
 __all__ = ["Semantic"]
 
@@ -40,34 +33,36 @@ class Semantic:
         store: An open store.
         embedder: Makes the vectors.
         background: Whether to embed in a thread of its own; without, call `embed_pending`.
-        exact_below: Number of vectors up to which search is exact.
+
+    Raises:
+        EmbeddingError: The store keeps no vectors.
 
     Attributes:
         store: The store it was opened with.
         queue: What embeds: which documents first, how far, why it stopped, and stopping it.
     """
 
-    def __init__(
-        self, store: "SqliteStore", embedder: Embedder, *, background: bool = True, exact_below: int = EXACT_BELOW
-    ) -> None:
+    def __init__(self, store: Store, embedder: Embedder, *, background: bool = True) -> None:
+        if store.vectors is None:
+            raise EmbeddingError(f"{type(store).__name__} keeps no vectors; recall needs a store that does")
         self.store = store
-        self._storage: VectorStorage = store.vectors
+        self._storage = store.vectors
         self._embedder = embedder
         self._embedders = {embedder.fingerprint: embedder}
         self._queries = QueryVectors()
         self._lock = threading.Lock()
         self._backgrounds: dict[int, Background] = {}
         self._probes: dict[Fingerprint, list[Vectors]] = {}
-        self._index = VectorIndex(self._storage, exact_below=exact_below)
+        self._closing = False
         self.queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
         self._background = background
-        serving = self._storage.sets().get("serving") or self._storage.adopt(embedder.fingerprint)
+        serving: VectorSet = self._storage.sets().get("serving") or self._storage.adopt(embedder.fingerprint)
         if (built_in := LexicalEmbedder.of(serving.fingerprint)) is not None:
             self._embedders.setdefault(built_in.fingerprint, built_in)  # needs no files: always at hand
         if background:
             self.queue.start()
 
-    def nearest(self, query: str, limit: int, which: Filter) -> list[tuple[Place, float]]:
+    def nearest(self, query: str, limit: int, which: VectorFilter) -> list[tuple[Owner, float]]:
         """The paragraphs or entities nearest to `query`, best first, each with its cosine similarity.
 
         Raises:
@@ -76,9 +71,21 @@ class Semantic:
 
         Cost: one forward pass for a new query, then 1 ms (approximate) or 2 to 3 ms per 1,000 vectors (exact).
         """
-        found = self._search(query, limit, which)
-        places = self._storage.places([owner for owner, _ in found])
-        return [(places[owner], value) for owner, value in found if owner in places]
+        if limit < 1:
+            return []
+        while True:
+            serving = self._storage.sets()["serving"]
+            with self._lock:
+                embedder = self._embedders.get(serving.fingerprint)
+            if embedder is None:
+                require_same(serving.fingerprint, self._embedder.fingerprint)
+            vector = self._queries.vector(embedder or self._embedder, query)
+            if not vector.any():
+                return []
+            try:
+                return self._storage.nearest(serving, vector, limit, which)
+            except SetGone:  # a new set took over between the two reads
+                continue
 
     def standing_out(self, query: str, *, limit: int = 40) -> list[Near]:
         """The paragraphs that stand out for this query, best first: what retrieval may add to what words find.
@@ -89,17 +96,17 @@ class Semantic:
             DimensionMismatch: The index holds vectors of another model.
             EmbeddingError: The embedder failed.
         """
-        found = self._search(query, limit, Filter(kinds=("chapter", "note")))
+        found = self.nearest(query, limit, VectorFilter(kinds=("chapter", "note")))
         if not found:
             return []
         serving = self._storage.sets()["serving"]
         background = self._backgrounds.get(serving.id) or self._take_background()
         least = background.least if background else 1.0
-        standing_out = [(owner, value) for owner, value in found if value >= least]
+        standing_out = [(owner, value) for owner, value in found if value >= least and not isinstance(owner, str)]
         spans = self._storage.spans([owner for owner, _ in standing_out])
         by_wording = LexicalEmbedder.of(serving.fingerprint) is not None
         return [
-            Near(*spans[owner], similarity=round(value, 4), by_wording=by_wording)
+            Near(owner[0], *spans[owner], similarity=round(value, 4), by_wording=by_wording)
             for owner, value in standing_out
             if owner in spans
         ]
@@ -160,15 +167,15 @@ class Semantic:
             serving.fingerprint if serving else None,
             building.fingerprint if building else None,
             self.queue.progress(),
-            self._index.status(),
+            self._storage.index_status(),
         )
 
     def close(self) -> None:
         """Stop the background work; call before the store is closed."""
-        self._index.stop()
+        self._closing = True
         self.queue.cancel()
 
-    def _by_state(self) -> dict[State, Embedder]:
+    def _by_state(self) -> dict[SetState, Embedder]:
         with self._lock:
             return {
                 state: self._embedders[vector_set.fingerprint]
@@ -187,7 +194,7 @@ class Semantic:
                     self.queue.start()
                 return
         self._take_background()
-        self._index.refresh()
+        self._storage.refresh(cancelled=lambda: self._closing)
 
     def _take_background(self) -> Background | None:
         serving = self._storage.sets().get("serving")
@@ -202,20 +209,3 @@ class Semantic:
         background = Background.of(sample, self._probes[embedder.fingerprint], count)
         self._backgrounds = {serving.id: background}
         return background
-
-    def _search(self, query: str, limit: int, which: Filter) -> list[tuple[int, float]]:
-        if limit < 1:
-            return []
-        while True:
-            serving = self._storage.sets()["serving"]
-            with self._lock:
-                embedder = self._embedders.get(serving.fingerprint)
-            if embedder is None:
-                require_same(serving.fingerprint, self._embedder.fingerprint)
-            vector = self._queries.vector(embedder or self._embedder, query)
-            if not vector.any():
-                return []
-            try:
-                return self._index.search(serving, vector, limit, which)
-            except SetGone:  # a new set took over between the two reads
-                continue

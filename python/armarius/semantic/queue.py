@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 from armarius.embedders.protocol import Embedder
 from armarius.errors import EmbeddingError
-from armarius.store.sqlite.vectors_reader import SetGone
-from armarius.store.sqlite.vectors_sets import State
-from armarius.store.sqlite.vectors_storage import VectorStorage
+from armarius.store.vectors_protocol import SetGone, SetState, VectorStore
 
 __all__ = ["EmbeddingProgress", "EmbeddingQueue"]
 
@@ -39,15 +37,15 @@ class EmbeddingQueue:
     between a quarter of a second and a second: that is also how long `cancel` may take.
 
     Args:
-        storage: Where texts come from and vectors go.
+        storage: Where texts come from and vectors go; of any store.
         embedders: The embedder of each set, asked for before every batch; a set without one is left alone.
         settled: Called in the thread each time nothing is pending any more, and before it sleeps.
     """
 
     def __init__(
         self,
-        storage: VectorStorage,
-        embedders: Callable[[], dict[State, Embedder]],
+        storage: VectorStore,
+        embedders: Callable[[], dict[SetState, Embedder]],
         *,
         settled: Callable[[], None] = lambda: None,
     ) -> None:
@@ -141,7 +139,8 @@ class EmbeddingQueue:
 
     def _one_batch(self) -> bool:
         embedders, sets = self._embedders(), self._storage.sets()
-        for state in ("serving", "building"):
+        states: tuple[SetState, ...] = ("serving", "building")
+        for state in states:
             embedder, vector_set = embedders.get(state), sets.get(state)
             if embedder is None or vector_set is None:
                 continue
@@ -149,11 +148,10 @@ class EmbeddingQueue:
             if not rows:
                 continue
             self._idle = False
-            entries, texts = [entry for entry, _ in rows], [text for _, text in rows]
             started = time.monotonic()
-            vectors = embedder.embed(texts)
+            vectors = embedder.embed([row.text for row in rows])
             self._adapt(time.monotonic() - started)
-            self._storage.put(vector_set, embedder.fingerprint, entries, vectors)
+            self._storage.put(vector_set, embedder.fingerprint, rows, vectors)
             return True
         return False
 

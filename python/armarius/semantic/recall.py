@@ -21,9 +21,7 @@ from armarius.semantic.outliers import Nearby
 from armarius.semantic.project_vectors import Semantic
 from armarius.semantic.queue import EmbeddingProgress
 from armarius.store.protocol import Store
-from armarius.store.sqlite.store import SqliteStore
-from armarius.store.sqlite.vectors_reader import Place
-from armarius.store.sqlite.vectors_search import Filter
+from armarius.store.vectors_protocol import Owner, VectorFilter
 
 __all__ = ["IndexOfProject", "ProjectRecall"]
 
@@ -121,7 +119,7 @@ class ProjectRecall:
         Cost: one forward pass for a new query, then about 1 ms, or 3 ms per 1,000 vectors below 1,500.
         """
         self._index.freshen()
-        which = Filter(tuple(kinds), chapters)
+        which = VectorFilter(tuple(kinds), chapters)
         return self._ask(lambda semantic: _hits(semantic.store, semantic.nearest(query, limit, which)))
 
     def near(self, query: str) -> Nearby:
@@ -131,9 +129,9 @@ class ProjectRecall:
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
         """The entities whose cards are nearest to `query`; as `similar`."""
         self._index.freshen()
-        which = Filter(entities=True)
+        which = VectorFilter(entities=True)
         found = self._ask(lambda semantic: semantic.nearest(query, limit, which))
-        return [SimilarEntity(place.entity, value) for place, value in found]
+        return [SimilarEntity(owner, value) for owner, value in found if isinstance(owner, str)]
 
     def focus(self, *documents: str) -> None:
         """Embed these documents before others: where the writer is."""
@@ -210,8 +208,6 @@ class ProjectRecall:
         with self._lock:
             store = self._index.store
             if self._semantic is None or store is not self._store:
-                if not isinstance(store, SqliteStore):
-                    raise EmbeddingError(f"{type(store).__name__} keeps no vectors; recall needs the embedded store")
                 if self._semantic is not None:
                     self._semantic.close()
                 self._semantic = Semantic(store, self._embedder, background=self._background)
@@ -223,8 +219,8 @@ class ProjectRecall:
             return self._semantic
 
 
-def _hits(store: Store, found: Sequence[tuple[Place, float]]) -> Hits:
-    keyed = [((place.path, place.paragraph), value) for place, value in found]
+def _hits(store: Store, found: Sequence[tuple[Owner, float]]) -> Hits:
+    keyed = [(owner, value) for owner, value in found if not isinstance(owner, str)]
     passages = {passage.key: passage for passage in store.passages([key for key, _ in keyed])}
     hits = Hits()
     for key, value in keyed:

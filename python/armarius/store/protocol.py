@@ -2,64 +2,46 @@
 
 A store is bound to one project; every key in it begins with the project id, which an engine that keeps many projects
 must put first in its own keys. The store never ranks beyond the text score of one query, never reads a file, and
-holds nothing that cannot be rebuilt from the project folder. `tests/store/conformance.py` is the executable form of
-this page.
+holds nothing that cannot be rebuilt from the project's texts and authored records. `armarius.testing.StoreConformance`
+is the executable form of this page.
+
+Writing is one method: `apply` makes a list of changes in one transaction. Reading what others wrote is two:
+`generation`, one row, says whether there is anything, and `changed` gives it, all of one moment.
 
 Every list is in the order its method documents; ties break on (path, paragraph). Every method may raise:
 
     StoreBusy     another process holds the index for longer than the timeout
-    StoreCorrupt  damaged or replaced; delete and rebuild
+    StoreCorrupt  damaged or replaced; `reopen` repairs it
     StoreFull     the disk is full or cannot be written
     StoreError    closed, or anything else that went wrong
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from armarius.documents.classify import Kind
 from armarius.documents.document import Document
 from armarius.store.rows import (
     Change,
+    Changed,
     Collection,
     DocumentRow,
     EntityRow,
     FileRow,
-    MentionCount,
-    MentionRow,
+    Learnt,
     Passage,
     PassageKey,
-    Put,
     Record,
     RelationRow,
-    Remove,
-    Restamp,
-    Step,
     StoreState,
     TextHit,
     TextQuery,
 )
 
-__all__ = [
-    "Change",
-    "Collection",
-    "DocumentRow",
-    "EntityRow",
-    "FileRow",
-    "MentionCount",
-    "MentionRow",
-    "Passage",
-    "PassageKey",
-    "Put",
-    "Record",
-    "RelationRow",
-    "Remove",
-    "Restamp",
-    "Step",
-    "Store",
-    "StoreState",
-    "TextHit",
-    "TextQuery",
-]
+if TYPE_CHECKING:
+    from armarius.store.vectors_protocol import VectorStore
+
+__all__ = ["Store"]
 
 
 @runtime_checkable
@@ -71,24 +53,57 @@ class Store(Protocol):
         """The project every key belongs to."""
         ...
 
+    @property
+    def location(self) -> str:
+        """Where it is kept, for people: a file, or a server without its password."""
+        ...
+
+    @property
+    def vectors(self) -> "VectorStore | None":
+        """The vectors of its texts; None when this engine keeps none."""
+        ...
+
     def close(self) -> None:
         """Release everything; closing twice is fine, any other call afterwards raises StoreError."""
         ...
 
+    def reopen(self) -> Self:
+        """Close this store and open what is there now: the same index, or an empty one when it was damaged or gone."""
+        ...
+
     def state(self) -> StoreState:
-        """Sizes and generation."""
+        """Sizes and generation; counts everything, ask `generation` when that is all you want."""
+        ...
+
+    def generation(self) -> int:
+        """Grows with every `apply` that had something to say, by whichever process. Cost: one row."""
+        ...
+
+    def changed(self, since: int) -> Changed:
+        """What came after generation `since`, in one snapshot; `since=0` is all there is."""
+        ...
+
+    def apply(self, changes: Sequence[Change], *, expect: int | None = None) -> int:
+        """Make all changes or none, in order; when it returns they survive a crash of the process.
+
+        Args:
+            changes: Everything that belongs together: nobody sees a part of them. None at all writes nothing.
+            expect: The generation they were worked out from.
+
+        Returns:
+            The generation that has them.
+
+        Raises:
+            StoreConflict: `expect` is given, and somebody else has written since; nothing is changed.
+        """
         ...
 
     def note(self, key: str) -> str | None:
         """A small fact kept with the index, or None."""
         ...
 
-    def set_note(self, key: str, value: str) -> None:
-        """Keep a small fact with the index."""
-        ...
-
-    def apply(self, changes: Sequence[Change]) -> None:
-        """Make all changes or none, in order; when it returns they survive a crash of the process."""
+    def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, Learnt]:
+        """What was learnt of this kind, by path in path order: from every document, or from these paths."""
         ...
 
     def files(self) -> dict[str, FileRow]:
@@ -103,6 +118,10 @@ class Store(Protocol):
         """A whole document as it was indexed, or None."""
         ...
 
+    def documents_of(self, paths: Sequence[str]) -> list[Document]:
+        """Whole documents in the order of `paths`; unknown paths are left out."""
+        ...
+
     def passages(self, keys: Sequence[PassageKey]) -> list[Passage]:
         """Paragraphs in the order of `keys`; unknown keys are left out."""
         ...
@@ -111,52 +130,12 @@ class Store(Protocol):
         """Paragraphs that match, best first; a query without indexable terms finds nothing."""
         ...
 
-    def document_frequency(self, terms: Sequence[str]) -> list[int]:
-        """In how many paragraphs each term stands, as `match="all"` would find it."""
-        ...
-
-    def mentions(self, path: str) -> list[MentionRow]:
-        """Mentions of a document by (start, -end, entity)."""
-        ...
-
-    def mention_counts(
-        self,
-        entities: Sequence[str] | None = None,
-        *,
-        by: Literal["document", "paragraph"] = "document",
-        paths: Sequence[str] | None = None,
-    ) -> list[MentionCount]:
-        """Counts by (path, paragraph, entity); None means every entity, every document."""
-        ...
-
-    def replace_mentions(self, mentions: Mapping[str, Sequence[MentionRow]]) -> None:
-        """Replace the mentions of all documents in one transaction; documents not named lose theirs."""
-        ...
-
-    def replace_graph(self, entities: Sequence[EntityRow], relations: Sequence[RelationRow]) -> None:
-        """Replace all entities and relations in one transaction; mentions of entities that go, go with them."""
-        ...
-
     def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:
         """Entities by id: all, or those with these ids; unknown ids are left out."""
         ...
 
     def relations(self, *, touching: Sequence[str] | None = None) -> list[RelationRow]:
         """Relations by (source, target, type): all, or those that begin or end at one of these entities."""
-        ...
-
-    def neighbours(self, entities: Sequence[str], *, depth: int = 1, limit: int = 1000) -> list[list[Step]]:
-        """Breadth first: the edges that first reach each entity, level by level, by (entity, reached, type).
-
-        Args:
-            entities: Where the walk starts.
-            depth: Levels, >= 1.
-            limit: Reached entities in all; the walk stops there.
-        """
-        ...
-
-    def replace_records(self, collection: Collection, records: Sequence[Record]) -> None:
-        """Replace a collection in one transaction."""
         ...
 
     def records(self, collection: Collection) -> list[Record]:

@@ -12,20 +12,22 @@ from armarius.records import Evidence
 
 __all__ = [
     "Change",
+    "Changed",
     "Collection",
     "DocumentRow",
     "EntityRow",
     "FileRow",
-    "MentionCount",
-    "MentionRow",
+    "Graph",
+    "Learnt",
+    "Note",
     "Passage",
     "PassageKey",
     "Put",
     "Record",
+    "Records",
     "RelationRow",
     "Remove",
     "Restamp",
-    "Step",
     "StoreState",
     "TextHit",
     "TextQuery",
@@ -36,27 +38,46 @@ Collection = Literal["memory", "constraint"]
 
 
 @dataclass(frozen=True, slots=True)
-class MentionRow:
-    """One occurrence of an entity: `document.text[start:end]`, inside paragraph `paragraph` (-1: between two)."""
+class EntityRow:
+    """An entity as the index keeps it: what queries need, and the rest as JSON."""
 
-    entity: str
-    paragraph: int
-    start: int
-    end: int
+    id: str
+    name: str
+    type: str
+    level: str
+    payload: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRow:
+    """A typed edge from `source` to `target`, valid from chapter `since` until before `until`."""
+
+    source: str
+    target: str
+    type: str
+    since: int | None = None
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An authored memory or constraint as JSON, under its id."""
+
+    id: str
+    payload: str
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Insert or replace a document with everything derived from it."""
+    """Insert or replace a document; what was learnt from an earlier one of its path is forgotten."""
 
     document: Document
     stamp: str
-    mentions: tuple[MentionRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Forget a document; unknown paths are ignored."""
+    """Forget a document and what was learnt from it; unknown paths are ignored."""
 
     path: str
 
@@ -69,7 +90,68 @@ class Restamp:
     stamp: str
 
 
-Change = Put | Remove | Restamp
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Keep a small fact with the index."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Replace all entities and relations."""
+
+    entities: tuple[EntityRow, ...]
+    relations: tuple[RelationRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Replace a collection."""
+
+    collection: Collection
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """Something worked out from one document, kept until the document changes; unknown paths are ignored.
+
+    Attributes:
+        path: Of the document.
+        kind: What it is; one row of a kind for a document.
+        about: With what it was worked out (a digest of the names looked for): out of date when that is another now.
+        data: Whatever who wrote it reads; the store does not look inside.
+    """
+
+    path: str
+    kind: str
+    about: str
+    data: bytes
+
+
+Change = Put | Remove | Restamp | Note | Graph | Records | Learnt
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What came after a generation, seen in one moment.
+
+    Attributes:
+        generation: Of that moment; ask from here the next time.
+        documents: New or changed since, in path order.
+        removed: Paths that were there and are not, sorted.
+        notes: Written since.
+        whole: The store cannot say what came since: `documents` and `notes` are all there are, whatever else the
+            caller remembers is to be forgotten.
+    """
+
+    generation: int
+    documents: tuple[Document, ...]
+    removed: tuple[str, ...]
+    notes: Mapping[str, str]
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,62 +247,11 @@ class TextHit:
 
 
 @dataclass(frozen=True, slots=True)
-class MentionCount:
-    """How often an entity is mentioned in a paragraph, or (paragraph None) in a document."""
-
-    path: str
-    paragraph: int | None
-    entity: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class EntityRow:
-    """An entity as the index keeps it: what queries need, and the rest as JSON."""
-
-    id: str
-    name: str
-    type: str
-    level: str
-    payload: str = "{}"
-
-
-@dataclass(frozen=True, slots=True)
-class RelationRow:
-    """A typed edge from `source` to `target`, valid from chapter `since` until before `until`."""
-
-    source: str
-    target: str
-    type: str
-    since: int | None = None
-    until: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An edge that a walk took, seen from the entity it came from; `forward` when it follows source to target."""
-
-    entity: str
-    reached: str
-    type: str
-    forward: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """An authored memory or constraint as JSON, under its id."""
-
-    id: str
-    payload: str
-
-
-@dataclass(frozen=True, slots=True)
 class StoreState:
     """Sizes; `bytes` on disk; `generation` grows with every committed change, by whichever process."""
 
     documents: int
     paragraphs: int
-    mentions: int
     entities: int
     bytes: int
     generation: int

@@ -5,16 +5,14 @@ contract: minima, maxima and ratios per layer, the two capacity thresholds, and 
 project whose updates carry a version.
 """
 
-import json
 import threading
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
+from armarius.codex.authored.protocol import Authored
 from armarius.errors import BudgetConflict, BudgetError, ConfigError
-from armarius.files import folder_lock, read_file, write_atomic
 from armarius.records import LAYERS, LayerName
 
 __all__ = ["BudgetProfile", "LayerBudget", "LayerRow", "ProfileStore", "layer_budgets"]
@@ -25,7 +23,6 @@ LayerRow = tuple[int, int, int, int, int]
 _PRIORITY: dict[LayerName, int] = {"rules": 0, "immediate": 1, "settings": 2, "retrieved": 3}
 _UNLIMITED = 2**32 - 1
 _MINIMA_PERCENT = 75
-_MAX_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,18 +216,15 @@ class BudgetProfile:
 
 
 class ProfileStore:
-    """One profile, kept in a readable file, updated under a version. Threads and processes may share it.
+    """One profile, kept among what the user authored, updated under a version. Threads and processes may share it.
 
     Args:
-        path: The file; None keeps the profile in memory.
+        authored: Where it is kept; None keeps it in memory.
         default: The profile until one is stored.
-        root: The project folder, which must be there and below which no link is followed; without it the file's own
-            folder is trusted.
     """
 
-    def __init__(self, path: Path | None, default: BudgetProfile, *, root: Path | None = None) -> None:
-        self._path = path
-        self._root = root
+    def __init__(self, authored: Authored | None, default: BudgetProfile) -> None:
+        self._authored = authored
         self._default = default
         self._lock = threading.Lock()
 
@@ -238,25 +232,9 @@ class ProfileStore:
         """The profile as it is now.
 
         Raises:
-            ConfigError: The file is a link, no regular file, above 1 MiB, or cannot be understood.
+            ConfigError: What is stored cannot be understood.
         """
-        if self._path is None:
-            return self._default
-        try:
-            data = read_file(self._path, limit=_MAX_BYTES, below=self._root)
-        except FileNotFoundError:
-            return self._default
-        except OSError as error:
-            if error.filename != self._path.name:
-                return self._default  # the folder of records is a link: CODEX_INVALID says so
-            raise ConfigError(f"{self._path.name}: not read: {error.strerror}") from None
-        try:
-            profile = BudgetProfile.from_wire(json.loads(data.decode("utf-8")))
-            if type(profile.version) is not int:
-                raise ValueError(f"version must be a number, got {profile.version!r}")
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise ConfigError(f"{self._path.name}: not a budget profile: {error}") from error
-        return profile
+        return self._profile(None if self._authored is None else self._authored.profile())
 
     def update(self, profile: BudgetProfile, *, version: int) -> BudgetProfile:
         """Replace the profile, if it is still at `version`, whichever process has stored it.
@@ -266,24 +244,34 @@ class ProfileStore:
 
         Raises:
             BudgetConflict: The profile has moved on since `version` was read.
-            ConfigError: As `read`.
-            StoreBusy: Another process has been writing for five seconds.
-            StoreFull: It cannot be written; the stored profile is untouched.
+            StoreFull, StoreBusy: It cannot be written; the stored profile is untouched.
         """
-        with self._lock:
-            if self._path is None:
-                self._default = self._next(profile, version)
-                return self._default
-            with folder_lock(self._path.parent, below=self._root):
-                stored = self._next(profile, version)
-                data = json.dumps(stored.to_wire(), ensure_ascii=False, indent=2) + "\n"
-                write_atomic(self._path, data.encode("utf-8"), below=self._root)
-            return stored
+        stored = replace(profile, version=version + 1)
 
-    def _next(self, profile: BudgetProfile, version: int) -> BudgetProfile:
-        current = self.read()
-        if current.version != version:
-            raise BudgetConflict(
-                f"CONTEXT_BUDGET_CONFLICT: the profile is at version {current.version}, the update is for {version}"
-            )
-        return replace(profile, version=version + 1)
+        def change(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
+            current = self._profile(now)
+            if current.version != version:
+                raise BudgetConflict(
+                    f"CONTEXT_BUDGET_CONFLICT: the profile is at version {current.version}, the update is for {version}"
+                )
+            return stored.to_wire()
+
+        with self._lock:
+            if self._authored is None:
+                change(None)
+                self._default = stored
+            else:
+                self._authored.change_profile(change)
+        return stored
+
+    def _profile(self, stored: Mapping[str, Any] | None) -> BudgetProfile:
+        if stored is None:
+            return self._default
+        try:
+            profile = BudgetProfile.from_wire(stored)
+            if type(profile.version) is not int:
+                raise ValueError(f"version must be a number, got {profile.version!r}")
+        except (ValueError, TypeError, AttributeError) as error:
+            name = "the profile" if self._authored is None else self._authored.profile_name
+            raise ConfigError(f"{name}: not a budget profile: {error}") from error
+        return profile

@@ -21,12 +21,13 @@ file and line; a record that was right before stays as it was.
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Hashable, Iterable
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from armarius.codex.authored.record_file import RecordFile
+from armarius.codex.authored.protocol import Authored
+from armarius.codex.authored.record_file import records_of
 from armarius.codex.authored.toml_blocks import Block
 from armarius.codex.importers.codex_json import CodexFile, EntryReader
 from armarius.codex.merge import NameIndex, merge
@@ -43,13 +44,13 @@ class AuthoredCodex:
     fields it states. `build_codex(…, authored=authored.read())` makes the whole.
 
     Args:
-        root: The project folder.
+        authored: Where the records are kept; a folder stands for its files.
         whole: The merged codex as it is now; with it, `list`, `get` and `relations` see all of it, and `update` also
             overrides what a profile or `codex.json` says.
     """
 
-    def __init__(self, root: Path, *, whole: Callable[[], Codex] | None = None) -> None:
-        self._file = RecordFile(root, "codex.toml", tables=["entity", "relation"], check=_check)
+    def __init__(self, authored: Authored | Path, *, whole: Callable[[], Codex] | None = None) -> None:
+        self._file = records_of(authored, "codex", tables=["entity", "relation"], check=_check)
         self._whole = whole
 
     def list(self) -> tuple[Entity, ...]:
@@ -223,7 +224,7 @@ class AuthoredCodex:
         """What is wrong with the file now."""
         return self._file.problems()
 
-    def stamp(self) -> tuple[int, ...] | None:
+    def stamp(self) -> Hashable:
         """Differs after every change of the file, by whichever hand."""
         return self._file.stamp()
 

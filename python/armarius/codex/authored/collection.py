@@ -1,12 +1,13 @@
 """Memories and constraints: small records that are listed, created, changed and deleted, kept in a `RecordFile`."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
-from armarius.codex.authored.record_file import RecordFile
+from armarius.codex.authored.protocol import Authored, BookName
+from armarius.codex.authored.record_file import records_of
 from armarius.codex.authored.toml_blocks import Block
 from armarius.codex.model import Constraint, Memory
 from armarius.errors import CodexError
@@ -20,11 +21,11 @@ Wrong = Callable[[dict[str, Any]], str]
 class Collection(Generic[Item]):
     """Records of one kind in file order. Threads may share it; hand edits are seen at the next call."""
 
-    def __init__(self, file: tuple[Path, str], table: str, kind: type[Item], wrong: Wrong) -> None:
+    def __init__(self, authored: Authored | Path, book: BookName, table: str, kind: type[Item], wrong: Wrong) -> None:
         self._kind: type[Item] = kind
         self._table = table
         self._wrong = wrong
-        self._file = RecordFile(*file, tables=[table], check=self._check)
+        self._file = records_of(authored, book, tables=[table], check=self._check)
 
     def list(self) -> tuple[Item, ...]:
         """All records; one that is broken in the file stands as it last was when it was right."""
@@ -56,7 +57,7 @@ class Collection(Generic[Item]):
         """What is wrong with the file now: file, line and what."""
         return self._file.problems()
 
-    def stamp(self) -> tuple[int, ...] | None:
+    def stamp(self) -> Hashable:
         """Differs after every change of the file, by whichever hand."""
         return self._file.stamp()
 
@@ -101,14 +102,14 @@ class Collection(Generic[Item]):
 
 
 class Memories(Collection[Memory]):
-    """The memories of one project, in `.armarius/memories.toml`.
+    """The memories of one project; of a folder, in `.armarius/memories.toml`.
 
     Args:
-        root: The project folder.
+        authored: Where they are kept; a folder stands for its files.
     """
 
-    def __init__(self, root: Path) -> None:
-        super().__init__((root, "memories.toml"), "memory", Memory, _wrong_memory)
+    def __init__(self, authored: Authored | Path) -> None:
+        super().__init__(authored, "memories", "memory", Memory, _wrong_memory)
 
     def create(self, text: str, *, kind: MemoryKind = "semantic", confidence: float = 1.0, id: str = "") -> Memory:  # noqa: A002
         """Add a memory.
@@ -131,14 +132,14 @@ class Memories(Collection[Memory]):
 
 
 class Constraints(Collection[Constraint]):
-    """The constraints of one project, in `.armarius/constraints.toml`.
+    """The constraints of one project; of a folder, in `.armarius/constraints.toml`.
 
     Args:
-        root: The project folder.
+        authored: Where they are kept; a folder stands for its files.
     """
 
-    def __init__(self, root: Path) -> None:
-        super().__init__((root, "constraints.toml"), "constraint", Constraint, _wrong_constraint)
+    def __init__(self, authored: Authored | Path) -> None:
+        super().__init__(authored, "constraints", "constraint", Constraint, _wrong_constraint)
 
     def create(self, text: str, *, source: ConstraintOrigin = "user", priority: int = 0, id: str = "") -> Constraint:  # noqa: A002
         """Add a constraint, or return the one that says the same already.

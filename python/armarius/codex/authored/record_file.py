@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from armarius.codex.authored.protocol import Authored, BookName, Check, RecordBook
 from armarius.codex.authored.toml_blocks import Block, read_blocks, write_block
 from armarius.errors import CodexError
 from armarius.files import folder_lock, make_folder, read_file, refusal, stat_of, write_atomic
@@ -12,7 +13,12 @@ from armarius.files import folder_lock, make_folder, read_file, refusal, stat_of
 FOLDER = ".armarius"
 _MAX_BYTES = 64 * 1024 * 1024
 
-Check = Callable[[Block], str]
+
+def records_of(authored: Authored | Path, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
+    """The records of a book; those of a project folder when that is what is given."""
+    if isinstance(authored, Path):
+        return RecordFile(authored, f"{book}.toml", tables=tables, check=check)
+    return authored.records(book, tables=tables, check=check)
 
 
 class RecordFile:

@@ -3,11 +3,11 @@
 import apsw
 
 import armarius._core as _core
-from armarius.store.protocol import TextHit, TextQuery
+from armarius.store.rows import TextHit, TextQuery
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import PARAGRAPH_BITS
 
-__all__ = ["document_frequencies", "search", "set_weights"]
+__all__ = ["search", "set_weights"]
 
 # A word in a heading says more about what follows than one in the text: title, content, characters, tags.
 _WEIGHTS = (4.0, 1.0, 2.0, 2.0)
@@ -49,16 +49,6 @@ def search(connection: apsw.Connection, query: TextQuery) -> list[TextHit]:
     sql.append(f"WHERE {' AND '.join(where)} ORDER BY full_text.rank, d.path, full_text.rowid LIMIT ?")
     rows = all_rows(connection, " ".join(sql), (mask, PARAGRAPH_BITS, *values, query.limit))
     return [TextHit(path, paragraph, score) for path, paragraph, score in rows]
-
-
-def document_frequencies(connection: apsw.Connection, terms: list[str]) -> list[int]:
-    """In how many paragraphs each term stands."""
-    found = []
-    for term in terms:
-        phrase = _core.term_phrase(term)
-        sql = "SELECT count(*) FROM full_text WHERE full_text MATCH ?"
-        found.append(first_row(connection, sql, (phrase,))[0] if phrase else 0)
-    return found
 
 
 def _all(query: TextQuery) -> str:

@@ -6,13 +6,14 @@ import apsw
 
 from armarius.errors import StoreCorrupt
 from armarius.store.sqlite.connection import all_rows, first_row
+from armarius.store.sqlite.learnt import learnt_problems
 from armarius.store.sqlite.packing import (
     PARAGRAPH_BITS,
     document_hash,
     full_text_rows,
     read_document_rows,
-    unpack_mentions,
 )
+from armarius.store.sqlite.schema import keep_meta, meta
 
 __all__ = ["keep_hash", "problems"]
 
@@ -29,7 +30,8 @@ def problems(connection: apsw.Connection) -> list[str]:
     """Everything that is wrong, as sentences.
 
     `integrity_check` for pages and b-trees, the FTS5 check for its segments, a hash per document for every stored
-    column, equal numbers of paragraphs, full-text rows and mentions, and the whole vocabulary against the text.
+    column and for everything learnt, equal numbers of paragraphs and full-text rows, and the whole vocabulary against
+    the text.
 
     Cost: reads the whole file; about 0.2 s for a novel of a million characters.
     """
@@ -43,11 +45,11 @@ def _problems(connection: apsw.Connection) -> list[str]:
     found = [f"integrity_check: {row[0]}" for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
     if found:
         return found
-    paragraphs = mentions = 0
+    paragraphs = 0
     vocabulary: dict[str, int] = {}
     for row in all_rows(
         connection,
-        "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text, mentions, hash, length, "
+        "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text, version, hash, length, "
         "paragraphs FROM documents ORDER BY id",
     ):
         document = read_document_rows(connection, row[:9])
@@ -56,7 +58,6 @@ def _problems(connection: apsw.Connection) -> list[str]:
         if (len(document.text), len(document.paragraphs)) != (row[11], row[12]):
             found.append(f"{row[1]}: length or number of paragraphs is wrong")
         base = row[0] << PARAGRAPH_BITS
-        mentions += int((unpack_mentions(row[9])[:, 1] >= 0).sum())
         paragraphs += len(document.paragraphs)
         for _, *columns in full_text_rows(document, base):
             for token in {token for column in columns for token in column.split(" ") if token}:
@@ -64,26 +65,27 @@ def _problems(connection: apsw.Connection) -> list[str]:
     for table, expected, count in (
         ("paragraphs", paragraphs, "SELECT count(*) FROM paragraphs"),
         ("full text", paragraphs, "SELECT count(*) FROM full_text_docsize"),
-        ("mentions", mentions, "SELECT coalesce(sum(count), 0) FROM mention_counts"),
     ):
         actual = first_row(connection, count)[0]
         if actual != expected:
             found.append(f"{table}: {actual} rows, {expected} expected")
-    from armarius.store.sqlite.vectors_upkeep import vector_problems
+    found += learnt_problems(connection)
+    if first_row(connection, "SELECT 1 FROM vector_sets") is not None:
+        from armarius.store.sqlite.vectors_upkeep import vector_problems
 
-    found += vector_problems(connection)
+        found += vector_problems(connection)
     if dict(all_rows(connection, "SELECT term, doc FROM full_text_terms")) != vocabulary:
         found.append("full text: terms differ from the documents")
     for name in _HASHED:
-        kept = first_row(connection, "SELECT value FROM notes WHERE key = ?", (f"hash:{name}",))
-        if kept and kept[0] != _hash(connection, name):
+        kept = meta(connection, f"hash:{name}")
+        if kept is not None and kept != _hash(connection, name):
             found.append(f"{name}: stored rows do not match their hash")
     return found
 
 
 def keep_hash(connection: apsw.Connection, name: str) -> None:
     """Remember the hash of the graph or the records, for `problems`."""
-    connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (f"hash:{name}", _hash(connection, name)))
+    keep_meta(connection, f"hash:{name}", _hash(connection, name))
 
 
 def _hash(connection: apsw.Connection, name: str) -> str:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
@@ -13,23 +13,17 @@ from armarius.documents.document import Document
 from armarius.documents.front_matter import as_strings
 from armarius.documents.segments import Paragraph, Role
 from armarius.errors import StoreCorrupt
-from armarius.store.protocol import MentionRow
 from armarius.store.sqlite.connection import all_rows, first_row
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 __all__ = [
     "PARAGRAPH_BITS",
     "ROLES",
     "document_hash",
+    "full_text_rows",
     "insert_document",
-    "pack_mentions",
     "read_document_rows",
     "remove_document",
     "unpack_front_matter",
-    "unpack_mentions",
     "unpack_text",
 ]
 
@@ -38,13 +32,13 @@ ROLES: tuple[Role, ...] = ("body", "heading", "front_matter")
 _TEXT_LEVEL = 1  # zlib: 46 % of Chinese text at 60 MB/s; level 6 saves 2 % more at a third of the speed
 
 _INSERT = (
-    "INSERT INTO documents (id, path, kind, title, chapter, length, paragraphs, encoding, content_hash, front_matter, "
-    "stamp, text, mentions, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO documents (id, path, version, kind, title, chapter, length, paragraphs, encoding, content_hash, "
+    "front_matter, stamp, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
 def insert_document(
-    connection: apsw.Connection, number: int | None, document: Document, stamp: str, mentions: bytes
+    connection: apsw.Connection, number: int | None, document: Document, stamp: str, version: int
 ) -> int:
     """Insert a document, its paragraphs and its full text; the id is `number`, or new."""
     text = zlib.compress(document.text.encode("utf-8", "surrogatepass"), _TEXT_LEVEL)
@@ -52,9 +46,9 @@ def insert_document(
     connection.execute(
         _INSERT,
         (
-            number, document.path, document.kind, document.title, document.chapter, len(document.text),
-            len(document.paragraphs), document.encoding, document.content_hash, front_matter, stamp, text, mentions,
-            document_hash(document, mentions),
+            number, document.path, version, document.kind, document.title, document.chapter, len(document.text),
+            len(document.paragraphs), document.encoding, document.content_hash, front_matter, stamp, text,
+            document_hash(document, version),
         ),
     )  # fmt: skip
     number = connection.last_insert_rowid()
@@ -95,11 +89,12 @@ def full_text_rows(document: Document, base: int) -> list[tuple[int, str, str, s
 
 
 def remove_document(connection: apsw.Connection, path: str) -> int | None:
-    """Remove a document and everything keyed by its paragraphs; its id, or None when it was not there."""
+    """Remove a document and everything kept by its id; the id, or None when it was not there."""
     row = first_row(connection, "SELECT id FROM documents WHERE path = ?", (path,))
     if row is None:
         return None
     low, high = row[0] << PARAGRAPH_BITS, (row[0] + 1) << PARAGRAPH_BITS
+    connection.execute("DELETE FROM learnt WHERE document = ?", (row[0],))
     connection.execute("DELETE FROM full_text WHERE rowid >= ? AND rowid < ?", (low, high))
     connection.execute("DELETE FROM paragraphs WHERE id >= ? AND id < ?", (low, high))
     connection.execute("DELETE FROM headings WHERE id >= ? AND id < ?", (low, high))
@@ -140,36 +135,14 @@ def unpack_text(path: str, data: bytes) -> str:
         raise StoreCorrupt(f"text of {path} is damaged: {error}") from error
 
 
-def document_hash(document: Document, mentions: bytes) -> bytes:
+def document_hash(document: Document, version: int) -> bytes:
     """BLAKE2b-128 over everything that is stored of a document except its stamp."""
     digest = hashlib.blake2b(digest_size=16)
     head = (
-        document.path, document.kind, document.title, document.chapter, document.encoding, document.content_hash,
-        json.dumps(document.front_matter, ensure_ascii=False, sort_keys=True),
+        version, document.path, document.kind, document.title, document.chapter, document.encoding,
+        document.content_hash, json.dumps(document.front_matter, ensure_ascii=False, sort_keys=True),
         [(p.start, p.end, p.role, p.chapter, p.heading_path) for p in document.paragraphs],
     )  # fmt: skip
     digest.update(repr(head).encode("utf-8", "surrogatepass"))
     digest.update(document.text.encode("utf-8", "surrogatepass"))
-    digest.update(mentions)
     return digest.digest()
-
-
-def pack_mentions(mentions: Sequence[MentionRow], refs: dict[str, int]) -> bytes:
-    """Mentions as a column, sorted by (start, -end, entity); mentions of entities without a ref are left out."""
-    known = sorted((m for m in mentions if m.entity in refs), key=lambda m: (m.start, -m.end, m.entity))
-    if not known:
-        return b""
-    import numpy as np  # a tenth of a second, and only mentions need it
-
-    quadruples = np.array([(refs[m.entity], m.paragraph, m.start, m.end) for m in known], dtype="<i4")
-    return zlib.compress(quadruples.tobytes(), _TEXT_LEVEL)
-
-
-def unpack_mentions(data: bytes) -> "NDArray[np.int32]":
-    """Mentions from their column: int32, shape (n, 4), columns entity ref, paragraph, start, end."""
-    import numpy as np
-
-    try:
-        return np.frombuffer(zlib.decompress(data) if data else b"", dtype="<i4").reshape(-1, 4)
-    except (zlib.error, ValueError) as error:
-        raise StoreCorrupt(f"mentions are damaged: {error}") from error

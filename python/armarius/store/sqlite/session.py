@@ -5,19 +5,18 @@ from contextlib import contextmanager
 
 import apsw
 
-from armarius.errors import StoreCorrupt, StoreError
+from armarius.errors import StoreBusy, StoreCorrupt, StoreError
 from armarius.files import is_regular
 from armarius.store.sqlite.connection import (
     Connections,
     all_rows,
     connect,
-    first_row,
     translated,
 )
 from armarius.store.sqlite.fulltext import set_weights
 from armarius.store.sqlite.integrity import problems
 from armarius.store.sqlite.location import Place
-from armarius.store.sqlite.schema import check_header, migrate
+from armarius.store.sqlite.schema import check_header, is_outdated, keep_meta, meta, migrate
 
 __all__ = ["Session"]
 
@@ -43,6 +42,10 @@ class Session:
         try:
             place.check()
             if rebuild or not place.is_ours() or place.is_stub() or (alone and place.is_forged()):
+                place.discard()
+            if place.exists() and is_outdated(place.index, below=place.below):
+                if not alone:
+                    raise StoreBusy(f"{place.index}: an earlier armarius has it open, and this one must make it again")
                 place.discard()
             created = not place.exists()
             if created:
@@ -75,12 +78,12 @@ class Session:
         if created:
             with self._connections.writing() as connection:
                 set_weights(connection)
-                connection.execute("INSERT INTO notes VALUES ('generation', '0')")
+                keep_meta(connection, "generation", "0")
         elif check and (wrong := self.verify()):
             raise StoreCorrupt(f"{self.path}: {wrong[0]}")
         with self.reading() as connection:
-            owner = first_row(connection, "SELECT value FROM notes WHERE key = 'project_id'")
-        if owner != (self.project_id,):
+            owner = meta(connection, "project_id")
+        if owner != self.project_id:
             migrate(self._connections.writer, self.path, self.project_id)  # raises ScopeViolation
 
     @contextmanager
@@ -91,16 +94,14 @@ class Session:
             yield connection
 
     @contextmanager
-    def writing(self, *, counted: bool = True) -> Iterator[apsw.Connection]:
-        """The writer inside a transaction, all or nothing; vectors are not counted, no text changes with them."""
+    def writing(self) -> Iterator[apsw.Connection]:
+        """The writer inside a transaction, all or nothing."""
         self._check()
         if self._sealed:
             self._place.break_seal()
             self._sealed = False
         with self._noticing(), self._connections.writing() as connection:
             yield connection
-            if counted:
-                connection.execute("UPDATE notes SET value = value + 1 WHERE key = 'generation'")
 
     @contextmanager
     def _noticing(self) -> Iterator[None]:

@@ -1,52 +1,38 @@
 """The embedded store: one SQLite file per project, in the user's cache directory."""
 
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-
-import apsw
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
 
 from armarius.documents.classify import Kind
 from armarius.documents.document import Document
-from armarius.store.protocol import (
+from armarius.errors import StoreConflict, StoreCorrupt
+from armarius.store.rows import (
     Change,
+    Changed,
     Collection,
     DocumentRow,
     EntityRow,
     FileRow,
-    MentionCount,
-    MentionRow,
+    Learnt,
     Passage,
     PassageKey,
-    Put,
     Record,
     RelationRow,
-    Remove,
-    Restamp,
-    Step,
     StoreState,
     TextHit,
     TextQuery,
 )
-from armarius.store.sqlite import fulltext, graph
-from armarius.store.sqlite import mentions as counts
-from armarius.store.sqlite.connection import all_rows, first_row, translated
-from armarius.store.sqlite.integrity import keep_hash
+from armarius.store.sqlite import fulltext, generations, graph, learnt
+from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.location import Place
-from armarius.store.sqlite.packing import (
-    insert_document,
-    pack_mentions,
-    read_document_rows,
-    remove_document,
-    unpack_front_matter,
-)
+from armarius.store.sqlite.packing import read_document_rows, unpack_front_matter
 from armarius.store.sqlite.passages import read_passages
 from armarius.store.sqlite.session import Session
+from armarius.store.sqlite.writing import write
 
 if TYPE_CHECKING:
-    from armarius.store.sqlite.vectors_storage import VectorStorage
+    from armarius.store.sqlite.vectors_storage import SqliteVectors
 
 __all__ = ["SqliteStore"]
 
@@ -56,17 +42,18 @@ _DOCUMENT = (
 
 
 class SqliteStore:
-    """`Store` over SQLite. Open with `SqliteStore.open`."""
+    """`Store` over SQLite. Open with `SqliteStore.open`, or with `open_repaired`."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, place: Place) -> None:
         self._session = session
+        self._place = place
         self._reading = session.reading
         self._writing = session.writing
-        self._vectors: VectorStorage | None = None
+        self._vectors: SqliteVectors | None = None
         self._lock = threading.Lock()
 
     @classmethod
-    def open(cls, place: Place, *, project_id: str, rebuild: bool = False) -> "SqliteStore":
+    def open(cls, place: Place, *, project_id: str, rebuild: bool = False) -> Self:
         """Open the index at `place`, checked; an absent one, or one that is not ours, is made anew and empty.
 
         Args:
@@ -83,7 +70,15 @@ class SqliteStore:
 
         Cost: reads the whole file once, to compare it with its seal (10 MB: 10 ms) or to check it after a crash.
         """
-        return cls(Session.open(place, project_id=project_id, rebuild=rebuild))
+        return cls(Session.open(place, project_id=project_id, rebuild=rebuild), place)
+
+    @classmethod
+    def open_repaired(cls, place: Place, *, project_id: str) -> Self:
+        """`open`, and an empty index in place of a damaged one."""
+        try:
+            return cls.open(place, project_id=project_id)
+        except StoreCorrupt:
+            return cls.open(place, project_id=project_id, rebuild=True)
 
     @property
     def project_id(self) -> str:
@@ -91,28 +86,31 @@ class SqliteStore:
         return self._session.project_id
 
     @property
-    def path(self) -> Path:
+    def location(self) -> str:
         """The index file. Never open it with another SQLite library in this process: that drops its locks."""
-        return self._session.path
+        return str(self._session.path)
 
     @property
-    def damaged(self) -> bool:
-        """Something in the file could not be read: open it again with `rebuild=True`."""
-        return self._session.damaged
-
-    @property
-    def vectors(self) -> "VectorStorage":
-        """The vectors of this index."""
-        from armarius.store.sqlite.vectors_storage import VectorStorage  # numpy, for those who have vectors
+    def vectors(self) -> "SqliteVectors":
+        """See `Store`; numpy and the approximate index are loaded here, not before."""
+        from armarius.store.sqlite.vectors_storage import SqliteVectors
 
         with self._lock:
             if self._vectors is None:
-                self._vectors = VectorStorage(self._session, self._session.path.parent, below=self._session.below)
+                self._vectors = SqliteVectors(self._session, self._session.path.parent, below=self._session.below)
             return self._vectors
 
     def close(self) -> None:
         """See `Store`; the last process to close leaves a seal."""
         self._session.close()
+
+    def reopen(self) -> Self:
+        """See `Store`."""
+        damaged = self._session.damaged
+        self.close()
+        if damaged:
+            return self.open(self._place, project_id=self.project_id, rebuild=True)
+        return self.open_repaired(self._place, project_id=self.project_id)
 
     def state(self) -> StoreState:
         """See `Store`."""
@@ -120,11 +118,33 @@ class SqliteStore:
             row = first_row(
                 connection,
                 "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM paragraphs), "
-                "(SELECT coalesce(sum(count), 0) FROM mention_counts), (SELECT count(*) FROM entities), "
-                "(SELECT CAST(value AS INTEGER) FROM notes WHERE key = 'generation')",
+                "(SELECT count(*) FROM entities)",
             )
-        documents, paragraphs, mentions, entities, generation = row
-        return StoreState(documents, paragraphs, mentions, entities, self._session.size(), generation)
+            generation = generations.generation(connection)
+        documents, paragraphs, entities = row
+        return StoreState(documents, paragraphs, entities, self._session.size(), generation)
+
+    def generation(self) -> int:
+        """See `Store`."""
+        with self._reading() as connection:
+            return generations.generation(connection)
+
+    def changed(self, since: int) -> Changed:
+        """See `Store`."""
+        with self._reading() as connection:
+            return generations.changed(connection, since)
+
+    def apply(self, changes: Sequence[Change], *, expect: int | None = None) -> int:
+        """See `Store`."""
+        if not changes:
+            now = self.generation()
+            if expect is not None and expect != now:
+                raise StoreConflict(f"the index is at generation {now}, not {expect}")
+            return now
+        with self._writing() as connection:
+            version = generations.next_generation(connection, expect)
+            write(connection, changes, version)
+        return version
 
     def note(self, key: str) -> str | None:
         """See `Store`."""
@@ -132,35 +152,10 @@ class SqliteStore:
             row = first_row(connection, "SELECT value FROM notes WHERE key = ?", (key,))
         return None if row is None else str(row[0])
 
-    def set_note(self, key: str, value: str) -> None:
+    def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, Learnt]:
         """See `Store`."""
-        with self._writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
-
-    def apply(self, changes: Sequence[Change]) -> None:
-        """See `Store`."""
-        from armarius.store.sqlite.vectors_upkeep import carry_document
-
-        if not changes:
-            return
-        with self._writing() as connection:
-            refs = graph.entity_refs(connection)
-            for change in changes:
-                if isinstance(change, Restamp):
-                    connection.execute("UPDATE documents SET stamp = ? WHERE path = ?", (change.stamp, change.path))
-                    continue
-                path = change.path if isinstance(change, Remove) else change.document.path
-                row = first_row(connection, "SELECT id, mentions FROM documents WHERE path = ?", (path,))
-                if row is not None:
-                    counts.remove_counts(connection, *row)
-                    remove_document(connection, path)
-                if isinstance(change, Put):
-                    packed = pack_mentions(change.mentions, refs)
-                    number = insert_document(connection, row and row[0], change.document, change.stamp, packed)
-                    counts.insert_counts(connection, number, packed)
-                    carry_document(connection, number, change.document)
-                elif row is not None:
-                    carry_document(connection, row[0], None)
+        with self._reading() as connection:
+            return learnt.learnt(connection, kind, paths)
 
     def files(self) -> dict[str, FileRow]:
         """See `Store`."""
@@ -187,9 +182,13 @@ class SqliteStore:
 
     def document(self, path: str) -> Document | None:
         """See `Store`."""
+        return next(iter(self.documents_of([path])), None)
+
+    def documents_of(self, paths: Sequence[str]) -> list[Document]:
+        """See `Store`."""
         with self._reading() as connection:
-            row = first_row(connection, _DOCUMENT, (path,))
-            return None if row is None else read_document_rows(connection, row)
+            rows = (first_row(connection, _DOCUMENT, (path,)) for path in paths)
+            return [read_document_rows(connection, row) for row in rows if row is not None]
 
     def passages(self, keys: Sequence[PassageKey]) -> list[Passage]:
         """See `Store`."""
@@ -201,42 +200,6 @@ class SqliteStore:
         with self._reading() as connection:
             return fulltext.search(connection, query)
 
-    def document_frequency(self, terms: Sequence[str]) -> list[int]:
-        """See `Store`."""
-        with self._reading() as connection:
-            return fulltext.document_frequencies(connection, list(terms))
-
-    def mentions(self, path: str) -> list[MentionRow]:
-        """See `Store`."""
-        with self._reading() as connection:
-            return counts.mentions_of(connection, path)
-
-    def mention_counts(
-        self,
-        entities: Sequence[str] | None = None,
-        *,
-        by: Literal["document", "paragraph"] = "document",
-        paths: Sequence[str] | None = None,
-    ) -> list[MentionCount]:
-        """See `Store`."""
-        with self._reading() as connection:
-            return counts.mention_counts(connection, entities, paragraphs=by == "paragraph", paths=paths)
-
-    def replace_mentions(self, mentions: Mapping[str, Sequence[MentionRow]]) -> None:
-        """See `Store`."""
-        with self._writing() as connection:
-            counts.replace_mentions(connection, mentions)
-
-    def replace_graph(self, entities: Sequence[EntityRow], relations: Sequence[RelationRow]) -> None:
-        """See `Store`."""
-        with self._writing() as connection:
-            from armarius.store.sqlite.vectors_upkeep import forget_entities
-
-            forget_entities(connection, {entity.id for entity in entities})
-            if graph.replace_graph(connection, entities, relations):
-                counts.drop_unknown(connection)
-            keep_hash(connection, "graph")
-
     def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:
         """See `Store`."""
         with self._reading() as connection:
@@ -246,22 +209,6 @@ class SqliteStore:
         """See `Store`."""
         with self._reading() as connection:
             return graph.relations(connection, touching)
-
-    def neighbours(self, entities: Sequence[str], *, depth: int = 1, limit: int = 1000) -> list[list[Step]]:
-        """See `Store`."""
-        if depth < 1:
-            raise ValueError(f"depth must be >= 1, got {depth}")
-        with self._reading() as connection:
-            return graph.neighbours(connection, entities, depth, limit)
-
-    def replace_records(self, collection: Collection, records: Sequence[Record]) -> None:
-        """See `Store`."""
-        with self._writing() as connection:
-            connection.execute("DELETE FROM records WHERE collection = ?", (collection,))
-            connection.executemany(
-                "INSERT INTO records VALUES (?, ?, ?)", [(collection, *astuple(record)) for record in records]
-            )
-            keep_hash(connection, "records")
 
     def records(self, collection: Collection) -> list[Record]:
         """See `Store`."""
@@ -274,14 +221,3 @@ class SqliteStore:
     def verify(self) -> list[str]:
         """See `Store`."""
         return self._session.verify()
-
-    def backup(self, target: Path) -> None:
-        """Copy the index, consistent, while it is in use; `target` may then be opened with any SQLite."""
-        with self._reading() as connection, translated(target):
-            copy = apsw.Connection(str(target))
-            try:
-                with copy.backup("main", connection, "main") as work:
-                    while not work.done:
-                        work.step(1000)
-            finally:
-                copy.close()

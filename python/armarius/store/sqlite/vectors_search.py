@@ -6,81 +6,70 @@ read transaction.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import apsw
 import numpy as np
 
-from armarius.embedders.preprocess import unit_rows
-from armarius.embedders.protocol import Vectors
 from armarius.store.sqlite.connection import all_rows
 from armarius.store.sqlite.packing import PARAGRAPH_BITS
-from armarius.store.sqlite.vectors_sets import VectorSet
+from armarius.store.sqlite.vectors_sets import table_of
 from armarius.store.sqlite.vectors_table import read_vectors
+from armarius.store.vector_rows import unit_rows
+from armarius.store.vectors_protocol import VectorFilter, Vectors, VectorSet
 
-__all__ = ["Filter", "admitted", "nearest"]
+__all__ = ["admitted", "nearest", "slots_of"]
 
 _FEW = 2048
 LIMIT = 4096
 """sqlite-vec refuses more neighbours than this."""
 
+Condition = tuple[str, tuple[object, ...]]
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which paragraphs may answer; the default admits all paragraphs and no entities.
 
-    Attributes:
-        kinds: Document kinds; empty is all.
-        chapters: Inclusive bounds; with a bound, paragraphs without a chapter are left out.
-        entities: Entity cards instead of paragraphs.
+def _kind(which: VectorFilter) -> Condition:
+    kinds = " " + " ".join(which.kinds) + " " if which.kinds else ""
+    return "(? = '' OR instr(?, ' ' || d.kind || ' '))", (kinds, kinds)
+
+
+def _chapter(which: VectorFilter) -> Condition:
+    low, high = which.chapters
+    return "(? IS NULL OR p.chapter >= ?) AND (? IS NULL OR p.chapter <= ?)", (low, low, high, high)
+
+
+def _where(which: VectorFilter) -> Condition:
+    """For a few owners `v`: one look-up each."""
+    if which.entities:
+        return "v.owner < 0", ()
+    (kind, kinds), (chapter, bounds) = _kind(which), _chapter(which)
+    clause = (
+        "v.owner > 0 AND EXISTS (SELECT 1 FROM paragraphs p JOIN documents d ON d.id = p.id >> 24 WHERE "  # noqa: S608
+        f"p.id = v.owner AND {kind} AND {chapter})"
+    )
+    return clause, (*kinds, *bounds)
+
+
+def slots_of(vector_set: VectorSet, which: VectorFilter) -> Condition:
+    """The query for all slots of a set that pass: from the documents that do to their paragraphs to their vectors.
+
+    The plus keeps SQLite from the index by slot, which would be read to the end for each paragraph.
     """
-
-    kinds: tuple[str, ...] = ()
-    chapters: tuple[int | None, int | None] = (None, None)
-    entities: bool = False
-
-    @property
-    def _kind(self) -> tuple[str, tuple[object, ...]]:
-        kinds = " " + " ".join(self.kinds) + " " if self.kinds else ""
-        return "(? = '' OR instr(?, ' ' || d.kind || ' '))", (kinds, kinds)
-
-    @property
-    def _chapter(self) -> tuple[str, tuple[object, ...]]:
-        low, high = self.chapters
-        return "(? IS NULL OR p.chapter >= ?) AND (? IS NULL OR p.chapter <= ?)", (low, low, high, high)
-
-    @property
-    def _where(self) -> tuple[str, tuple[object, ...]]:
-        """For a few owners `v`: one look-up each."""
-        if self.entities:
-            return "v.owner < 0", ()
-        (kind, kinds), (chapter, bounds) = self._kind, self._chapter
-        clause = (
-            "v.owner > 0 AND EXISTS (SELECT 1 FROM paragraphs p JOIN documents d ON d.id = p.id >> 24 WHERE "  # noqa: S608
-            f"p.id = v.owner AND {kind} AND {chapter})"
-        )
-        return clause, (*kinds, *bounds)
-
-    def _slots(self, vector_set: VectorSet) -> tuple[str, tuple[object, ...]]:
-        """For all of a set: from the documents that pass to their paragraphs to their vectors.
-
-        The plus keeps SQLite from the index by slot, which would be read to the end for each paragraph.
-        """
-        if self.entities:
-            query = "SELECT slot FROM vectors WHERE vector_set = ? AND slot IS NOT NULL AND owner < 0"
-            return query, (vector_set.id,)
-        (kind, kinds), (chapter, bounds) = self._kind, self._chapter
-        query = (
-            f"SELECT v.slot FROM documents d CROSS JOIN paragraphs p ON p.id >= d.id << {PARAGRAPH_BITS} "  # noqa: S608
-            f"AND p.id < (d.id + 1) << {PARAGRAPH_BITS} AND {chapter} CROSS JOIN vectors v "
-            f"ON v.vector_set = ? AND v.owner = p.id AND +v.slot IS NOT NULL WHERE {kind}"
-        )
-        return query, (*bounds, vector_set.id, *kinds)
+    if which.entities:
+        query = "SELECT slot FROM vectors WHERE vector_set = ? AND slot IS NOT NULL AND owner < 0"
+        return query, (vector_set.id,)
+    (kind, kinds), (chapter, bounds) = _kind(which), _chapter(which)
+    query = (
+        f"SELECT v.slot FROM documents d CROSS JOIN paragraphs p ON p.id >= d.id << {PARAGRAPH_BITS} "  # noqa: S608
+        f"AND p.id < (d.id + 1) << {PARAGRAPH_BITS} AND {chapter} CROSS JOIN vectors v "
+        f"ON v.vector_set = ? AND v.owner = p.id AND +v.slot IS NOT NULL WHERE {kind}"
+    )
+    return query, (*bounds, vector_set.id, *kinds)
 
 
-def admitted(connection: apsw.Connection, vector_set: VectorSet, owners: Sequence[int], which: Filter) -> set[int]:
+def admitted(
+    connection: apsw.Connection, vector_set: VectorSet, owners: Sequence[int], which: VectorFilter | None
+) -> set[int]:
     """Those of `owners` that have a vector and pass the filter."""
-    clause, values = which._where
+    clause, values = ("1", ()) if which is None else _where(which)
     # CROSS JOIN: one look-up per owner; left to itself SQLite scans all vectors and parses the list for each
     query = (
         "SELECT v.owner FROM json_each(?) j CROSS JOIN vectors v ON v.vector_set = ? AND v.owner = j.value "  # noqa: S608
@@ -91,7 +80,7 @@ def admitted(connection: apsw.Connection, vector_set: VectorSet, owners: Sequenc
 
 
 def nearest(
-    connection: apsw.Connection, vector_set: VectorSet, vector: Vectors, limit: int, which: Filter | None
+    connection: apsw.Connection, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None
 ) -> list[tuple[int, float]]:
     """The nearest owners that pass the filter, with their cosine similarity, best first, ties by owner.
 
@@ -105,11 +94,11 @@ def nearest(
     condition = "live = 1"
     values: tuple[str, ...] = ()
     if which is not None:
-        slots = [slot for (slot,) in all_rows(connection, *which._slots(vector_set))]
+        slots = [slot for (slot,) in all_rows(connection, *slots_of(vector_set, which))]
         if len(slots) <= _FEW:
             return _among(connection, vector_set, vector, limit, slots)
         condition, values = "live = 1 AND slot IN (SELECT value FROM json_each(?))", (json.dumps(slots),)
-    query = f"SELECT slot, distance FROM {vector_set.table} WHERE embedding MATCH ? AND k = ? AND {condition}"  # noqa: S608
+    query = f"SELECT slot, distance FROM {table_of(vector_set)} WHERE embedding MATCH ? AND k = ? AND {condition}"  # noqa: S608
     data = np.ascontiguousarray(vector, "<f4").tobytes()
     found = all_rows(connection, query, (data, min(limit, LIMIT), *values)) if limit > 0 else []
     return _owned(connection, vector_set, {slot: 1.0 - distance for slot, distance in found if distance is not None})

@@ -5,62 +5,57 @@ Every function runs inside the caller's transaction.
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Literal
 
 import apsw
 
-from armarius.embedders.protocol import Fingerprint
 from armarius.errors import EmbeddingError, StoreCorrupt
-from armarius.semantic.ann_file import AnnFile
+from armarius.store.fingerprint import Fingerprint
+from armarius.store.sqlite.ann_file import AnnFile
 from armarius.store.sqlite.connection import all_rows, first_row
+from armarius.store.sqlite.schema import keep_meta, meta
+from armarius.store.vectors_protocol import SetState, VectorSet
 
-__all__ = ["State", "VectorSet", "all_sets", "create", "drop", "next_change", "remember_ann", "switch"]
-
-State = Literal["serving", "building"]
+__all__ = ["SetRow", "all_sets", "create", "drop", "next_change", "remember_ann", "switch", "table_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class VectorSet:
+class SetRow(VectorSet):
     """One row of `vector_sets`. `sequence` is the number of its last change."""
 
-    id: int
-    state: State
-    fingerprint: Fingerprint
     sequence: int
     ann: AnnFile | None
 
-    @property
-    def table(self) -> str:
-        """The vec0 table of this set."""
-        return f"vectors_{self.id}"
+
+def table_of(vector_set: VectorSet) -> str:
+    """The vec0 table of a set."""
+    return f"vectors_{vector_set.id}"
 
 
-def all_sets(connection: apsw.Connection) -> dict[State, VectorSet]:
+def all_sets(connection: apsw.Connection) -> dict[SetState, SetRow]:
     """The sets by state."""
     rows = all_rows(connection, "SELECT id, state, fingerprint, sequence, ann FROM vector_sets")
-    found: dict[State, VectorSet] = {}
+    found: dict[SetState, SetRow] = {}
     for number, state, fingerprint, sequence, ann in rows:
         try:
             saved = AnnFile(**json.loads(ann)) if ann else None
-            found[state] = VectorSet(number, state, Fingerprint.from_json(fingerprint), sequence, saved)
+            found[state] = SetRow(number, state, Fingerprint.from_json(fingerprint), sequence, saved)
         except (EmbeddingError, ValueError, TypeError) as error:
             raise StoreCorrupt(f"vector set {number} cannot be read: {error}") from error
     return found
 
 
-def create(connection: apsw.Connection, fingerprint: Fingerprint, state: State) -> VectorSet:
+def create(connection: apsw.Connection, fingerprint: Fingerprint, state: SetState) -> SetRow:
     """A new, empty set."""
     # ids are never reused: a freshly dropped table's name must not come back with another dimension
-    number = first_row(connection, "SELECT value + 1 FROM notes WHERE key = 'vector_set'")
-    set_id = int(number[0]) if number else 1
-    connection.execute("INSERT OR REPLACE INTO notes VALUES ('vector_set', ?)", (str(set_id),))
+    set_id = int(meta(connection, "vector_set") or 0) + 1
+    keep_meta(connection, "vector_set", str(set_id))
     connection.execute(
         "INSERT INTO vector_sets (id, state, fingerprint, sequence) VALUES (?, ?, ?, 0)",
         (set_id, state, fingerprint.to_json()),
     )
-    found = VectorSet(set_id, state, fingerprint, 0, None)
+    found = SetRow(set_id, state, fingerprint, 0, None)
     connection.execute(
-        f"CREATE VIRTUAL TABLE {found.table} USING vec0(slot INTEGER PRIMARY KEY, live INTEGER, "
+        f"CREATE VIRTUAL TABLE {table_of(found)} USING vec0(slot INTEGER PRIMARY KEY, live INTEGER, "
         f"embedding float[{fingerprint.dimension}] distance_metric=cosine)"
     )
     return found
@@ -68,7 +63,7 @@ def create(connection: apsw.Connection, fingerprint: Fingerprint, state: State) 
 
 def drop(connection: apsw.Connection, vector_set: VectorSet) -> None:
     """Forget a set and its vectors."""
-    connection.execute(f"DROP TABLE IF EXISTS {vector_set.table}")
+    connection.execute(f"DROP TABLE IF EXISTS {table_of(vector_set)}")
     for table in ("vectors", "vector_slots"):
         connection.execute(f"DELETE FROM {table} WHERE vector_set = ?", (vector_set.id,))  # noqa: S608 - fixed names
     connection.execute("DELETE FROM vector_sets WHERE id = ?", (vector_set.id,))

@@ -17,10 +17,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from armarius.embedders.protocol import Vectors, check_storable, usable_rows
 from armarius.errors import StoreCorrupt
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.vectors_sets import VectorSet, next_change
+from armarius.store.sqlite.vectors_sets import next_change, table_of
+from armarius.store.vector_rows import usable_rows
+from armarius.store.vectors_protocol import Vectors, VectorSet
 
 __all__ = [
     "Change",
@@ -86,7 +87,7 @@ def carry(connection: apsw.Connection, vector_set: VectorSet, old: range, texts:
     gone = [(vector_set.id, owner, b"", None, None, GONE, change) for owner in leaving if owner not in texts]
     connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?, ?, ?)", [*put, *gone])
     connection.executemany("INSERT INTO vector_slots VALUES (?, ?)", [(vector_set.id, slot) for slot in free])
-    connection.executemany(f"UPDATE {vector_set.table} SET live = 0 WHERE slot = ?", [(slot,) for slot in free])  # noqa: S608
+    connection.executemany(f"UPDATE {table_of(vector_set)} SET live = 0 WHERE slot = ?", [(slot,) for slot in free])  # noqa: S608
 
 
 def pending(connection: apsw.Connection, set_id: int) -> list[Entry]:
@@ -104,19 +105,12 @@ def store(connection: apsw.Connection, vector_set: VectorSet, entries: Sequence[
         connection: Inside a write transaction.
         vector_set: Where to.
         entries: Length n.
-        vectors: float32, shape (n, dimension); a zero row marks its owner as having no vector.
-
-    Raises:
-        DimensionMismatch: Another dimension.
-        EmbeddingError: NaN or infinity.
+        vectors: float32, shape (n, dimension), finite; a zero row marks its owner as having no vector.
     """
-    zero = np.asarray([not row.any() for row in vectors], np.bool_)
-    check_storable(
-        vectors[~zero], vector_set.fingerprint.dimension, [e for e, z in zip(entries, zero, strict=True) if not z]
-    )
     change = next_change(connection, vector_set.id)
     kept = 0
-    for entry, vector, empty in zip(entries, vectors, zero, strict=True):
+    for entry, vector in zip(entries, vectors, strict=True):
+        empty = not vector.any()
         row = first_row(
             connection,
             "SELECT text, state FROM vectors WHERE vector_set = ? AND owner = ?",
@@ -158,19 +152,21 @@ def read_vectors(connection: apsw.Connection, vector_set: VectorSet, slots: Sequ
         return out
     # where sqlite-vec keeps them: asking the virtual table takes a quarter of a millisecond for each
     query = (
-        f"SELECT chunk_id, rowid, chunk_offset FROM {vector_set.table}_rowids "  # noqa: S608
+        f"SELECT chunk_id, rowid, chunk_offset FROM {table_of(vector_set)}_rowids "  # noqa: S608
         "WHERE rowid IN (SELECT value FROM json_each(?)) ORDER BY chunk_id"
     )
     size = 4 * vector_set.fingerprint.dimension
     places = all_rows(connection, query, (json.dumps(list(slots)),))
     try:
         for chunk, members in groupby(places, key=itemgetter(0)):
-            with connection.blob_open("main", f"{vector_set.table}_vector_chunks00", "vectors", chunk, False) as blob:
+            with connection.blob_open(
+                "main", f"{table_of(vector_set)}_vector_chunks00", "vectors", chunk, False
+            ) as blob:
                 for _, slot, at in members:
                     blob.seek(at * size)
                     out[place[slot]] = np.frombuffer(blob.read(size), "<f4")
     except (ValueError, apsw.SQLError) as error:
-        raise StoreCorrupt(f"{vector_set.table}: a vector lies outside of its chunk: {error}") from error
+        raise StoreCorrupt(f"{table_of(vector_set)}: a vector lies outside of its chunk: {error}") from error
     return out
 
 
@@ -180,7 +176,7 @@ def problems(connection: apsw.Connection, vector_set: VectorSet) -> list[str]:
         connection, "SELECT slot, checksum FROM vectors WHERE vector_set = ? AND slot IS NOT NULL", (vector_set.id,)
     )
     expected = dict(rows)
-    found = [] if len(expected) == len(rows) else [f"{vector_set.table}: a slot has two owners"]
+    found = [] if len(expected) == len(rows) else [f"{table_of(vector_set)}: a slot has two owners"]
     seen = damaged = 0
     for slots, block in _chunks(connection, vector_set):
         usable = usable_rows(block)
@@ -189,9 +185,9 @@ def problems(connection: apsw.Connection, vector_set: VectorSet) -> list[str]:
                 seen += 1
                 damaged += not fit or zlib.crc32(row.tobytes()) != expected[slot]
     if seen != len(expected):
-        found.append(f"{vector_set.table}: {seen} vectors of {len(expected)}")
+        found.append(f"{table_of(vector_set)}: {seen} vectors of {len(expected)}")
     if damaged:
-        found.append(f"{vector_set.table}: {damaged} vectors do not match their checksum")
+        found.append(f"{table_of(vector_set)}: {damaged} vectors do not match their checksum")
     return found
 
 
@@ -203,15 +199,15 @@ def _write(connection: apsw.Connection, vector_set: VectorSet, data: bytes) -> i
         (vector_set.id,),
     )
     if free is not None:
-        connection.execute(f"UPDATE {vector_set.table} SET live = 1, embedding = ? WHERE slot = ?", (data, free[0]))  # noqa: S608
+        connection.execute(f"UPDATE {table_of(vector_set)} SET live = 1, embedding = ? WHERE slot = ?", (data, free[0]))  # noqa: S608
         return int(free[0])
-    connection.execute(f"INSERT INTO {vector_set.table} (live, embedding) VALUES (1, ?)", (data,))  # noqa: S608
+    connection.execute(f"INSERT INTO {table_of(vector_set)} (live, embedding) VALUES (1, ?)", (data,))  # noqa: S608
     return int(connection.last_insert_rowid())
 
 
 def chunk_numbers(connection: apsw.Connection, vector_set: VectorSet) -> list[int]:
     """The chunks of the set's vec0 table, each read by `read_chunk`."""
-    query = f"SELECT chunk_id FROM {vector_set.table}_chunks ORDER BY chunk_id"  # noqa: S608
+    query = f"SELECT chunk_id FROM {table_of(vector_set)}_chunks ORDER BY chunk_id"  # noqa: S608
     return [number for (number,) in all_rows(connection, query)]
 
 
@@ -221,8 +217,8 @@ def read_chunk(connection: apsw.Connection, vector_set: VectorSet, number: int) 
     Reads the layout of sqlite-vec 0.1 directly: row by row a vector takes a quarter of a millisecond.
     """
     query = (
-        f"SELECT c.rowids, c.validity, v.vectors FROM {vector_set.table}_chunks c "  # noqa: S608
-        f"JOIN {vector_set.table}_vector_chunks00 v ON v.rowid = c.chunk_id WHERE c.chunk_id = ?"
+        f"SELECT c.rowids, c.validity, v.vectors FROM {table_of(vector_set)}_chunks c "  # noqa: S608
+        f"JOIN {table_of(vector_set)}_vector_chunks00 v ON v.rowid = c.chunk_id WHERE c.chunk_id = ?"
     )
     row = first_row(connection, query, (number,))
     if row is None:
@@ -232,7 +228,7 @@ def read_chunk(connection: apsw.Connection, vector_set: VectorSet, number: int) 
         block = np.frombuffer(row[2], "<f4").reshape(-1, vector_set.fingerprint.dimension)
         return np.frombuffer(row[0], "<i8")[valid], block[valid]
     except (ValueError, IndexError) as error:
-        raise StoreCorrupt(f"{vector_set.table}: chunk {number} of the vectors is damaged: {error}") from error
+        raise StoreCorrupt(f"{table_of(vector_set)}: chunk {number} of the vectors is damaged: {error}") from error
 
 
 def _chunks(connection: apsw.Connection, vector_set: VectorSet) -> Iterator[tuple[NDArray[np.int64], Vectors]]:

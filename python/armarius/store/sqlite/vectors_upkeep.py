@@ -5,17 +5,16 @@ from collections.abc import Set as AbstractSet
 import apsw
 
 from armarius.documents.document import Document
-from armarius.semantic.texts import embedded_texts, text_hash
+from armarius.store.embedded_texts import embedded_texts, text_hash
 from armarius.store.sqlite import vectors_sets as sets
 from armarius.store.sqlite import vectors_table as table
 from armarius.store.sqlite.connection import all_rows
 from armarius.store.sqlite.packing import PARAGRAPH_BITS, read_document_rows
+from armarius.store.sqlite.vectors_owners import ENTITIES, owners_of
 
-__all__ = ["DOCUMENT", "ENTITIES", "carry_document", "forget_entities", "hashes_of", "owners_of", "vector_problems"]
+__all__ = ["DOCUMENT", "carry_document", "forget_entities", "hashes_of", "vector_problems"]
 
 DOCUMENT = "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text FROM documents"
-ENTITIES = range(-(1 << 62), 0)
-"""Owners that are entities: minus their ref."""
 
 
 def carry_document(connection: apsw.Connection, number: int, document: Document | None) -> None:
@@ -51,11 +50,6 @@ def vector_problems(connection: apsw.Connection) -> list[str]:
                 found.append(f"{row[1]}: vectors of {vector_set.fingerprint.name} belong to another text")
         found += table.problems(connection, vector_set)
     return found
-
-
-def owners_of(number: int) -> range:
-    """Owners that are paragraphs of document `number`."""
-    return range(number << PARAGRAPH_BITS, (number + 1) << PARAGRAPH_BITS)
 
 
 def hashes_of(number: int, document: Document | None) -> dict[int, bytes]:

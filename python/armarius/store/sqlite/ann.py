@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarius.embedders.preprocess import unit_rows
-from armarius.embedders.protocol import Vectors
 from armarius.errors import DimensionMismatch, StoreCorrupt
+from armarius.store.vector_rows import unit_rows
+from armarius.store.vectors_protocol import RecallSample, Vectors
 
-__all__ = ["REBUILD_AT", "TARGET_RECALL", "AnnIndex", "Neighbours", "RecallSample"]
+__all__ = ["REBUILD_AT", "TARGET_RECALL", "AnnIndex", "Neighbours"]
 
 Keys = NDArray[np.int64]
 
@@ -37,15 +37,6 @@ class Neighbours:
 
     keys: Keys
     similarities: Vectors
-
-
-@dataclass(frozen=True, slots=True)
-class RecallSample:
-    """recall@10 of the approximate index against exact search over `queries` sampled queries, at `expansion`."""
-
-    recall: float
-    queries: int
-    expansion: int
 
 
 class AnnIndex:

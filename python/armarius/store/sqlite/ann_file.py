@@ -13,7 +13,7 @@ from pathlib import Path
 
 from armarius.errors import StoreCorrupt
 from armarius.files import read_file, remove_file, stat_of, write_atomic
-from armarius.semantic.ann import AnnIndex
+from armarius.store.sqlite.ann import AnnIndex
 
 __all__ = ["AnnFile", "load", "save", "sweep"]
 

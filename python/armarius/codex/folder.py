@@ -1,0 +1,98 @@
+"""The authored files of a project folder.
+
+armarius.toml               the configuration
+codex.json                  entities and relations, written by a tool or by hand
+.armarius/codex.toml        entities and relations written through the API
+.armarius/memories.toml     memories
+.armarius/constraints.toml  constraints
+.armarius/budget.json       the budget profile
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from armarius.codex.authored.protocol import BookName, Check, RecordBook
+from armarius.codex.authored.record_file import FOLDER, RecordFile
+from armarius.codex.importers.codex_json import CodexFile
+from armarius.codex.load import CODEX_FILE, read_codex_file
+from armarius.config import CONFIG_NAME, Config, load_config
+from armarius.errors import ConfigError
+from armarius.files import folder_lock, read_file, write_atomic
+
+__all__ = ["FolderAuthored"]
+
+# Not documents, and part of what the index is made from.
+_INDEXED = (CODEX_FILE, f"{FOLDER}/codex.toml", f"{FOLDER}/memories.toml", f"{FOLDER}/constraints.toml")
+_PROFILE = "budget.json"
+_MAX_PROFILE_BYTES = 1024 * 1024
+
+
+class FolderAuthored:
+    """`Authored` over the files of one project folder.
+
+    Args:
+        root: The project folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def stamp(self) -> str:
+        """See `Authored`. Cost: one stat per file."""
+        return "|".join(_stamp(self.root / name) for name in _INDEXED)
+
+    def config_stamp(self) -> str:
+        """See `Authored`."""
+        return _stamp(self.root / CONFIG_NAME)
+
+    def config(self) -> Config:
+        """See `Authored`."""
+        return load_config(self.root)
+
+    def declared(self) -> CodexFile:
+        """See `Authored`."""
+        return read_codex_file(self.root)
+
+    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
+        """See `Authored`."""
+        return RecordFile(self.root, f"{book}.toml", tables=tables, check=check)
+
+    @property
+    def profile_name(self) -> str:
+        """See `Authored`."""
+        return _PROFILE
+
+    def profile(self) -> Mapping[str, Any] | None:
+        """See `Authored`: a link, what is no regular file, and more than 1 MiB are refused."""
+        try:
+            data = read_file(self.root / FOLDER / _PROFILE, limit=_MAX_PROFILE_BYTES, below=self.root)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            if error.filename != _PROFILE:
+                return None  # the folder of records is a link: CODEX_INVALID says so
+            raise ConfigError(f"{_PROFILE}: not read: {error.strerror}") from None
+        try:
+            found = json.loads(data.decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(f"{_PROFILE}: not a budget profile: {error}") from error
+        if not isinstance(found, dict):
+            raise ConfigError(f"{_PROFILE}: not a budget profile: {found!r:.80}")
+        return found
+
+    def change_profile(self, change: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]) -> None:
+        """See `Authored`."""
+        folder = self.root / FOLDER
+        with folder_lock(folder, below=self.root):
+            data = json.dumps(change(self.profile()), ensure_ascii=False, indent=2) + "\n"
+            write_atomic(folder / _PROFILE, data.encode("utf-8"), below=self.root)
+
+
+def _stamp(path: Path) -> str:
+    try:
+        info = path.stat()
+    except OSError:
+        return ""
+    return f"{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}:{info.st_ino}"

@@ -1,0 +1,81 @@
+"""Where a document mentions whom, as the index keeps it: packed, one row a document, found again when names change."""
+
+import json
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from armarius.documents.document import Document
+from armarius.index.snapshot import World
+from armarius.store.protocol import Store
+from armarius.store.rows import Learnt
+
+__all__ = ["KIND", "DocumentMention", "count_mentions", "find_mentions", "unpack_mentions"]
+
+KIND = "mentions"
+_HEAD = struct.Struct("<II")  # mentions inside paragraphs, bytes of the ids; then the ids, then the rows
+_ROW = struct.Struct("<IiII")  # index into the ids, paragraph, start, end
+_LEVEL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMention:
+    """One occurrence of an entity: `document.text[start:end]`, inside paragraph `paragraph` (-1: between two)."""
+
+    entity: str
+    paragraph: int
+    start: int
+    end: int
+
+
+def find_mentions(world: World, documents: Sequence[Document]) -> list[Learnt]:
+    """The mentions in each document by (start, -end, entity), in one crossing.
+
+    Cost: one pass over the texts on all cores; 16 bytes a mention before they are compressed.
+    """
+    import numpy as np  # what only answers, and finds the index equal, never needs it
+
+    packed = world.matcher.find_packed([document.text for document in documents])
+    found = np.frombuffer(packed, dtype="<u4").reshape(-1, 4)
+    ids = world.matcher.entity_ids
+    ends = np.searchsorted(found[:, 0], np.arange(len(documents) + 1))
+    rows = []
+    for i, document in enumerate(documents):
+        mine = found[ends[i] : ends[i + 1]]
+        starts = np.array([p.start for p in document.paragraphs], dtype=np.int64)
+        limits = np.array([p.end for p in document.paragraphs], dtype=np.int64)
+        at = np.searchsorted(starts, mine[:, 2], side="right") - 1
+        inside = (at >= 0) & (mine[:, 3] <= limits[at]) if len(starts) else np.zeros(len(mine), dtype=bool)
+        present, numbers = np.unique(mine[:, 1], return_inverse=True)
+        names = json.dumps([ids[number] for number in present.tolist()]).encode()
+        columns = (numbers.reshape(-1), np.where(inside, at, -1), mine[:, 2], mine[:, 3])
+        table = np.column_stack(columns).astype("<i8").astype("<i4").tobytes()
+        head = _HEAD.pack(int(inside.sum()), len(names))
+        rows.append(Learnt(document.path, KIND, world.names, head + zlib.compress(names + table, _LEVEL)))
+    return rows
+
+
+def unpack_mentions(row: Learnt) -> list[DocumentMention]:
+    """What `find_mentions` found in one document.
+
+    Raises:
+        ValueError: The row holds something else.
+    """
+    return list(_unpacked(row.data))
+
+
+def _unpacked(data: bytes) -> Iterator[DocumentMention]:
+    try:
+        _, size = _HEAD.unpack_from(data)
+        body = zlib.decompress(data[_HEAD.size :])
+        names = json.loads(body[:size])
+        for number, paragraph, start, end in _ROW.iter_unpack(body[size:]):
+            yield DocumentMention(names[number], paragraph, start, end)
+    except (struct.error, zlib.error, IndexError, TypeError) as error:
+        raise ValueError(f"no packed mentions: {error}") from error
+
+
+def count_mentions(store: Store) -> int:
+    """How many mentions the index holds, inside paragraphs."""
+    return sum(_HEAD.unpack_from(row.data)[0] for row in store.learnt(KIND).values() if len(row.data) >= _HEAD.size)

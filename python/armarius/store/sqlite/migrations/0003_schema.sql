@@ -1,0 +1,114 @@
+-- One file per project. Nothing here is the only copy of anything, so an index of an earlier schema is made again.
+-- meta: what this engine keeps for itself: project_id, generation, forgotten (see `gone`), hashes, the last vector set.
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- version, here and below: the generation that wrote the row.
+CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL) WITHOUT ROWID;
+
+-- text: zlib of UTF-8. hash: over every other column but the stamp, and the paragraphs; checked by `verify`.
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    version INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    title TEXT NOT NULL,
+    chapter INTEGER,
+    length INTEGER NOT NULL,
+    paragraphs INTEGER NOT NULL,
+    encoding TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    front_matter TEXT NOT NULL,
+    stamp TEXT NOT NULL,
+    text BLOB NOT NULL,
+    hash BLOB NOT NULL
+);
+CREATE INDEX documents_by_version ON documents (version);
+
+-- Paths that were documents and are none; of what went before meta's `forgotten` there is no record any more.
+CREATE TABLE gone (path TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX gone_by_version ON gone (version);
+
+-- What was worked out from one document. hash: over the other columns.
+CREATE TABLE learnt (
+    document INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    about TEXT NOT NULL,
+    data BLOB NOT NULL,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (document, kind)
+);
+
+-- id of a paragraph: document * 2^24 + index; the rowid of its full text, and the owner of its vector.
+CREATE TABLE paragraphs (
+    id INTEGER PRIMARY KEY,
+    chapter INTEGER,
+    start INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    role INTEGER NOT NULL,
+    heading INTEGER NOT NULL
+);
+
+-- id: document * 2^24 + first paragraph under it; path: JSON list of titles.
+CREATE TABLE headings (id INTEGER PRIMARY KEY, path TEXT NOT NULL);
+
+-- The core makes the tokens and parts them by spaces; `ascii` leaves everything beyond ASCII whole, in any Unicode version.
+CREATE VIRTUAL TABLE full_text USING fts5(
+    title, content, characters, tags, content='', contentless_delete=1, tokenize='ascii'
+);
+CREATE VIRTUAL TABLE full_text_terms USING fts5vocab(full_text, 'row');
+
+-- ref: minus it is the owner of an entity's vector.
+CREATE TABLE entities (
+    ref INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    level TEXT NOT NULL,
+    payload TEXT NOT NULL
+);
+
+CREATE TABLE relations (
+    source TEXT NOT NULL,
+    target TEXT NOT NULL,
+    type TEXT NOT NULL,
+    since INTEGER,
+    until INTEGER
+);
+CREATE INDEX relations_by_source ON relations (source, target, type);
+CREATE INDEX relations_by_target ON relations (target, source, type);
+
+CREATE TABLE records (
+    collection TEXT NOT NULL,
+    id TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    PRIMARY KEY (collection, id)
+) WITHOUT ROWID;
+
+-- One set per embedder. state: 'serving' answers, 'building' is being filled by a re-embedding.
+-- ann: JSON of the saved approximate index, or NULL. The vectors themselves are in vec0 tables vectors_<id>.
+CREATE TABLE vector_sets (
+    id INTEGER PRIMARY KEY,
+    state TEXT NOT NULL UNIQUE CHECK (state IN ('serving', 'building')),
+    fingerprint TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    ann TEXT
+);
+
+-- owner: a paragraph's id, or minus an entity's ref. text: BLAKE2b-128 of what is embedded.
+-- state: 0 embedded, 1 pending, 2 has no vector, 3 gone. checksum: CRC-32 of the vector.
+CREATE TABLE vectors (
+    vector_set INTEGER NOT NULL,
+    owner INTEGER NOT NULL,
+    text BLOB NOT NULL,
+    slot INTEGER,
+    checksum INTEGER,
+    state INTEGER NOT NULL,
+    change INTEGER NOT NULL,
+    PRIMARY KEY (vector_set, owner)
+) WITHOUT ROWID;
+CREATE INDEX vectors_by_slot ON vectors (vector_set, slot) WHERE slot IS NOT NULL;
+CREATE INDEX vectors_by_change ON vectors (vector_set, change);
+CREATE INDEX vectors_pending ON vectors (vector_set, owner) WHERE state = 1;
+
+-- Slots of the vec0 tables that hold nothing and wait for the next vector.
+CREATE TABLE vector_slots (vector_set INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (vector_set, slot)) WITHOUT ROWID;

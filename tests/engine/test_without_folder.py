@@ -1,0 +1,137 @@
+"""An engine over texts that are no folder answers as one over a folder of the same texts, byte for byte."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import armarius
+from armarius.embedders import lexical
+from armarius.errors import BudgetConflict, ConfigError, ProjectError, UnknownDocument
+from armarius.index.project_index import ProjectIndex
+from armarius.store.sqlite.location import Place
+from armarius.store.sqlite.store import SqliteStore
+from armarius.testing import FakeAuthored, FakeSource
+
+NOVEL = Path(__file__).parents[2] / "examples" / "novel"
+QUESTIONS = ("林渡此刻在哪里？", "谁守着灯塔", "第3章写了什么", "", "“灯”", "白鹭和林渡是什么关系")
+
+
+def texts():
+    found = {path.relative_to(NOVEL).as_posix(): path.read_bytes() for path in sorted(NOVEL.rglob("*.md"))}
+    assert len(found) > 5
+    return found
+
+
+@pytest.fixture
+def source():
+    return FakeSource(texts())
+
+
+@pytest.fixture
+def authored():
+    codex, config = NOVEL / "codex.json", NOVEL / "armarius.toml"
+    return FakeAuthored(
+        config=config.read_text("utf-8") if config.exists() else "",
+        codex=codex.read_text("utf-8") if codex.exists() else None,
+    )
+
+
+@pytest.fixture
+def index(source, authored, tmp_path):
+    def opened():
+        return SqliteStore.open_repaired(Place(tmp_path / "index"), project_id="novel")
+
+    return ProjectIndex.over(source, authored, opened, project_id="novel")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    shutil.copytree(NOVEL, tmp_path / "novel")
+    with armarius.open(tmp_path / "novel", watch=False) as engine:
+        yield engine
+
+
+def test_prompts_are_those_of_a_folder_with_the_same_texts(index, folder, source):
+    with armarius.ContextEngine(index) as engine:
+        assert (engine.root, engine.project_id) == (None, "novel")
+        for budget in (2500, 6000):
+            for question in QUESTIONS:
+                ask = {"document": "chapters/ch003.md", "cursor": 100, "budget": budget}
+                assert engine.assemble(question, **ask).prompt == folder.assemble(question, **ask).prompt
+                assert engine.retrieve(question or "灯").outcome == folder.retrieve(question or "灯").outcome
+        assert engine.search("灯塔") == folder.search("灯塔")
+        assert engine.detect("林渡走了") == folder.detect("林渡走了")
+        new = "# 第三章 独角兽\n\n林渡看见独角兽。\n"
+        source.write("chapters/ch003.md", new)
+        (folder.root / "chapters" / "ch003.md").write_text(new, "utf-8")
+        ask = {"document": "chapters/ch003.md", "budget": 3000}
+        prompt = engine.assemble("独角兽", **ask).prompt
+        assert prompt == folder.assemble("独角兽", **ask).prompt
+        assert "林渡看见独角兽" in prompt
+
+
+def test_what_is_authored_is_kept_where_the_host_keeps_it(index, authored):
+    with armarius.ContextEngine(index) as engine:
+        engine.constraints.create("第三人称")
+        engine.memories.create("作者爱用短句")
+        engine.codex.create("顾昭宁", type="character", level="always")
+        pack = engine.assemble("顾昭宁是谁", budget=4000)
+        assert "第三人称" in pack.contents["rules"]
+        assert "作者爱用短句" in pack.contents["settings"]
+        assert "顾昭宁" in pack.prompt
+        profile = engine.budget_profile()
+        engine.update_budget_profile(armarius.BudgetProfile(budget=1234), version=profile.version)
+        with pytest.raises(BudgetConflict):
+            engine.update_budget_profile(profile, version=profile.version)
+    assert authored.profile()["budget"] == 1234
+    assert [block.id for block in authored.records("codex", tables=["entity"], check=lambda _: "").records()]
+
+
+def test_a_document_is_read_as_it_is_at_the_moment_of_the_request(index, source):
+    with armarius.ContextEngine(index) as engine:
+        source.write("chapters/new.md", "还没有人读过这一页。")
+        assert engine.document("chapters/new.md").text == "还没有人读过这一页。"
+        with pytest.raises(UnknownDocument, match=r"near it: chapters/new\.md"):
+            engine.document("new.md")
+
+
+def test_recall_needs_an_embedder_that_is_given(index):
+    with armarius.ContextEngine(index, embedder=lexical()) as engine:
+        engine.recall.embed()
+        assert engine.similar("灯塔", limit=3)
+        assert engine.status().warnings == ()
+
+
+def test_what_needs_a_folder_says_so(source, tmp_path):
+    def over(config):
+        opened = lambda: SqliteStore.open_repaired(Place(tmp_path / "other"), project_id="p")  # noqa: E731
+        return ProjectIndex.over(source, FakeAuthored(config=config), opened, project_id="p")
+
+    with armarius.ContextEngine(over("")) as engine:
+        with pytest.raises(ProjectError, match="the code graph needs a project folder"):
+            engine.subgraph("main")
+        assert engine.assemble("它调用 `parse_text()` 吗", budget=3000).warnings == ()
+    with armarius.ContextEngine(over('[embedding]\nmodel = "models/x"\n')) as engine:
+        assert [warning.code for warning in engine.status().warnings] == ["EMBEDDING_UNAVAILABLE"]
+    with over('[graph]\nstore = "nervusdb"\n') as index, pytest.raises(ConfigError, match="needs a project folder"):
+        armarius.ContextEngine(index)
+
+
+def test_a_project_without_a_text_says_which_it_is(tmp_path):
+    opened = lambda: SqliteStore.open_repaired(Place(tmp_path / "empty"), project_id="p-17")  # noqa: E731
+    index = ProjectIndex.over(FakeSource(), FakeAuthored(), opened, project_id="p-17")
+    with armarius.ContextEngine(index) as engine:
+        assert engine.assemble("谁", budget=3000).warnings == ("PROJECT_EMPTY: p-17: no document to read",)
+
+
+def test_a_host_that_speaks_json_is_served_too(index):
+    from armarius.integrations.methods import methods_of
+
+    with armarius.ContextEngine(index) as engine:
+        methods = methods_of(engine)
+        ask = {"projectId": "novel", "documentId": "", "cursorPosition": 0, "skillId": "", "query": "林渡"}
+        result = methods["context:prompt:assemble"]({**ask, "budget": 3000})
+        assert json.loads(json.dumps(result))["prompt"]
+        assert methods["index:status"]({})["documents"] == len(texts())

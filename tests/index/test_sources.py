@@ -1,0 +1,33 @@
+"""Every source of documents passes the same tests: a folder, and texts in memory."""
+
+import pytest
+
+from armarius.config import Config
+from armarius.index.folder_source import FolderSource
+from armarius.testing import DocumentSourceConformance, FakeSource
+
+
+class TestFolderSource(DocumentSourceConformance):
+    @pytest.fixture
+    def source(self, tmp_path):
+        return FolderSource(tmp_path, Config)
+
+    def write(self, source, path, data):
+        target = source.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+
+    def remove(self, source, path):
+        (source.root / path).unlink()
+
+
+class TestFakeSource(DocumentSourceConformance):
+    @pytest.fixture
+    def source(self):
+        return FakeSource()
+
+    def write(self, source, path, data):
+        source.write(path, data)
+
+    def remove(self, source, path):
+        source.remove(path)
