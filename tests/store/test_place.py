@@ -11,7 +11,7 @@ import apsw
 import pytest
 from tests.files.conftest import KINDS, plant
 
-from armarius.errors import StoreCorrupt, StoreError, StoreFull
+from armarius.errors import ProjectError, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
 from armarius.store.sqlite import claim as claims
 from armarius.store.sqlite.location import Place, cache_root, place_for
@@ -207,7 +207,7 @@ def test_a_folder_that_is_a_pipe_or_a_file_is_refused(project):
     for where in ("pipe", "a.md", "a.md/deep"):
         with pytest.raises(StoreFull, match="not a folder"):
             ProjectIndex.open(project, index_dir=where)
-    with pytest.raises(StoreError, match="not a path"):
+    with pytest.raises(ProjectError, match="index_dir: .* NUL"):
         ProjectIndex.open(project, index_dir="a\0b")
 
 
@@ -283,7 +283,7 @@ def test_a_foreign_file_after_a_crash_in_the_making_is_still_foreign(project):
 
 def test_a_log_left_by_a_kill_is_ours_and_is_believed(project):
     script = (
-        "import os, sys; from armarius.index import ProjectIndex\n"
+        "import os, sys; from armarius.index.project_index import ProjectIndex\n"
         "index = ProjectIndex.open(sys.argv[1], index_dir='idx'); index.store.set_note('kept', 'yes')\n"
         "os.kill(os.getpid(), 9)"
     )

@@ -31,6 +31,7 @@ _KEYS: dict[str, tuple[type, ...]] = {
     "timeout_s": (int, float),
     "max_entities": (int,),
 }
+_LONGEST_S = 86_400
 _PATH = ".armarius/nervusdb"
 
 
@@ -67,8 +68,10 @@ def read_graph_options(config: Config, root: Path, *, permissions: Permissions |
         if not isinstance(value, _KEYS[key]) or isinstance(value, bool):
             names = " or ".join(kind.__name__ for kind in _KEYS[key])
             raise ConfigError(f"{CONFIG_NAME}: graph.{key} must be {names}, got {value!r}")
-        if isinstance(value, int | float) and not 0 < value < float("inf"):
+        if isinstance(value, int | float) and not 0 < value:
             raise ConfigError(f"{CONFIG_NAME}: graph.{key} must be > 0, got {value!r}")
+        if key == "timeout_s" and value > _LONGEST_S:
+            raise ConfigError(f"{CONFIG_NAME}: graph.{key} must be <= {_LONGEST_S:,}, got {value!r}")
         found[key] = value
     name, path = found.pop("store", "project"), found.pop("path", None)
     if name not in ("project", "nervusdb"):
