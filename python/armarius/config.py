@@ -2,7 +2,7 @@
 
     [documents]
     exclude = ["drafts/old/**"]          # gitignore patterns, beside .gitignore and .ignore
-    max_bytes = 33554432                 # larger files are reported and skipped
+    max_bytes = 33554432                 # larger files are reported and skipped; at most 268435456
     index_dir = ".armarius/index"        # where the index lives instead of the user's cache directory: a folder of the
                                          # project, or a name under [indexes] of the user's configuration
 
@@ -25,7 +25,7 @@ from armarius.toml_file import read_toml
 __all__ = ["CONFIG_NAME", "Config", "load_config"]
 
 CONFIG_NAME = "armarius.toml"
-_MAX_BYTES = 1024 * 1024
+_MAX_DOCUMENT = 256 * 1024 * 1024  # a document is held in memory, several times over while it is read
 _KINDS = ("chapter", "setting", "outline", "note", "code")
 _MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
@@ -82,8 +82,9 @@ def load_config(root: Path) -> Config:
     if unknown := sorted(kinds.keys() - set(_KINDS)):
         raise ConfigError(f"{CONFIG_NAME}: unknown kind kinds.{unknown[0]}; known: {', '.join(_KINDS)}")
     max_bytes = documents.get("max_bytes", Config.__dataclass_fields__["max_bytes"].default)
-    if type(max_bytes) is not int or max_bytes < 1:
-        raise ConfigError(f"{CONFIG_NAME}: documents.max_bytes must be a number >= 1, got {max_bytes!r}")
+    if type(max_bytes) is not int or not 1 <= max_bytes <= _MAX_DOCUMENT:
+        wanted = f"a number >= 1 and <= {_MAX_DOCUMENT:,}"
+        raise ConfigError(f"{CONFIG_NAME}: documents.max_bytes must be {wanted}, got {max_bytes!r}")
     index_dir = documents.get("index_dir")
     if index_dir is not None and not isinstance(index_dir, str):
         raise ConfigError(f"{CONFIG_NAME}: documents.index_dir must be a string, got {index_dir!r}")

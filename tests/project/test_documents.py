@@ -176,7 +176,7 @@ def test_configuration_is_read_from_armarius_toml(tmp_path):
         ('[embeding]\nmodel = "x"', "unknown table embeding; known: assembly, budget"),
         ("[kinds]\nscene = []", "unknown kind kinds.scene"),
         ("[documents]\nexclude = 'x'", "documents.exclude must be a list"),
-        ("[documents]\nmax_bytes = true", "max_bytes must be a number >= 1, got True"),
+        ("[documents]\nmax_bytes = true", "max_bytes must be a number >= 1 and <= 268,435,456, got True"),
         ("documents = 3", "documents must be a table, got int"),
         ("[", "armarius.toml: "),
     ],

@@ -151,6 +151,10 @@ class Place:
         """
         self._claim.make_room()
         make_folder(self.folder, below=self.below, mode=0o700)
+        for suffix in ("", "-journal", "-wal"):  # SQLite would wait for a pipe of these names
+            path = self._claim.lock.with_name(self._claim.lock.name + suffix)
+            if (info := stat_of(path)) is not None and (what := refusal(info)):
+                raise StoreFull(f"{path}: {what} in the place of a lock; delete it")
         with translated(self._claim.lock):
             self._lock = opened(self._claim.lock, create=True)
             return self._take()
