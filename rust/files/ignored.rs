@@ -168,3 +168,85 @@ fn is_hidden(entry: &DirEntry) -> bool {
     }
     entry.file_name().as_encoded_bytes().first() == Some(&b'.')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    use ignore::WalkBuilder;
+
+    fn paths(walker: ignore::Walk, root: &Path) -> Vec<String> {
+        let mut found: Vec<_> = walker
+            .map(|entry| entry.expect("can be read").into_path())
+            .map(|path| path.strip_prefix(root).expect("is below").to_owned())
+            .map(|path| path.to_string_lossy().replace('\\', "/"))
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn where_all_is_well_the_answers_are_those_of_the_crate() {
+        let base = std::env::temp_dir().join(format!("armarius-ignored-{}", std::process::id()));
+        let root = base.join("novel");
+        let files = [
+            (".gitignore", "above.md\n/novel/b/only.md\n"),
+            (".ignore", "!novel/kept.tmp\n"),
+            (
+                "novel/.gitignore",
+                "\u{feff}*.tmp\n!.shown\ndrafts/\n/top.md\n[\n# x\n",
+            ),
+            ("novel/.ignore", "!b/x.tmp\nsecret*\r\n"),
+            ("novel/.git/info/exclude", "attic/\nb/y.md\n"),
+            ("novel/b/.gitignore", "!drafts/\n*.md\n!keep.md\n"),
+            ("novel/b/.ignore", "c/**/z.md\n"),
+            ("novel/b/c/d/.gitignore", "!z.md\n!y.md\n"),
+        ];
+        let names = [
+            "x.tmp",
+            "y.md",
+            "z.md",
+            "top.md",
+            "keep.md",
+            "above.md",
+            "only.md",
+            "kept.tmp",
+            ".shown",
+            ".hidden",
+            "secret.md",
+        ];
+        for folder in [
+            "", "b", "b/c", "b/c/d", "drafts", "b/drafts", "attic", ".deep", "e",
+        ] {
+            fs::create_dir_all(root.join(folder)).expect("can create");
+            for name in names {
+                fs::write(root.join(folder).join(name), "").expect("can write");
+            }
+        }
+        for (path, text) in files {
+            let path = base.join(path);
+            fs::create_dir_all(path.parent().expect("has a parent")).expect("can create");
+            fs::write(path, text).expect("can write");
+        }
+        for (exclude, above) in [(false, false), (true, false), (true, true)] {
+            let crates = WalkBuilder::new(&root)
+                .git_global(false)
+                .require_git(false)
+                .git_exclude(exclude)
+                .parents(above)
+                .build();
+            let rules = Ignored::new(&root, exclude);
+            let rules = if above { rules.with_above() } else { rules };
+            let rules = std::sync::Mutex::new(rules);
+            let ours = WalkBuilder::new(&root)
+                .standard_filters(false)
+                .filter_entry(move |entry| !rules.lock().expect("is whole").skips(entry))
+                .build();
+            let expected = paths(crates, &root);
+            assert!(expected.len() > 10);
+            assert_eq!(paths(ours, &root), expected, "{exclude} {above}");
+        }
+        fs::remove_dir_all(base).expect("can remove");
+    }
+}
