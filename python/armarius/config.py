@@ -2,7 +2,7 @@
 
     [documents]
     exclude = ["drafts/old/**"]          # gitignore patterns, beside .gitignore and .ignore
-    max_bytes = 33554432                 # larger files are reported and skipped
+    max_bytes = 33554432                 # larger files are reported and skipped; at most 268435456
     index_dir = ".armarius/index"        # where the index lives instead of the user's cache directory: a folder of the
                                          # project, or a name under [indexes] of the user's configuration
 
@@ -20,12 +20,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from armarius.errors import ConfigError
-from armarius.toml_file import parse_toml, read_toml
+from armarius.toml_file import read_toml, settings_of
 
 __all__ = ["CONFIG_NAME", "Config", "load_config", "parse_config"]
 
 CONFIG_NAME = "armarius.toml"
-_MAX_BYTES = 1024 * 1024
+_MAX_DOCUMENT = 256 * 1024 * 1024  # a document is held in memory, several times over while it is read
 _KINDS = ("chapter", "setting", "outline", "note", "code")
 _MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
@@ -80,7 +80,7 @@ def parse_config(text: str) -> Config:
     Raises:
         ConfigError: Not TOML, an unknown key or a value of the wrong type; names file and key.
     """
-    return _config(parse_toml(text, name=CONFIG_NAME))
+    return _config(settings_of(text, name=CONFIG_NAME))
 
 
 def _config(raw: Mapping[str, Any]) -> Config:
@@ -94,8 +94,9 @@ def _config(raw: Mapping[str, Any]) -> Config:
     if unknown := sorted(kinds.keys() - set(_KINDS)):
         raise ConfigError(f"{CONFIG_NAME}: unknown kind kinds.{unknown[0]}; known: {', '.join(_KINDS)}")
     max_bytes = documents.get("max_bytes", Config.__dataclass_fields__["max_bytes"].default)
-    if type(max_bytes) is not int or max_bytes < 1:
-        raise ConfigError(f"{CONFIG_NAME}: documents.max_bytes must be a number >= 1, got {max_bytes!r}")
+    if type(max_bytes) is not int or not 1 <= max_bytes <= _MAX_DOCUMENT:
+        wanted = f"a number >= 1 and <= {_MAX_DOCUMENT:,}"
+        raise ConfigError(f"{CONFIG_NAME}: documents.max_bytes must be {wanted}, got {max_bytes!r}")
     index_dir = documents.get("index_dir")
     if index_dir is not None and not isinstance(index_dir, str):
         raise ConfigError(f"{CONFIG_NAME}: documents.index_dir must be a string, got {index_dir!r}")

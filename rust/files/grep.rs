@@ -1,11 +1,12 @@
 //! The ripgrep engine over a folder: literal or regular expression, line by line.
 //!
-//! Walks like ripgrep (`.gitignore`, `.ignore` and hidden files respected, links not followed), but
-//! answers the same on every machine: the user's global ignore file is not read and hits come in
-//! the order (path, line, start). Files run side by side in blocks, so a limit stops early without
+//! Walks like ripgrep (`.gitignore`, `.ignore`, `.git/info/exclude` and hidden files respected, also
+//! those of the folders above, links not followed), but answers the same on every machine: the
+//! user's global ignore file is not read and hits come in the order (path, line, start). Files run side by side in blocks, so a limit stops early without
 //! changing the order.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -15,6 +16,12 @@ use ignore::{
     overrides::{Override, OverrideBuilder},
 };
 use rayon::prelude::*;
+
+use crate::files::ignored::Ignored;
+use crate::files::open::open_below;
+
+/// Bytes of a file that is searched; a larger one is listed as unread.
+const MAX_BYTES: u64 = 1 << 28;
 
 /// Files searched side by side before a limit is looked at again.
 const BLOCK: usize = 64;
@@ -103,7 +110,7 @@ pub fn scan(root: &Path, pattern: &str, options: &ScanOptions) -> Result<Scan, S
     for block in files.chunks(BLOCK) {
         let results: Vec<_> = block
             .par_iter()
-            .map(|file| search(file, &matcher))
+            .map(|file| search(root, file, &matcher))
             .collect();
         for (file, result) in block.iter().zip(results) {
             match result {
@@ -152,53 +159,67 @@ fn overrides(root: &Path, globs: &[String]) -> Result<Override, ScanError> {
 }
 
 struct File {
+    /// Relative to the root.
     path: PathBuf,
+    /// The same for people.
     relative: String,
 }
 
 /// Regular files in path order. Globs filter on top of the ignore rules; ripgrep lets them override.
 fn walk(root: &Path, globs: Override, unread: &mut Vec<String>) -> Vec<File> {
+    let ignored = Arc::new(Mutex::new(Ignored::new(root, true).with_above()));
+    let rules = Arc::clone(&ignored);
     let walker = WalkBuilder::new(root)
-        .git_global(false)
-        .require_git(false)
+        .standard_filters(false)
         .filter_entry(move |entry| {
             let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-            entry.depth() == 0 || !globs.matched(entry.path(), folder).is_ignore()
+            let skips = rules
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .skips(entry);
+            !skips && (entry.depth() == 0 || !globs.matched(entry.path(), folder).is_ignore())
         })
         .build();
     let mut files = Vec::new();
     for entry in walker {
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                let relative = relative(root, entry.path());
+                let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
                 files.push(File {
-                    path: entry.into_path(),
-                    relative,
+                    path: path.to_path_buf(),
+                    relative: shown(path),
                 });
             }
             Ok(_) => {}
             Err(error) => unread.push(error.to_string()),
         }
     }
+    let unheeded = std::mem::take(
+        &mut ignored
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .unheeded,
+    );
+    for (path, reason) in unheeded {
+        unread.push(format!("{}: {reason}", shown(&path)));
+    }
     files.sort_by(|a, b| a.relative.cmp(&b.relative));
     files
 }
 
-fn relative(root: &Path, path: &Path) -> String {
-    let parts = path.strip_prefix(root).unwrap_or(path).components();
-    let parts: Vec<_> = parts
-        .map(|part| part.as_os_str().to_string_lossy())
-        .collect();
+fn shown(path: &Path) -> String {
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/")
 }
 
-fn search(file: &File, matcher: &RegexMatcher) -> std::io::Result<Vec<ScanHit>> {
+fn search(root: &Path, file: &File, matcher: &RegexMatcher) -> std::io::Result<Vec<ScanHit>> {
     let mut hits = Vec::new();
     let sink = Bytes(|line, bytes| {
         matches_in_line(matcher, line, bytes, &file.relative, &mut hits);
         Ok(true)
     });
-    searcher().search_path(matcher, &file.path, sink)?;
+    let opened = open_below(root, &file.path, MAX_BYTES)?;
+    searcher().search_file(matcher, &opened, sink)?;
     Ok(hits)
 }
 

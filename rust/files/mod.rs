@@ -1,6 +1,9 @@
-//! The files of a project: which there are (`walk`), and which lines of them hold a pattern (`grep`).
+//! The files of a project: which there are (`walk`), and which lines of them hold a pattern (`grep`);
+//! what is left out (`ignored`), and how one of them is opened (`open`).
 //!
 //! Must hold: links are never followed, ignore files are honoured, nothing outside the root is opened.
 
 pub mod grep;
+mod ignored;
+pub mod open;
 pub mod walk;

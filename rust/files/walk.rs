@@ -2,10 +2,13 @@
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use rustc_hash::FxHashSet;
+
+use crate::files::ignored::Ignored;
 
 /// A regular file with what tells whether it changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +37,8 @@ pub struct Refused {
 /// Hidden files are left out. Ignore files above `root` and the user's global ones are not read: the
 /// same folder gives the same answer on every machine. With `only` not empty, entries that are
 /// neither above nor below one of those relative paths are left out without being looked at, whose number
-/// does not matter: an entry costs a look-up per folder it lies in.
+/// does not matter: an entry costs a look-up per folder it lies in. An ignore file that is a link, no regular file or
+/// larger than 1 MiB is refused, and its patterns are not heeded.
 ///
 /// # Errors
 /// A pattern of `exclude` that is not a gitignore pattern.
@@ -52,17 +56,20 @@ pub fn walk(
         .iter()
         .flat_map(|path| path.ancestors().map(|part| root.join(part)))
         .collect();
+    let ignored = Arc::new(Mutex::new(Ignored::new(root, false)));
+    let rules = Arc::clone(&ignored);
     let walker = WalkBuilder::new(root)
+        .standard_filters(false)
         .overrides(overrides.build()?)
-        .parents(false)
-        .git_global(false)
-        .git_exclude(false)
-        .require_git(false)
         .follow_links(false)
         .filter_entry(move |entry| {
-            wanted.is_empty()
+            (wanted.is_empty()
                 || above.contains(entry.path())
-                || entry.path().ancestors().any(|part| wanted.contains(part))
+                || entry.path().ancestors().any(|part| wanted.contains(part)))
+                && !rules
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .skips(entry)
         })
         .build();
     let (mut found, mut refused) = (Vec::new(), Vec::new());
@@ -94,6 +101,17 @@ pub fn walk(
             Err(error) => refused.push(refuse(path_of(&error, root), &error.to_string())),
         }
     }
+    let unheeded = std::mem::take(
+        &mut ignored
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .unheeded,
+    );
+    refused.extend(
+        unheeded
+            .into_iter()
+            .map(|(path, reason)| Refused { path, reason }),
+    );
     found.sort_unstable();
     refused.sort_unstable();
     Ok((found, refused))

@@ -19,6 +19,14 @@ def test_created_entity_is_read_back(tmp_path):
     assert AuthoredCodex(tmp_path).list() == (entity,)
 
 
+def test_what_was_just_written_is_answered_before_the_index_has_seen_it(tmp_path):
+    codex = AuthoredCodex(tmp_path, whole=lambda: build_codex([PROFILE]))
+    assert codex.create("白鹭", type="character").type == "character"
+    assert codex.update("林默", type="person").id == "林默"
+    with pytest.raises(KeyError):
+        codex.get("白鹭")
+
+
 def test_names_and_keys_of_several_lines_are_read_back(tmp_path):
     codex = AuthoredCodex(tmp_path)
     entity = codex.create("两\n行", id="a\n[[entity]]\nb", attributes={"钥\n匙": "值\n#x", "b\"'": "\\"})

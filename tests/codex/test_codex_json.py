@@ -65,6 +65,10 @@ def test_well_formed_entry_is_read_whole():
             {**GOOD, "facts": [{"text": "t", "since": "x"}]},
             "codex.json: entities[1] ('e1'): facts[0].since: expected a chapter number, got 'x'",
         ),
+        (
+            {**GOOD, "facts": [{"text": "t", "since": 10**30}]},
+            f"codex.json: entities[1] ('e1'): facts[0].since: expected a chapter number, got {10**30}",
+        ),
         ({"type": "character"}, "codex.json: entities[1]: name: missing, and there is no id to stand for it"),
         ({"name": "——"}, "codex.json: entities[1] ('——'): name: '——' has no letter or digit"),
         ("林", "codex.json: entities[1]: expected an object, got a string"),

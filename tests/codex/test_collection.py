@@ -112,6 +112,11 @@ def test_hand_edit_is_seen_at_the_next_call(tmp_path):
         ('[[memo]]\nid = "b"\n', "line 7: [[memo]]: expected [[memory]]"),
         ('[[memory]]\nid = "a"\ntext = "zwei"\n', "line 7: a second memory with the id 'a'"),
         ('[[memory]]\nid = "b"\ntext = """never closed\n', "line 9: "),
+        (f'[[memory]]\nid = "b"\ntext = {"[" * 100_000}\n', "line 9: arrays or tables are nested too deep"),
+        (f'[[memory]]\nid = "b"\nconfidence = {"9" * 10_000}\n', "line 9: Exceeds the limit"),
+        (f'[[memory]]\nid = "b"\nconfidence = 0x{"9" * 10_000}\n', "line 9: a number of more than 64 bits"),
+        (f'[[memory]]\nid = "b"\n{"a." * 60_000}a = 1\n', "line 9: a key of more than 100 parts"),
+        (f'[[memory]]\nid = "b"\ntext = "{"x" * 300_000}"\n', "line 9: more than 262,144 characters"),
     ],
 )
 def test_broken_block_is_named_with_its_line_and_the_others_stay(tmp_path, block, problem):

@@ -276,6 +276,8 @@ def test_configuration_names_file_table_and_key_when_it_is_wrong(folder):
         ("[budget]\ntokens = true", r"armarius\.toml: budget\.tokens must be of type int"),
         ('[budget.layers.retrieved]\nmax = "lots"', r"armarius\.toml: budget: max must be"),
         ("[assembly]\nmax_concurrent = 0", r"assembly\.max_concurrent must be > 0"),
+        ("[assembly]\nfetch_timeout_s = inf", r"assembly\.fetch_timeout_s must be > 0 and <= 86,400, got inf"),
+        ("[assembly]\nqueue_timeout_s = nan", r"assembly\.queue_timeout_s must be > 0 and <= 86,400, got nan"),
     ]:
         (folder / "armarius.toml").write_text(text, encoding="utf-8")
         with pytest.raises(ConfigError, match=message):

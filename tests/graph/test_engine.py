@@ -288,7 +288,7 @@ def test_the_configuration_brings_nervusdb(novel, tmp_path, monkeypatch):
         ("path = '/etc'", "graph.path must lie inside the project"),
         ("path = '.'", "graph.path must be a folder of its own"),
         ("timeout_s = 0", "graph.timeout_s must be > 0"),
-        ("timeout_s = inf", "graph.timeout_s must be > 0"),
+        ("timeout_s = inf", "graph.timeout_s must be > 0 and <= 86,400, got inf"),
         ("timeout_s = true", "graph.timeout_s must be int or float"),
         ("max_entities = 1.5", "graph.max_entities must be int"),
     ],

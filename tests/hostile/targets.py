@@ -79,6 +79,10 @@ def _claim(place: Place) -> Path:
     return next(iter(sorted(place.cache.glob("claims/*"))))
 
 
+def _lock(place: Place) -> Path:
+    return _claim(place).with_suffix(".lock")
+
+
 def _code_cache(place: Place) -> Path:
     return next(iter(sorted(place.cache.glob("code/*"))))
 
@@ -135,10 +139,8 @@ TARGETS: tuple[Target, ...] = (
     *_index("index.sqlite-journal", "database", often=False),
     *_index("index.seal", "text"),
     *_index("index.part", "text"),
-    *_index("index.lock", "database"),
-    *_index("index.lock-journal", "database", often=False),
-    *_index("index.lock-wal", "database", often=False),
     Target("cache: the claim", _claim, "text", **_SETTLED),
+    Target("cache: the lock", _lock, "database", **_SETTLED),
     Target(
         "cache: claims", lambda place: place.cache / "claims", "text", folder=True, users=True, often=False, **_SETTLED
     ),

@@ -19,6 +19,7 @@ DEEDS = {
     "run a shell": "ran a program: os.system",
     "connect": "used the network: socket.connect",
     "hang": "hang: hangs",
+    "work without end": "work without end: hangs",
     "raise OSError": "raise OSError: FileNotFoundError",
     "raise RecursionError": "raise RecursionError: RecursionError",
     "use memory": "memory: ",

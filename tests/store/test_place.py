@@ -11,7 +11,7 @@ import apsw
 import pytest
 from tests.files.conftest import KINDS, plant
 
-from armarius.errors import StoreCorrupt, StoreError, StoreFull
+from armarius.errors import ProjectError, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
 from armarius.store.sqlite import claim as claims
 from armarius.store.sqlite.location import Place, cache_root, place_for
@@ -117,6 +117,46 @@ def test_a_file_that_took_the_inode_of_our_deleted_index_is_not_ours(project):
     assert index.read_bytes() == content
 
 
+def test_another_programs_database_written_over_ours_is_refused_untouched(project, tmp_path):
+    """The same file by its claim: `cp photos.sqlite idx/index.sqlite` keeps inode and attributes."""
+    answers(project, index_dir="idx")
+    index = project / "idx" / "index.sqlite"
+    content = photos(tmp_path / "photos.sqlite")
+    index.write_bytes(content)
+    with pytest.raises(StoreError, match="not made by this installation"):
+        ProjectIndex.open(project, index_dir="idx")
+    assert index.read_bytes() == content
+
+
+def test_an_index_that_grew_since_it_was_sealed_is_rebuilt_without_being_read(project):
+    answers(project, index_dir="idx")
+    index = project / "idx" / "index.sqlite"
+    with index.open("r+b") as file:
+        file.truncate(1 << 40)
+    assert answers(project, index_dir="idx") == ["a.md"]
+    assert index.stat().st_size < 1 << 30
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
+def test_a_second_name_of_the_users_file_beside_the_index_is_not_written_through(project, mine, suffix):
+    answers(project, index_dir="idx")
+    mine.write_bytes(b"")
+    os.link(mine, project / "idx" / f"index.sqlite{suffix}")
+    assert answers(project, index_dir="idx") == ["a.md"]
+    assert mine.read_bytes() == b""
+
+
+@pytest.mark.parametrize("suffix", ["", "-journal", "-wal"])
+def test_what_is_no_file_in_the_place_of_the_lock_is_named_and_not_waited_for(project, cache, suffix):
+    answers(project)
+    (lock,) = (cache / "claims").glob("*.lock")
+    path = lock.with_name(lock.name + suffix)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with pytest.raises(StoreFull, match=rf"{path.name}: not a regular file in the place of a lock"):
+        ProjectIndex.open(project)
+
+
 def test_without_marks_on_files_the_claim_is_device_and_inode(project, monkeypatch):
     monkeypatch.delattr(os, "setxattr", raising=False)
     monkeypatch.delattr(os, "getxattr", raising=False)
@@ -207,7 +247,7 @@ def test_a_folder_that_is_a_pipe_or_a_file_is_refused(project):
     for where in ("pipe", "a.md", "a.md/deep"):
         with pytest.raises(StoreFull, match="not a folder"):
             ProjectIndex.open(project, index_dir=where)
-    with pytest.raises(StoreError, match="not a path"):
+    with pytest.raises(ProjectError, match="index_dir: .* NUL"):
         ProjectIndex.open(project, index_dir="a\0b")
 
 

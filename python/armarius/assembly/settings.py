@@ -27,6 +27,7 @@ from armarius.errors import BudgetError, ConfigError
 __all__ = ["AssemblySettings", "read_settings"]
 
 _DEFAULT_MODEL = "gpt-4o"
+_MOST = 86_400  # of seconds, and of assemblies at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,8 @@ def read_settings(config: Config) -> AssemblySettings:
         config.table("budget"), "budget", {"tokens": int, "warn_percent": int, "trim_percent": int, "layers": dict}
     )
     for name, value in assembly.items():
-        if not isinstance(value, str) and value <= 0:
-            raise ConfigError(f"{CONFIG_NAME}: assembly.{name} must be > 0, got {value!r}")
+        if not isinstance(value, str) and not 0 < value <= _MOST:
+            raise ConfigError(f"{CONFIG_NAME}: assembly.{name} must be > 0 and <= {_MOST:,}, got {value!r}")
     return AssemblySettings(project_id=project.get("id"), profile=_profile(budget), **assembly)
 
 

@@ -52,6 +52,7 @@ class CodeOptions:
     withheld: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
+_LONGEST_S = 86_400
 _KEYS: dict[str, tuple[type, ...]] = {
     "source": (str,),
     "index": (str,),
@@ -81,8 +82,10 @@ def read_options(config: Config, root: Path, *, permissions: Permissions | None 
         if not isinstance(value, _KEYS[key]) or isinstance(value, bool):
             names = " or ".join(kind.__name__ for kind in _KEYS[key])
             raise ConfigError(f"{CONFIG_NAME}: code.{key} must be {names}, got {value!r}")
-        if isinstance(value, int | float) and value <= 0:
-            raise ConfigError(f"{CONFIG_NAME}: code.{key} must be > 0, got {value!r}")
+        most = _LONGEST_S if key == "timeout_s" else float("inf")
+        if isinstance(value, int | float) and not 0 < value <= most:
+            upto = f" and <= {most:,}" if key == "timeout_s" else ""
+            raise ConfigError(f"{CONFIG_NAME}: code.{key} must be > 0{upto}, got {value!r}")
         found[key.removesuffix("_s")] = value
     if found.get("source", "auto") not in ("auto", "scip", "ckb"):
         raise ConfigError(f"{CONFIG_NAME}: code.source must be auto, scip or ckb, got {found['source']!r}")

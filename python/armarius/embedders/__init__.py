@@ -14,7 +14,7 @@ from armarius.embedders.bert import load_bert
 from armarius.embedders.folder import ModelFolder
 from armarius.embedders.lexical_grams import LexicalEmbedder
 from armarius.embedders.onnx_session import load_onnx
-from armarius.embedders.preprocess import Pooling, pooling_of
+from armarius.embedders.preprocess import MOST_TOKENS, Pooling, pooling_of
 from armarius.embedders.protocol import Embedder, Fingerprint
 from armarius.embedders.static_table import is_static, load_static
 from armarius.errors import ConfigError, EmbeddingError, SettingRefused
@@ -41,7 +41,10 @@ def text2vec(path: str | Path, *, threads: int | None = None) -> Embedder:
         EmbeddingError: Absent, incomplete, truncated, pickled, or not a BERT model.
         MissingExtra: pip install 'armarius[semantic]'.
     """
-    folder = ModelFolder.open(path)
+    return _text2vec(ModelFolder.open(path), threads)
+
+
+def _text2vec(folder: ModelFolder, threads: int | None) -> Embedder:
     if folder.require("model.safetensors", "onnx/model.onnx", "model.onnx").suffix == ".onnx":
         return load_onnx(folder, max_length=128, pooling="mean", normalise=False, threads=threads)
     return load_bert(folder, max_length=128, pooling="mean", normalise=False, threads=threads)
@@ -124,14 +127,18 @@ def load(path: str | Path, *, threads: int | None = None) -> Embedder:
     Raises:
         EmbeddingError: As the constructor it chooses.
     """
-    folder = ModelFolder.open(path)
+    return _load(ModelFolder.open(path), threads)
+
+
+def _load(folder: ModelFolder, threads: int | None) -> Embedder:
     if is_static(folder):
-        return static(path)
+        return load_static(folder)
     if "text2vec" in folder.path.resolve().name or folder.first("modules.json", "sentence_bert_config.json") is None:
-        return text2vec(path, threads=threads)
+        return _text2vec(folder, threads)
+    length, pooled, unit = _settings(folder, None, None, None)
     if folder.first("model.safetensors") and folder.json("config.json").get("model_type") == "bert":
-        return safetensors(path, threads=threads)
-    return onnx(path, threads=threads)
+        return load_bert(folder, max_length=length, pooling=pooled, normalise=unit, threads=threads)
+    return load_onnx(folder, max_length=length, pooling=pooled, normalise=unit, threads=threads)
 
 
 def configured(config: Config, root: Path | None, *, permissions: Permissions | None = None) -> Embedder | None:
@@ -169,17 +176,23 @@ def configured(config: Config, root: Path | None, *, permissions: Permissions | 
             raise EmbeddingError(f"{CONFIG_NAME}: embedding.model needs a project folder; give an embedder instead")
         permissions = Permissions.of(root)
     try:
-        return load(permissions.model(model), threads=threads)
+        path = permissions.model(model)
     except SettingRefused as error:
         raise EmbeddingError(str(error)) from None
+    within = not permissions.trusted and path == permissions.root / model  # by a name of the user's it is the user's
+    return _load(ModelFolder.open(path, below=permissions.root if within else None), threads)
 
 
 def _settings(
     folder: ModelFolder, max_length: int | None, pooling: Pooling | None, normalise: bool | None
 ) -> tuple[int, Pooling, bool]:
     if max_length is None:
-        configured = folder.json("sentence_bert_config.json", "sentence_xlm-roberta_config.json").get("max_seq_length")
+        files = ("sentence_bert_config.json", "sentence_xlm-roberta_config.json")
+        configured = folder.json(*files).get("max_seq_length")
         max_length = configured if isinstance(configured, int) else _DEFAULT_MAX_LENGTH
+        if not 3 <= max_length <= MOST_TOKENS:
+            path = folder.first(*files) or folder.path
+            raise folder.broken(path, f"says max_seq_length {configured!r}, expected 3 to {MOST_TOKENS:,}")
     if max_length < 3:
         raise ValueError(f"max_length must be >= 3 (two special tokens and one of the text), got {max_length}")
     if normalise is None:

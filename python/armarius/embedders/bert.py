@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from armarius.embedders.folder import ModelFolder, sha256_of
+from armarius.embedders.folder import ModelFolder
 from armarius.embedders.onnx_graph import (
     FLOAT,
     INT32,
@@ -93,7 +93,7 @@ def load_bert(
         )
     fingerprint = Fingerprint(
         name=folder.path.resolve().name,
-        model=sha256_of([path, tokens.path]),
+        model=folder.sha256([path, tokens.path]),
         dimension=shape.hidden,
         max_length=min(max_length, shape.positions),
         pooling=pooling,

@@ -5,16 +5,19 @@ are refused, because loading them runs whatever code they carry.
 """
 
 import hashlib
+import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from armarius.errors import EmbeddingError
-from armarius.files import open_file, read_file
+from armarius.files import is_regular, names_in, open_file, read_file
+from armarius.trust.inside import way
 
-__all__ = ["ModelFolder", "sha256_of"]
+__all__ = ["ModelFolder"]
 
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 _NEEDED = "config.json, tokenizer.json (or vocab.txt) and model.safetensors (or onnx/model.onnx)"
@@ -22,34 +25,34 @@ _NEEDED = "config.json, tokenizer.json (or vocab.txt) and model.safetensors (or 
 
 # Above what the largest encoders need: a sparse file of terabytes is no model. ONNX is protobuf, which ends at 2 GiB.
 _MAX_BYTES = 16 << 30
+_MAX_BYTES_WITHIN = 4 << 30  # of a model that came with a project
 _MAX_ONNX_BYTES = 2 << 30
 _MAX_SETTINGS_BYTES = 64 << 20
 _LIMITS = {".onnx": _MAX_ONNX_BYTES, ".json": _MAX_SETTINGS_BYTES, ".txt": _MAX_SETTINGS_BYTES}
 
 
-def sha256_of(paths: Iterable[Path]) -> str:
-    """SHA-256 (hex) over the contents of `paths`, in order. Cost: about 0.7 s per GB, releases the GIL."""
-    digest = hashlib.sha256()
-    for path in paths:
-        with open_file(path, limit=_MAX_BYTES, follow=True) as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
-
-
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A folder that holds one embedding model."""
+    """A folder that holds one embedding model.
+
+    Attributes:
+        path: The folder.
+        below: The project that the model came with, resolved: no file of it is reached from elsewhere, whatever comes to
+            lie there meanwhile. None for a folder that the user chose, whose links are followed: model caches are made
+            of them.
+    """
 
     path: Path
+    below: Path | None = None
 
     @classmethod
-    def open(cls, path: str | Path) -> "ModelFolder":
+    def open(cls, path: str | Path, *, below: Path | None = None) -> "ModelFolder":
         """Check that `path` is a folder that can hold a model.
 
         Raises:
             EmbeddingError: Absent, a file, or nothing but pickles.
         """
-        folder = Path(path).expanduser()
+        folder = Path(path) if below is not None else Path(path).expanduser()
         if folder.suffix.lower() in _PICKLES:
             raise _pickled(folder)
         if not folder.exists():
@@ -59,11 +62,11 @@ class ModelFolder:
             )
         if not folder.is_dir():
             raise EmbeddingError(f"no embedding model at {folder}: it is a file. Give the folder that holds {_NEEDED}")
-        return cls(folder)
+        return cls(folder, below)
 
     def first(self, *names: str) -> Path | None:
         """The first of `names` (relative paths) that exists, or None."""
-        return next((self.path / name for name in names if (self.path / name).is_file()), None)
+        return next((path for name in names if self._is_file(path := self.path / name)), None)
 
     def require(self, *names: str) -> Path:
         """The first of `names` that exists.
@@ -74,13 +77,12 @@ class ModelFolder:
         """
         found = self.first(*names)
         if found is not None:
-            limit = _LIMITS.get(found.suffix.lower(), _MAX_BYTES)
-            if (size := found.stat().st_size) > limit:
-                raise self.broken(found, f"has {size} bytes, at most {limit} are read")
-            return found
-        for pickled in sorted(item for item in self.path.iterdir() if item.suffix.lower() in _PICKLES):
-            if any(name.endswith((".safetensors", ".onnx")) for name in names):
-                raise _pickled(pickled)
+            with self.opened(found):
+                return found
+        for name in names_in(self.path, below=self.below):
+            pickled = Path(name).suffix.lower() in _PICKLES
+            if pickled and any(wanted.endswith((".safetensors", ".onnx")) for wanted in names):
+                raise _pickled(self.path / name)
         raise EmbeddingError(
             f"the embedding model in {self.path} is incomplete: {' or '.join(names)} is missing. "
             "Download it into that folder and try again"
@@ -110,9 +112,67 @@ class ModelFolder:
             EmbeddingError: Not a regular file of at most 64 MiB, or not readable.
         """
         try:
-            return read_file(path, limit=_MAX_SETTINGS_BYTES, follow=True)
+            follow = self.below is None
+            return read_file(self._end(path), limit=_MAX_SETTINGS_BYTES, below=self.below, follow=follow)
         except OSError as error:
             raise self.broken(path, f"cannot be read ({error.strerror})") from error
+
+    @contextmanager
+    def opened(self, path: Path) -> Iterator[io.BufferedReader]:
+        """A file of the folder.
+
+        Raises:
+            EmbeddingError: Not a regular file, larger than one of its kind can be, not readable, or it leads out of the
+                project that the model came with.
+        """
+        most = _MAX_BYTES if self.below is None else _MAX_BYTES_WITHIN
+        limit = min(most, _LIMITS.get(path.suffix.lower(), most))
+        try:
+            with open_file(self._end(path), limit=limit, below=self.below, follow=self.below is None) as file:
+                yield file
+        except OSError as error:
+            raise self.broken(path, f"cannot be read ({error.strerror})") from error
+
+    @contextmanager
+    def steady(self, path: Path) -> Iterator[str]:
+        """A path for a library that opens files by path: it leads to the file that lies there now.
+
+        Where a project could put another in its place (`below`), it names an open descriptor; Windows has no such names.
+        """
+        with self.opened(path) as file:
+            folder = Path("/dev/fd")
+            yield str(path if self.below is None or not folder.is_dir() else folder / str(file.fileno()))
+
+    def beside(self, path: Path) -> list[Path]:
+        """Files with weights that an ONNX file keeps outside itself, sorted."""
+        names = [
+            name for name in names_in(path.parent, below=self.below) if name.startswith(path.name) and "data" in name
+        ]
+        return [found for name in names if self._is_file(found := path.parent / name)]
+
+    def sha256(self, paths: Iterable[Path]) -> str:
+        """SHA-256 (hex) over the contents of `paths`, in order. Cost: about 0.7 s per GB, releases the GIL."""
+        digest = hashlib.sha256()
+        for path in paths:
+            with self.opened(path) as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+        return digest.hexdigest()
+
+    def _is_file(self, path: Path) -> bool:
+        return path.is_file() if self.below is None else is_regular(self._end(path), below=self.below)
+
+    def _end(self, path: Path) -> Path:
+        """Where a path leads: within a project, links from file to file of it are read before anything is opened.
+
+        Raises:
+            EmbeddingError: Out of the project.
+        """
+        if self.below is None:
+            return path
+        found = way(self.below, path)
+        if not found.within:
+            raise self.broken(path, "leads out of the project")
+        return found.end
 
     def says(self, word: str) -> bool:
         """Whether `modules.json` names a module with `word` in it; False without one."""

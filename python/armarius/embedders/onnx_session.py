@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from armarius.embedders.folder import ModelFolder, sha256_of
+from armarius.embedders.folder import ModelFolder
 from armarius.embedders.preprocess import Pooling, Tokens
 from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.embedders.runtime import open_session
@@ -60,18 +60,13 @@ def load_onnx(
     dimension = _dimension(forward, folder, path)
     fingerprint = Fingerprint(
         name=folder.path.resolve().name,
-        model=sha256_of([path, *_beside(path), tokens.path]),
+        model=folder.sha256([path, *folder.beside(path), tokens.path]),
         dimension=dimension,
         max_length=max_length,
         pooling=pooling,
         normalise=normalise,
     )
     return TransformerEmbedder(fingerprint, tokens, forward)
-
-
-def _beside(path: Path) -> list[Path]:
-    """Weight files that an ONNX file keeps outside itself."""
-    return sorted(item for item in path.parent.glob(f"{path.name}*data*") if item.is_file())
 
 
 def _dimension(forward: object, folder: ModelFolder, path: Path) -> int:

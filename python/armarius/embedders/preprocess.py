@@ -18,13 +18,16 @@ from armarius.embedders.folder import ModelFolder
 from armarius.embedders.protocol import Vectors
 from armarius.errors import EmbeddingError, MissingExtra
 
-__all__ = ["BATCH_TOKENS", "Batch", "Pooling", "Tokens", "pool", "pooling_of"]
+__all__ = ["BATCH_TOKENS", "MOST_TOKENS", "Batch", "Pooling", "Tokens", "pool", "pooling_of"]
 
 Pooling = Literal["mean", "cls", "max"]
 
 BATCH_TOKENS = 1024
 """Tokens of one forward pass. Measured with MiniLM on two cores: 512 to 1,024 keep activations in
 cache, 4,096 (32 texts of 128) costs a fifth more time and four times the memory."""
+
+MOST_TOKENS = 1_000_000
+"""Of a text that a model's own settings may ask to be kept."""
 
 _CHARS_PER_TOKEN = 64
 _ENCODE_TEXTS = 64
@@ -171,16 +174,16 @@ def _load(folder: ModelFolder, inside: Path | None) -> tuple[Path, Any]:
     path = folder.require(*beside, "tokenizer.json", "onnx/tokenizer.json", "vocab.txt")
     try:
         if path.name == "tokenizer.json":
-            return path, Tokenizer.from_file(str(path))
+            return path, Tokenizer.from_buffer(folder.read(path))
         lowercase = bool(folder.json("tokenizer_config.json").get("do_lower_case", True))
-        return path, _word_pieces(path, lowercase)
+        return path, _word_pieces(folder.read(path).decode("utf-8"), lowercase)
     except EmbeddingError:
         raise
     except Exception as error:  # the tokenizers package raises bare Exception
         raise folder.broken(path, f"is not a tokenizer ({error})") from error
 
 
-def _word_pieces(vocabulary: Path, lowercase: bool) -> Any:  # noqa: ANN401
+def _word_pieces(vocabulary: str, lowercase: bool) -> Any:  # noqa: ANN401
     """BERT's tokenizer from `vocab.txt`, as transformers builds it."""
     from tokenizers import Tokenizer
     from tokenizers.models import WordPiece
@@ -188,7 +191,9 @@ def _word_pieces(vocabulary: Path, lowercase: bool) -> Any:  # noqa: ANN401
     from tokenizers.pre_tokenizers import BertPreTokenizer
     from tokenizers.processors import BertProcessing
 
-    model = WordPiece.from_file(str(vocabulary), unk_token="[UNK]", max_input_chars_per_word=100)  # noqa: S106
+    lines = vocabulary.removesuffix("\n").split("\n")
+    tokens = {line.rstrip(): number for number, line in enumerate(lines)}
+    model = WordPiece(tokens, unk_token="[UNK]", max_input_chars_per_word=100)  # noqa: S106
     tokenizer = Tokenizer(model)
     ids: dict[str, int] = {}
     for token in ("[CLS]", "[SEP]", "[UNK]"):

@@ -1,5 +1,6 @@
 """onnxruntime sessions, set up one way: in this process, on the CPU, without network or telemetry."""
 
+import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarius.embedders.folder import ModelFolder
-from armarius.errors import MissingExtra
+from armarius.errors import EmbeddingError, MissingExtra
 
 __all__ = ["open_session"]
 
@@ -48,11 +49,18 @@ def open_session(
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
         options.add_external_initializers(list(weights), values)
     try:
-        source = model if isinstance(model, bytes) else str(model)
-        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        with contextlib.nullcontext(model) if isinstance(model, bytes) else _steady(folder, model) as source:
+            return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    except EmbeddingError:
+        raise
     except Exception as error:  # onnxruntime's exceptions share no base but Exception
         where = model if isinstance(model, Path) else folder.path / "model.safetensors"
         raise folder.broken(where, f"cannot be run by onnxruntime ({_first_line(error)})") from error
+
+
+def _steady(folder: ModelFolder, model: Path) -> contextlib.AbstractContextManager[str]:
+    """The file that lies there now; with weights beside it, which onnxruntime finds by path, the path itself."""
+    return contextlib.nullcontext(str(model)) if folder.beside(model) else folder.steady(model)
 
 
 def _first_line(error: Exception) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from armarius.embedders.folder import ModelFolder, sha256_of
-from armarius.embedders.preprocess import Tokens
+from armarius.embedders.folder import ModelFolder
+from armarius.embedders.preprocess import MOST_TOKENS, Tokens
 from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.embedders.weights import read_tensors
 from armarius.store.vector_rows import unit_rows
@@ -107,7 +107,7 @@ def load_static(folder: ModelFolder, *, max_length: int | None = None) -> Static
             )
     fingerprint = Fingerprint(
         name=folder.path.resolve().name,
-        model=sha256_of([path, tokens.path]),
+        model=folder.sha256([path, tokens.path]),
         dimension=table.shape[1],
         max_length=max_length,
         normalise=_normalise(folder),
@@ -120,8 +120,9 @@ def _max_length(folder: ModelFolder) -> int:
     value = folder.json("config.json").get("max_length", _DEFAULT_MAX_LENGTH)
     if value is None:
         return 0
-    if not isinstance(value, int) or value < 1:
-        raise folder.broken(folder.path / "config.json", f"says max_length {value!r}, expected a number >= 1 or null")
+    if not isinstance(value, int) or not 1 <= value <= MOST_TOKENS:
+        wanted = f"a number from 1 to {MOST_TOKENS:,} or null"
+        raise folder.broken(folder.path / "config.json", f"says max_length {value!r}, expected {wanted}")
     return value
 
 

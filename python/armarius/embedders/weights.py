@@ -29,8 +29,9 @@ def read_tensors(folder: ModelFolder, path: Path) -> dict[str, NDArray[np.generi
     except ImportError as error:
         raise MissingExtra("an embedding model", "semantic") from error
     try:
-        tensors: Mapping[str, NDArray[np.generic]] = load_file(path)
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
+        with folder.steady(path) as name:
+            tensors: Mapping[str, NDArray[np.generic]] = load_file(name)
+    except (SafetensorError, OSError, MemoryError, ValueError, TypeError, KeyError) as error:
         raise folder.broken(path, f"is truncated or not a safetensors file ({error})") from error
     return dict(tensors)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from armarius.files.folder import Refused, opened_folder, refusal
 
-__all__ = ["TooLarge", "is_regular", "open_file", "read_file", "stat_of"]
+__all__ = ["TooLarge", "is_regular", "names_in", "open_file", "read_file", "stat_of"]
 
 
 class TooLarge(Refused):
@@ -91,6 +91,15 @@ def stat_of(path: Path, *, below: Path | None = None) -> os.stat_result | None:
             return folder.lstat(path.name)
     except (OSError, ValueError):
         return None
+
+
+def names_in(path: Path, *, below: Path | None = None) -> list[str]:
+    """The names in a folder, sorted; [] when there is none, it cannot be read, or the way to it is a link."""
+    try:
+        with opened_folder(path, below=below) as folder:
+            return sorted(os.listdir(folder.path if folder.descriptor is None else folder.descriptor))
+    except (OSError, ValueError):
+        return []
 
 
 def _missing_or_refused(path: Path) -> OSError:

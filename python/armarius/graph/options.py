@@ -31,6 +31,7 @@ _KEYS: dict[str, tuple[type, ...]] = {
     "timeout_s": (int, float),
     "max_entities": (int,),
 }
+_LONGEST_S = 86_400
 _PATH = ".armarius/nervusdb"
 
 
@@ -67,8 +68,10 @@ def read_graph_options(config: Config, root: Path | None, *, permissions: Permis
         if not isinstance(value, _KEYS[key]) or isinstance(value, bool):
             names = " or ".join(kind.__name__ for kind in _KEYS[key])
             raise ConfigError(f"{CONFIG_NAME}: graph.{key} must be {names}, got {value!r}")
-        if isinstance(value, int | float) and not 0 < value < float("inf"):
-            raise ConfigError(f"{CONFIG_NAME}: graph.{key} must be > 0, got {value!r}")
+        most = _LONGEST_S if key == "timeout_s" else float("inf")
+        if isinstance(value, int | float) and not 0 < value <= most:
+            upto = f" and <= {most:,}" if key == "timeout_s" else ""
+            raise ConfigError(f"{CONFIG_NAME}: graph.{key} must be > 0{upto}, got {value!r}")
         found[key] = value
     name, path = found.pop("store", "project"), found.pop("path", None)
     if name not in ("project", "nervusdb"):

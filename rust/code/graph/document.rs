@@ -1,6 +1,5 @@
 //! One document, read once: its scopes, what it defines, and what each reference in it does.
 
-use std::fs;
 use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,6 +13,10 @@ use crate::code::graph::scopes::{
 use crate::code::index::occurrences::{Document, Occurrences, Row};
 use crate::code::index::symbol_id::{Ident, Suffix};
 use crate::code::scan::position::{Lines, Pos};
+use crate::files::open::read_below;
+
+/// Of a file of code that is read; of a larger one the index speaks alone.
+const MAX_BYTES: u64 = 32 << 20;
 
 /// A reference found in a document.
 pub(super) struct Reference {
@@ -36,8 +39,10 @@ pub(super) struct Digest {
 }
 
 /// Text of a document: what the project folder holds now, else what the index carries.
+///
+/// The path is the index's word: it is read only below `root`, through no link, and only a regular file.
 pub(super) fn text_of(document: &Document, root: &Path) -> Option<String> {
-    match fs::read(root.join(&document.path)) {
+    match read_below(root, Path::new(&document.path), MAX_BYTES) {
         Ok(bytes) => Some(match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),

@@ -59,6 +59,11 @@ class AuthoredCodex:
             return self._whole().entities
         return merge(authored=self.read().drafts).entities
 
+    def _written(self, id_: str) -> Entity:
+        """An entity that was just written; as it stands in its file, while the index is too busy to have seen it."""
+        entities = self.list()
+        return _by_id(entities, id_) or _by_id(merge(authored=self.read().drafts).entities, id_) or self.get(id_)
+
     def relations(self) -> tuple[Relation, ...]:
         """The relations; without the whole, the authored ones, ends as written."""
         if self._whole is not None:
@@ -93,7 +98,7 @@ class AuthoredCodex:
         if self._whole is not None and (known := _by_id(self._whole().entities, id_)) is not None:
             raise CodexError(f"entity {id_!r}: there is one already, from {_places(known)}; update it instead")
         self._file.add("entity", data)
-        return self.get(id_)
+        return self._written(id_)
 
     def extend(self, entities: Iterable[Entity], relations: Iterable[Relation] = ()) -> None:
         """Add entities, and relations between ids, that are not there yet: in one write, all of them or none.
@@ -125,11 +130,11 @@ class AuthoredCodex:
             data = _entity_data({"name": known.name, **changes, "id": id_})
             _refuse("entity", data)
             self._file.add("entity", data)
-            return self.get(id_)
+            return self._written(id_)
         data = _entity_data({**_stated(block.data), **changes})
         _refuse("entity", data)
         self._file.replace("entity", data)
-        return self.get(id_)
+        return self._written(id_)
 
     def delete(self, id_: str, /, *, relations: bool = False) -> None:
         """Remove an authored entity; what profiles and `codex.json` say of it stays.

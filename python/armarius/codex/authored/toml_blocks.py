@@ -14,6 +14,8 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any
 
+from armarius.toml_file import parse_toml
+
 _HEADER = re.compile(r"^\s*\[\[\s*([A-Za-z0-9_-]+)\s*\]\]\s*(?:#.*)?$")
 _ID = re.compile(r"^\s*id\s*=\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*')", re.MULTILINE)
 _AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
@@ -62,7 +64,7 @@ def read_blocks(text: str) -> list[Block]:
 
 def _head(text: str) -> Block:
     try:
-        keys = list(tomllib.loads(text))
+        keys = list(parse_toml(text))
     except tomllib.TOMLDecodeError as error:
         return Block(text, problem=_located(error, 0, text))
     return Block(text, problem=f"line 1: {keys[0]!r} stands outside any [[…]] record" if keys else "")
@@ -73,11 +75,11 @@ def _block(text: str, line: int, above: int, table: str) -> Block:
     id_ = ""
     if found:
         try:
-            id_ = str(tomllib.loads(f"id = {found[1]}")["id"])
+            id_ = str(parse_toml(f"id = {found[1]}")["id"])
         except tomllib.TOMLDecodeError:
             id_ = ""
     try:
-        data = tomllib.loads(text)[table][0]
+        data = parse_toml(text)[table][0]
     except tomllib.TOMLDecodeError as error:
         return Block(text, line, table, None, _located(error, line - 1 - above, text), id_)
     stated = data.get("id")

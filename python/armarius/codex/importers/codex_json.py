@@ -18,6 +18,8 @@ from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin
 from armarius.codex.profiles.draft import Draft, DraftRelation
 from armarius.errors import CodexError
 
+_LAST_CHAPTER = 1_000_000_000  # the index keeps 64 bits
+
 _ENTITY_FIELDS = frozenset({"id", "name", "type", "aliases", "aiContextLevel", "description", "attributes", "facts"})
 
 
@@ -185,9 +187,9 @@ class EntryReader:
 
     def _chapter(self, entry: dict[str, Any], key: str, where: str, at: str = "") -> int | None:
         value = entry.get(key)
-        if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+        if value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LAST_CHAPTER):
             return value
-        self._error(where, f"{at + '.' if at else ''}{key}: expected a chapter number, got {value!r}")
+        self._error(where, f"{at + '.' if at else ''}{key}: expected a chapter number, got {value!r}"[:200])
         return None
 
     def _text(self, entry: dict[str, Any], key: str, where: str, *, required: bool = False) -> str:

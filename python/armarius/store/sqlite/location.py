@@ -39,6 +39,7 @@ from armarius.files import (
 )
 from armarius.store.sqlite.claim import Claim, identity_of
 from armarius.store.sqlite.connection import opened, translated
+from armarius.store.sqlite.schema import APPLICATION_ID
 
 __all__ = ["Place", "cache_root", "place_for"]
 
@@ -150,12 +151,20 @@ class Place:
         """
         self._claim.make_room()
         make_folder(self.folder, below=self.below, mode=0o700)
+        for suffix in ("", "-journal", "-wal"):  # SQLite would wait for a pipe of these names
+            path = self._claim.lock.with_name(self._claim.lock.name + suffix)
+            if (info := stat_of(path)) is not None and (what := refusal(info)):
+                raise StoreFull(f"{path}: {what} in the place of a lock; delete it")
         with translated(self._claim.lock):
             self._lock = opened(self._claim.lock, create=True)
             return self._take()
 
-    def check(self) -> None:
+    def check(self, *, alone: bool = False) -> None:
         """Refuse what this installation did not make; until then nothing of it is opened, changed or deleted.
+
+        Args:
+            alone: Nobody else has the index open, so that its header may be read: closing a file drops the locks that
+                SQLite holds on it.
 
         Raises:
             StoreError: A file that carries no claim, or no regular file, lies in the place of one of ours.
@@ -168,8 +177,23 @@ class Place:
                 raise StoreError(f"{path}: {what} in the place of the index; it is left as it is: delete or move it")
         if self.index in there and not self._claim.holds():
             raise self._foreign(self.index)
+        if alone and self.index in there and self._is_anothers():
+            raise self._foreign(self.index)
         if there and self.index not in there and not self._claim.exists():
             raise self._foreign(min(there))
+
+    def _is_anothers(self) -> bool:
+        """Whether another program's database was written over ours: the same file by its claim, and not its content."""
+        try:
+            with open_file(self.index, below=self.below) as file:
+                header = file.read(100)
+        except OSError:
+            return True
+        if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
+            return False  # empty or damaged
+        pages, application = (int.from_bytes(header[at : at + 4], "big") for at in (28, 68))
+        # Between its first page and its schema an index of ours is nobody's yet.
+        return pages > 1 and application != APPLICATION_ID
 
     def settle(self) -> None:
         """The index is checked: let others in."""
@@ -233,11 +257,11 @@ class Place:
     def is_forged(self) -> bool:
         """Something lies beside the index that SQLite would stumble over, or play into it and did not leave for us.
 
-        An index has a rollback journal only in the moment of its making, and its write-ahead log carries its mark.
-        Asked while alone.
+        An index has a rollback journal only in the moment of its making, and its write-ahead log carries its mark. None
+        of these files has a second name, by which what SQLite writes would reach somebody's file. Asked while alone.
         """
         beside = {path: info for path in self._files()[1:] if (info := stat_of(path, below=self.below)) is not None}
-        if any(refusal(info) for info in beside.values()):
+        if any(refusal(info) or info.st_nlink > 1 for info in beside.values()):
             return True
         log, journal = self._beside("-wal"), self._beside("-journal")
         return journal in beside or (log in beside and beside[log].st_size > 0 and not self._claim.marks(log))
@@ -269,17 +293,23 @@ class Place:
     def is_sealed(self) -> bool | None:
         """True: unchanged since it was closed. False: changed. None: it was not closed, only left."""
         try:
-            expected = read_file(self.seal, limit=4096, below=self.below).decode("ascii")
+            expected = read_file(self.seal, limit=4096, below=self.below).decode("ascii").split()
         except (OSError, UnicodeDecodeError):
             return None
         log = stat_of(self._beside("-wal"), below=self.below)
         if log is not None and log.st_size:
             return None
-        return self._digest() == expected
+        info = stat_of(self.index, below=self.below)
+        if info is None or expected[1:] != [str(info.st_size)]:  # not read whole, however large it was made
+            return False
+        try:
+            return self._digest() == expected
+        except OSError:  # something else has come to lie there
+            return False
 
     def write_seal(self) -> None:
         """Seal the index as it lies on the disk; only the last process to close may."""
-        write_atomic(self.seal, self._digest().encode("ascii"), below=self.below)
+        write_atomic(self.seal, " ".join(self._digest()).encode("ascii"), below=self.below)
 
     def break_seal(self) -> None:
         """The index is about to change.
@@ -328,9 +358,11 @@ class Place:
             "or, if it is an index that was copied, moved or restored, delete it by hand: it is built again"
         )
 
-    def _digest(self) -> str:
-        digest = hashlib.blake2b(digest_size=32)
+    def _digest(self) -> list[str]:
+        """Of the index file: hash and size in bytes."""
+        digest, size = hashlib.blake2b(digest_size=32), 0
         with open_file(self.index, below=self.below) as file:
             while block := file.read(1 << 20):
                 digest.update(block)
-        return digest.hexdigest()
+                size += len(block)
+        return [digest.hexdigest(), str(size)]

@@ -40,7 +40,7 @@ class Session:
         """See `SqliteStore.open`."""
         alone = place.enter()
         try:
-            place.check()
+            place.check(alone=alone)
             if rebuild or not place.is_ours() or place.is_stub() or (alone and place.is_forged()):
                 place.discard()
             if place.exists() and is_outdated(place.index, below=place.below):
