@@ -76,7 +76,11 @@ def _index(name: str, form: str, *, foreign: bool = False, often: bool = True) -
 
 
 def _claim(place: Place) -> Path:
-    return next(iter(sorted(place.cache.glob("claims/*"))))
+    return next(path for path in sorted(place.cache.glob("claims/*")) if path.suffix != ".lock")
+
+
+def _lock_of_claims(place: Place) -> Path:
+    return next(iter(sorted(place.cache.glob("claims/*.lock"))))
 
 
 def _code_cache(place: Place) -> Path:
@@ -139,6 +143,7 @@ TARGETS: tuple[Target, ...] = (
     *_index("index.lock-journal", "database", often=False),
     *_index("index.lock-wal", "database", often=False),
     Target("cache: the claim", _claim, "text", **_SETTLED),
+    Target("cache: the claim's lock", _lock_of_claims, "text", **_SETTLED),
     Target(
         "cache: claims", lambda place: place.cache / "claims", "text", folder=True, users=True, often=False, **_SETTLED
     ),
