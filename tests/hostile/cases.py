@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.hostile import settings
 from tests.hostile.contents import CONTENTS, OFTEN, Make
-from tests.hostile.kinds import FILES, FOLDER_SWAPS, FOLDERS, SWAPS, Kind
+from tests.hostile.kinds import FILES, FOLDER_SWAPS, FOLDERS, SWAPS, Kind, clear
 from tests.hostile.place import SETTINGS, Place, foreign_database, put
 from tests.hostile.targets import TARGETS, Target
 
@@ -81,14 +81,28 @@ def _of_target(target: Target) -> Iterator[Case]:
             kind.prepare(place, target.path(place))
 
         yield case(kind.name, prepare, swap=swap, often=kind.often and target.often)
-        yield case(f"{kind.name.partition(' when')[0]} again and again", prepare, swap=swap, flickers=True)
+
+        def flickering(place: Place, prepare: Callable[[Place], None] = prepare) -> None:
+            path = target.path(place)
+            if target.folder:
+                path.mkdir(parents=True, exist_ok=True)
+            elif not path.exists():  # it comes and goes, as the package makes it
+                put(path, "")
+            prepare(place)
+
+        yield case(f"{kind.name.partition(' when')[0]} again and again", flickering, swap=swap, flickers=True)
     for name, make in () if target.folder else CONTENTS[target.format].items():
         keeps = (target.path,) if target.foreign and name == "somebody's database" else ()
         yield case(name, _write(target, make), keeps=keeps, often=name in OFTEN and target.often)
 
 
 def _write(target: Target, make: Make) -> Callable[[Place], object]:
-    return lambda place: put(target.path(place), make())
+    def write(place: Place) -> None:
+        path = target.path(place)
+        clear(path)  # another file, not other bytes in the one that is there
+        put(path, make())
+
+    return write
 
 
 def _of_settings() -> Iterator[Case]:

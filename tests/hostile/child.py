@@ -26,6 +26,7 @@ class Child:
         told: What it told, in order; see `lives.Steps`.
         faults: What is wrong with how it ended: `hangs`, a signal, a process left behind.
         memory: The most that it used at once, in bytes.
+        seconds: Of processor time.
     """
 
     def __init__(self, live: Callable[[Tell], None]) -> None:
@@ -42,6 +43,7 @@ class Child:
             self._follow(stream)
         _, status, used = os.wait4(self.pid, 0)
         self.memory = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        self.seconds = used.ru_utime + used.ru_stime
         if os.WIFSIGNALED(status) and not self.faults:
             self.faults.append(f"{self._step}: died of {signal.Signals(os.WTERMSIG(status)).name}")
         elif os.WIFEXITED(status) and os.WEXITSTATUS(status):

@@ -223,7 +223,7 @@ class Swapper:
 
 @contextlib.contextmanager
 def flicker(place: Place, path: Path, kind: Kind, period_s: float = 0.0005):
-    """A thread that puts `kind` and what was there at `path` in turn, as fast as it can."""
+    """A thread that puts `kind` and what is at `path` in turn, as fast as it can."""
     stop = threading.Event()
     kept, hostile = path.with_name(".kept"), path.with_name(".hostile")
 
@@ -233,8 +233,6 @@ def flicker(place: Place, path: Path, kind: Kind, period_s: float = 0.0005):
             source.rename(middle)
 
     def run() -> None:
-        if not path.exists():  # it comes and goes, as the package makes it
-            put(path, "")
         path.rename(kept)
         kind.put(place, path)
         while not stop.wait(period_s):

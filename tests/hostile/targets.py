@@ -76,7 +76,7 @@ def _index(name: str, form: str, *, foreign: bool = False, often: bool = True) -
 
 
 def _claim(place: Place) -> Path:
-    return next(iter(sorted(place.cache.glob("claims/*"))))
+    return next(path for path in sorted(place.cache.glob("claims/*")) if path.suffix != ".lock")
 
 
 def _lock(place: Place) -> Path:

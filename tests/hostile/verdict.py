@@ -18,7 +18,9 @@ from tests.hostile.sentinel import Watch, describe, differences, folders, snapsh
 from tests.hostile.targets import TARGETS
 
 _UNEXPECTED = ("Traceback (most recent call last)", "this should not happen")
-_MAY_WRITE = ("index_dir", "graph.path", "a foreign database")  # cases that name a folder of the project for it
+_MAY_WRITE = ("index_dir", "graph.path", "a foreign database", "idx a link to a folder inside")
+"""Cases that name a folder of the project to write into."""
+
 _DRAFT = re.compile(r"\.?[\w.-]+[.-][0-9a-z_]{6,}\.(tmp|part|usearch)")  # a random name, made exclusively
 
 
@@ -26,7 +28,8 @@ def judge(case: Case, place: Place, watch: Watch) -> dict[str, Any]:
     """Let a life happen in `place`, which is built, and say what it did wrong.
 
     Returns:
-        `faults`: in words; `times`: seconds by step; `errors`: by step; `output`: the end of what was printed.
+        `faults`: in words; `errors`: by step; `times`: seconds by step; `seconds`: of processor time; `output`: the end
+        of what was printed.
     """
     if case.prior:
         first = Child(functools.partial(_live, case, place, "innocent"))
@@ -69,6 +72,7 @@ def judge(case: Case, place: Place, watch: Watch) -> dict[str, Any]:
     return {
         "faults": list(dict.fromkeys(faults)),
         "times": times,
+        "seconds": child.seconds,
         "output": output[-3000:],
         "errors": _errors(child.told),
     }

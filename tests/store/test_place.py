@@ -247,7 +247,7 @@ def test_a_folder_that_is_a_pipe_or_a_file_is_refused(project):
     for where in ("pipe", "a.md", "a.md/deep"):
         with pytest.raises(StoreFull, match="not a folder"):
             ProjectIndex.open(project, index_dir=where)
-    with pytest.raises(ProjectError, match="index_dir: .* NUL"):
+    with pytest.raises(ProjectError, match=r"index_dir: .* NUL"):
         ProjectIndex.open(project, index_dir="a\0b")
 
 

@@ -83,7 +83,7 @@ def test_a_folder_that_is_swapped_for_a_link_is_not_entered(project, tmp_path):
 @pytest.mark.parametrize("value", [-1, 0, 10**30])
 def test_a_length_that_no_text_has_is_a_broken_setting(tiny, value):
     (tiny / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": value}))
-    with pytest.raises(EmbeddingError, match="sentence_bert_config.json says max_seq_length"):
+    with pytest.raises(EmbeddingError, match=r"sentence_bert_config\.json says max_seq_length"):
         embedders.safetensors(tiny)
 
 

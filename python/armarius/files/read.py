@@ -97,7 +97,7 @@ def names_in(path: Path, *, below: Path | None = None) -> list[str]:
     """The names in a folder, sorted; [] when there is none, it cannot be read, or the way to it is a link."""
     try:
         with opened_folder(path, below=below) as folder:
-            return sorted(os.listdir(folder.path if folder.descriptor is None else folder.descriptor))
+            return sorted(os.listdir(folder.path if folder.descriptor is None else folder.descriptor))  # noqa: PTH208
     except (OSError, ValueError):
         return []
 
