@@ -37,8 +37,8 @@ class ModelFolder:
 
     Attributes:
         path: The folder.
-        below: The project that the model came with, resolved: no file of it is reached from elsewhere, whatever comes to
-            lie there meanwhile. None for a folder that the user chose, whose links are followed: model caches are made
+        below: The project that the model came with, resolved: no file of it is reached from elsewhere, whatever comes
+            to lie there later. None for a folder that the user chose, whose links are followed: model caches are made
             of them.
     """
 
@@ -137,7 +137,7 @@ class ModelFolder:
     def steady(self, path: Path) -> Iterator[str]:
         """A path for a library that opens files by path: it leads to the file that lies there now.
 
-        Where a project could put another in its place (`below`), it names an open descriptor; Windows has no such names.
+        Where a project could put another in its place (`below`), it names an open descriptor; not so on Windows.
         """
         with self.opened(path) as file:
             folder = Path("/dev/fd")
