@@ -68,6 +68,9 @@ def test_every_candidate_of_the_package_takes_its_heading_from_the_table():
                 assert isinstance(group, ast.Name)
                 continue
             called = getattr(getattr(group, "func", None), "id", "")
+            if str(path) == "assembly/fit/fill.py":  # where the heading of an offer is taken in
+                assert ast.unparse(group) == "self.group"
+                continue
             assert called == "heading", f"{path}:{node.lineno}"
             made += 1
     assert made >= 10
@@ -84,6 +87,7 @@ def test_every_group_that_our_own_fetchers_offer_is_in_the_table(tmp_path, monke
     def take_in(answers, *args, **more):
         answers = list(answers)
         offered.update(candidate.group for answer in answers for candidate in answer.fetched.candidates)
+        offered.update(answer.fetched.offer.group for answer in answers if answer.fetched.offer is not None)
         return taken_in(answers, *args, **more)
 
     taken_in = assembler.take_in
@@ -96,6 +100,6 @@ def test_every_group_that_our_own_fetchers_offer_is_in_the_table(tmp_path, monke
     with armarius.open(tmp_path, watch=False) as engine:
         engine.constraints.create("不写旁人的心理")
         engine.memories.create("作者偏爱短句")
-        for query in ("林小雨的父亲是谁？", "`Festival` 调用了什么", "小雨"):
+        for query in ("林小雨的父亲是谁？", "`Festival` 调用了什么", "小雨", "量子计算机的芯片"):
             engine.assemble(query=query, document="chapters/ch003.md", additional_input="另一段话")
     assert offered == set(HEADINGS["zh"].values())

@@ -7,7 +7,7 @@ from tests.vectors.test_real_model import PARAGRAPHS, PARAPHRASES
 from armarius import embedders
 from armarius.errors import DimensionMismatch, EmbeddingError
 from armarius.semantic.project_vectors import Semantic
-from armarius.store.sqlite.vectors_search import Filter
+from armarius.store.vectors_protocol import VectorFilter
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def opened(open_store):
 
 
 def similar(semantic, query, *, limit=10, kinds=(), chapters=(None, None)):
-    found = semantic.nearest(query, limit, Filter(tuple(kinds), chapters))
+    found = semantic.nearest(query, limit, VectorFilter(tuple(kinds), chapters))
     return [(semantic.store.passages([(place.path, place.paragraph)])[0], score) for place, score in found]
 
 
@@ -75,7 +75,7 @@ def test_entity_cards_are_found_apart_from_paragraphs(opened, store):
     semantic = opened(embedders.lexical(), store)
     semantic.changed(cards={"lin": "林小雨，写信的姑娘", "zhou": "周先生，钟表铺的主人"})
     semantic.embed_pending(20)
-    assert semantic.nearest("钟表铺", 1, Filter(entities=True))[0][0].entity == "zhou"
+    assert semantic.nearest("钟表铺", 1, VectorFilter(entities=True))[0][0].entity == "zhou"
     assert all(passage.path for passage, _ in similar(semantic, "钟表铺", limit=50))
 
 

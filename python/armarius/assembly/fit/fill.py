@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from armarius.assembly.escape import neutralise
+from armarius.assembly.escape import group_heading, neutralise
 from armarius.assembly.fit.cached_counter import Measured
 from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import Fitted, Plan, is_window
@@ -76,6 +76,11 @@ class _Filling:
     previous: Previous
 
     @property
+    def group(self) -> str:
+        """The heading of the offer as it may stand in a prompt."""
+        return group_heading(self.offer.group)
+
+    @property
     def _measured(self) -> Measured:
         return self.plan.measured
 
@@ -84,8 +89,8 @@ class _Filling:
         placed = self.fitted.rendered.placed
         layer = [item for item in placed if item.candidate.layer == "retrieved"]
         frame = 0 if layer else sum(self._measured.counts([opening_piece("retrieved"), closing_piece("retrieved")]))
-        if all(item.candidate.group != self.offer.group for item in layer):
-            frame += self._measured.count(heading_piece(self.offer.group))
+        if all(item.candidate.group != self.group for item in layer):
+            frame += self._measured.count(heading_piece(self.group))
         window = next((item for item in placed if is_window(item.candidate)), None)
         unused = 0
         if window is not None and window_most is not None:
@@ -141,7 +146,7 @@ class _Filling:
                 content=text,
                 score=row.score,
                 evidence=(self.offer.evidence(row),),
-                group=self.offer.group,
+                group=self.group,
                 documents=(row.path,),
             )
             placed.append(Placed(candidate, text, fills=True))
@@ -156,7 +161,7 @@ class _Filling:
         for item in self.fitted.rendered.placed:
             if item.candidate.layer == "immediate":
                 behind.append(item)
-            elif item.candidate.layer == "retrieved" and item.candidate.group == self.offer.group:
+            elif item.candidate.layer == "retrieved" and item.candidate.group == self.group:
                 group.append(item)
             else:
                 before.append(item)
