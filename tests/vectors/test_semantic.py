@@ -25,7 +25,7 @@ def opened(open_store):
 
 def similar(semantic, query, *, limit=10, kinds=(), chapters=(None, None)):
     found = semantic.nearest(query, limit, VectorFilter(tuple(kinds), chapters))
-    return [(semantic.store.passages([(place.path, place.paragraph)])[0], score) for place, score in found]
+    return [(semantic.store.passages([place])[0], score) for place, score in found]
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_entity_cards_are_found_apart_from_paragraphs(opened, store):
     semantic = opened(embedders.lexical(), store)
     semantic.changed(cards={"lin": "林小雨，写信的姑娘", "zhou": "周先生，钟表铺的主人"})
     semantic.embed_pending(20)
-    assert semantic.nearest("钟表铺", 1, VectorFilter(entities=True))[0][0].entity == "zhou"
+    assert semantic.nearest("钟表铺", 1, VectorFilter(entities=True))[0][0] == "zhou"
     assert all(passage.path for passage, _ in similar(semantic, "钟表铺", limit=50))
 
 
