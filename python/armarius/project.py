@@ -7,8 +7,7 @@ later view takes over what has not changed: documents, the tables of the corpus,
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
 from armarius.codex.load import AUTHORED_FILE, CODEX_FILE
@@ -20,7 +19,7 @@ from armarius.documents.document import (
     read_document,
     reread_document,
 )
-from armarius.errors import ContextWarning, ContractError, StoreBusy, UnknownDocument
+from armarius.errors import ContextWarning, DocumentSkipped, StoreBusy, UnknownDocument, UnknownId
 from armarius.fetchers.detected import RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.immediate import ImmediateFetcher
@@ -38,7 +37,9 @@ from armarius.retrieval.retrieve import Sources
 from armarius.retrieval.signals.vectors import VectorSearch
 from armarius.store.protocol import Store
 from armarius.text.matcher import EntityMatcher
+from armarius.text.near import near, near_paths, suggestion
 from armarius.text.tokens import TokenCounter
+from armarius.warnings_table import DOCUMENT_SKIPPED, INDEX_BUILDING, PROJECT_EMPTY
 
 __all__ = ["Project", "ProjectView", "counter_for"]
 
@@ -91,16 +92,18 @@ class ProjectView:
         if known is None:
             try:
                 return read_document(self.root, document_id, config=self.config)
+            except DocumentSkipped:
+                raise
             except UnknownDocument as error:
-                near = self._near(document_id)
-                raise UnknownDocument(f"{error}; near it: {', '.join(near)}" if near else str(error), near) from None
+                close = near_paths(document_id, self.documents)
+                raise UnknownDocument(f"{error}{suggestion(close)}", close) from None
         return reread_document(self.root, known, config=self.config)
 
     def entity(self, name: str, /) -> Entity:
         """The entity of that id, name, alias, or of any other name that finds exactly it, such as a short one.
 
         Raises:
-            ContractError: Nothing goes by that name.
+            UnknownId: Nothing goes by that name; names near ones.
         """
         entities = self.codex.entities
         found = next((one for one in entities if name in (one.id, one.name)), None) or next(
@@ -110,15 +113,9 @@ class ProjectView:
             whole = [one.entity_id for one in self.matcher.find_all(name) if one.term == name.strip()]
             found = next((one for one in entities if one.id in whole), None)
         if found is None:
-            raise ContractError(f"no entity is called {name!r}")
+            close = near(name, [called for one in entities for called in (one.name, *one.aliases, one.id)])
+            raise UnknownId(f"no entity is called {name!r}{suggestion(close)}", close)
         return found
-
-    def _near(self, document_id: str) -> tuple[str, ...]:
-        """Paths like `document_id`, or that end in its file name; at most three, best first."""
-        name = PurePosixPath(document_id.replace("\\", "/")).name.lower()
-        same = [path for path in self.documents if name and PurePosixPath(path).name.lower() == name]
-        alike = get_close_matches(document_id[:300], self.documents, n=3, cutoff=0.7)
-        return tuple(dict.fromkeys((*same, *alike)))[:3]
 
 
 class Project:
@@ -195,7 +192,7 @@ class Project:
         return self._whole[2], known.warnings
 
     def _present(self, troubles: tuple[ContextWarning, ...]) -> ProjectView:
-        behind = any(trouble.code == "INDEX_STALE" for trouble in troubles)
+        behind = any(trouble.code == INDEX_BUILDING.code for trouble in troubles)
         for _ in range(_TRIES):
             world, missing = self._world()
             store, generation = self.index.ask(lambda store: (store, store.state().generation))
@@ -219,7 +216,7 @@ class Project:
             *self._emptiness(troubles),
             *world.warnings,
             *missing,
-            *(ContextWarning("DOCUMENT_SKIPPED", f"{item.path}: {item.reason}") for item in skipped),
+            *(DOCUMENT_SKIPPED(path=item.path, reason=item.reason) for item in skipped),
         )
         if warnings != self._view.warnings or skipped != self._view.skipped:
             self._view = replace(self._view, warnings=warnings, skipped=skipped)
@@ -229,8 +226,7 @@ class Project:
         """A folder without a document is probably not the one that was meant; a host's own fetchers may need none."""
         if troubles or self._given is not None or self._view is None or self._view.documents:
             return ()
-        message = f"{self.index.root.resolve().name}: no document to read; is this the project folder?"
-        return (ContextWarning("PROJECT_EMPTY", message),)
+        return (PROJECT_EMPTY(folder=self.index.root.resolve().name),)
 
     def _read(self, store: Store) -> tuple[dict[str, Document], dict[str, str]] | None:
         before = self._view.documents if self._view is not None else {}

@@ -12,13 +12,12 @@ from pathlib import Path
 from armarius.config import Config
 from armarius.documents.document import (
     Document,
-    DocumentSkipped,
     FileStamp,
     Skipped,
     read_document,
     walk_files,
 )
-from armarius.errors import UnknownDocument
+from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.store.protocol import (
     Change,
     FileRow,
@@ -117,7 +116,7 @@ def read_changes(
         try:
             document = read_document(root, stamp.path, config=config)
         except DocumentSkipped as error:
-            found.skipped.append(error.skipped)
+            found.skipped.append(Skipped(error.path, error.reason))
             document = None
         except UnknownDocument:  # gone since the walk
             document = None

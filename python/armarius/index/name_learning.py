@@ -20,6 +20,7 @@ from armarius.store.protocol import (
     Remove,
     Store,
 )
+from armarius.warnings_table import HABITS_UNLEARNT
 
 __all__ = ["Course", "Schooling"]
 
@@ -82,8 +83,7 @@ class Schooling:
             raise
         except Exception as error:  # whatever it is: an answer with bare names is better than none
             self.tally = None
-            why = f"the habits of names were not learnt or not kept: {type(error).__name__}: {error}"
-            self.trouble = ContextWarning("ENTITY_MATCH_FAILED", why)
+            self.trouble = HABITS_UNLEARNT(kind=type(error).__name__, error=error)
             logger.warning("%s", self.trouble, exc_info=True)
 
     @contextmanager

@@ -26,6 +26,7 @@ from armarius.store.protocol import (
     Restamp,
     Store,
 )
+from armarius.warnings_table import CONFIG_KEPT
 
 __all__ = ["Builder"]
 
@@ -130,7 +131,7 @@ class Builder:
         try:
             self.config, self.config_warning = load_config(self.root), None
         except ConfigError as error:  # the last good configuration stays
-            self.config_warning = ContextWarning("INDEX_STALE", str(error))
+            self.config_warning = CONFIG_KEPT(error=error)
 
     def _take_in(self, found: Found) -> bool:
         """Remember what was skipped and what describes entities; True when the latter changed."""

@@ -22,6 +22,7 @@ from armarius.store.protocol import (
     RelationRow,
 )
 from armarius.text.matcher import EntityMatcher, kind_of
+from armarius.warnings_table import NAME_UNUSABLE
 
 __all__ = ["World", "authored_stamp", "config_stamp", "read_records", "read_world"]
 
@@ -64,7 +65,7 @@ class World:
         """The same world with further entities, of a graph that no file describes."""
         codex = replace(self.codex, entities=(*self.codex.entities, *entities))
         matcher, faults = EntityMatcher.of_usable(codex.entities, habits=self.habits)
-        warnings = tuple(ContextWarning("ENTITY_MATCH_FAILED", fault) for fault in faults)
+        warnings = tuple(NAME_UNUSABLE(fault=fault) for fault in faults)
         return replace(
             self,
             codex=codex,
@@ -117,7 +118,7 @@ def read_world(root: Path, documents: Iterable[Document]) -> World:
     """
     codex = build_codex(documents, read_codex_file(root), authored=AuthoredCodex(root).read())
     matcher, faults = EntityMatcher.of_usable(codex.entities)
-    warnings = (*codex.warnings, *(ContextWarning("ENTITY_MATCH_FAILED", fault) for fault in faults))
+    warnings = (*codex.warnings, *(NAME_UNUSABLE(fault=fault) for fault in faults))
     habits, cast = Habits(), _digest([_naming(entity) for entity in codex.entities])
     names, graph = _digest([cast, habits.policy]), _digest([codex.entities, codex.relations])
     return World(codex, matcher, habits, cast, names, graph, warnings)

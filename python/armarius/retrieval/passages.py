@@ -1,6 +1,5 @@
 """Hits to passages: whole sentences around the evidence, each with where it stands."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.corpus.units import Text
 from armarius.retrieval.signals.explain import best_paragraph, sought_words
 from armarius.retrieval.trace import Found
+from armarius.text.sentences import BREAK
 
 __all__ = ["BEST_SCORE", "TEXTS", "Passage", "passages_of"]
 
@@ -20,7 +20,6 @@ _PER_TEXT = 2
 TEXTS = 5  # passages come from so many at most
 # Below a card of somebody named (1.0), above what happens to stand around the cursor (0.5).
 BEST_SCORE = 0.95
-_SENTENCE_END = re.compile(r"[。！？!?…]+[”’」』）\"')\]]*|\.[\"'”’)\]]*(?=\s|$)|\n+")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -88,7 +87,7 @@ def _first_word(text: str, words: Sequence[str]) -> int:
 
 def _around(text: str, low: int, high: int, at: int) -> tuple[int, int]:
     """Whole sentences of `text[low:high]` around `at`, about `_LENGTH` long."""
-    cuts = [low, *(match.end() for match in _SENTENCE_END.finditer(text, low, high)), high]
+    cuts = [low, *(match.end() for match in BREAK.finditer(text, low, high)), high]
     start = max((cut for cut in cuts if cut <= max(low, at - _LENGTH // 4)), default=low)
     if at - start > _LENGTH:  # one endless sentence
         start = at - _LENGTH // 4

@@ -283,7 +283,5 @@ class ProfileStore:
     def _next(self, profile: BudgetProfile, version: int) -> BudgetProfile:
         current = self.read()
         if current.version != version:
-            raise BudgetConflict(
-                f"CONTEXT_BUDGET_CONFLICT: the profile is at version {current.version}, the update is for {version}"
-            )
+            raise BudgetConflict(f"the profile is at version {current.version}, the update is for {version}")
         return replace(profile, version=version + 1)
