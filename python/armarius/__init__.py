@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
     from armarius.code.index import CodeIndex
     from armarius.code.options import CodeOptions
-    from armarius.code.source import BatchSource, CodeSource, SourceUnavailable
+    from armarius.code.source import BatchSource, CodeSource
     from armarius.code.subgraph import CodeEdge, CodeNode, Direction, Subgraph, TextMatch, TextMatches
     from armarius.codex.authored.codex import AuthoredCodex
     from armarius.codex.authored.collection import Constraints, Memories
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         code_points,
     )
     from armarius.documents.classify import Kind
-    from armarius.documents.document import Document, Documents, DocumentSkipped, Skipped
+    from armarius.documents.document import Document, Documents, Skipped
     from armarius.documents.front_matter import FrontMatter
     from armarius.documents.segments import Paragraph, Role
     from armarius.embedders.protocol import Embedder, Fingerprint
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         CounterError,
         CursorOutOfRange,
         DimensionMismatch,
+        DocumentSkipped,
         EmbeddingError,
         GraphError,
         MissingExtra,
@@ -73,12 +74,15 @@ if TYPE_CHECKING:
         SchemaTooNew,
         ScopeViolation,
         SettingRefused,
+        SourceReason,
+        SourceUnavailable,
         StoreBusy,
         StoreConflict,
         StoreCorrupt,
         StoreError,
         StoreFull,
         UnknownDocument,
+        UnknownId,
         UnknownSymbol,
     )
     from armarius.fetchers.code import SubgraphFetcher
@@ -245,6 +249,7 @@ __all__ = [
     "ShortName",
     "SimilarEntity",
     "Skipped",
+    "SourceReason",
     "SourceUnavailable",
     "Statement",
     "Store",
@@ -263,6 +268,7 @@ __all__ = [
     "Truncated",
     "Understanding",
     "UnknownDocument",
+    "UnknownId",
     "UnknownSymbol",
     "VectorStore",
     "__version__",
@@ -285,7 +291,7 @@ _HOMES = {
     "assembly.fit.prefix": "PrefixReport",
     "code.index": "CodeIndex",
     "code.options": "CodeOptions",
-    "code.source": "BatchSource CodeSource SourceUnavailable",
+    "code.source": "BatchSource CodeSource",
     "code.subgraph": "CodeEdge CodeNode Direction Subgraph TextMatch TextMatches",
     "codex.authored.codex": "AuthoredCodex",
     "codex.authored.collection": "Constraints Memories",
@@ -299,7 +305,7 @@ _HOMES = {
         "LayerDetails LayerResult LayerResults PositionEncoding code_points"
     ),
     "documents.classify": "Kind",
-    "documents.document": "Document DocumentSkipped Documents Skipped",
+    "documents.document": "Document Documents Skipped",
     "documents.front_matter": "FrontMatter",
     "documents.segments": "Paragraph Role",
     "embedders.protocol": "Embedder Fingerprint",
@@ -307,9 +313,10 @@ _HOMES = {
     "engine.opening": "open",
     "errors": (
         "AmbiguousSymbol ArmariusError Backpressure BudgetConflict BudgetError CodeGraphError CodexError ConfigError "
-        "ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch EmbeddingError GraphError "
-        "MissingExtra ProjectError SchemaTooNew ScopeViolation SettingRefused StoreBusy StoreConflict StoreCorrupt "
-        "StoreError StoreFull UnknownDocument UnknownSymbol"
+        "ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch DocumentSkipped EmbeddingError "
+        "GraphError MissingExtra ProjectError SchemaTooNew ScopeViolation SettingRefused SourceReason "
+        "SourceUnavailable StoreBusy StoreConflict StoreCorrupt StoreError StoreFull UnknownDocument UnknownId "
+        "UnknownSymbol"
     ),
     "fetchers.code": "SubgraphFetcher",
     "fetchers.detected": "RetrievedFetcher",

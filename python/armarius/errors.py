@@ -1,8 +1,10 @@
-"""The exceptions a caller may branch on, and the warnings that travel with an answer.
+"""The exceptions a caller may branch on. Their `code` is what a host reads, their `message` says what is wrong.
 
     ArmariusError
     ├── ContractError (ValueError)      a request or result that breaks the contract
-    │   ├── UnknownDocument (KeyError)  the request names a document the project does not have
+    │   ├── UnknownId (KeyError)        nothing has the id or name; carries near ones
+    │   ├── UnknownDocument (KeyError)  the request names a document the project does not have; carries near ones
+    │   │   └── DocumentSkipped         the file is there and is no document; carries the reason
     │   ├── CursorOutOfRange            the cursor lies outside the document's text
     │   ├── BudgetError                 a budget that is negative or below the minimum
     │   └── ScopeViolation              data of another project               CONTEXT_SCOPE_VIOLATION
@@ -16,43 +18,34 @@
     │   ├── StoreCorrupt                damaged; it is a cache and will be rebuilt
     │   ├── StoreFull                   the disk is full or the folder is read-only
     │   └── SchemaTooNew                written by a newer armarius
-    ├── CounterError                    no such tokenizer, or a tokenizer file that cannot be read
-    ├── EmbeddingError                  a missing or broken embedding model
-    │   └── DimensionMismatch           vectors of another model
+    ├── CounterError (ValueError)       no such tokenizer, or a file that cannot be read; carries near ones
+    ├── EmbeddingError                  a missing or broken embedding model   EMBEDDING_UNAVAILABLE
+    │   └── DimensionMismatch           vectors of another model              EMBEDDING_UNAVAILABLE
     ├── CodeGraphError                  no answer from the code graph
+    │   ├── SourceUnavailable           one source of it cannot serve; carries the reason in one word
     │   ├── UnknownSymbol               carries near matches
     │   └── AmbiguousSymbol             carries the candidates
-    ├── GraphError                      a graph store cannot answer           KG_UNAVAILABLE
+    ├── GraphError                      a graph store cannot answer
     ├── BudgetConflict                  a stale budget profile version        CONTEXT_BUDGET_CONFLICT
     ├── Backpressure                    too many assemblies at once           CONTEXT_BACKPRESSURE
     └── MissingExtra (ImportError)      names the extra: pip install armarius[...]
 
-A source that fails raises nothing: it becomes a `ContextWarning` beside the answer:
-
-    INDEX_STALE                     answered from before the latest changes, while the index is built, or with the last
-                                    settings that were right
-    DOCUMENT_SKIPPED                a file that was not read: too large, a link, not text
-    PROJECT_EMPTY                   no document at all
-    CODEX_INVALID                   codex.json, a profile or an authored file: an entry that was passed over
-    RULES_UNAVAILABLE STYLE_UNAVAILABLE MEMORY_UNAVAILABLE RAG_UNAVAILABLE
-                                    the rules, the style, the memories, the passages could not be had
-    ENTITY_MATCH_FAILED             names were not looked for, or not with all that is known of them
-    KG_UNAVAILABLE KG_TRUNCATED     the graph did not answer; it was not walked to its end
-    EMBEDDING_UNAVAILABLE           no recall by meaning: no model, or it failed
-    CODE_GRAPH_UNAVAILABLE CODE_DEPTH_LIMIT
-                                    text was searched instead of the code graph; there is more beyond the depth
-
-Those of the assembly itself:
-
-    CONTEXT_RULES_OVERBUDGET        rules take more than their share; they are never trimmed
-    CONTEXT_CAPACITY_WARNING        the prompt fills 87 % or more of its budget
-    CONTEXT_CAPACITY_FORCE_TRIM     more than 95 % was on offer; something was cut or left out
-    CONTEXT_QUERY_TRUNCATED         the user's words did not fit and were cut
-    CONTEXT_BUDGET_FALLBACK         counted by estimate: the model is not known, or its counter failed
-    CONTEXT_SCOPE_VIOLATION         a candidate of another project was refused
+Those with a code beside them say it first: `str(error)` is `CODE: message`, as the specification has it. A source that
+fails raises nothing: it becomes a warning beside the answer, and `warnings_table.py` lists every one.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from armarius.warnings_table import (
+    CODE_GRAPH_REASON,
+    CODE_GRAPH_UNAVAILABLE,
+    CODEX_INVALID,
+    CONTEXT_SCOPE_VIOLATION,
+    EMBEDDING_UNAVAILABLE,
+    KG_UNAVAILABLE,
+    ContextWarning,
+)
 
 __all__ = [
     "AmbiguousSymbol",
@@ -68,6 +61,7 @@ __all__ = [
     "CounterError",
     "CursorOutOfRange",
     "DimensionMismatch",
+    "DocumentSkipped",
     "EmbeddingError",
     "GraphError",
     "MissingExtra",
@@ -75,50 +69,109 @@ __all__ = [
     "SchemaTooNew",
     "ScopeViolation",
     "SettingRefused",
+    "SourceReason",
+    "SourceUnavailable",
     "StoreBusy",
     "StoreConflict",
     "StoreCorrupt",
     "StoreError",
     "StoreFull",
     "UnknownDocument",
+    "UnknownId",
     "UnknownSymbol",
+    "message_of",
 ]
+
+SourceReason = Literal["no_binary", "no_index", "wrong_repo", "crashed", "timeout", "stale", "untrusted"]
 
 
 class ArmariusError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose.
+
+    Attributes:
+        code: Stable, for hosts that hand errors on; a subclass without one of its own has that of its base.
+        says_code: Whether the text begins with it.
+    """
+
+    code: ClassVar[str] = "FAILED"
+    says_code: ClassVar[bool] = False
+
+    @property
+    def message(self) -> str:
+        """What is wrong, without the code."""
+        return str(self.args[0]) if self.args else ""
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}" if self.says_code else self.message
+
+
+def message_of(error: BaseException) -> str:
+    """What an exception says, without a code in front."""
+    return error.message if isinstance(error, ArmariusError) else str(error)
 
 
 class ContractError(ArmariusError, ValueError):
     """A request or a result that breaks the contract; the message names the field."""
 
+    code = "INVALID_REQUEST"
 
-class UnknownDocument(ContractError):
+
+class UnknownId(ContractError, KeyError):
+    """Nothing has the id, source or name; `near` holds the closest ones there are, best first."""
+
+    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.near = tuple(near)
+
+
+class UnknownDocument(ContractError, KeyError):
     """The request names a document that the project does not have; `near` holds the closest paths."""
 
-    def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
+    code = "UNKNOWN_DOCUMENT"
+
+    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.near = near
+        self.near = tuple(near)
+
+
+class DocumentSkipped(UnknownDocument):
+    """The file exists but is no document; the message is path and reason."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
 
 
 class CursorOutOfRange(ContractError):
     """The cursor lies outside the document's text."""
 
+    code = "CURSOR_OUT_OF_RANGE"
+
 
 class BudgetError(ContractError):
     """A budget that is negative, not a number, or below the minimum."""
 
+    code = "BUDGET_INVALID"
+
 
 class ScopeViolation(ContractError):
-    """Data of another project reached this one (CONTEXT_SCOPE_VIOLATION)."""
+    """Data of another project reached this one."""
+
+    code: ClassVar[str] = CONTEXT_SCOPE_VIOLATION.code
+    says_code = True
 
 
 class ProjectError(ArmariusError):
     """The folder cannot serve as a project; the message names the path."""
 
+    code = "PROJECT_INVALID"
+
 
 class ConfigError(ProjectError):
     """`armarius.toml`, or the user's own configuration, is wrong; the message names file and key."""
+
+    code = "CONFIG_INVALID"
 
 
 class SettingRefused(ConfigError):
@@ -139,13 +192,19 @@ class SettingRefused(ConfigError):
 class CodexError(ProjectError):
     """A codex or authored file is wrong; the message names file, entry and field or line."""
 
+    code: ClassVar[str] = CODEX_INVALID.code
+
 
 class StoreError(ArmariusError):
     """The index cannot be used."""
 
+    code = "STORE_UNAVAILABLE"
+
 
 class StoreBusy(StoreError):
     """Another process holds the index for longer than the timeout."""
+
+    code = "STORE_BUSY"
 
 
 class StoreConflict(StoreError):
@@ -155,21 +214,36 @@ class StoreConflict(StoreError):
 class StoreCorrupt(StoreError):
     """The index is damaged. It is derived: deleting it loses nothing."""
 
+    code = "STORE_CORRUPT"
+
 
 class StoreFull(StoreError):
     """The disk is full or the index folder cannot be written."""
+
+    code = "STORE_FULL"
 
 
 class SchemaTooNew(StoreError):
     """The index was written by a newer armarius."""
 
+    code = "SCHEMA_TOO_NEW"
+
 
 class CounterError(ArmariusError, ValueError):
-    """No such tokenizer, or a tokenizer file that cannot be read."""
+    """No such tokenizer, or a tokenizer file that cannot be read; `near` holds close names."""
+
+    code = "COUNTER_UNAVAILABLE"
+
+    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.near = tuple(near)
 
 
 class EmbeddingError(ArmariusError):
     """A missing or broken embedding model; the message says how to recover."""
+
+    code: ClassVar[str] = EMBEDDING_UNAVAILABLE.code
+    says_code = True
 
 
 class DimensionMismatch(EmbeddingError):
@@ -179,64 +253,73 @@ class DimensionMismatch(EmbeddingError):
 class CodeGraphError(ArmariusError):
     """The code graph cannot answer."""
 
+    code: ClassVar[str] = CODE_GRAPH_UNAVAILABLE.code
+
+
+class SourceUnavailable(CodeGraphError):
+    """A source cannot serve, with the reason in one word and in a sentence.
+
+    Attributes:
+        reason: no_binary, no_index, wrong_repo, crashed, timeout, stale or untrusted.
+        detail: What exactly was wrong, and what to do.
+    """
+
+    def __init__(self, reason: SourceReason, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason: SourceReason = reason
+        self.detail = detail
+
+    @property
+    def warning(self) -> ContextWarning:
+        """The reason as it travels with an answer: `CODE_GRAPH_REASON: no_index: …`."""
+        return CODE_GRAPH_REASON(reason=self.message)
+
 
 class UnknownSymbol(CodeGraphError):
     """No such symbol; `near` holds the closest names."""
 
-    def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
+    code = "UNKNOWN_SYMBOL"
+
+    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.near = near
+        self.near = tuple(near)
 
 
 class AmbiguousSymbol(CodeGraphError):
     """Several symbols carry the name; `candidates` holds their qualified names."""
 
-    def __init__(self, message: str, candidates: tuple[str, ...] = ()) -> None:
+    code = "AMBIGUOUS_SYMBOL"
+
+    def __init__(self, message: str, candidates: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.candidates = candidates
+        self.candidates = tuple(candidates)
 
 
 class GraphError(ArmariusError):
-    """A graph store cannot answer (KG_UNAVAILABLE); the message names no path and no query."""
+    """A graph store cannot answer; the message names no path and no query."""
+
+    code: ClassVar[str] = KG_UNAVAILABLE.code
 
 
 class BudgetConflict(ArmariusError):
-    """The budget profile changed since the version that the caller read (CONTEXT_BUDGET_CONFLICT)."""
+    """The budget profile changed since the version that the caller read."""
+
+    code = "CONTEXT_BUDGET_CONFLICT"
+    says_code = True
 
 
 class Backpressure(ArmariusError):
-    """More assemblies at once than configured (CONTEXT_BACKPRESSURE)."""
+    """More assemblies at once than configured."""
+
+    code = "CONTEXT_BACKPRESSURE"
+    says_code = True
 
 
 class MissingExtra(ArmariusError, ImportError):
     """An optional dependency is absent; the message names the extra that brings it."""
 
+    code = "MISSING_EXTRA"
+
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional dependency: pip install 'armarius[{extra}]'")
         self.extra = extra
-
-
-@dataclass(frozen=True, slots=True)
-class ContextWarning:
-    """What is missing from an answer, with a stable code; `str()` is the wire form.
-
-    `CODE: message`, except for the two sentences that the specification fixes without a code.
-    """
-
-    code: str
-    message: str
-
-    def __str__(self) -> str:
-        return self.message if self.code in _WITHOUT_PREFIX else f"{self.code}: {self.message}"
-
-
-_WITHOUT_PREFIX = frozenset({"CODE_DEPTH_LIMIT", "CODE_GRAPH_UNAVAILABLE"})
-
-KG_UNAVAILABLE = ContextWarning("KG_UNAVAILABLE", "知识图谱数据未注入")
-ENTITY_MATCH_FAILED = ContextWarning("ENTITY_MATCH_FAILED", "实体匹配异常")
-CODE_GRAPH_UNAVAILABLE = ContextWarning("CODE_GRAPH_UNAVAILABLE", "CKB 不可用，降级为文本搜索")
-
-
-def depth_limit(maximum: int) -> ContextWarning:
-    """The walk stopped at its configured maximum depth and more would have followed."""
-    return ContextWarning("CODE_DEPTH_LIMIT", f"深度已达最大值 {maximum}，结果可能不完整")

@@ -7,15 +7,13 @@ later view takes over what has not changed: documents, the tables of the corpus,
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from pathlib import PurePosixPath
 
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
 from armarius.codex.load import AUTHORED_FILE, CODEX_FILE
 from armarius.codex.model import Entity
 from armarius.config import Config
 from armarius.documents.document import Document, Skipped
-from armarius.errors import ContextWarning, ContractError, UnknownDocument
+from armarius.errors import ContextWarning, DocumentSkipped, UnknownDocument, UnknownId
 from armarius.fetchers.detected import RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.immediate import ImmediateFetcher
@@ -35,7 +33,9 @@ from armarius.retrieval.signals.vectors import VectorSearch
 from armarius.store.protocol import Store
 from armarius.store.rows import Changed
 from armarius.text.matcher import EntityMatcher
+from armarius.text.near import near, near_paths, suggestion
 from armarius.text.tokens import TokenCounter
+from armarius.warnings_table import DOCUMENT_SKIPPED, INDEX_BUILDING, PROJECT_EMPTY, SOURCE_EMPTY
 
 __all__ = ["Project", "ProjectView", "counter_for"]
 
@@ -87,16 +87,18 @@ class ProjectView:
         if known is None:
             try:
                 return self.source.document(document_id)
+            except DocumentSkipped:
+                raise
             except UnknownDocument as error:
-                near = self._near(document_id)
-                raise UnknownDocument(f"{error}; near it: {', '.join(near)}" if near else str(error), near) from None
+                close = near_paths(document_id, self.documents)
+                raise UnknownDocument(f"{error}{suggestion(close)}", close) from None
         return self.source.document(document_id, known)
 
     def entity(self, name: str, /) -> Entity:
         """The entity of that id, name, alias, or of any other name that finds exactly it, such as a short one.
 
         Raises:
-            ContractError: Nothing goes by that name.
+            UnknownId: Nothing goes by that name; names near ones.
         """
         entities = self.codex.entities
         found = next((one for one in entities if name in (one.id, one.name)), None) or next(
@@ -106,15 +108,9 @@ class ProjectView:
             whole = [one.entity_id for one in self.matcher.find_all(name) if one.term == name.strip()]
             found = next((one for one in entities if one.id in whole), None)
         if found is None:
-            raise ContractError(f"no entity is called {name!r}")
+            close = near(name, [called for one in entities for called in (one.name, *one.aliases, one.id)])
+            raise UnknownId(f"no entity is called {name!r}{suggestion(close)}", close)
         return found
-
-    def _near(self, document_id: str) -> tuple[str, ...]:
-        """Paths like `document_id`, or that end in its file name; at most three, best first."""
-        name = PurePosixPath(document_id.replace("\\", "/")).name.lower()
-        same = [path for path in self.documents if name and PurePosixPath(path).name.lower() == name]
-        alike = get_close_matches(document_id[:300], self.documents, n=3, cutoff=0.7)
-        return tuple(dict.fromkeys((*same, *alike)))[:3]
 
 
 class Project:
@@ -191,7 +187,7 @@ class Project:
         return self._whole[2], known.warnings
 
     def _present(self, troubles: tuple[ContextWarning, ...]) -> ProjectView:
-        behind = any(trouble.code == "INDEX_STALE" for trouble in troubles)
+        behind = any(trouble.code == INDEX_BUILDING.code for trouble in troubles)
         world, missing = self._world()
         store, generation = self.index.ask(lambda store: (store, store.generation()))
         if self._view is None or self._seen != (store, generation, world, behind):
@@ -208,7 +204,7 @@ class Project:
             *self._emptiness(troubles),
             *world.warnings,
             *missing,
-            *(ContextWarning("DOCUMENT_SKIPPED", f"{item.path}: {item.reason}") for item in skipped),
+            *(DOCUMENT_SKIPPED(path=item.path, reason=item.reason) for item in skipped),
         )
         if warnings != self._view.warnings or skipped != self._view.skipped:
             self._view = replace(self._view, warnings=warnings, skipped=skipped)
@@ -219,9 +215,9 @@ class Project:
         if troubles or self._given is not None or self._view is None or self._view.documents:
             return ()
         root = self.index.root
-        name = self.index.project_id if root is None else root.resolve().name
-        hint = "" if root is None else "; is this the project folder?"
-        return (ContextWarning("PROJECT_EMPTY", f"{name}: no document to read{hint}"),)
+        if root is None:
+            return (SOURCE_EMPTY(project=self.index.project_id),)
+        return (PROJECT_EMPTY(folder=root.resolve().name),)
 
     def _read(self, store: Store) -> tuple[Store, Changed]:
         """What came since the last view, or everything: of another store, whose generations are others."""

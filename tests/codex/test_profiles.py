@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from armarius.codex.profiles.labels import split_names
 from armarius.codex.profiles.read import parse_profiles
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases" / "profiles.json").read_text(encoding="utf-8"))
@@ -65,3 +66,8 @@ def test_any_arrangement_of_lines_is_read_without_error(lines, path):
 @given(st.text(max_size=400))
 def test_any_text_is_read_without_error(text):
     parse_profiles("characters/x.md", text)
+
+
+def test_han_names_are_parted_by_spaces_and_names_of_other_scripts_keep_them():
+    assert split_names("小雨 雨丫头") == ["小雨", "雨丫头"]
+    assert split_names("김 철수, Mei Lin") == ["김 철수", "Mei Lin"]

@@ -193,10 +193,12 @@ def test_model_name_that_nobody_knows_is_counted_by_estimate_and_said_so(folder)
         for _ in range(2):
             pack = engine.assemble(query="x", model="gtp-4o")
             assert pack.counter == "estimate"
-            assert [w for w in pack.warnings if w.startswith("CONTEXT_BUDGET_FALLBACK: ") and "'gtp-4o'" in w]
+            assert [w for w in pack.warnings if w.startswith("MODEL_UNKNOWN: ")] == [
+                "MODEL_UNKNOWN: no model 'gtp-4o' is known; near it: gpt-4o; counted by estimate"
+            ]
         known = engine.assemble(query="x", model="claude-opus-4")
         assert (known.counter, known.counter_exact) == ("estimate", False)
-        assert not [w for w in known.warnings if w.startswith("CONTEXT_BUDGET_FALLBACK")]
+        assert not [w for w in known.warnings if w.startswith("MODEL_UNKNOWN")]
 
 
 def test_budgets_of_layers_may_be_written_as_json_has_them(engine):

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarius.codex import Codex, Entity, Fact, Origin
-from armarius.errors import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
 from armarius.fetchers.detected import MAX_SEARCHED, RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
 from armarius.records import Fetcher, FetchRequest
 from armarius.text.matcher import EntityMatcher
+from armarius.warnings_table import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
 
 XIAOYU = Entity(
     "e1", "林小雨", "character", ("小雨",), "林默的妹妹", {"年龄": "16", "住处": "江城"}, origins=(Origin("人物.md"),)
@@ -80,14 +80,14 @@ def test_entities_are_listed_with_the_filter_when_detected():
 def test_failing_list_is_a_warning_and_no_candidates():
     fetched = RetrievedFetcher(Source(error=OSError("down"))).fetch(request(query="小雨"))
     assert fetched.candidates == ()
-    assert list(fetched.warnings) == [KG_UNAVAILABLE]
+    assert list(fetched.warnings) == [KG_UNAVAILABLE()]
     assert str(fetched.warnings[0]) == "KG_UNAVAILABLE: 知识图谱数据未注入"
     assert fetched.omitted[0].reason == "source failed"
 
 
 @pytest.mark.parametrize("answer", [None, 3, "text", {"items": []}])
 def test_list_that_is_no_list_is_a_failing_list(answer):
-    assert list(RetrievedFetcher(Source(answer)).fetch(request(query="小雨")).warnings) == [KG_UNAVAILABLE]
+    assert list(RetrievedFetcher(Source(answer)).fetch(request(query="小雨")).warnings) == [KG_UNAVAILABLE()]
 
 
 @pytest.mark.parametrize("broken", ["build", "search"])
@@ -102,7 +102,7 @@ def test_failing_matcher_is_a_warning_and_no_candidates(broken):
 
     fetched = RetrievedFetcher(Source([XIAOYU]), matcher=Broken).fetch(request(query="小雨"))
     assert fetched.candidates == ()
-    assert list(fetched.warnings) == [ENTITY_MATCH_FAILED]
+    assert list(fetched.warnings) == [ENTITY_MATCH_FAILED()]
     assert str(fetched.warnings[0]) == "ENTITY_MATCH_FAILED: 实体匹配异常"
 
 

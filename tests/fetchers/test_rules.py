@@ -1,9 +1,9 @@
 from armarius.codex import Codex, Entity, Fact
 from armarius.codex.model import Constraint
-from armarius.errors import KG_UNAVAILABLE
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.rules import RulesFetcher
 from armarius.records import Fetcher, FetchRequest
+from armarius.warnings_table import KG_UNAVAILABLE
 
 MO = Entity("e2", "林默", "character", description="钟表匠", level="always", facts=(Fact("守灯", 7),))
 XIAOYU = Entity("e1", "林小雨", "character")
@@ -58,7 +58,7 @@ def test_failing_list_leaves_the_constraints():
 
     fetched = fetch(Down(), Constraints(Constraint("c1", "甲")))
     assert [item.id for item in fetched.candidates] == ["constraint:c1"]
-    assert list(fetched.warnings) == [KG_UNAVAILABLE]
+    assert list(fetched.warnings) == [KG_UNAVAILABLE()]
 
 
 def test_failing_constraints_leave_the_entities():

@@ -98,12 +98,12 @@ def test_the_name_of_a_draft_cannot_be_guessed_and_is_made_exclusively(tmp_path,
 
 
 def test_a_link_in_the_place_of_the_draft_is_not_followed(tmp_path, mine, monkeypatch):
-    monkeypatch.setattr(module.secrets, "token_hex", lambda _: "known")
-    (tmp_path / ".a.known.tmp").symlink_to(mine)
+    monkeypatch.setattr(module.os, "urandom", bytes)
+    (tmp_path / ".a.0000000000000000.tmp").symlink_to(mine)
     with pytest.raises(StoreFull):
         write_atomic(tmp_path / "a", b"new")
     assert mine.read_text() == "the user's own"
-    assert (tmp_path / ".a.known.tmp").is_symlink()
+    assert (tmp_path / ".a.0000000000000000.tmp").is_symlink()
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace", "write"])

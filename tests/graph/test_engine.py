@@ -360,7 +360,7 @@ class TestOfTheProject:
             assert to_bytes(engine.graph.snapshot()) == before
 
     def test_what_is_written_is_seen_at_once_while_a_watcher_follows(self, novel, monkeypatch):
-        # as in a large project: no comparison before answers
+        # As in a large project: no comparison before answers.
         monkeypatch.setattr("armarius.index.project_index._QUICK_SECONDS", 0.0)
         with armarius.open(novel) as engine:
             for number in range(10):

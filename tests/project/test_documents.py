@@ -6,12 +6,11 @@ from tests.files.conftest import KINDS, plant
 
 from armarius.config import Config, load_config
 from armarius.documents.document import (
-    DocumentSkipped,
     list_documents,
     make_document,
     read_document,
 )
-from armarius.errors import ConfigError, UnknownDocument
+from armarius.errors import ConfigError, DocumentSkipped, UnknownDocument
 
 
 def put(root, path, content=""):
@@ -199,7 +198,7 @@ def test_a_configuration_that_is_no_regular_file_is_refused_and_not_waited_for(t
         load_config(root)
 
 
-def test_a_configuration_above_a_quarter_of_a_mebibyte_is_refused_by_name_and_limit(tmp_path):
+def test_a_configuration_above_its_limit_is_refused_by_name_and_limit(tmp_path):
     with (tmp_path / "armarius.toml").open("wb") as file:
         file.truncate(1 << 40)
     with pytest.raises(ConfigError, match=r"armarius\.toml: larger than 262,144 bytes"):

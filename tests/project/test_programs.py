@@ -8,7 +8,7 @@ import pytest
 
 from armarius.code.ckb import find_ckb
 from armarius.code.indexers import INDEXERS, find_indexer
-from armarius.code.source import SourceUnavailable
+from armarius.errors import SourceUnavailable
 from armarius.programs import find_program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a script is no program on Windows")

@@ -124,7 +124,7 @@ def test_a_configuration_inside_the_project_came_with_it(cloned, monkeypatch, sa
 
 def test_without_a_home_nothing_is_trusted_and_everything_works(cloned, monkeypatch):
     monkeypatch.delenv("ARMARIUS_CONFIG")
-    monkeypatch.setattr("armarius.trust.home.platformdirs.user_config_dir", lambda *_, **__: "~/.config/armarius")
+    monkeypatch.setattr("platformdirs.user_config_dir", lambda *_, **__: "~/.config/armarius")
     with armarius.open(cloned, watch=False) as engine:
         assert engine.assemble(query="白鹭", budget=4000).prompt
     with pytest.raises(ConfigError, match="ARMARIUS_CONFIG may name one"):

@@ -17,6 +17,7 @@ from armarius.records import (
     Omission,
     OmitReason,
 )
+from armarius.warnings_table import CONTEXT_SCOPE_VIOLATION
 
 __all__ = ["Intake", "canonical", "take_in"]
 
@@ -62,8 +63,8 @@ def take_in(answers: Iterable[Answer], project_id: str, *, staying: Iterable[Can
             if candidate.project_id and candidate.project_id != project_id:
                 detail = f"belongs to project {candidate.project_id!r}"
                 omitted.append(_omission(candidate, "excluded", detail))
-                message = f"{answer.name} offered {candidate.source!r} of another project; refused"
-                warnings.add((candidate.layer, ContextWarning("CONTEXT_SCOPE_VIOLATION", message)))
+                refused = CONTEXT_SCOPE_VIOLATION(fetcher=answer.name, source=candidate.source)
+                warnings.add((candidate.layer, refused))
             else:
                 offered.append(candidate)
     groups = tuple(sorted({_heading(candidate) for candidate in (*offered, *staying)} - OURS - {""}))

@@ -27,6 +27,7 @@ from armarius.records import (
     FetchRequest,
     LayerName,
 )
+from armarius.warnings_table import COUNTER_FAILED
 
 __all__ = ["Assembler", "Task"]
 
@@ -94,8 +95,8 @@ class Assembler:
         except Exception as error:
             if self._fallback is None:
                 raise
-            message = f"{task.counter.counter.name} failed ({type(error).__name__}: {error}); counted by estimate"
-            warnings = (*warnings, ContextWarning("CONTEXT_BUDGET_FALLBACK", message))
+            failed = COUNTER_FAILED(counter=task.counter.counter.name, kind=type(error).__name__, error=error)
+            warnings = (*warnings, failed)
             plan, fitted = line.fit(self._fallback, available)
         key = _identity(task.request, plan)
         before = task.previous.stable_prefix_hash if task.previous and _same_identity(task, key, plan) else None

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from armarius.errors import ContextWarning
 from armarius.records import (
     LAYERS,
     Candidate,
@@ -18,14 +17,15 @@ from armarius.records import (
     LayerName,
     Omission,
 )
+from armarius.warnings_table import IMMEDIATE_FAILED, RETRIEVED_FAILED, RULES_FAILED, SETTINGS_FAILED, Row
 
 __all__ = ["Answer", "confirmed", "gather"]
 
-_CODES: dict[LayerName, str] = {
-    "rules": "RULES_UNAVAILABLE",
-    "settings": "MEMORY_UNAVAILABLE",
-    "retrieved": "RAG_UNAVAILABLE",
-    "immediate": "EDITOR_UNAVAILABLE",
+_FAILED: dict[LayerName, Row] = {
+    "rules": RULES_FAILED,
+    "settings": SETTINGS_FAILED,
+    "retrieved": RETRIEVED_FAILED,
+    "immediate": IMMEDIATE_FAILED,
 }
 
 
@@ -151,6 +151,6 @@ def _ask(fetcher: Fetcher, request: FetchRequest) -> Answer:
 
 
 def _failed(fetcher: Fetcher, why: str) -> Answer:
-    warning = ContextWarning(_CODES[fetcher.layer], f"{fetcher.name}: {why}")
+    warning = _FAILED[fetcher.layer](fetcher=fetcher.name, why=why)
     omission = Omission(fetcher.name, fetcher.layer, fetcher.name, "source failed", why)
     return Answer(fetcher.name, fetcher.layer, Fetched((), (omission,), (warning,)))

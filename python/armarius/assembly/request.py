@@ -10,11 +10,13 @@ from armarius.assembly.fit.profile import LayerBudget, ProfileStore, layer_budge
 from armarius.assembly.settings import AssemblySettings
 from armarius.contract import AssembleRequest, code_points
 from armarius.documents.document import Document
-from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation
+from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation, message_of
 from armarius.pack.continuation import Continuation
 from armarius.pack.pack import Pack
 from armarius.records import Fetcher, FetchRequest, LayerName
+from armarius.text.near import suggestion
 from armarius.text.tokens import TokenCounter
+from armarius.warnings_table import COUNTER_MISSING, MODEL_UNKNOWN
 
 __all__ = ["CounterFor", "Resolver", "State", "read_request"]
 
@@ -97,9 +99,7 @@ class Resolver:
         """
         wanted = project_id or self.project_id
         if self._insists and wanted != self._insists:
-            raise ScopeViolation(
-                f"CONTEXT_SCOPE_VIOLATION: the request is for project {wanted!r}, this is {self._insists!r}"
-            )
+            raise ScopeViolation(f"the request is for project {wanted!r}, this is {self._insists!r}")
         return wanted
 
     def task(
@@ -123,8 +123,7 @@ class Resolver:
         project_id = self.scope(request.project_id)
         if continued is not None and continued.project_id != project_id:
             raise ScopeViolation(
-                f"CONTEXT_SCOPE_VIOLATION: previous is a pack of project {continued.project_id!r}, "
-                f"the request is for {project_id!r}"
+                f"previous is a pack of project {continued.project_id!r}, the request is for {project_id!r}"
             )
         document = view.document(request.document) if request.document else None
         text = document.text if document else ""
@@ -171,7 +170,7 @@ class Resolver:
         except (CounterError, OSError) as error:
             if self._fallback is None:
                 raise
-            return Measured(self._fallback), (_fallback(model, str(error)),)
+            return Measured(self._fallback), (COUNTER_MISSING(model=model, why=message_of(error)),)
         with self._lock:
             measured = self._counters.setdefault((model, version), measured)
         return measured, self._doubt(model, measured.counter)
@@ -180,7 +179,7 @@ class Resolver:
     def _doubt(model: str, counter: Counter) -> tuple[ContextWarning, ...]:
         """A name that nobody knows is most often misspelt; a vendor that publishes no tokenizer is no news."""
         if isinstance(counter, TokenCounter) and counter.name == "estimate" and not TokenCounter.knows(model):
-            return (_fallback(model, "the model is not known"),)
+            return (MODEL_UNKNOWN(model=model, near=suggestion(TokenCounter.near(model))),)
         return ()
 
 
@@ -195,7 +194,3 @@ def _continued(previous: object) -> Continuation | None:
     raise ContractError(
         f"previous must be a Pack, as assemble returns it, or its continuation(), got {type(previous).__name__}"
     )
-
-
-def _fallback(model: str, why: str) -> ContextWarning:
-    return ContextWarning("CONTEXT_BUDGET_FALLBACK", f"no counter for {model!r} ({why}); counted by estimate")

@@ -65,9 +65,7 @@ class Flight(Generic[T]):
         started = time.monotonic()
         if not self._turns.acquire(timeout=self._patience):
             waited = time.monotonic() - started
-            raise Backpressure(
-                f"CONTEXT_BACKPRESSURE: {self._limit} assemblies are running, no turn came within {waited:.1f} s"
-            )
+            raise Backpressure(f"{self._limit} assemblies are running, no turn came within {waited:.1f} s")
         try:
             return work()
         finally:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from armarius._core import __version__
-from armarius.errors import ArmariusError, EmbeddingError
+from armarius.errors import ArmariusError
 
 __all__ = ["build_parser", "main"]
 
@@ -86,8 +86,6 @@ def _run(command: Callable[[argparse.Namespace], int], arguments: argparse.Names
     try:
         status = command(arguments)
         sys.stdout.flush()
-    except EmbeddingError as error:
-        return _say(f"EMBEDDING_UNAVAILABLE: {str(error).removeprefix('EMBEDDING_UNAVAILABLE: ')}", BAD_INPUT)
     except ArmariusError as error:
         return _say(error, BAD_INPUT)
     except KeyboardInterrupt:

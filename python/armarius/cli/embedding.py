@@ -26,6 +26,7 @@ from armarius.store.fingerprint import require_same
 from armarius.store.protocol import Store
 from armarius.toml_file import quoted
 from armarius.trust.asked import Permissions
+from armarius.warnings_table import EMBEDDING_UNAVAILABLE
 
 __all__ = ["add_commands", "doctor_lines", "embedding_problems"]
 
@@ -83,7 +84,7 @@ def embedding_problems(index: ProjectIndex, config: Config) -> list[str]:
         if embedder is not None and "serving" in sets:
             require_same(sets["serving"].fingerprint, embedder.fingerprint)
     except (EmbeddingError, MissingExtra) as error:
-        return [f"EMBEDDING_UNAVAILABLE: {error}"]
+        return [str(EMBEDDING_UNAVAILABLE(why=error.message))]
     except ConfigError as error:
         return [str(error)]
     return []
@@ -96,7 +97,7 @@ def _embedder(project: Path, model: Path | None, threads: int | None) -> Embedde
         config = load_config(project) if project.is_dir() else Config()
         return embedders.configured(config, project) or embedders.lexical()
     except MissingExtra as error:
-        raise EmbeddingError(str(error)) from error
+        raise EmbeddingError(error.message) from error
 
 
 def _embed(arguments: argparse.Namespace) -> int:

@@ -2,8 +2,9 @@
 
 from armarius.code.index import CodeIndex
 from armarius.code.options import CodeOptions
-from armarius.code.source import CodeSource, Reference, SourceUnavailable, build_graph
+from armarius.code.source import CodeSource, Reference, build_graph
 from armarius.code.subgraph import CodeEdge, CodeNode, Subgraph, TextMatch, TextMatches
+from armarius.errors import SourceUnavailable
 
 __all__ = [
     "CodeEdge",

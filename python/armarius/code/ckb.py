@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from armarius.code.rpc import Disconnected, McpProcess, TimedOut
-from armarius.code.source import Reason, Reference, SourceUnavailable
-from armarius.errors import ConfigError
+from armarius.code.source import Reference
+from armarius.errors import ConfigError, SourceReason, SourceUnavailable
 from armarius.files import remove_file, remove_folder
 from armarius.programs import child_path, find_program, named_by_user
 
@@ -159,7 +159,7 @@ class CkbSource:
 
     def _give_up(self, error: Exception) -> NoReturn:
         self.close()
-        reason: Reason = "timeout" if isinstance(error, TimedOut) else "crashed"
+        reason: SourceReason = "timeout" if isinstance(error, TimedOut) else "crashed"
         raise SourceUnavailable(reason, f"CKB failed twice: {error}") from None
 
     def _ask(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:

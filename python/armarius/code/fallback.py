@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from armarius.code.source import SourceUnavailable
 from armarius.code.subgraph import TextMatch, TextMatches
-from armarius.errors import CODE_GRAPH_UNAVAILABLE, ContextWarning
+from armarius.errors import ContextWarning, SourceUnavailable
 from armarius.text.grep import scan
+from armarius.warnings_table import CODE_GRAPH_UNAVAILABLE
 
 __all__ = ["last_name", "text_search"]
 
@@ -46,5 +46,5 @@ def text_search(
     results: dict[tuple[str, int], TextMatch] = {}
     for hit in hits:
         results.setdefault((hit.path, hit.line), TextMatch(hit.path, hit.line, hit.text.strip()))
-    warnings = (CODE_GRAPH_UNAVAILABLE, *(failure.warning for failure in failures), *extra)
+    warnings = (CODE_GRAPH_UNAVAILABLE(), *(failure.warning for failure in failures), *extra)
     return TextMatches(symbol, tuple(results.values()), warnings, truncated=hits.truncated)

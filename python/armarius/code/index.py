@@ -14,16 +14,17 @@ from armarius.code.ckb import CkbSource
 from armarius.code.fallback import text_search
 from armarius.code.options import CodeOptions
 from armarius.code.scip import ScipSource
-from armarius.code.source import SourceUnavailable, build_graph
+from armarius.code.source import build_graph
 from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches, walk
 from armarius.config import load_config
 from armarius.documents.classify import CODE_SUFFIXES
 from armarius.documents.document import walk_files
-from armarius.errors import ContextWarning, MissingExtra, StoreError, UnknownSymbol
+from armarius.errors import ContextWarning, MissingExtra, SourceUnavailable, StoreError, UnknownSymbol
 from armarius.files import folder_lock, is_regular
 from armarius.store.sqlite.location import cache_root
 from armarius.trust.asked import Permissions
 from armarius.trust.inside import way
+from armarius.warnings_table import CODE_INDEX_STALE
 
 __all__ = ["CodeIndex", "default_cache"]
 
@@ -265,4 +266,4 @@ def _stale_text(loaded: _Loaded) -> str:
 
 
 def _stale_warning(loaded: _Loaded) -> tuple[ContextWarning, ...]:
-    return (ContextWarning("INDEX_STALE", f"stale: {_stale_text(loaded)}"),) if loaded.stale else ()
+    return (CODE_INDEX_STALE(changes=_stale_text(loaded)),) if loaded.stale else ()

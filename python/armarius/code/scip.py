@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import armarius._core as _core
-from armarius.code.source import Reference, SourceUnavailable
+from armarius.code.source import Reference
+from armarius.errors import SourceUnavailable
 
 __all__ = ["ScipSource"]
 

@@ -2,26 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import armarius._core as _core
 from armarius.code.freshness import MAX_SOURCE_BYTES
-from armarius.errors import CodeGraphError, ContextWarning
+from armarius.errors import SourceUnavailable
 from armarius.files import refusal, stat_of
 from armarius.trust.inside import is_file_within
 
-__all__ = [
-    "BatchSource",
-    "CodeSource",
-    "Reason",
-    "Reference",
-    "SourceUnavailable",
-    "build_graph",
-    "collect",
-    "require_within",
-]
-
-Reason = Literal["no_binary", "no_index", "wrong_repo", "crashed", "timeout", "stale", "untrusted"]
+__all__ = ["BatchSource", "CodeSource", "Reference", "build_graph", "collect", "require_within"]
 
 
 class Reference(NamedTuple):
@@ -69,25 +58,6 @@ class BatchSource(Protocol):
 @runtime_checkable
 class _WholeSource(Protocol):
     def occurrences(self) -> _core.Occurrences: ...
-
-
-class SourceUnavailable(CodeGraphError):
-    """A source cannot serve, with the reason in one word and in a sentence.
-
-    Attributes:
-        reason: no_binary, no_index, wrong_repo, crashed, timeout, stale or untrusted.
-        detail: What exactly was wrong, and what to do.
-    """
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(f"{reason}: {detail}")
-        self.reason: Reason = reason
-        self.detail = detail
-
-    @property
-    def warning(self) -> ContextWarning:
-        """The reason as it travels with an answer: `CODE_GRAPH_REASON: no_index: …`."""
-        return ContextWarning("CODE_GRAPH_REASON", str(self))
 
 
 def collect(source: CodeSource) -> _core.Occurrences:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import armarius._core as _core
-from armarius.errors import CODE_GRAPH_UNAVAILABLE, AmbiguousSymbol, ContextWarning, UnknownSymbol, depth_limit
+from armarius.errors import AmbiguousSymbol, ContextWarning, UnknownSymbol
+from armarius.warnings_table import CODE_DEPTH_LIMIT, CODE_GRAPH_UNAVAILABLE
 
 __all__ = [
     "DEGRADED_REASON",
@@ -134,7 +135,7 @@ class TextMatches:
 
     symbol: str
     results: tuple[TextMatch, ...]
-    warnings: tuple[ContextWarning, ...] = (CODE_GRAPH_UNAVAILABLE,)
+    warnings: tuple[ContextWarning, ...] = (CODE_GRAPH_UNAVAILABLE(),)
     truncated: bool = False
 
     @property
@@ -240,7 +241,7 @@ def walk(
         direction=direction,
         depth=steps,
         truncated=truncated,
-        warnings=(*warnings, depth_limit(max_depth)) if limited else tuple(warnings),
+        warnings=(*warnings, CODE_DEPTH_LIMIT(maximum=max_depth)) if limited else tuple(warnings),
     )
 
 

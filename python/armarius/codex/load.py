@@ -13,8 +13,9 @@ from armarius.config import Config
 from armarius.documents.classify import PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
-from armarius.errors import CodexError, ContextWarning, ProjectError
+from armarius.errors import CodexError, ProjectError
 from armarius.files import read_file
+from armarius.warnings_table import CODEX_INVALID
 
 CODEX_FILE = "codex.json"
 AUTHORED_FILE = ".armarius/codex.toml"
@@ -75,7 +76,7 @@ def build_codex(
     return Codex(
         entities=merged.entities,
         relations=merged.relations,
-        warnings=tuple(ContextWarning("CODEX_INVALID", str(error)) for error in errors),
+        warnings=tuple(CODEX_INVALID(problem=error) for error in errors),
         title=declared.title,
         language=declared.language,
     )

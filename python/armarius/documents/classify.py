@@ -18,6 +18,8 @@ from armarius.documents.numerals import (
     volume_number,
 )
 from armarius.documents.segments import Paragraph
+from armarius.lexicon import word_file
+from armarius.text.scripts import HAN, HANGUL, KANA
 
 __all__ = ["CODE_SUFFIXES", "PROSE_SUFFIXES", "Kind", "classify", "number_of"]
 
@@ -30,37 +32,9 @@ _CODE = (
 )
 CODE_SUFFIXES = frozenset(f".{name}" for name in _CODE.split())
 
-_OUTLINE = (
-    "outline outlines synopsis plot plots beats storyline treatment 大纲 大綱 细纲 細綱 提纲 提綱 纲要 綱要 梗概 情节 "
-    "情節 剧情 劇情 故事线 故事線 目录 目錄 プロット あらすじ 줄거리 개요 handlung "
-    "argumento enredo сюжет"
-)
-_SETTING = (
-    "character characters cast people persons profile profiles location locations place places setting settings world "
-    "worldbuilding lore codex bible canon faction factions item items object objects artifact artifacts organization "
-    "organizations spec specs knowledge glossary magic timeline wiki 人物 角色 人设 人設 档案 檔案 地点 地點 设定 設定 "
-    "世界观 世界觀 势力 勢力 组织 組織 物品 道具 知识库 知識庫 时间线 時間線 年表 場所 設定 世界観 アイテム "
-    "인물 장소 설정 세계관 personnages personnage lieux figuren charaktere orte personajes lugares personaggi luoghi "
-    "personagens personen plaatsen персонажи герои места"
-)
-_NOTE = (
-    "note notes idea ideas scratch journal research todo misc readme changelog license contributing feedback 笔记 筆記 "
-    "随笔 隨筆 灵感 靈感 想法 备忘 備忘 日志 日誌 资料 資料 メモ 메모 notizen ideen notas appunti заметки идеи"
-)
-_CHAPTER = (
-    "chapter chapters manuscript manuscripts draft drafts story stories novel book books prose scene scenes text "
-    "prologue epilogue interlude 正文 章节 章節 小说 小說 初稿 手稿 原稿 楔子 序章 序幕 引子 尾声 尾聲 番外 本編 本文 "
-    "소설 원고 chapitres chapitre manuscrit kapitel manuskript capitulos capítulos novela manuscrito capitoli romanzo "
-    "manoscritto hoofdstukken rozdziały главы рукопись пролог эпилог"
-)
-_WORDS: tuple[tuple[Kind, str], ...] = (
-    ("outline", _OUTLINE),
-    ("setting", _SETTING),
-    ("note", _NOTE),
-    ("chapter", _CHAPTER),
-)
-_KIND_OF_WORD: dict[str, Kind] = {word: kind for kind, words in _WORDS for word in words.split()}
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_WORDS: dict[Kind, str] = word_file("documents")["kinds"]
+_KIND_OF_WORD: dict[str, Kind] = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+_UNSPACED = re.compile(f"[{KANA}{HAN}{HANGUL}]")
 _UNSPACED_WORDS = sorted((word for word in _KIND_OF_WORD if _UNSPACED.match(word)), key=len, reverse=True)
 _PROFILE_LINE = re.compile(r"^\s*[-*+]\s*\**[^:：\n*]{1,12}\**\s*[:：]", re.MULTILINE)
 

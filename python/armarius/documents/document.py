@@ -28,13 +28,12 @@ from armarius.documents.segments import (
     split_code,
     split_prose,
 )
-from armarius.errors import UnknownDocument
+from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.files import TooLarge, read_file
 from armarius.shown import Shown
 
 __all__ = [
     "Document",
-    "DocumentSkipped",
     "Documents",
     "FileStamp",
     "Listing",
@@ -123,14 +122,6 @@ class Listing:
     skipped: tuple[Skipped, ...]
 
 
-class DocumentSkipped(UnknownDocument):
-    """The file exists but is no document; the message is path and reason."""
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}")
-        self.skipped = Skipped(path, reason)
-
-
 def list_documents(root: Path, config: Config | None = None) -> Listing:
     """Read every document below `root`.
 
@@ -147,7 +138,7 @@ def list_documents(root: Path, config: Config | None = None) -> Listing:
         try:
             documents.append(read_document(root, stamp.path, config=config))
         except DocumentSkipped as error:
-            skipped.append(error.skipped)
+            skipped.append(Skipped(error.path, error.reason))
     return Listing(tuple(documents), tuple(sorted(skipped, key=lambda item: item.path)))
 
 

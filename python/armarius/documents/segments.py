@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from armarius.documents.numerals import chapter_number, volume_number
+from armarius.text.scripts import EAST_ASIAN
+from armarius.text.sentences import ENDS_LINE, ENDS_WIDE_LINE, LINE_OR_SENTENCE
 
 __all__ = ["PARAGRAPH_LIMIT", "Paragraph", "Role", "Splitter", "split_code", "split_prose"]
 
@@ -55,10 +57,6 @@ _PLAIN = re.compile(
     r"\s*(?:chapter|part|book|volume|act|prologue|epilogue|chapitre|kapitel|cap[ií]tulo|глава)\b.{0,80}$", re.IGNORECASE
 )
 _NUMBERLESS = re.compile(r"\s*(?:prologue|epilogue)\b", re.IGNORECASE)
-_CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
-_CJK_END = re.compile(r"[。！？…”」』》）：；!?—～]\s*$")
-_ANY_END = re.compile(r"[。！？….!?][”’」』\"')\]]*\s*$")
-_SENTENCE_END = re.compile(r"[。！？…][”’」』）]*|[.!?][\"')\]”’]*(?=\s)|[\r\n]+|\s(?=\S)")
 
 
 def split_prose(text: str, body_start: int = 0, *, outline: bool = False) -> list[Paragraph]:
@@ -150,7 +148,7 @@ class _Prose:
         chapter, volume = chapter_number(line), volume_number(line)
         if chapter is None and volume is None and not (_NUMBERLESS.match(line) or _CJK_PLAIN.match(line)):
             return False
-        if _ANY_END.search(line) and not re.match(
+        if ENDS_LINE.search(line) and not re.match(
             r"\s*\w+\s+\w+\.\s*$", line
         ):  # a sentence that begins with "Chapter 3"
             return False
@@ -172,9 +170,11 @@ class _Prose:
         if line.startswith("\u3000"):
             return True
         if _LISTED.match(self.last):
-            return not line[:1].isspace() and bool(_CJK_END.search(self.last))
-        cjk = re.search(f"[{_CJK}]", self.last[-8:])
-        return bool(cjk and _CJK_END.search(self.last)) or (len(self.last) > 120 and bool(_ANY_END.search(self.last)))
+            return not line[:1].isspace() and bool(ENDS_WIDE_LINE.search(self.last))
+        cjk = re.search(f"[{EAST_ASIAN}]", self.last[-8:])
+        return bool(cjk and ENDS_WIDE_LINE.search(self.last)) or (
+            len(self.last) > 120 and bool(ENDS_LINE.search(self.last))
+        )
 
     def _extend(self, at: int, end: int, line: str) -> None:
         if self.start < 0:
@@ -210,7 +210,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while end > start and text[end - 1].isspace():
         end -= 1
     while end - start > PARAGRAPH_LIMIT:
-        ends = [match.end() for match in _SENTENCE_END.finditer(text, start, start + PARAGRAPH_LIMIT)]
+        ends = [match.end() for match in LINE_OR_SENTENCE.finditer(text, start, start + PARAGRAPH_LIMIT)]
         # Not in the first half: a cut there would leave crumbs.
         cut = next((at for at in reversed(ends) if at - start > PARAGRAPH_LIMIT // 2), start + PARAGRAPH_LIMIT)
         right = cut

@@ -156,7 +156,7 @@ def _recall(
         try:
             embedder = configured(config, index.root, permissions=permissions)
         except (EmbeddingError, MissingExtra) as error:
-            return None, str(error)
+            return None, error.message
     return (None if embedder is None else ProjectRecall(index, embedder)), ""
 
 

@@ -20,7 +20,7 @@ from armarius.embedders.protocol import Embedder
 from armarius.engine.build import build
 from armarius.engine.keywords import awaitable, keywords_checked
 from armarius.engine.summary import brief, rows
-from armarius.errors import ContextWarning, EmbeddingError, ProjectError
+from armarius.errors import EmbeddingError, ProjectError
 from armarius.graph.protocol import GraphStore
 from armarius.hits import Hit, Hits
 from armarius.index.project_index import ProjectIndex
@@ -37,6 +37,7 @@ from armarius.retrieval.retrieve import retrieve
 from armarius.semantic.recall import ProjectRecall
 from armarius.shown import html_table, rich_table
 from armarius.text.matcher import EntityMatcher, Matches, Mention
+from armarius.warnings_table import EMBEDDING_UNAVAILABLE
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -138,7 +139,7 @@ class ContextEngine:
                 "embedder=armarius.embedders.text2vec(folder)), or .lexical() for one without a model, "
                 "or have armarius.toml name one: [embedding] model"
             )
-            raise EmbeddingError(f"EMBEDDING_UNAVAILABLE: {reason}")
+            raise EmbeddingError(reason)
         return self._parts.recall
 
     @property
@@ -358,7 +359,7 @@ class ContextEngine:
             `attributes` what about. No verdict is made.
 
         Raises:
-            ContractError: No entity goes by that name.
+            UnknownId: No entity goes by that name; names near ones.
         """
         view = self._parts.project.view()
         entity = view.entity(name)
@@ -395,7 +396,7 @@ class ContextEngine:
         status = self.index.status()
         recall = self._parts.recall
         trouble = self._parts.no_recall if recall is None else recall.trouble
-        warnings = (ContextWarning("EMBEDDING_UNAVAILABLE", trouble),) if trouble else ()
+        warnings = (EMBEDDING_UNAVAILABLE(why=trouble),) if trouble else ()
         return replace(status, warnings=(*status.warnings, *warnings))
 
     def wait(self, timeout: float | None = None) -> bool:

@@ -19,6 +19,7 @@ from armarius.records import (
     LayerName,
     Omission,
 )
+from armarius.warnings_table import CODE_DEPTH_LIMIT
 
 __all__ = ["SubgraphFetcher", "written_symbols"]
 
@@ -103,7 +104,7 @@ class SubgraphFetcher:
                 continue
             if not telling and isinstance(found, Subgraph) and found.root.type not in _NAMED_PLAINLY:
                 continue
-            warnings.update((str(w), w) for w in found.warnings if w.code != "CODE_DEPTH_LIMIT")
+            warnings.update((str(w), w) for w in found.warnings if w.code != CODE_DEPTH_LIMIT.code)
             candidate = self._candidate(found, symbol, score, why, request)
             candidates.setdefault(candidate.id, candidate)
         return Fetched(tuple(candidates.values()), tuple(omitted), tuple(warnings.values()))

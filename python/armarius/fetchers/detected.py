@@ -7,7 +7,6 @@ from typing import Any
 
 from armarius.codex.cards import entity_card, short_card
 from armarius.codex.model import CONTEXT_LEVELS, Entity
-from armarius.errors import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
 from armarius.fetchers.entities import EntitySource, list_entities
 from armarius.fetchers.rules import withheld_facts
 from armarius.headings import heading
@@ -20,6 +19,7 @@ from armarius.records import (
     Omission,
 )
 from armarius.text.matcher import EntityMatcher
+from armarius.warnings_table import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
 
 # Code points of each text that are searched; what lies beyond is listed as not searched.
 MAX_SEARCHED = 262_144
@@ -101,7 +101,7 @@ class RetrievedFetcher:
             listed = [list_entities(self._source, request.project_id, level) for level in self._levels]
         except Exception as error:  # noqa: BLE001 - no source failure may fail the call
             omitted.append(Omission("entities", "retrieved", "codex:detected", "source failed", str(error)))
-            return Fetched(omitted=tuple(omitted), warnings=(KG_UNAVAILABLE,))
+            return Fetched(omitted=tuple(omitted), warnings=(KG_UNAVAILABLE(),))
         for fault in (fault for part in listed for fault in part.faults):
             omitted.append(Omission(fault, "retrieved", "codex:detected", "source failed", fault))
         groups = tuple(part.entities for part in listed)
@@ -111,7 +111,7 @@ class RetrievedFetcher:
             shadowed = _shadowed(built.matcher, texts)
         except Exception as error:  # noqa: BLE001
             omitted.append(Omission("matcher", "retrieved", "codex:detected", "source failed", str(error)))
-            return Fetched(omitted=tuple(omitted), warnings=(ENTITY_MATCH_FAILED,))
+            return Fetched(omitted=tuple(omitted), warnings=(ENTITY_MATCH_FAILED(),))
         return self._answer(request, built, found, shadowed, omitted)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:

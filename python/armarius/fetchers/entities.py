@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin
 from armarius.errors import ContextWarning
+from armarius.warnings_table import CODEX_INVALID
 
 
 class EntitySource(Protocol):
@@ -96,7 +97,7 @@ def resolve(answer: Any) -> Any:  # noqa: ANN401 - whatever the host returns
 def file_warnings(source: object) -> list[ContextWarning]:
     """What `source` says is wrong with its file, if it is kept in one: `CODEX_INVALID` with file and line."""
     problems = getattr(source, "problems", None)
-    return [ContextWarning("CODEX_INVALID", str(problem)) for problem in problems()] if callable(problems) else []
+    return [CODEX_INVALID(problem=problem) for problem in problems()] if callable(problems) else []
 
 
 def as_entity(item: object, level: ContextLevel = "when_detected") -> Entity:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from armarius.codex import entity_card
 from armarius.codex.cards import short_card
-from armarius.errors import ContextWarning
 from armarius.fetchers.relations import relations_asked, relations_confirmed
 from armarius.headings import heading
 from armarius.records import (
@@ -25,6 +24,7 @@ from armarius.retrieval.ranking import Ranked, rank
 from armarius.retrieval.retrieve import Sources, ask_graph, find
 from armarius.retrieval.trace import Found
 from armarius.retrieval.understand.query import Understanding
+from armarius.warnings_table import INDEX_NOT_READY
 
 __all__ = ["PassageFetcher"]
 
@@ -66,7 +66,7 @@ class PassageFetcher:
         if not query:
             return Fetched()
         if not self._corpus.ready:
-            return Fetched(warnings=(ContextWarning("RAG_UNAVAILABLE", "the index is not ready"),))
+            return Fetched(warnings=(INDEX_NOT_READY(),))
         known = ask_graph(self._corpus, query, chapter=request.chapter, graph=self._sources.graph)
         with self._corpus.tables() as tables:
             found = find(

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from armarius.codex.cards import entity_card, holds, one_line
 from armarius.codex.model import Constraint, Entity, Fact
-from armarius.errors import KG_UNAVAILABLE, ContextWarning
+from armarius.errors import ContextWarning
 from armarius.fetchers.entities import EntitySource, file_warnings, list_entities, resolve
 from armarius.headings import heading
 from armarius.records import (
@@ -16,6 +16,7 @@ from armarius.records import (
     LayerName,
     Omission,
 )
+from armarius.warnings_table import KG_UNAVAILABLE, RULES_UNAVAILABLE
 
 
 class ConstraintSource(Protocol):
@@ -56,13 +57,13 @@ class RulesFetcher:
                 candidates += [_constraint(item, request.project_id) for item in found]
                 warnings += file_warnings(self._constraints)
             except Exception as error:  # noqa: BLE001 - no source failure may fail the call
-                warnings.append(ContextWarning("RULES_UNAVAILABLE", f"约束未注入: {error}"))
+                warnings.append(RULES_UNAVAILABLE(error=error))
                 omitted.append(Omission("constraints", "rules", "constraint", "source failed", str(error)))
         if self._source is not None:
             try:
                 listed = list_entities(self._source, request.project_id, "always")
             except Exception as error:  # noqa: BLE001
-                warnings.append(KG_UNAVAILABLE)
+                warnings.append(KG_UNAVAILABLE())
                 omitted.append(Omission("entities", "rules", "kg:always", "source failed", str(error)))
             else:
                 omitted += [Omission(fault, "rules", "kg:always", "source failed", fault) for fault in listed.faults]

@@ -16,6 +16,7 @@ from armarius.records import (
     LayerName,
     Omission,
 )
+from armarius.warnings_table import MEMORY_UNAVAILABLE, STYLE_UNAVAILABLE
 
 # Above every memory: the style of a project is omitted last.
 _STYLE_SCORE = 2.0
@@ -64,7 +65,7 @@ class SettingsFetcher:
             try:
                 candidates += [_style(item, request.project_id) for item in self._style.style_list(request.project_id)]
             except Exception as error:  # noqa: BLE001 - no source failure may fail the call
-                warnings.append(ContextWarning("STYLE_UNAVAILABLE", f"风格未注入: {error}"))
+                warnings.append(STYLE_UNAVAILABLE(error=error))
                 omitted.append(Omission("style", "settings", "style", "source failed", str(error)))
         if self._memories is not None:
             try:
@@ -77,7 +78,7 @@ class SettingsFetcher:
                         source = f"memory:{memory.kind}:{memory.id}"
                         omitted.append(Omission(f"memory:{memory.id}", "settings", source, "excluded", memory.kind))
             except Exception as error:  # noqa: BLE001
-                warnings.append(ContextWarning("MEMORY_UNAVAILABLE", f"记忆未注入: {error}"))
+                warnings.append(MEMORY_UNAVAILABLE(error=error))
                 omitted.append(Omission("memories", "settings", "memory", "source failed", str(error)))
         return Fetched(tuple(candidates), tuple(omitted), tuple(warnings))
 

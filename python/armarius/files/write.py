@@ -1,9 +1,7 @@
 """One writer: a crash leaves either the old file or the new one, and nothing that lies there leads it elsewhere."""
 
 import os
-import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,7 +35,7 @@ def write_atomic(path: Path, data: bytes, *, below: Path | None = None, make: bo
     try:
         with opened_folder(path.parent, below=below, make=make) as folder:
             _refuse_other(folder, path.name)
-            draft = f".{path.name}.{secrets.token_hex(8)}.tmp"
+            draft = f".{path.name}.{os.urandom(8).hex()}.tmp"
             descriptor = folder.open(draft, _NEW)
             try:
                 with os.fdopen(descriptor, "wb") as file:
@@ -121,6 +119,8 @@ def scratch_folder(inside: Path | None = None) -> Iterator[Path]:
     Raises:
         StoreFull: It cannot be made.
     """
+    import tempfile  # with all that it brings: only a build needs it
+
     try:
         if inside is not None:
             inside.mkdir(parents=True, exist_ok=True)

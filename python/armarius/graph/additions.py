@@ -7,8 +7,9 @@ from typing import TypeVar
 
 from armarius.codex.merge import NameIndex
 from armarius.codex.model import Entity, Relation
-from armarius.errors import KG_UNAVAILABLE, ContextWarning, GraphError
+from armarius.errors import ContextWarning, GraphError
 from armarius.graph.protocol import Graph, checked_entity, checked_relation
+from armarius.warnings_table import KG_UNAVAILABLE
 
 __all__ = ["Known", "failed", "project_id", "reason", "sound"]
 
@@ -46,7 +47,7 @@ def sound(graph: Graph) -> Graph:
     relations, lacking = _checked(graph.relations, Relation, checked_relation)
     if missing or lacking:
         logger.debug("the graph store answered with %d entities and %d relations that are none", missing, lacking)
-        warnings.append(KG_UNAVAILABLE)
+        warnings.append(KG_UNAVAILABLE())
     return Graph.of(entities, relations, truncated=bool(graph.truncated), warnings=dict.fromkeys(warnings))
 
 
@@ -65,7 +66,7 @@ def reason(error: BaseException) -> str:
 
 def failed(why: str) -> Known:
     """Nothing, and the reason."""
-    return Known(warnings=(KG_UNAVAILABLE,), failure=why)
+    return Known(warnings=(KG_UNAVAILABLE(),), failure=why)
 
 
 def _entity(entity: Entity) -> Entity:

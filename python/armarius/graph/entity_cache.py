@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from armarius.codex.merge import NameIndex
 from armarius.codex.model import Codex, Entity
-from armarius.errors import KG_UNAVAILABLE
 from armarius.graph.additions import (
     Known,
     project_id,
@@ -19,6 +18,7 @@ from armarius.graph.additions import (
     sound,
 )
 from armarius.graph.protocol import GraphStore
+from armarius.warnings_table import KG_UNAVAILABLE
 
 __all__ = ["Cast"]
 
@@ -80,7 +80,7 @@ class Cast:
                 self._known = (codex, Known(entities=mine))
             known = self._known[1]
             late = self._reading is not None and time.monotonic() >= self._reading.deadline
-            warnings = (KG_UNAVAILABLE,) if late or self._incomplete or not self._read else ()
+            warnings = (KG_UNAVAILABLE(),) if late or self._incomplete or not self._read else ()
             if known.warnings != warnings:
                 known = replace(known, warnings=warnings)
                 self._known = (codex, known)
@@ -112,7 +112,7 @@ class Cast:
                     if not self._read or graph.entities != self._entities:
                         self._entities, self._known = graph.entities, None
                     self._stamp, self._read, self._granted = stamp, True, reading.wish
-                    self._incomplete = KG_UNAVAILABLE in graph.warnings
+                    self._incomplete = KG_UNAVAILABLE() in graph.warnings
         except BaseException as error:  # noqa: BLE001 - no source failure may fail the call, nor end in a traceback
             reason(error)
             with self._lock:

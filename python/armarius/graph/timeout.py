@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from armarius.codex.merge import NameIndex
 from armarius.codex.model import Codex
-from armarius.errors import ContextWarning
 from armarius.graph.additions import (
     Known,
     failed,
@@ -20,6 +19,7 @@ from armarius.graph.additions import (
 )
 from armarius.graph.entity_cache import Cast
 from armarius.graph.protocol import Graph, GraphStore, relation_key
+from armarius.warnings_table import KG_TRUNCATED
 
 __all__ = ["GraphGuard"]
 
@@ -88,7 +88,7 @@ class GraphGuard:
         stated = {relation_key(relation) for relation in codex.relations}
         warnings = list(graph.warnings)
         if graph.truncated:
-            warnings.append(ContextWarning("KG_TRUNCATED", f"the graph was walked up to {self._limit} entities"))
+            warnings.append(KG_TRUNCATED(limit=self._limit))
         return Known(
             tuple(entity for entity in whole.entities if entity.id not in names.entities),
             tuple(relation for relation in whole.relations if relation_key(relation) not in stated),

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from armarius.codex.model import Entity, Relation
-from armarius.errors import depth_limit
 from armarius.graph.protocol import Graph, relation_key
+from armarius.warnings_table import CODE_DEPTH_LIMIT
 
 __all__ = ["MAX_DEPTH", "walk"]
 
@@ -57,5 +57,5 @@ def walk(
         (known[id_] for id_ in reached if id_ in known),
         found.values(),
         truncated=truncated,
-        warnings=[depth_limit(MAX_DEPTH)] if depth > MAX_DEPTH and frontier else (),
+        warnings=[CODE_DEPTH_LIMIT(maximum=MAX_DEPTH)] if depth > MAX_DEPTH and frontier else (),
     )

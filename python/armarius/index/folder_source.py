@@ -11,13 +11,13 @@ from pathlib import Path
 from armarius.config import Config
 from armarius.documents.document import (
     Document,
-    DocumentSkipped,
     FileStamp,
+    Skipped,
     read_document,
     reread_document,
     walk_files,
 )
-from armarius.errors import UnknownDocument
+from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.index.source import Difference, Found
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
@@ -89,7 +89,7 @@ class FolderSource:
         try:
             document = read_document(self.root, stamp.path, config=self._config())
         except DocumentSkipped as error:
-            found.skipped.append(error.skipped)
+            found.skipped.append(Skipped(error.path, error.reason))
             document = None
         except UnknownDocument:  # gone since the walk
             document = None

@@ -19,6 +19,7 @@ from armarius.index.snapshot import World
 from armarius.names import Counts, Habits, Tally, habits_of
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, Learnt, Note, Put, Remove
+from armarius.warnings_table import HABITS_UNLEARNT
 
 __all__ = ["KIND", "NameLearner", "Pass"]
 
@@ -72,8 +73,7 @@ class NameLearner:
             raise
         except Exception as error:  # whatever it is: an answer with bare names is better than none
             self._tally = None
-            why = f"the habits of names were not learnt or not kept: {type(error).__name__}: {error}"
-            self.trouble = ContextWarning("ENTITY_MATCH_FAILED", why)
+            self.trouble = HABITS_UNLEARNT(kind=type(error).__name__, error=error)
             logger.warning("%s", self.trouble, exc_info=True)
 
     def sum_of(self, store: Store, world: World, prose: Mapping[str, str], new: Sequence[Document]) -> list[Learnt]:

@@ -32,6 +32,7 @@ from armarius.index.status import IndexStatus, Outcome, Progress
 from armarius.store.protocol import Store
 from armarius.store.sqlite.store import SqliteStore
 from armarius.trust.asked import Permissions
+from armarius.warnings_table import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
 
 if TYPE_CHECKING:
     from armarius.index.watcher import Watcher
@@ -224,7 +225,7 @@ class ProjectIndex:
                     outcome = self._builder.refresh(self._store, None, progress)
             except BaseException as error:
                 self._state = "stale"
-                self._trouble = ContextWarning("INDEX_STALE", f"{type(error).__name__}: {error}")
+                self._trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
                 raise
             self._state, self._trouble = "cancelled" if outcome.cancelled else "ready", None
             return outcome
@@ -243,12 +244,12 @@ class ProjectIndex:
             try:
                 waiting = not self._catch_up()
             except StoreError as error:
-                self._trouble = ContextWarning("INDEX_STALE", f"{type(error).__name__}: {error}")
+                self._trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
         if waiting or (self._state == "building" and self._background is not None):
             done = self._builder.progress
-            return (ContextWarning("INDEX_STALE", f"the index is being built: {done.done} of {done.total} files"),)
+            return (INDEX_BUILDING(done=done.done, total=done.total),)
         if self._state == "cancelled":
-            return (ContextWarning("INDEX_STALE", "building the index was cancelled"),)
+            return (INDEX_CANCELLED(),)
         told = (self._trouble, self._config.warning, self._builder.names_warning)
         return tuple(warning for warning in told if warning is not None)
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from armarius.config import Config
 from armarius.errors import ConfigError, ContextWarning
+from armarius.warnings_table import CONFIG_KEPT
 
 if TYPE_CHECKING:
     from armarius.codex.authored.protocol import Authored
@@ -43,7 +44,7 @@ class LiveConfig:
         try:
             self.now, self.warning = self._authored.config(), None
         except ConfigError as error:
-            self.warning = ContextWarning("INDEX_STALE", str(error))
+            self.warning = CONFIG_KEPT(error=error)
 
     def is_stale(self) -> bool:
         """Whether it has changed since."""

@@ -15,6 +15,7 @@ from armarius.errors import ContextWarning
 from armarius.names import Habits
 from armarius.store.rows import EntityRow, Graph, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, kind_of
+from armarius.warnings_table import NAME_UNUSABLE
 
 __all__ = ["World", "read_records", "read_world"]
 
@@ -54,7 +55,7 @@ class World:
         """The same world with further entities, of a graph that no file describes."""
         codex = replace(self.codex, entities=(*self.codex.entities, *entities))
         matcher, faults = EntityMatcher.of_usable(codex.entities, habits=self.habits)
-        warnings = tuple(ContextWarning("ENTITY_MATCH_FAILED", fault) for fault in faults)
+        warnings = tuple(NAME_UNUSABLE(fault=fault) for fault in faults)
         return replace(
             self,
             codex=codex,
@@ -80,7 +81,7 @@ def read_world(authored: Authored, documents: Iterable[Document]) -> World:
     """
     codex = build_codex(documents, authored.declared(), authored=AuthoredCodex(authored).read())
     matcher, faults = EntityMatcher.of_usable(codex.entities)
-    warnings = (*codex.warnings, *(ContextWarning("ENTITY_MATCH_FAILED", fault) for fault in faults))
+    warnings = (*codex.warnings, *(NAME_UNUSABLE(fault=fault) for fault in faults))
     habits, cast = Habits(), _digest([_naming(entity) for entity in codex.entities])
     names, graph = _digest([cast, habits.policy]), _digest([codex.entities, codex.relations])
     return World(codex, matcher, habits, cast, names, graph, warnings)

@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
-from armarius.errors import ContractError
+from armarius.errors import Backpressure, ContractError
 from armarius.integrations.failures import Failure, describe
 
 Method = Callable[[Mapping[str, Any]], Any]
@@ -112,7 +112,7 @@ class Channel:
         if taken:
             self._refuse(None, "INVALID_REQUEST", f"id {key!r} is already under way")
         elif full:
-            self._refuse(key, "CONTEXT_BACKPRESSURE", f"{MAX_WAITING} requests are under way; try again later")
+            self._refuse(key, Backpressure.code, f"{MAX_WAITING} requests are under way; try again later")
         else:
             future = pool.submit(self._run, key, method, params)
             with self._state:

@@ -10,36 +10,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import armarius.errors as errors
+from armarius.errors import ArmariusError
 
 logger = logging.getLogger("armarius")
 
-_CODES: tuple[tuple[type[BaseException], str], ...] = (
-    (errors.UnknownDocument, "UNKNOWN_DOCUMENT"),
-    (errors.CursorOutOfRange, "CURSOR_OUT_OF_RANGE"),
-    (errors.BudgetError, "BUDGET_INVALID"),
-    (errors.ScopeViolation, "CONTEXT_SCOPE_VIOLATION"),
-    (errors.BudgetConflict, "CONTEXT_BUDGET_CONFLICT"),
-    (errors.Backpressure, "CONTEXT_BACKPRESSURE"),
-    (errors.CounterError, "COUNTER_UNAVAILABLE"),
-    (errors.ConfigError, "CONFIG_INVALID"),
-    (errors.CodexError, "CODEX_INVALID"),
-    (errors.ProjectError, "PROJECT_INVALID"),
-    (errors.StoreBusy, "STORE_BUSY"),
-    (errors.StoreFull, "STORE_FULL"),
-    (errors.StoreCorrupt, "STORE_CORRUPT"),
-    (errors.SchemaTooNew, "SCHEMA_TOO_NEW"),
-    (errors.StoreError, "STORE_UNAVAILABLE"),
-    (errors.EmbeddingError, "EMBEDDING_UNAVAILABLE"),
-    (errors.UnknownSymbol, "UNKNOWN_SYMBOL"),
-    (errors.AmbiguousSymbol, "AMBIGUOUS_SYMBOL"),
-    (errors.CodeGraphError, "CODE_GRAPH_UNAVAILABLE"),
-    (errors.GraphError, "KG_UNAVAILABLE"),
-    (errors.MissingExtra, "MISSING_EXTRA"),
-    (errors.ContractError, "INVALID_REQUEST"),
-    (errors.ArmariusError, "FAILED"),
-    (UnicodeError, "INVALID_TEXT"),
-)
 _ABSOLUTE = re.compile(r"(?<![\w.:/\\])(?:/[^\s'\":,;)\]]+|[A-Za-z]:\\[^\s'\":,;)\]]+|\\\\[^\s'\":,;)\]]+)")
 _LONGEST = 600
 
@@ -62,12 +36,10 @@ def describe(error: BaseException, *, root: Path | None = None) -> Failure:
     Returns:
         A stable code and a message of at most 600 characters, free of absolute paths.
     """
-    for kind, code in _CODES:
-        if isinstance(error, kind):
-            text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-            if kind is UnicodeError:
-                text = "the text holds a character that is not valid Unicode (a lone surrogate)"
-            return Failure(code, without_paths(text, root=root))
+    if isinstance(error, ArmariusError):
+        return Failure(error.code, without_paths(error.message, root=root))
+    if isinstance(error, UnicodeError):
+        return Failure("INVALID_TEXT", "the text holds a character that is not valid Unicode (a lone surrogate)")
     logger.error("unexpected %s", type(error).__name__, exc_info=error)
     return Failure("INTERNAL", "the request failed inside armarius; the log has the details")
 

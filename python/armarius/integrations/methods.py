@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.camel import camel
 from armarius.contract import AssembleRequest, InspectRequest
-from armarius.errors import BudgetError, ContractError
+from armarius.errors import BudgetError, ContractError, UnknownId
 from armarius.hits import Hit
 from armarius.text.matcher import Match
 
@@ -54,11 +54,11 @@ def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
     def update(params: Params) -> dict[str, Any]:
         (id_,) = _take({"id": params.get("id", _REQUIRED)}, {"id": str})
         changes = {key: value for key, value in params.items() if key != "id" and value is not None}
-        return wire(_known(lambda: engine.constraints.update(id_, **changes), id_))
+        return wire(_known(lambda: engine.constraints.update(id_, **changes)))
 
     def delete(params: Params) -> dict[str, Any]:
         (id_,) = _take(params, {"id": str})
-        _known(lambda: engine.constraints.delete(id_), id_)
+        _known(lambda: engine.constraints.delete(id_))
         return {"id": id_}
 
     def detect(params: Params) -> dict[str, Any]:
@@ -153,8 +153,8 @@ def _take(params: Params, required: Mapping[str, type], **optional: Any) -> tupl
     return tuple(values)
 
 
-def _known(call: Callable[[], Any], id_: str) -> Any:  # noqa: ANN401 - whatever the call returns
+def _known(call: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever the call returns
     try:
         return call()
-    except KeyError:
-        raise ContractError(f"params.id: no constraint {id_!r}") from None
+    except UnknownId as error:
+        raise UnknownId(f"params.id: {error.message}", error.near) from None

@@ -8,18 +8,15 @@ from typing import Any, Final, Literal
 from armarius.names.lexicon import words
 from armarius.names.model import FormKind
 from armarius.text.matcher import field_of, kind_of, names_of
+from armarius.text.sentences import LEADING_CLAUSE, after_sentence
 
-__all__ = ["Form", "Gender", "Person", "persons_of"]
+__all__ = ["Form", "Gender", "Person", "persons_of", "stated_gender"]
 
 Gender = Literal["", "m", "f"]
 
-_GENDER: Final = frozenset({"性别", "性別", "gender", "sex", "pronouns"})
-_MALE: Final = frozenset({"男", "男性", "male", "m", "man", "he", "he/him"})
-_FEMALE: Final = frozenset({"女", "女性", "female", "f", "woman", "she", "she/her"})
-_CLAUSE: Final = re.compile(r"[^，。；;,.!！?？\n]*")
 _HE: Final = re.compile(r"\b(?:he|him|his)\b|他(?!们)", re.IGNORECASE)
-_HE_BEGINS: Final = re.compile(r"(?:^|[.!?。！？]\s*)(?:He\b|他(?!们))", re.MULTILINE)
-_SHE_BEGINS: Final = re.compile(r"(?:^|[.!?。！？]\s*)(?:She\b|她(?!们))", re.MULTILINE)
+_HE_BEGINS: Final = re.compile(after_sentence(r"(?:He\b|他(?!们))"), re.MULTILINE)
+_SHE_BEGINS: Final = re.compile(after_sentence(r"(?:She\b|她(?!们))"), re.MULTILINE)
 _SHE: Final = re.compile(r"\b(?:she|her|hers)\b|她(?!们)", re.IGNORECASE)
 
 
@@ -65,17 +62,25 @@ def _person(entity: object) -> Person:
     return Person(entity_id, tuple(name.strip() for name in names), _gender(attributes, names, description), said)
 
 
+def stated_gender(attributes: Mapping[str, Any]) -> Gender | None:
+    """What the first field for it says, "" for a word that is neither; None when there is no such field."""
+    for key, value in attributes.items():
+        if str(key).strip().lower() in words("stated", "fields"):
+            word = str(value).strip().lower()
+            return "m" if word in words("stated", "male") else "f" if word in words("stated", "female") else ""
+    return None
+
+
 def _gender(attributes: Mapping[str, Any], names: list[str], description: str) -> Gender:
     """As stated; else by title, kin word of the first clause, or pronouns: those that begin sentences, else all."""
-    for key, value in attributes.items():
-        if str(key).strip().lower() in _GENDER:
-            word = str(value).strip().lower()
-            return "m" if word in _MALE else "f" if word in _FEMALE else ""
+    stated = stated_gender(attributes)
+    if stated is not None:
+        return stated
     for name in names:
         first = name.split()[0].lower().rstrip(".") if " " in name else ""
         if first in words("latin", "male") or first in words("latin", "female"):
             return "m" if first in words("latin", "male") else "f"
-    clause = _CLAUSE.match(description)
+    clause = LEADING_CLAUSE.match(description)
     by_kin = _by_kin(clause[0] if clause else "")
     if by_kin:
         return by_kin

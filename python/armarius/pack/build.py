@@ -11,6 +11,12 @@ from armarius.errors import BudgetError, ContextWarning
 from armarius.pack.items import QUERY_SOURCE, PackItem, score_of
 from armarius.pack.pack import Pack
 from armarius.records import LAYERS, LayerName
+from armarius.warnings_table import (
+    CONTEXT_CAPACITY_FORCE_TRIM,
+    CONTEXT_CAPACITY_WARNING,
+    CONTEXT_QUERY_TRUNCATED,
+    CONTEXT_RULES_OVERBUDGET,
+)
 
 __all__ = ["account", "available_tokens"]
 
@@ -64,12 +70,12 @@ def account(
     if "rules" in {item.layer for item in items}:
         share = plan.profile.layers["rules"].ratio or 0
         if tokens["rules"] * 100 > share * available:
-            message = f"rules take {tokens['rules']} tokens, more than {share:g} % of {available}"
-            said["rules"].append(str(ContextWarning("CONTEXT_RULES_OVERBUDGET", message)))
+            over = CONTEXT_RULES_OVERBUDGET(tokens=tokens["rules"], share=share, available=available)
+            said["rules"].append(str(over))
     cut = next((i for i in items if i.source == QUERY_SOURCE and i.form == "truncated"), None)
     if cut is not None and cut.part is not None:
-        message = f"the query did not fit; {cut.part[1] - cut.part[0]} of its {len(request.query)} characters are in"
-        said["immediate"].append(str(ContextWarning("CONTEXT_QUERY_TRUNCATED", message)))
+        shortened = CONTEXT_QUERY_TRUNCATED(kept=cut.part[1] - cut.part[0], written=len(request.query))
+        said["immediate"].append(str(shortened))
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
     everything += _capacity(
         plan.profile, fitted, available, bool(fitted.left_out) or any(i.form != "full" for i in items)
@@ -117,12 +123,10 @@ def _capacity(profile: BudgetProfile, fitted: Fitted, available: int, trimmed: b
     said = []
     if fitted.required * 100 >= profile.warn_percent * available:
         percent = 100 * fitted.required / available
-        said.append(
-            ContextWarning("CONTEXT_CAPACITY_WARNING", f"the prompt fills {percent:.1f} % of {available} tokens")
-        )
+        said.append(CONTEXT_CAPACITY_WARNING(percent=percent, available=available))
     if trimmed and fitted.demanded * 100 >= profile.trim_percent * available:
-        message = f"{fitted.demanded} tokens were on offer; trimmed to at most {profile.trim_percent} % of {available}"
-        said.append(ContextWarning("CONTEXT_CAPACITY_FORCE_TRIM", message))
+        trim = {"demanded": fitted.demanded, "percent": profile.trim_percent, "available": available}
+        said.append(CONTEXT_CAPACITY_FORCE_TRIM(**trim))
     return [str(warning) for warning in said]
 
 

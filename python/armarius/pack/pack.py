@@ -11,6 +11,7 @@ from armarius.assembly.fit.plan import Fitted, Plan
 from armarius.assembly.fit.prefix import PrefixReport, common_prefix, layer_at
 from armarius.assembly.render import Placed
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
+from armarius.errors import UnknownId
 from armarius.pack.cache_rules import cache_rule, messages
 from armarius.pack.continuation import Continuation
 from armarius.pack.items import (
@@ -21,6 +22,7 @@ from armarius.pack.items import (
     score_of,
 )
 from armarius.records import LAYERS, Candidate, LayerName, OmitReason
+from armarius.text.near import near, suggestion
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -156,7 +158,7 @@ class Pack:
                 `chapters/ch040.md#12`.
 
         Raises:
-            KeyError: Nothing of that name was considered.
+            UnknownId: Nothing of that name was considered; a KeyError that names near ids.
         """
         items = tuple(item for item in self.items if wanted in (item.id, item.source))
         omitted = tuple(gone for gone in self.omitted if wanted in (gone.id, gone.source))
@@ -165,7 +167,10 @@ class Pack:
         if not items and not omitted:
             items = tuple(item for item in self.items if item.source == _PASSAGE + wanted)
         if not items and not omitted:
-            raise KeyError(f"nothing with the id or source {wanted!r} was considered")
+            considered = [name for item in self.items for name in (item.id, item.source)]
+            considered += [name for gone in self.omitted for name in (gone.id, gone.source)]
+            close = near(wanted, considered)
+            raise UnknownId(f"nothing with the id or source {wanted!r} was considered{suggestion(close)}", close)
         return Explanation(wanted, bool(items), items, omitted)
 
     def _unused(self, wanted: str) -> Iterator[PackOmission]:

@@ -8,6 +8,7 @@ from armarius.hits import Hit
 from armarius.records import Evidence
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.text.grep import scan
+from armarius.warnings_table import SCAN_FAILED
 
 __all__ = ["unread"]
 
@@ -27,7 +28,7 @@ def unread(
         try:
             lines = scan(root, phrase, limit=_SCANNED)
         except (OSError, ValueError) as error:
-            warnings.append(ContextWarning("RAG_UNAVAILABLE", f"scan for {phrase!r}: {error}"))
+            warnings.append(SCAN_FAILED(phrase=phrase, error=error))
             continue
         for line in lines:
             if line.path not in known and tables.document(line.path) is None:

@@ -15,12 +15,12 @@ from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.understand.families import FAMILIES, Group, Question, is_function, question, terms_of
 from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.weights import ABSENT, FAMILY_B, FAMILY_WEIGHTS, K1, LEVELS, WEIGHTS
+from armarius.text.sentences import BETWEEN
 
 __all__ = ["Ranked", "rank"]
 
 _DESCRIBED = 5  # profiles that may be meant where nobody is named
 _CARD_TERMS = 3.0  # what the sentence of a profile weighs in all, in terms
-_SENTENCE = re.compile(r"[。；;！!？?\n]|\. ")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _SINGLE = 0.5  # what a single Han character counts among the words of a question
 _ALIKE = 0.3  # an alternative of at least this weight counts as the word, in part
@@ -170,7 +170,7 @@ def _cards(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Que
     for entity in asked.entities:
         for key in tables.described.get(entity, ()):
             best, said = 0.0, list[str]()
-            for sentence in _SENTENCE.split(tables.sections[key].text):
+            for sentence in BETWEEN.split(tables.sections[key].text):
                 terms = terms_of(sentence)
                 shared = sorted(set(terms) & wanted)
                 worth = sum(corpus.rarities(shared)) if shared else 0.0

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from armarius.embedders.protocol import Embedder
-from armarius.errors import EmbeddingError
+from armarius.errors import EmbeddingError, message_of
 from armarius.store.vectors_protocol import SetGone, SetState, VectorStore
 
 __all__ = ["EmbeddingProgress", "EmbeddingQueue"]
@@ -125,7 +125,7 @@ class EmbeddingQueue:
             except SetGone:
                 continue
             except Exception as error:  # noqa: BLE001 - an embedder may raise anything; `wait` and `progress` tell it
-                self._rest(seen, error=f"{type(error).__name__}: {error}")
+                self._rest(seen, error=f"{type(error).__name__}: {message_of(error)}")
                 continue
             self._rest(seen)
 

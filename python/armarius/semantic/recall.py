@@ -1,8 +1,8 @@
 """Recall by meaning for an open project: its index, an embedder, and the work between them.
 
 with ProjectIndex.open("novel/") as index, ProjectRecall(index, armarius.embedders.lexical()) as recall:
-recall.embed()
-recall.similar("一个姑娘因为诗而落泪", limit=10)
+    recall.embed()
+    recall.similar("一个姑娘因为诗而落泪", limit=10)
 """
 
 import threading
@@ -184,7 +184,7 @@ class ProjectRecall:
             semantic = self._current()
             semantic.require_model()
         except (EmbeddingError, StoreError) as error:
-            return str(error)
+            return error.message
         return semantic.queue.error
 
     def close(self) -> None:

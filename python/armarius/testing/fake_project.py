@@ -17,8 +17,8 @@ from armarius.codex.importers.codex_json import CodexFile, parse_codex_json
 from armarius.codex.load import CODEX_FILE
 from armarius.config import Config, parse_config
 from armarius.documents.decode import Undecodable
-from armarius.documents.document import Document, DocumentSkipped, FileStamp, make_document
-from armarius.errors import CodexError, UnknownDocument
+from armarius.documents.document import Document, FileStamp, Skipped, make_document
+from armarius.errors import CodexError, DocumentSkipped, UnknownDocument
 from armarius.index.source import Difference, Found
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
@@ -84,7 +84,7 @@ class FakeSource:
             try:
                 document = self.document(stamp.path)
             except DocumentSkipped as error:
-                found.skipped.append(error.skipped)
+                found.skipped.append(Skipped(error.path, error.reason))
             except UnknownDocument:
                 pass
             else:

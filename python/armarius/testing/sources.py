@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from armarius.documents.document import DocumentSkipped, make_document
-from armarius.errors import UnknownDocument
+from armarius.documents.document import make_document
+from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.index.source import Difference, DocumentSource
 from armarius.store.rows import FileRow, Put, Remove
 

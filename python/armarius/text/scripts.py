@@ -1,11 +1,37 @@
-"""Characters of closed classes that names are told apart from words by."""
+"""Which characters are of which script, and the closed classes that names are told apart from words by.
+
+The ranges are for character classes of regular expressions: `re.compile(f"[{HAN}{KANA}]")`. They differ because what is
+asked differs: what may be a name of Han characters, what is written without spaces, what is set in full width.
+"""
 
 from typing import Final
 
-__all__ = ["FUNCTION", "HAN_FIRST", "HAN_LAST", "TITLE", "is_han"]
+__all__ = [
+    "EAST_ASIAN",
+    "FUNCTION",
+    "HAN",
+    "HANGUL",
+    "HAN_EVERY",
+    "HAN_FIRST",
+    "HAN_LAST",
+    "HAN_UNIFIED",
+    "KANA",
+    "TITLE",
+    "UNSPACED",
+    "is_han",
+]
 
 HAN_FIRST: Final = "\u3400"
 HAN_LAST: Final = "\u9fff"
+HAN: Final = f"{HAN_FIRST}-{HAN_LAST}"  # unified ideographs and extension A
+HAN_UNIFIED: Final = "\u4e00-\u9fff"  # without the extension
+HAN_EVERY: Final = f"{HAN}\uf900-\ufaff\U00020000-\U0003ffff"  # with compatibility ideographs and the other planes
+KANA: Final = "\u3040-\u30ff"
+HANGUL: Final = "\uac00-\ud7a3"
+# What a word of which does not end at a space, and a retrieval term is made of pairs of; iteration marks included.
+UNSPACED: Final = f"\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf{HAN_UNIFIED}{HANGUL}\uf900-\ufaff\U00020000-\U0003ffff"
+# Lines of text that are set in full width: radicals and punctuation included.
+EAST_ASIAN: Final = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 # Characters that bare titles of a household consist of; the same closed class as in rust/matching/readings.rs.
 TITLE: Final = frozenset("大二三四五六七八九十小老少太姐妹哥弟叔伯舅婶姨姑嫂奶爷公婆娘夫人祖宗")
 # Words of one character that stand before a title in any sentence; a closed class, never a given name's only use.

@@ -8,13 +8,20 @@ TokenCounter('deepseek_v3', exact)
 'estimate: Anthropic publishes no tokenizer for its current models'
 """
 
-from collections.abc import Iterable
+import string
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from os import PathLike
 from typing import Final
 
 import armarius._core as _core
+from armarius.errors import CounterError
+from armarius.text.near import near, suggestion
 
 __all__ = ["TokenCounter"]
+
+_LONGEST = 64  # characters of a model's name that are varied
+_LETTERS = string.ascii_lowercase + string.digits
 
 
 class TokenCounter:
@@ -37,6 +44,8 @@ class TokenCounter:
     __slots__ = ("_core",)
 
     def __init__(self, core: _core.TokenCounter) -> None:
+        if not isinstance(core, _core.TokenCounter):
+            raise _not_a_counter(core)
         self._core: Final = core
 
     @classmethod
@@ -62,9 +71,13 @@ class TokenCounter:
         mistral (Tekken).
 
         Raises:
-            CounterError: No such encoding; the message lists those there are.
+            CounterError: No such encoding; the message lists those there are, `near` holds the closest.
         """
-        return cls(_core.TokenCounter.for_encoding(encoding))
+        try:
+            return cls(_core.TokenCounter.for_encoding(encoding))
+        except CounterError as error:
+            close = near(encoding, cls.encodings())
+            raise CounterError(f"{error.message}{suggestion(close)}", close) from None
 
     @classmethod
     def from_file(cls, path: str | PathLike[str]) -> "TokenCounter":
@@ -87,6 +100,19 @@ class TokenCounter:
     def knows(model: str) -> bool:
         """Whether the family of `model` is in the data; a known one may still have no published tokenizer."""
         return _core.TokenCounter.knows(model)
+
+    @classmethod
+    def near(cls, model: str) -> tuple[str, ...]:
+        """Names of known models, at most three, that `model` becomes by changing one character; best first.
+
+        A missing hyphen (`gpt4`) and two characters in the wrong order (`gtp-4o`) before the others.
+
+        Cost: about 80 look-ups per character of a name that has no such neighbour.
+        Source: candidates at edit distance one, Norvig, How to Write a Spelling Corrector, 2007.
+        """
+        path, slash, name = model.strip().lower().rpartition("/")
+        found = (path + slash + edit for edit in _edits(name[:_LONGEST]) if cls.knows(edit))
+        return tuple(islice(dict.fromkeys(found), 3))
 
     @staticmethod
     def encodings() -> list[str]:
@@ -164,3 +190,24 @@ class TokenCounter:
 
     def __repr__(self) -> str:
         return f"TokenCounter({self.name!r}, {'exact' if self.exact else 'approximate'})"
+
+
+def _not_a_counter(given: object) -> CounterError:
+    """A name given to the constructor is answered with the constructor that takes it."""
+    if not isinstance(given, str):
+        return CounterError(f"TokenCounter takes no {type(given).__name__}; use for_model, for_encoding or from_file")
+    if TokenCounter.knows(given):
+        return CounterError(f"{given!r} is a model: use TokenCounter.for_model({given!r})", (given,))
+    close = near(given, TokenCounter.encodings()) or TokenCounter.near(given)
+    what = f"{given!r} is not a counter: use TokenCounter.for_model(name) or TokenCounter.for_encoding(name)"
+    return CounterError(f"{what}{suggestion(close)}", close)
+
+
+def _edits(name: str) -> Iterator[str]:
+    """Names one change away from `name`: a hyphen more, two characters swapped, one less, one more, another one."""
+    cuts = [(name[:at], name[at:]) for at in range(len(name) + 1)]
+    yield from (f"{left}-{right}" for left, right in cuts if left and right)
+    yield from (left + right[1] + right[0] + right[2:] for left, right in cuts if len(right) > 1)
+    yield from (left + right[1:] for left, right in cuts if right)
+    yield from (left + letter + right for left, right in cuts for letter in _LETTERS)
+    yield from (left + letter + right[1:] for left, right in cuts if right for letter in _LETTERS)

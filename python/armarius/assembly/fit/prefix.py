@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from armarius.assembly.fit.cached_counter import Measured
 from armarius.assembly.fit.window import cut, reach
 from armarius.records import LAYERS, LayerName
+from armarius.text.sentences import NEXT
 
 __all__ = ["PrefixMemory", "PrefixReport", "common_prefix", "stable_hash", "window"]
 
@@ -22,7 +23,6 @@ _KEEP_LEAD_PERCENT = 10
 # Of the window before the cursor when there is enough text on both sides.
 _LEAD_PERCENT = 75
 _LINE_START = re.compile(r"\n+[^\S\n]*")
-_SENTENCE_START = re.compile(r"[。！？!?…][”’」』）)\"']*|[.][”’)\"']*\s+")
 
 
 def stable_hash(stable: str) -> str:
@@ -151,5 +151,5 @@ def _on_grid(text: str, least: int, anchor: int) -> int:
     end = min(anchor, point + step)
     if point >= anchor:
         return least
-    found = _LINE_START.search(text, point, end) or _SENTENCE_START.search(text, point, end)
+    found = _LINE_START.search(text, point, end) or NEXT.search(text, point, end)
     return found.end() if found and found.end() < anchor else point

@@ -251,9 +251,7 @@ class ProfileStore:
         def change(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
             current = self._profile(now)
             if current.version != version:
-                raise BudgetConflict(
-                    f"CONTEXT_BUDGET_CONFLICT: the profile is at version {current.version}, the update is for {version}"
-                )
+                raise BudgetConflict(f"the profile is at version {current.version}, the update is for {version}")
             return stored.to_wire()
 
         with self._lock:

@@ -7,12 +7,12 @@ import re
 from typing import Literal
 
 from armarius.assembly.fit.cached_counter import Counter
+from armarius.text.sentences import AT_END
 from armarius.text.tokens import TokenCounter
 from armarius.text.truncate import truncate
 
 __all__ = ["cut", "reach"]
 
-_SENTENCE_END = re.compile(r"[。！？…!?][”’」』）)\"']*|\.[”’)\"']*(?=\s|$)|\n")
 _JOINED = re.compile(r"[\u0300-\u036f\u200c\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 
 
@@ -35,11 +35,11 @@ def cut(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: C
     if keep == "head":
         if at == len(text):
             return 0, at
-        ends = [found.end() for found in _SENTENCE_END.finditer(text, at * 2 // 3, at)]
+        ends = [found.end() for found in AT_END.finditer(text, at * 2 // 3, at)]
         return 0, ends[-1] if ends else at
     if at == 0:
         return 0, len(text)
-    found = _SENTENCE_END.search(text, at, at + (len(text) - at) // 3)
+    found = AT_END.search(text, at, at + (len(text) - at) // 3)
     return (found.end() if found else at), len(text)
 
 

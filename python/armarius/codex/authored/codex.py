@@ -32,7 +32,8 @@ from armarius.codex.authored.toml_blocks import Block
 from armarius.codex.importers.codex_json import CodexFile, EntryReader
 from armarius.codex.merge import NameIndex, merge
 from armarius.codex.model import Codex, Entity, Relation
-from armarius.errors import CodexError
+from armarius.errors import CodexError, UnknownId
+from armarius.text.near import near, suggestion
 
 _FIELDS = ("id", "name", "type", "aliases", "description", "level", "attributes", "facts")
 
@@ -74,10 +75,10 @@ class AuthoredCodex:
         )
 
     def get(self, id_: str, /) -> Entity:
-        """One entity; KeyError when there is none."""
+        """One entity; UnknownId, which is a KeyError and names near ids, when there is none."""
         entity = _by_id(self.list(), id_)
         if entity is None:
-            raise KeyError(id_)
+            raise self._unknown(id_)
         return entity
 
     def create(self, name: str, *, id: str = "", **values: Any) -> Entity:  # noqa: A002, ANN401
@@ -118,7 +119,7 @@ class AuthoredCodex:
         self._file.extend(records)
 
     def update(self, id_: str, /, **changes: Any) -> Entity:  # noqa: ANN401
-        """Change fields of an entity; None unstates a field; KeyError when there is none.
+        """Change fields of an entity; None unstates a field; UnknownId when there is none.
 
         An entity of a profile or of `codex.json` keeps its file: what changes is written as an authored record over it.
         """
@@ -126,7 +127,7 @@ class AuthoredCodex:
         if block is None or block.data is None:
             known = None if self._whole is None else _by_id(self._whole().entities, id_)
             if known is None:
-                raise KeyError(id_)
+                raise self._unknown(id_)
             data = _entity_data({"name": known.name, **changes, "id": id_})
             _refuse("entity", data)
             self._file.add("entity", data)
@@ -144,7 +145,7 @@ class AuthoredCodex:
             relations: Remove the authored relations that begin or end at it first.
 
         Raises:
-            KeyError: There is none.
+            UnknownId: There is none; a KeyError that names near ids.
             CodexError: Only files of the user's describe it; the message names them.
         """
         if relations:
@@ -159,7 +160,7 @@ class AuthoredCodex:
             if self._whole is not None and (known := _by_id(self._whole().entities, id_)) is not None:
                 message = f"entity {id_!r} is described in {_places(known)}: delete it there, or set its level to never"
                 raise CodexError(message) from None
-            raise
+            raise self._unknown(id_) from None
 
     def relate(
         self,
@@ -206,14 +207,16 @@ class AuthoredCodex:
         return _free_id(source, target, type_, taken)
 
     def unrelate(self, source: str, target: str, type: str) -> None:  # noqa: A002
-        """Remove a relation as it was written; KeyError when there is none."""
+        """Remove a relation as it was written; UnknownId, which is a KeyError, when there is none."""
         ends = (source, target, type)
         for block in self._file.records():
             data = block.data or {}
             if block.table == "relation" and (data.get("source"), data.get("target"), data.get("type")) == ends:
                 self._file.remove("relation", block.id)
                 return
-        raise KeyError(ends)
+        written = sorted(" ".join(one) for one in self.related())
+        close = near(" ".join(ends), written)
+        raise UnknownId(f"no authored relation {source!r} -{type}-> {target!r}{suggestion(close)}", close)
 
     def read(self) -> CodexFile:
         """Everything authored as `build_codex` takes it; its errors are `problems()`."""
@@ -228,6 +231,13 @@ class AuthoredCodex:
     def problems(self) -> tuple[CodexError, ...]:
         """What is wrong with the file now."""
         return self._file.problems()
+
+    def _unknown(self, id_: str) -> UnknownId:
+        """Near ones by id, and by name where somebody gave a name for it."""
+        entities = self.list()
+        named = [one.id for one in entities if id_ in (one.name, *one.aliases)]
+        close = tuple(dict.fromkeys((*named, *near(id_, (one.id for one in entities)))))[:3]
+        return UnknownId(f"no entity has the id {id_!r}{suggestion(close)}", close)
 
     def stamp(self) -> Hashable:
         """Differs after every change of the file, by whichever hand."""

@@ -10,7 +10,8 @@ from armarius.codex.authored.protocol import Authored, BookName
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.authored.toml_blocks import Block
 from armarius.codex.model import Constraint, Memory
-from armarius.errors import CodexError
+from armarius.errors import CodexError, UnknownId
+from armarius.text.near import near, suggestion
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]
 ConstraintOrigin = Literal["user", "kg"]
@@ -32,17 +33,17 @@ class Collection(Generic[Item]):
         return tuple(self._item(block) for block in self._file.records())
 
     def get(self, id_: str, /) -> Item:
-        """One record; KeyError when there is none."""
+        """One record; UnknownId, which is a KeyError and names near ids, when there is none."""
         for item in self.list():
             if item.id == id_:
                 return item
-        raise KeyError(id_)
+        raise self._unknown(id_)
 
     def update(self, id_: str, /, **changes: Any) -> Item:  # noqa: ANN401 - checked by field
         """Change fields of a record, all but its id.
 
         Raises:
-            KeyError: There is none.
+            UnknownId: There is none; a KeyError that names near ids.
             CodexError: No such field, or a wrong value.
             StoreFull: The file cannot be written; nothing has changed.
         """
@@ -50,8 +51,11 @@ class Collection(Generic[Item]):
         return self._write(data, self._file.replace)
 
     def delete(self, id_: str, /) -> None:
-        """Remove a record; KeyError when there is none."""
-        self._file.remove(self._table, id_)
+        """Remove a record; UnknownId, which is a KeyError and names near ids, when there is none."""
+        try:
+            self._file.remove(self._table, id_)
+        except KeyError:
+            raise self._unknown(id_) from None
 
     def problems(self) -> tuple[CodexError, ...]:
         """What is wrong with the file now: file, line and what."""
@@ -79,6 +83,10 @@ class Collection(Generic[Item]):
             raise CodexError(f"{self._table} {data['id']!r}: {what}")
         write(self._table, data)
         return self._kind(**data)
+
+    def _unknown(self, id_: str) -> UnknownId:
+        close = near(id_, (item.id for item in self.list()))
+        return UnknownId(f"no {self._table} has the id {id_!r}{suggestion(close)}", close)
 
     def _fresh(self, text: str) -> str:
         """An id from the text, so that two people adding records do not collide in a merge."""

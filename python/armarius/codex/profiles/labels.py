@@ -6,14 +6,15 @@ from typing import Literal, cast
 from armarius.codex.model import ContextLevel
 from armarius.codex.profiles.words import fold, meanings, words
 from armarius.codex.timeline import parse_span
+from armarius.text.scripts import HAN_EVERY
+from armarius.text.sentences import HAS_MARK_OR_COLON
 
 Role = Literal["name", "full_name", "type", "aliases", "description", "level", "id", "relations"]
 
 _SEPARATORS = re.compile(r"[、，,;；/／|｜\n]")
 _PAIRS = {"（": "）", "(": ")", "【": "】", "[": "]", "《": "》"}
 _QUOTES = "\"'“”‘’「」『』`《》〈〉"
-_SENTENCE = re.compile(r"[。！？!?；;：:\n]")
-_HAN_ONLY = re.compile(r"^[㐀-鿿豈-﫿𠀀-𳿿·\s　]+$")
+_HAN_ONLY = re.compile(rf"^[{HAN_EVERY}·\s　]+$")
 _NOTE = re.compile(r"\s*[（(\[【][^）)\]】]*[）)\]】]\s*$")
 
 
@@ -84,4 +85,4 @@ def split_names(value: str) -> list[str]:
 
 
 def _could_name(text: str) -> bool:
-    return len(text) <= 60 and not _SENTENCE.search(text) and any(char.isalnum() for char in text)
+    return len(text) <= 60 and not HAS_MARK_OR_COLON.search(text) and any(char.isalnum() for char in text)

@@ -12,6 +12,7 @@ from armarius.codex.profiles.page_kinds import (
     is_other,
     strip_numbering,
 )
+from armarius.text.sentences import HAS_MARK
 
 _BRACKETS = re.compile(r"\s*[（(]([^）)]{1,40})[)）]")
 _PREFIX = re.compile(r"^(?P<group>[^:：]{1,12})[:：]\s*(?P<name>.+)$")
@@ -21,7 +22,6 @@ _NO_ALIAS = re.compile(
     r"\d|主角|配角|反派|男主|女主|已故|[男女]$|protagonist|antagonist|villain|hero|deceased|main|minor|supporting",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[。！？!?；;…]")
 _MAX_NAME = 60
 _MAX_WORDS = 6
 _MAX_HAN = 16
@@ -34,7 +34,7 @@ def is_plausible(heading: str) -> bool:
     if (
         not name
         or len(bare) > _MAX_NAME
-        or _SENTENCE.search(name)
+        or HAS_MARK.search(name)
         or is_generic(name)
         or is_chapter(name)
         or is_other(name)
@@ -89,7 +89,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
     draft.add_aliases([other.strip() for other in others])
     for note in notes:
         pieces = split_list(note)
-        if _NO_ALIAS.search(note) or group_of(note) is not None or any(_SENTENCE.search(piece) for piece in pieces):
+        if _NO_ALIAS.search(note) or group_of(note) is not None or any(HAS_MARK.search(piece) for piece in pieces):
             draft.add_attribute("身份" if any(ord(char) >= 0x2E80 for char in note) else "role", note)
         else:
             draft.add_aliases(

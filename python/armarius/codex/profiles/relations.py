@@ -12,12 +12,12 @@ from armarius.codex.model import Entity, Origin, Relation
 from armarius.codex.profiles.draft import Draft, Line
 from armarius.codex.profiles.labels import split_list
 from armarius.codex.timeline import parse_span
+from armarius.text.sentences import TYPE_CLAUSE
 
 _NOTED = re.compile(r"^(?P<name>.+?)\s*[（(](?P<note>[^）)]{1,30})[)）]$")
 _DASHED = re.compile(r"^(?P<name>.+?)(?:\s+[-–—]+\s+|[-–—]{2})(?P<note>.+)$")
 _POSSESSIVE = re.compile(r"^(?P<name>.+?)的(?P<type>[^的]{1,12})$")
 _OF = re.compile(r"^(?P<type>[\w' -]{1,30}? (?:of|to))\s+(?P<name>.+)$", re.IGNORECASE)
-_CLAUSE = re.compile(r"[，,。.；;：:！!\n]")
 _MAX_TYPE = 24
 _MAX_VALUE = 400
 
@@ -84,5 +84,5 @@ def _piece(owner: Entity, line: Line, piece: str, names: Names) -> tuple[str, st
 
 def _short(text: str) -> str:
     """The first clause of `text` as a relation type, "" when it is too long for one."""
-    clause = _CLAUSE.split(text.strip(), maxsplit=1)[0].strip()
+    clause = TYPE_CLAUSE.split(text.strip(), maxsplit=1)[0].strip()
     return clause if len(clause) <= _MAX_TYPE else ""

@@ -9,6 +9,7 @@ from armarius.codex.profiles.draft import Line
 from armarius.codex.profiles.fields import Section
 from armarius.codex.profiles.labels import role_of
 from armarius.codex.profiles.page_kinds import strip_numbering
+from armarius.text.sentences import CLAUSE
 
 _TITLE = re.compile(r"关系(?:表|网|图|谱)?$|\b(?:relations?|relationships?)(?: (?:map|chart|table))?$", re.IGNORECASE)
 _COLUMN = re.compile(r"关系|關係|relation", re.IGNORECASE)
@@ -19,7 +20,6 @@ _SENTENCES = (
     re.compile(r"^(?P<a>.+?) is (?P<b>.+?)['’]s (?P<type>[\w' -]{1,24}?)\.?$", re.IGNORECASE),
     re.compile(r"^(?P<a>.+?) is (?:the |an? )?(?P<type>[\w' -]{1,24}? of) (?P<b>.+?)\.?$", re.IGNORECASE),
 )
-_CLAUSE = re.compile(r"[，,。.；;!！\n]")
 _MAX_TYPE = 24
 _MAX_LINE = 200
 
@@ -67,7 +67,7 @@ def pair_of(line: Line, path: str, section: str, names: Names) -> Relation | Non
     origin = Origin(path, section, line.line)
     typed = _TYPED.match(text)
     if typed is not None:
-        kind = _CLAUSE.split((typed["type"] or typed["note"]).strip(), maxsplit=1)[0].strip()
+        kind = CLAUSE.split((typed["type"] or typed["note"]).strip(), maxsplit=1)[0].strip()
         ends = _ends(typed["ends"], names)
         if ends is not None and 0 < len(kind) <= _MAX_TYPE:
             return Relation(*ends, kind, origin=origin)

@@ -16,10 +16,10 @@ from armarius.retrieval.signals.bm25_query import LONG, Group, term_groups
 from armarius.retrieval.signals.explain import words_in
 from armarius.retrieval.understand.lexicon import is_unspaced
 from armarius.text.matcher import Mention
+from armarius.text.sentences import STATEMENT
 
 __all__ = ["SHARED", "Statement", "is_about", "is_rival", "order_of", "statements"]
 
-_SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?[”’」』\"]?|(?<=\.)\s")
 _TEXTS = 12
 SHARED = 2  # terms that a sentence has in common with what a profile claims
 
@@ -224,7 +224,7 @@ def _bodies(values: frozenset[str]) -> frozenset[str]:
 
 def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """First and one past the last code point of each sentence, white space outside."""
-    for match in _SENTENCE.finditer(text, start, end):
+    for match in STATEMENT.finditer(text, start, end):
         stripped = match[0].strip()
         if stripped:
             first = match.start() + len(match[0]) - len(match[0].lstrip())

@@ -1,6 +1,5 @@
 """Ranked lists of texts, each from one kind of evidence: words, outline, mentions, names, beginnings, endings."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -20,13 +19,13 @@ from armarius.retrieval.understand.lexicon import is_unspaced
 from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.understand.subjects import People
 from armarius.semantic.outliers import Near
+from armarius.text.sentences import RUN
 
 __all__ = ["Ranking", "Weights", "claims", "grounded", "is_rare", "rankings"]
 
 _LIMIT = 100
 _CHECKED = 4  # chapters before the one whose consistency is asked about
 _W = {"alias": 0.5, "first": 1.0, "ending": 1.0, "origin": 1.5}
-_SENTENCE = re.compile(r"[^。；;！!？?\n.]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ def claims(tables: CorpusTables, asked: Understanding) -> list[Group]:
     for entity_id in asked.entities:
         best: tuple[int, list[str]] = (0, [])
         for key in tables.described.get(entity_id, ()):
-            for sentence in _SENTENCE.finditer(tables.sections[key].text):
+            for sentence in RUN.finditer(tables.sections[key].text):
                 terms = _core.terms(sentence[0])
                 if len(wanted.intersection(terms)) > best[0]:
                     best = (len(wanted.intersection(terms)), terms)

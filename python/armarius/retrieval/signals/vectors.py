@@ -3,10 +3,11 @@
 from bisect import bisect_right
 from collections.abc import Callable
 
-from armarius.errors import ContextWarning
+from armarius.errors import ContextWarning, message_of
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.signals.rankings import Ranking
 from armarius.semantic.outliers import Near, Nearby
+from armarius.warnings_table import EMBEDDING_UNAVAILABLE
 
 __all__ = ["VectorSearch", "nearby"]
 
@@ -19,10 +20,10 @@ def nearby(vectors: VectorSearch, tables: CorpusTables, query: str, warnings: li
     try:
         answer = vectors(query)
     except Exception as error:  # noqa: BLE001 - no source failure may fail the call
-        warnings.append(ContextWarning("EMBEDDING_UNAVAILABLE", str(error)))
+        warnings.append(EMBEDDING_UNAVAILABLE(why=message_of(error)))
         return []
     if answer.trouble:
-        warnings.append(ContextWarning("EMBEDDING_UNAVAILABLE", answer.trouble))
+        warnings.append(EMBEDDING_UNAVAILABLE(why=answer.trouble))
     near: dict[int, Near] = {}
     blocks: dict[int, tuple[int, ...]] = {}
     for one in answer.found:

@@ -12,15 +12,15 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import armarius._core as _core
 from armarius.lexicon import word_file
+from armarius.text.scripts import UNSPACED
 
 __all__ = ["Found", "Phrases", "concept_words", "concepts", "intents", "is_unspaced", "table", "tokens_of"]
 
 T = TypeVar("T")
 Tokens = list[tuple[str, int, int]]
 
-_UNSPACED = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
-_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+(?:['’][^\W\d_{_UNSPACED}]+)*|\d+")
-_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*|\d+")
+_IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 
 
 class Found(NamedTuple, Generic[T]):

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from armarius.codex import Entity, Relation
 from armarius.codex.cards import holds
 from armarius.graph.additions import Known
+from armarius.names.people import stated_gender
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.understand.kinship import Role, pair_of, role_words
 from armarius.text.matcher import Mention
+from armarius.text.scripts import HAN_UNIFIED
+from armarius.text.sentences import WIDE_RUN
 
 __all__ = ["Tie", "Ties"]
 
-_SENTENCE = re.compile(r"[^。；;！!？?\n]+")
 _JOINT = re.compile(r"\s*(?:、|与|與|和|及|跟|,\s*and\b|,|，|and|&)\s*$|^\s*$")
 _LABEL = re.compile(r"^\s*[-*+]?\s*\**([^:：*\n]{1,24})\**\s*[:：]\**")
 _OWNED_ZH = re.compile(r"^(?:之|的)")
@@ -30,8 +32,6 @@ _MARRIED = re.compile(
     re.IGNORECASE,
 )
 _BORE = re.compile(r"(?:生下|生有|育有|生了|生|\b(?:mother|father|parent) (?:of|to))\s*$", re.IGNORECASE)
-_MALE = frozenset({"男", "男性", "male", "m", "man", "he", "he/him"})
-_FEMALE = frozenset({"女", "女性", "female", "f", "woman", "she", "she/her"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Ties:
         return self._entities[entity_id].type in ("character", "other")
 
     def _prose(self, subject: str, text: str, path: str) -> None:
-        for match in _SENTENCE.finditer(text):
+        for match in WIDE_RUN.finditer(text):
             sentence = match[0]
             mentions = [m for m in self._tables.matcher.find_all(sentence) if m.entity_id in self._tables.entities]
             for mention in mentions:
@@ -189,7 +189,7 @@ def _owned_role(after: str) -> Role | None:
     """The role in "X之子", "X的贴身丫鬟", "X's younger sister": X owns it, the subject of the profile has it."""
     chinese = _OWNED_ZH.match(after)
     latin = _OWNED_EN.match(after)
-    if chinese is None and latin is None and not re.match(r"[\u4e00-\u9fff]", after):
+    if chinese is None and latin is None and not re.match(f"[{HAN_UNIFIED}]", after):
         return None
     start = chinese.end() if chinese else latin.end() if latin else 0
     clause = re.match(r"[^，。、；,.;:：()（）之的与和]*", after[start:])
@@ -200,7 +200,7 @@ def _owned_role(after: str) -> Role | None:
         rest = words[found.end :]
         near = found.start <= (40 if latin is not None else 5)
         # 侍女房里 is no servant: in Chinese the role ends the clause.
-        if near and (latin is not None or not rest or not re.match(r"[\u4e00-\u9fff]{1,}", rest)):
+        if near and (latin is not None or not rest or not re.match(f"[{HAN_UNIFIED}]", rest)):
             return found.value
     return None
 
@@ -216,8 +216,4 @@ def _of_role(before: str) -> Role | None:
 
 
 def _gender(entity: Entity) -> str:
-    for key, value in entity.attributes.items():
-        if key.strip().lower() in ("性别", "性別", "gender", "sex", "pronouns"):
-            word = value.strip().lower()
-            return "m" if word in _MALE else "f" if word in _FEMALE else ""
-    return ""
+    return stated_gender(entity.attributes) or ""

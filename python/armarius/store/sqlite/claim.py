@@ -8,7 +8,6 @@ restored from a backup is another file.
 
 import hashlib
 import os
-import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -80,7 +79,7 @@ class Claim:
         """
         info = os.fstat(descriptor)
         with suppress(OSError, AttributeError):  # no such attributes on this file system, or in this system
-            os.setxattr(descriptor, _ATTRIBUTE, secrets.token_hex(16).encode())
+            os.setxattr(descriptor, _ATTRIBUTE, os.urandom(16).hex().encode())
         self._write(f"{identity_of(info)} {_mark_of(self._index, info)}".strip())
 
     def marks(self, beside: Path) -> bool:
