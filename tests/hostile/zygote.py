@@ -77,16 +77,17 @@ def warm() -> list[object]:
     from armarius.text.tokens import TokenCounter
 
     cli.build_parser()
-    _imported(("rich.table", "watchdog.observers"))
-    counter = TokenCounter.for_encoding("o200k_base")
-    counter.count("林默")
+    _imported(("rich.table", "watchdog.observers", "platformdirs.unix", "armarius.index.watcher"))
+    counters = [TokenCounter.for_encoding(name) for name in ("o200k_base", "deepseek_v3")]
+    for counter in counters:
+        counter.count("林默")
     for name, module in sorted(sys.modules.items()):
         for table in list(vars(module).values()) if name.startswith("armarius") else ():
             if isinstance(table, functools._lru_cache_wrapper) and not inspect.signature(table).parameters:
                 table()
     gc.collect()
     gc.freeze()
-    return [counter]
+    return [*counters]
 
 
 def main() -> None:

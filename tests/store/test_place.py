@@ -147,9 +147,9 @@ def test_a_second_name_of_the_users_file_beside_the_index_is_not_written_through
 
 
 @pytest.mark.parametrize("suffix", ["", "-journal", "-wal"])
-def test_what_is_no_file_in_the_place_of_the_lock_is_named_and_not_waited_for(project, cache, suffix):
+def test_what_is_no_file_in_the_place_of_the_lock_is_named_and_not_waited_for(project, suffix):
     answers(project)
-    (lock,) = (cache / "claims").glob("*.lock")
+    (lock,) = (cache_root() / "claims").glob("*.lock")
     path = lock.with_name(lock.name + suffix)
     path.unlink(missing_ok=True)
     os.mkfifo(path)
@@ -457,7 +457,7 @@ def test_the_temporary_place_of_the_cache_must_be_our_own(tmp_path, monkeypatch)
 
     monkeypatch.delenv("ARMARIUS_CACHE")
     monkeypatch.setattr(place, "is_remote", lambda _: True)
-    monkeypatch.setattr(place.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     root = cache_root()
     assert root.parent == tmp_path
     assert root.stat().st_mode & 0o077 == 0

@@ -38,8 +38,8 @@ class ModelFolder:
     Attributes:
         path: The folder.
         below: The project that the model came with, resolved: no file of it is reached from elsewhere, whatever comes
-            to lie there later. None for a folder that the user chose, whose links are followed: model caches are made
-            of them.
+            to lie there meanwhile. None for a folder that the user chose, whose links are followed: model caches are
+            made of them.
     """
 
     path: Path
@@ -137,7 +137,8 @@ class ModelFolder:
     def steady(self, path: Path) -> Iterator[str]:
         """A path for a library that opens files by path: it leads to the file that lies there now.
 
-        Where a project could put another in its place (`below`), it names an open descriptor; not so on Windows.
+        Where a project could put another in its place (`below`), it names an open descriptor; Windows has no such
+        names.
         """
         with self.opened(path) as file:
             folder = Path("/dev/fd")
@@ -145,10 +146,9 @@ class ModelFolder:
 
     def beside(self, path: Path) -> list[Path]:
         """Files with weights that an ONNX file keeps outside itself, sorted."""
-        names = [
-            name for name in names_in(path.parent, below=self.below) if name.startswith(path.name) and "data" in name
-        ]
-        return [found for name in names if self._is_file(found := path.parent / name)]
+        names = names_in(path.parent, below=self.below)
+        data = [path.parent / name for name in names if name.startswith(path.name) and "data" in name]
+        return [item for item in data if self._is_file(item)]
 
     def sha256(self, paths: Iterable[Path]) -> str:
         """SHA-256 (hex) over the contents of `paths`, in order. Cost: about 0.7 s per GB, releases the GIL."""

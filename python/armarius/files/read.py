@@ -97,7 +97,8 @@ def names_in(path: Path, *, below: Path | None = None) -> list[str]:
     """The names in a folder, sorted; [] when there is none, it cannot be read, or the way to it is a link."""
     try:
         with opened_folder(path, below=below) as folder:
-            return sorted(os.listdir(folder.path if folder.descriptor is None else folder.descriptor))  # noqa: PTH208
+            names = os.listdir(folder.path if folder.descriptor is None else folder.descriptor)  # noqa: PTH208
+            return sorted(names)
     except (OSError, ValueError):
         return []
 
