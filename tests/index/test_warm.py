@@ -51,8 +51,8 @@ def test_where_the_folder_differs_it_does_not_answer(indexed, change):
 
 
 def test_a_damaged_index_is_left_to_be_mended(novel, cache):
-    with ProjectIndex.open(novel) as index:
-        path = index.store.path
+    with ProjectIndex.open(novel):
+        (path,) = cache.rglob("index.sqlite")
     data = bytearray(path.read_bytes())
     for page in range(4096, len(data), 4096):
         data[page : page + 8] = b"\xff" * 8
