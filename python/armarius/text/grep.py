@@ -53,9 +53,11 @@ def scan(
 ) -> ScanHits:
     """Find a literal or a regular expression in every text file under a folder.
 
-    Files that `.gitignore` or `.ignore` name, hidden files and binary files (a NUL byte) are left
-    out; links are not followed; the user's global git ignore file is not read. UTF-8 and UTF-16
-    with a byte order mark are understood; in other encodings only ASCII matches.
+    Files that `.gitignore`, `.ignore` or `.git/info/exclude` name, in the folder or in one above it,
+    hidden files and binary files (a NUL byte) are left out; links are not followed, also not those in
+    the place of an ignore file or of `.git`; the user's global git ignore file is not read. Files above
+    256 MiB are listed as unread, so are ignore files above 1 MiB or 10,000 lines. UTF-8 and UTF-16 with
+    a byte order mark are understood; in other encodings only ASCII matches.
 
     Args:
         root: The folder to search.

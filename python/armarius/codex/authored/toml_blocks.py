@@ -71,19 +71,21 @@ def _head(text: str) -> Block:
 
 
 def _block(text: str, line: int, above: int, table: str) -> Block:
-    found = _ID.search(text)
-    id_ = ""
-    if found:
-        try:
-            id_ = str(parse_toml(f"id = {found[1]}")["id"])
-        except tomllib.TOMLDecodeError:
-            id_ = ""
     try:
         data = parse_toml(text)[table][0]
     except tomllib.TOMLDecodeError as error:
-        return Block(text, line, table, None, _located(error, line - 1 - above, text), id_)
+        return Block(text, line, table, None, _located(error, line - 1 - above, text), _id_of(text))
     stated = data.get("id")
-    return Block(text, line, table, data, "", stated if isinstance(stated, str) else id_)
+    return Block(text, line, table, data, "", stated if isinstance(stated, str) else _id_of(text))
+
+
+def _id_of(text: str) -> str:
+    """The id in a block that does not say one, or cannot be parsed."""
+    found = _ID.search(text)
+    try:
+        return str(parse_toml(f"id = {found[1]}")["id"]) if found else ""
+    except tomllib.TOMLDecodeError:
+        return ""
 
 
 def _located(error: tomllib.TOMLDecodeError, before: int, text: str) -> str:
