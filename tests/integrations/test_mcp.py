@@ -15,7 +15,7 @@ pytest.importorskip("mcp.server", reason="the mcp extra is not installed")
 from mcp import Client, MCPError, StdioServerParameters
 
 import armarius
-from armarius.index import refresh as building
+from armarius.index.folder_source import FolderSource
 from armarius.integrations.mcp import build_server
 
 TOOLS = {"assemble_context", "inspect_context", "search", "retrieve", "detect_entities", "subgraph"}
@@ -125,13 +125,13 @@ async def test_a_prompt_that_fails_says_why(engine, document):
 
 
 async def test_a_client_is_answered_from_the_whole_project_while_the_index_is_built(novel, monkeypatch):
-    read = building.read_changes
+    read = FolderSource.read
 
     def slowly(*arguments, **options):
         time.sleep(3.0)
         yield from read(*arguments, **options)
 
-    monkeypatch.setattr(building, "read_changes", slowly)
+    monkeypatch.setattr(FolderSource, "read", slowly)
     started = time.monotonic()
     with armarius.open(novel, watch=False, wait=False) as engine:
         async with Client(build_server(engine)) as client:
