@@ -90,50 +90,66 @@ class NameIndex:
         return next(iter(ids)) if len(ids) == 1 else None
 
 
+class _Group:
+    """Drafts that are one entity, each with its rank; their ids and types are kept as they come."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[int, Draft]] = []
+        self.ids: set[str] = set()
+        self.types: set[str] = set()
+
+    def add(self, rank: int, draft: Draft) -> None:
+        self.parts.append((rank, draft))
+        if draft.id:
+            self.ids.add(draft.id)
+        if draft.type:
+            self.types.add(draft.type)
+
+
 class _Groups:
     def __init__(self) -> None:
-        self.groups: list[list[tuple[int, Draft]]] = []
-        self.by_id: dict[str, list[tuple[int, Draft]]] = {}
-        self.by_name: dict[str, list[list[tuple[int, Draft]]]] = {}
+        self.groups: list[_Group] = []
+        self.by_id: dict[str, _Group] = {}
+        self.by_name: dict[str, list[_Group]] = {}
 
     def add(self, rank: int, draft: Draft) -> None:
         group = self.by_id.get(draft.id) if draft.id else None
         if group is None:
             group = self._same_name(draft)
         if group is None:
-            group = []
+            group = _Group()
             self.groups.append(group)
-        group.append((rank, draft))
+        group.add(rank, draft)
         if draft.id:
             self.by_id.setdefault(draft.id, group)
         named = self.by_name.setdefault(fold(draft.name), [])
         if not any(known is group for known in named):
             named.append(group)
 
-    def _same_name(self, draft: Draft) -> list[tuple[int, Draft]] | None:
+    def _same_name(self, draft: Draft) -> _Group | None:
         fitting = None
         for group in self.by_name.get(fold(draft.name), ()):
-            ids = {part.id for _, part in group if part.id}
-            types = {part.type for _, part in group if part.type}
-            if draft.id and ids and draft.id not in ids:
+            if draft.id and group.ids and draft.id not in group.ids:
                 continue
-            if draft.type in types:
+            if draft.type in group.types:
                 return group
-            if fitting is None and (draft.type is None or all(_may_be_one(draft.type, known) for known in types)):
+            if fitting is None and (
+                draft.type is None or all(_may_be_one(draft.type, known) for known in sorted(group.types))
+            ):
                 fitting = group
         return fitting
 
     def finish(self) -> tuple[tuple[Entity, ...], list[list[Draft]]]:
-        taken = {part.id for group in self.groups for _, part in group if part.id}
+        taken = {part.id for group in self.groups for _, part in group.parts if part.id}
         entities: list[Entity] = []
         for group in self.groups:
-            parts = [part for _, part in sorted(group, key=lambda row: row[0])]
+            parts = [part for _, part in sorted(group.parts, key=lambda row: row[0])]
             id_ = next((part.id for part in parts if part.id), None)
             if id_ is None:
                 id_ = _fresh(parts[0], taken)
                 taken.add(id_)
-            entities.append(_unite(id_, parts, [part for _, part in group]))
-        return tuple(entities), [[part for rank, part in group if rank == _PROFILE] for group in self.groups]
+            entities.append(_unite(id_, parts, [part for _, part in group.parts]))
+        return tuple(entities), [[part for rank, part in group.parts if rank == _PROFILE] for group in self.groups]
 
 
 def _may_be_one(type_: str, other: str) -> bool:
