@@ -9,8 +9,9 @@ _BOLD = re.compile(
 )
 _PLAIN = re.compile(r"^(?P<key>[^:：|。！？!?“”\"「」『』，,；;]{1,40}?)\s*[:：]{1,2}(?!//)\s*(?P<value>.*)$")
 _CLOCK = re.compile(r"^[^:：]*\d[:：]\d")
-_LINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]|(?<!!)\[([^\]]*)\]\([^)\s]*\)")
-_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+# Bounded: a line of ten thousand opening brackets would be looked through from each of them.
+_LINK = re.compile(r"!?\[\[(?:[^\]|]{0,300}\|)?([^\]|]{1,300})\]\]|(?<!!)\[([^\]]{0,300})\]\([^)\s]{0,2000}\)")
+_IMAGE = re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,2000}\)")
 _MARKUP = re.compile(r"\*\*|__|~~|`")
 
 
