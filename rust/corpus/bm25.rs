@@ -3,8 +3,9 @@
 //! Source: Robertson & Zaragoza 2009; the rarity is `ln(1 + (N - n + 1/2) / (n + 1/2))`, which is never negative.
 
 use super::corpus::Total;
+use super::gather::ONE;
 
-/// What a group is worth in a text, given how often it stands there and how long the text is.
+/// What a group is worth in a text, given how often it stands there (in units of 1/1024) and how long the text is.
 #[derive(Debug, Clone, Copy)]
 pub struct Bm25 {
     scale: f32,
@@ -16,17 +17,30 @@ impl Bm25 {
     /// For a group that stands in `held` of the texts counted in `total`.
     pub fn new(total: Total, held: f64, weight: f32, k1: f32, b: f32) -> Self {
         let mean = (total.length as f64 / total.count.max(1) as f64).max(1e-9);
+        let one = ONE as f32;
         Self {
             scale: weight * rarity(total, held) as f32 * (k1 + 1.0),
-            floor: k1 * (1.0 - b),
-            slope: (f64::from(k1 * b) / mean) as f32,
+            floor: k1 * (1.0 - b) * one,
+            slope: (f64::from(k1 * b) / mean) as f32 * one,
         }
     }
 
-    /// The value for `frequency` > 0 in a text of `length` terms.
+    /// The value for `frequency` in a text of `length` terms.
     #[inline]
-    pub fn value(&self, frequency: f32, length: f32) -> f32 {
+    pub fn value(&self, frequency: u32, length: f32) -> f32 {
+        // below 2^31, which converts faster
+        let frequency = frequency as i32 as f32;
         self.scale * frequency / (frequency + self.floor + self.slope * length)
+    }
+
+    /// Add the value of every text to `sums`; no frequency, no value.
+    pub fn add_all(&self, sums: &mut [f32], frequencies: &[u32], lengths: &[f32]) {
+        for ((sum, &frequency), &length) in sums.iter_mut().zip(frequencies).zip(lengths) {
+            let frequency = frequency as i32 as f32;
+            // a length of 0 with k1 of 0 must not divide by 0
+            *sum += self.scale * frequency
+                / (frequency + self.floor + self.slope * length).max(f32::MIN_POSITIVE);
+        }
     }
 }
 

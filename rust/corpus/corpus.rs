@@ -9,9 +9,9 @@ use super::key::Key;
 use super::layer::{EntityNumbers, Layer};
 use super::merge::GONE;
 use super::part::{Part, TokenCounts, replaced};
-use super::postings::Block;
 use super::rows::{Kind, Role, Rows};
 use super::scratch::Pool;
+use super::segment::Postings;
 use super::wire;
 
 /// The small segment is folded into the large one when it has grown to this share of it, and to this many bytes.
@@ -50,6 +50,36 @@ pub struct Unit {
     pub line: bool,
 }
 
+/// The units of a layer's slots.
+#[derive(Debug, Clone, Copy)]
+pub struct Slots<'c>(&'c [u32]);
+
+impl Slots<'_> {
+    /// The unit of a slot; None when it is no more.
+    #[inline]
+    pub fn unit(&self, slot: u32) -> Option<u32> {
+        let unit = self.0[slot as usize];
+        (unit != GONE).then_some(unit)
+    }
+}
+
+/// What is read of paragraphs, windows and units while they are scored; by paragraph if nothing else is said.
+#[derive(Debug, Default)]
+pub struct Columns {
+    /// Length in terms of the paragraph and of its window.
+    pub lengths: [Vec<f32>; 2],
+    /// How many paragraphs before and after it its window holds.
+    pub around: Vec<(u8, u8)>,
+    /// How many windows before and after its own hold it.
+    pub holding: Vec<(u8, u8)>,
+    /// Whether it is a body.
+    pub body: Vec<bool>,
+    /// Length in terms, by unit.
+    pub unit_lengths: Vec<f32>,
+    /// Whether it is what an outline says of a chapter, by unit.
+    pub lines: Vec<bool>,
+}
+
 /// How many texts there are at a level, and their length in terms together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Total {
@@ -81,6 +111,8 @@ pub struct Corpus {
     pub totals: [Total; LEVELS],
     /// (line of an outline, unit of the chapter that it is about), both numbers of units.
     pub told: Vec<(u32, u32)>,
+    /// By paragraph.
+    pub columns: Columns,
     /// Arrays that queries write on.
     pub pool: Arc<Pool>,
     entities: Arc<EntityNumbers>,
@@ -191,6 +223,7 @@ impl Corpus {
         pool: Arc<Pool>,
     ) -> Self {
         let (mut units, mut totals) = (Vec::new(), [Total::default(); LEVELS]);
+        let mut columns = Columns::default();
         let mut paragraphs = 0;
         for (position, document) in documents.iter_mut().enumerate() {
             document.first_paragraph = paragraphs;
@@ -215,12 +248,19 @@ impl Corpus {
                     u64::from(unit.line),
                     if unit.line { unit.length } else { 0 },
                 );
+                columns.unit_lengths.push(unit.length as f32);
+                columns.lines.push(unit.line);
                 units.push(unit);
             }
             for (paragraph, &window) in rows.paragraphs.iter().zip(&rows.windows.lengths) {
                 totals[PARAGRAPH].add(1, paragraph.length);
                 totals[WINDOW].add(1, window);
+                columns.body.push(paragraph.role == Role::Body);
+                columns.lengths[PARAGRAPH].push(paragraph.length as f32);
+                columns.lengths[WINDOW].push(window as f32);
             }
+            columns.around.extend_from_slice(&rows.windows.around);
+            columns.holding.extend_from_slice(&rows.windows.holding);
             paragraphs += rows.paragraphs.len() as u32;
         }
         let mut corpus = Self {
@@ -228,6 +268,7 @@ impl Corpus {
             documents,
             units,
             totals,
+            columns,
             pool,
             entities,
             layers,
@@ -293,25 +334,11 @@ impl Corpus {
         Some(Key::new(super::key::Family::Entity, number))
     }
 
-    /// Call `found` with every unit that holds `key` and its block; not in the order of units.
+    /// The postings of `key` in both layers, each with what tells the units of its slots.
     #[inline]
-    pub fn each_block<'c>(&'c self, key: Key, mut found: impl FnMut(u32, Block<'c>)) {
-        for (layer, units) in self.layers.iter().zip(&self.slot_units) {
-            for (slot, block) in layer.segment.postings(key) {
-                let unit = units[slot as usize];
-                if unit != GONE {
-                    found(unit, block);
-                }
-            }
-        }
-    }
-
-    /// How long the postings of `key` are; a rarer term has shorter ones.
-    pub fn size_of(&self, key: Key) -> usize {
-        self.layers
-            .iter()
-            .map(|layer| layer.segment.postings(key).size())
-            .sum()
+    pub fn postings(&self, key: Key) -> impl Iterator<Item = (Postings<'_>, Slots<'_>)> {
+        let layers = self.layers.iter().zip(&self.slot_units);
+        layers.map(move |(layer, units)| (layer.segment.postings(key), Slots(units)))
     }
 
     /// Bytes that it occupies, parts that the caller holds not counted.
@@ -328,7 +355,7 @@ impl Corpus {
                 .iter()
                 .map(|counts| counts.paragraphs.len() * 4)
                 .sum();
-            one.rows.paragraphs.len() * (size_of::<super::rows::Paragraph>() + 6) + tokens
+            one.rows.paragraphs.len() * (size_of::<super::rows::Paragraph>() + 8 + 13) + tokens
         };
         layers
             + self.recent.iter().map(terms).sum::<usize>()

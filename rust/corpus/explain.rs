@@ -3,7 +3,7 @@
 use super::CorpusError;
 use super::corpus::{Corpus, LEVELS};
 use super::query::Query;
-use super::score::{Target, signals};
+use super::score::{Target, run};
 
 /// Named numbers of one paragraph, in the order of the formula.
 ///
@@ -17,6 +17,7 @@ pub fn explain(
     path: &str,
     index: u32,
 ) -> Result<Vec<(String, f32)>, CorpusError> {
+    query.check()?;
     let Some(paragraph) = corpus.paragraph(path, index) else {
         return Err(CorpusError::Invalid(format!(
             "{path}#{index}: no such paragraph in the corpus"
@@ -25,27 +26,20 @@ pub fn explain(
     let families = query.weights.families.len();
     let mut shares: [Vec<f32>; LEVELS] = std::array::from_fn(|_| vec![0.0; families]);
     let unit = corpus.unit_of(paragraph);
-    let line = best_line(corpus, query, unit as u32)?;
-    let target = Target {
+    let mut target = Target {
         paragraph,
-        line,
+        line: best_line(corpus, query, unit as u32),
         shares: &mut shares,
+        signals: [0.0; 4],
     };
-    let found = signals(corpus, query, Some(target))?;
-    let first = found.inside.first_of(unit as u32).unwrap_or(0);
-    let place = (first + paragraph - corpus.units[unit].first) as usize;
-    let units = &found.units;
-    let score = if units.allowed[unit] {
-        found.scores[place]
-    } else {
-        0.0
-    };
+    let (found, units) = run(corpus, query, Some(&mut target));
+    let [own, near, window, given] = target.signals;
     let mut named: Vec<(String, f32)> = [
-        ("score", score),
-        ("paragraph", found.own[place]),
-        ("near", found.near[place]),
-        ("window", found.window[place]),
-        ("given", found.given[place]),
+        ("score", found.score_of(paragraph).unwrap_or(0.0)),
+        ("paragraph", own),
+        ("near", near),
+        ("window", window),
+        ("given", given),
         ("unit", units.own[unit]),
         ("told", units.told[unit]),
         ("asked", units.asked[unit]),
@@ -68,21 +62,21 @@ pub fn explain(
 }
 
 /// The line of the outline that tells most of `unit`.
-fn best_line(corpus: &Corpus, query: &Query, unit: u32) -> Result<Option<u32>, CorpusError> {
+fn best_line(corpus: &Corpus, query: &Query, unit: u32) -> Option<u32> {
     let lines: Vec<u32> = corpus
         .told
         .iter()
         .filter(|told| told.1 == unit)
         .map(|told| told.0)
         .collect();
-    if lines.len() < 2 || query.weights.line <= 0.0 {
-        return Ok(lines.first().copied());
+    if lines.len() < 2 {
+        return lines.first().copied();
     }
-    let told = signals(corpus, query, None)?.units.lines;
+    let told = run(corpus, query, None).1.lines;
     let better = |a: &u32, b: &u32| {
         told[*a as usize]
             .total_cmp(&told[*b as usize])
             .then(b.cmp(a))
     };
-    Ok(lines.into_iter().max_by(better))
+    lines.into_iter().max_by(better)
 }

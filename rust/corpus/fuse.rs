@@ -2,7 +2,7 @@
 
 use super::corpus::Corpus;
 use super::rank::over_best;
-use super::score::Scored;
+use super::scored::Scored;
 
 /// The scores of `own` with those of other wordings: `own + mean * average + most * greatest`, each answer over its best.
 ///
@@ -12,14 +12,9 @@ pub fn fuse(corpus: &Corpus, own: &Scored, others: &[&Scored], mean: f32, most: 
     if others.is_empty() {
         return fused;
     }
-    let paragraphs = corpus
-        .documents
-        .iter()
-        .map(|one| one.rows.paragraphs.len())
-        .sum();
     let by_number = |found: &Scored| {
-        let mut scores = vec![0.0; paragraphs];
-        for (&number, &score) in found.numbers.iter().zip(&found.scores) {
+        let mut scores = vec![0.0; corpus.columns.body.len()];
+        for (number, score) in found.each() {
             scores[number as usize] = score;
         }
         scores
@@ -43,34 +38,33 @@ pub fn fuse(corpus: &Corpus, own: &Scored, others: &[&Scored], mean: f32, most: 
         mean,
         most,
     );
-    let mut numbers: Vec<u32> = others
+    let runs = others
         .iter()
         .chain([&own])
-        .flat_map(|one| &one.numbers)
+        .flat_map(|one| &one.runs)
+        .copied();
+    fused.runs = union(runs.collect());
+    let runs = fused.runs.iter();
+    fused.scores = runs
+        .flat_map(|&(from, to)| &scores[from as usize..to as usize])
         .copied()
         .collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    fused.scores = numbers
-        .iter()
-        .map(|&number| scores[number as usize])
-        .collect();
-    fused.numbers = numbers;
-    let mut best: Vec<Option<(u32, f32)>> = vec![None; corpus.units.len()];
-    for (&number, &score) in fused.numbers.iter().zip(&fused.scores) {
-        let held = &mut best[corpus.unit_of(number)];
-        if held.is_none_or(|(_, held)| score > held) {
-            *held = Some((number, score));
-        }
-    }
     for unit in &mut fused.units {
         unit.rank = ranks[unit.unit as usize];
-        unit.best = best[unit.unit as usize];
     }
     fused
-        .units
-        .sort_unstable_by(|a, b| b.rank.total_cmp(&a.rank).then(a.unit.cmp(&b.unit)));
-    fused
+}
+
+fn union(mut runs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    runs.sort_unstable();
+    let mut joined: Vec<(u32, u32)> = Vec::new();
+    for run in runs {
+        match joined.last_mut() {
+            Some(last) if run.0 <= last.1 => last.1 = last.1.max(run.1),
+            _ => joined.push(run),
+        }
+    }
+    joined
 }
 
 fn joined(

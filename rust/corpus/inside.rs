@@ -2,34 +2,28 @@
 
 use super::bm25::{Bm25, rarity};
 use super::corpus::{Corpus, PARAGRAPH, WINDOW};
-use super::gather::Gathered;
+use super::gather::{Gathered, ONE};
 use super::query::{Concept, Query, Wanted};
-use super::rank::{Shares, share};
-use super::rows::Role;
-use super::scratch::Scratch;
-
-/// Not looked into.
-const OUT: u32 = u32::MAX;
+use super::rank::Share;
+use super::scratch::{Counts, Scratch};
 
 /// Neighbours count by their distance, on each side; over three, so that the sum is an average.
 const NEAR: [f32; 2] = [1.0 / 3.0, 0.5 / 3.0];
 
-/// The paragraphs that are looked into, one after the other under numbers of their own (*places*).
+/// Above this share of the paragraphs it is faster to look at all of them: one in so many.
+const DENSE: usize = 10;
+
+/// The units that are looked into.
 #[derive(Debug)]
 pub struct Inside {
-    /// The units, ascending, each with the place of its first paragraph.
-    pub units: Vec<(u32, u32)>,
-    /// How many of the places take part in maxima and rarities; the others are only explained.
-    pub counted: u32,
-    /// Number in the corpus, by place.
-    pub numbers: Vec<u32>,
-    /// Whether it is a body, by place.
-    pub body: Vec<bool>,
-    /// BM25 sums of paragraphs and of windows, by place.
-    pub sums: [Vec<f32>; 2],
+    /// By number, ascending.
+    pub units: Vec<u32>,
+    /// Their paragraphs, those of neighbouring units together: (first, one past the last).
+    pub runs: Vec<(u32, u32)>,
+    /// How many paragraphs.
+    pub paragraphs: usize,
+    /// Of every unit the number of its first paragraph, if it is looked into.
     first: Vec<u32>,
-    lengths: [Vec<f32>; 2],
-    holding: Vec<(u8, u8)>,
 }
 
 /// How much of the question its best window holds.
@@ -45,117 +39,132 @@ pub struct Coverage {
     pub missing: Vec<usize>,
 }
 
+const OUT: u32 = u32::MAX;
+
 impl Inside {
-    /// The paragraphs of `units`, then of `besides`, which are not counted.
-    pub fn new(corpus: &Corpus, units: &[u32], besides: Option<u32>) -> Self {
-        let mut inside = Self {
-            units: Vec::with_capacity(units.len() + 1),
-            counted: 0,
-            numbers: Vec::new(),
-            body: Vec::new(),
-            sums: [Vec::new(), Vec::new()],
-            first: vec![OUT; corpus.units.len()],
-            lengths: [Vec::new(), Vec::new()],
-            holding: Vec::new(),
-        };
-        for &unit in units {
-            inside.take(corpus, unit);
+    /// Look into `units`, ascending.
+    pub fn new(corpus: &Corpus, units: Vec<u32>) -> Self {
+        let mut first = vec![OUT; corpus.units.len()];
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for &number in &units {
+            let unit = &corpus.units[number as usize];
+            first[number as usize] = unit.first;
+            match runs.last_mut() {
+                Some(run) if run.1 == unit.first => run.1 += unit.paragraphs,
+                _ => runs.push((unit.first, unit.first + unit.paragraphs)),
+            }
         }
-        inside.counted = inside.numbers.len() as u32;
-        if let Some(unit) = besides
-            && inside.first[unit as usize] == OUT
-        {
-            inside.take(corpus, unit);
+        let paragraphs = runs.iter().map(|run| (run.1 - run.0) as usize).sum();
+        Self {
+            units,
+            runs,
+            paragraphs,
+            first,
         }
-        let zeros = || vec![0.0; inside.numbers.len()];
-        inside.sums = [zeros(), zeros()];
-        inside
     }
 
-    fn take(&mut self, corpus: &Corpus, number: u32) {
-        let unit = &corpus.units[number as usize];
-        let document = &corpus.documents[unit.document as usize];
-        let from = (unit.first - document.first_paragraph) as usize;
-        let own = from..from + unit.paragraphs as usize;
-        let place = self.numbers.len() as u32;
-        self.first[number as usize] = place;
-        self.units.push((number, place));
-        self.numbers
-            .extend(unit.first..unit.first + unit.paragraphs);
-        let rows = &document.rows;
-        for paragraph in &rows.paragraphs[own.clone()] {
-            self.body.push(paragraph.role == Role::Body);
-            self.lengths[PARAGRAPH].push(paragraph.length as f32);
-        }
-        let windows = rows.windows.lengths[own.clone()].iter();
-        self.lengths[WINDOW].extend(windows.map(|&length| length as f32));
-        self.holding.extend_from_slice(&rows.windows.holding[own]);
+    fn first_of(&self, unit: u32) -> Option<u32> {
+        let first = self.first[unit as usize];
+        (first != OUT).then_some(first)
     }
 
-    /// The place of a unit's first paragraph.
-    pub fn first_of(&self, unit: u32) -> Option<u32> {
-        self.first
-            .get(unit as usize)
-            .copied()
-            .filter(|&place| place != OUT)
-    }
-
-    /// Score paragraphs and, where they weigh something, windows.
+    /// Sums of BM25 of paragraphs and, where they weigh something, of windows, into `scratch.sums`.
     pub fn score(
-        &mut self,
+        &self,
         corpus: &Corpus,
         query: &Query,
-        gathered: &[Gathered<'_>],
+        gathered: &Gathered<'_, '_>,
         scratch: &mut Scratch,
-        mut shares: [Shares<'_>; 2],
+        mut shares: [Option<Share<'_>>; 2],
     ) {
-        let Scratch {
-            paragraphs,
-            windows,
-            ..
-        } = scratch;
-        paragraphs.reserve(self.numbers.len());
-        windows.reserve(self.numbers.len());
-        for (group, gathered) in query.groups.iter().zip(gathered) {
+        let all = corpus.columns.body.len();
+        scratch.paragraphs.reserve(all);
+        scratch.windows.reserve(all);
+        for sums in &mut scratch.sums {
+            sums.resize(sums.len().max(all), 0.0);
+        }
+        for (position, group) in query.groups.iter().enumerate() {
             let family = &query.weights.families[group.family];
             let weight = family.weight * group.weight;
-            if weight <= 0.0 {
-                continue;
-            }
+            let counts = &mut scratch.paragraphs;
             let seen = gathered.each_paragraph(
+                position,
                 |unit| self.first_of(unit),
-                |place, frequency| paragraphs.add(place, frequency),
+                |paragraph, frequency| counts.add(paragraph, frequency),
             );
-            let unseen = gathered.paragraphs as f64 / seen.max(1) as f64;
-            let bm25 = |level: usize, touched: &[u32]| {
-                let held = touched
-                    .iter()
-                    .filter(|&&place| place < self.counted)
-                    .count();
+            // what stands elsewhere is as rare there as here
+            let unseen = gathered.paragraphs(position) as f64 / seen.max(1) as f64;
+            let bm25 = |level: usize, held: usize| {
                 let held = (held as f64 * unseen).min(corpus.totals[level].count as f64);
                 let (k1, b) = (query.weights.k1[level], family.b[level]);
                 Bm25::new(corpus.totals[level], held, weight, k1, b)
             };
-            let own = bm25(PARAGRAPH, paragraphs.touched());
-            let around = query.weights.window > 0.0;
-            paragraphs.drain(|place, frequency| {
-                let value = own.value(frequency, self.lengths[PARAGRAPH][place as usize]);
-                self.sums[PARAGRAPH][place as usize] += value;
-                share(&mut shares[0], place, group.family, value);
-                if around {
-                    let (before, after) = self.holding[place as usize];
-                    for window in place - u32::from(before)..=place + u32::from(after) {
-                        windows.add(window, frequency);
-                    }
+            if scratch.paragraphs.touched.len() * DENSE > self.paragraphs {
+                self.score_all(corpus, query.weights.window > 0.0, scratch, bm25);
+            } else {
+                score_touched(corpus, query.weights.window > 0.0, scratch, bm25);
+            }
+            for (share, sums) in shares.iter_mut().zip(&scratch.sums) {
+                if let Some(share) = share {
+                    share.note(group.family, sums[share.at as usize]);
                 }
-            });
-            let own = bm25(WINDOW, windows.touched());
-            windows.drain(|place, frequency| {
-                let value = own.value(frequency, self.lengths[WINDOW][place as usize]);
-                self.sums[WINDOW][place as usize] += value;
-                share(&mut shares[1], place, group.family, value);
-            });
+            }
         }
+    }
+
+    /// Look at every paragraph; leaves the frequencies zero.
+    fn score_all(
+        &self,
+        corpus: &Corpus,
+        windows: bool,
+        scratch: &mut Scratch,
+        bm25: impl Fn(usize, usize) -> Bm25,
+    ) {
+        let Scratch {
+            paragraphs,
+            windows: around,
+            before,
+            sums,
+            ..
+        } = scratch;
+        let columns = &corpus.columns;
+        let own = bm25(PARAGRAPH, paragraphs.touched.len());
+        let runs = self.runs.iter().map(|run| run.0 as usize..run.1 as usize);
+        for run in runs.clone() {
+            let (values, lengths) = (
+                &paragraphs.values[run.clone()],
+                &columns.lengths[PARAGRAPH][run.clone()],
+            );
+            own.add_all(&mut sums[PARAGRAPH][run], values, lengths);
+        }
+        if windows {
+            let mut held = 0;
+            for run in runs.clone() {
+                before.clear();
+                before.push(0);
+                let mut sum = 0;
+                before.extend(paragraphs.values[run.clone()].iter().map(|value| {
+                    sum += value;
+                    sum
+                }));
+                let reach = &columns.around[run.clone()];
+                let values = around.values[run].iter_mut();
+                for (at, (value, &(back, on))) in values.zip(reach).enumerate() {
+                    *value = before[at + usize::from(on) + 1] - before[at - usize::from(back)];
+                    held += usize::from(*value > 0);
+                }
+            }
+            let own = bm25(WINDOW, held);
+            for run in runs {
+                let (values, lengths) = (
+                    &mut around.values[run.clone()],
+                    &columns.lengths[WINDOW][run.clone()],
+                );
+                own.add_all(&mut sums[WINDOW][run], values, lengths);
+                values.fill(0);
+            }
+        }
+        paragraphs.drain(|_, _| {});
     }
 
     /// How much of the question the best window holds.
@@ -165,69 +174,112 @@ impl Inside {
         concepts: &[Concept],
         scratch: &mut Scratch,
     ) -> Coverage {
-        let windows = &mut scratch.windows;
-        windows.reserve(self.numbers.len());
+        let Scratch {
+            units,
+            windows,
+            blocks,
+            ..
+        } = scratch;
+        windows.reserve(corpus.columns.body.len());
         let mut coverage = Coverage::default();
-        let mut held = vec![0.0_f32; self.numbers.len()];
+        let mut held = vec![0.0_f32; corpus.columns.body.len()];
         for (position, concept) in concepts.iter().enumerate() {
-            let word = Gathered::of(corpus, [(&concept.word, 1.0)]);
-            if word.paragraphs == 0 && matches!(concept.word, Wanted::Entity(_)) {
+            let mut gathered = Gathered::new(blocks);
+            gathered.add(corpus, [(&concept.word, 1.0)], units);
+            if concept.share > 0.0 {
+                gathered.add(corpus, concept.near.iter().map(|one| (one, 1.0)), units);
+            }
+            units.drain(|_, _| {});
+            let there = gathered.paragraphs(0);
+            if there == 0 && matches!(concept.word, Wanted::Entity(_)) {
                 continue; // known from elsewhere: that the texts do not name it says nothing of the question
             }
-            let seen = self.mark(&word, 1.0, windows);
-            let unseen = word.paragraphs as f64 / seen.max(1) as f64;
-            let count = windows.touched().len() as f64 * unseen;
+            let seen = self.mark(corpus, &gathered, 0, ONE, windows);
+            let count = windows.touched.len() as f64 * there as f64 / seen.max(1) as f64;
             let count = count.min(corpus.totals[WINDOW].count as f64);
             let weight = concept.weight * rarity(corpus.totals[WINDOW], count) as f32;
             coverage.total += weight;
-            if word.paragraphs == 0 {
+            if there == 0 {
                 coverage.lost += weight;
                 coverage.missing.push(position);
             }
-            if concept.share > 0.0 {
-                let near = Gathered::of(corpus, concept.near.iter().map(|one| (one, 1.0)));
-                self.mark(&near, concept.share, windows);
+            let share = (concept.share.min(1.0) * ONE as f32).round() as u32;
+            if share > 0 {
+                self.mark(corpus, &gathered, 1, share, windows);
             }
-            windows.drain(|place, share| held[place as usize] += weight * share);
+            windows
+                .drain(|window, share| held[window as usize] += weight * share as f32 / ONE as f32);
         }
-        let counted = held.iter().take(self.counted as usize);
-        coverage.best = counted.fold(0.0, |best: f32, &one| best.max(one));
+        coverage.best = held.into_iter().fold(0.0, f32::max);
         coverage
     }
 
     fn mark(
         &self,
-        gathered: &Gathered<'_>,
-        share: f32,
-        windows: &mut super::scratch::Counts,
+        corpus: &Corpus,
+        gathered: &Gathered<'_, '_>,
+        group: usize,
+        share: u32,
+        windows: &mut Counts,
     ) -> u64 {
         gathered.each_paragraph(
+            group,
             |unit| self.first_of(unit),
-            |place, _| {
-                let (before, after) = self.holding[place as usize];
-                for window in place - u32::from(before)..=place + u32::from(after) {
+            |paragraph, _| {
+                let (before, after) = corpus.columns.holding[paragraph as usize];
+                for window in paragraph - u32::from(before)..=paragraph + u32::from(after) {
                     windows.raise(window, share);
                 }
             },
         )
     }
+}
 
-    /// Per place what stands around it, within the unit.
-    pub fn near(&self, values: &[f32]) -> Vec<f32> {
-        let mut near = vec![0.0; values.len()];
-        for (position, &(_, from)) in self.units.iter().enumerate() {
-            let end = self
-                .units
-                .get(position + 1)
-                .map_or(values.len(), |next| next.1 as usize);
-            let unit = &values[from as usize..end];
-            for (distance, weight) in (1..).zip(NEAR) {
-                for at in distance..unit.len() {
-                    near[from as usize + at] += weight * unit[at - distance];
-                    near[from as usize + at - distance] += weight * unit[at];
-                }
+/// Look at the paragraphs that hold the group, and the windows that hold these; leaves the frequencies zero.
+fn score_touched(
+    corpus: &Corpus,
+    windows: bool,
+    scratch: &mut Scratch,
+    bm25: impl Fn(usize, usize) -> Bm25,
+) {
+    let Scratch {
+        paragraphs,
+        windows: around,
+        sums,
+        ..
+    } = scratch;
+    let columns = &corpus.columns;
+    let own = bm25(PARAGRAPH, paragraphs.touched.len());
+    let [sums, window_sums] = sums;
+    let (lengths, window_lengths) = (&columns.lengths[PARAGRAPH], &columns.lengths[WINDOW]);
+    if windows {
+        for &at in &paragraphs.touched {
+            let (before, after) = columns.holding[at as usize];
+            let value = paragraphs.values[at as usize];
+            for window in at - u32::from(before)..=at + u32::from(after) {
+                around.add(window, value);
             }
         }
-        near
+    }
+    paragraphs
+        .drain(|at, frequency| sums[at as usize] += own.value(frequency, lengths[at as usize]));
+    let own = bm25(WINDOW, around.touched.len());
+    around.drain(|at, frequency| {
+        window_sums[at as usize] += own.value(frequency, window_lengths[at as usize])
+    });
+}
+
+/// What stands around each paragraph of a unit.
+pub fn near(unit: &[f32], out: &mut [f32]) {
+    for (distance, weight) in (1..).zip(NEAR) {
+        let Some(rest) = unit.len().checked_sub(distance) else {
+            return;
+        };
+        for (held, value) in out[distance..].iter_mut().zip(&unit[..rest]) {
+            *held += weight * value;
+        }
+        for (held, value) in out[..rest].iter_mut().zip(&unit[distance..]) {
+            *held += weight * value;
+        }
     }
 }

@@ -40,18 +40,18 @@ pub fn merge(sources: &[Source<'_>]) -> Result<FamilyIndex, CorpusError> {
         .map(|source| source.terms.cursor(source.units as usize))
         .collect();
     let mut writer = FamilyWriter::default();
-    let mut found: Vec<(u32, Entry<'_>)> = Vec::new();
+    let mut found: Vec<(u32, Entry)> = Vec::new();
     let mut order: Vec<u64> = Vec::new();
     for until in range_ends(sources) {
         found.clear();
         order.clear();
-        for (source, cursor) in sources.iter().zip(&mut cursors) {
-            while cursor.peek().is_some_and(|key| key <= until) {
-                if let Some((key, entry)) = cursor.next() {
-                    // the place in `found` breaks ties: it grows with the slot
-                    order.push(u64::from(key) << 32 | found.len() as u64);
-                    found.push((source.first_slot, entry));
-                }
+        for (number, cursor) in (0..).zip(&mut cursors) {
+            while cursor.due(until)
+                && let Some((key, entry)) = cursor.next()
+            {
+                // the place in `found` breaks ties: it grows with the slot
+                order.push(u64::from(key) << 32 | found.len() as u64);
+                found.push((number, entry));
             }
         }
         order.sort_unstable();
@@ -62,8 +62,15 @@ pub fn merge(sources: &[Source<'_>]) -> Result<FamilyIndex, CorpusError> {
                 writer.begin(key);
                 open = Some(key);
             }
-            let (first_slot, entry) = found[one as u32 as usize];
-            entry.each(|unit, block| writer.block(first_slot + unit, block));
+            let (number, entry) = found[one as u32 as usize];
+            let Source {
+                terms,
+                units,
+                first_slot,
+            } = sources[number as usize];
+            terms.each_block(entry, units as usize, |unit, from, to| {
+                writer.block(first_slot + unit, &terms.bytes, from, to);
+            });
         }
     }
     finished(writer)
@@ -107,10 +114,10 @@ pub fn join(low: Old<'_>, high: Old<'_>) -> Result<Segment, CorpusError> {
             for side in 0..2 {
                 if next[side] == Some(key) {
                     let mut postings = sides[side].0.postings(at[side]);
-                    while let Some((slot, block)) = postings.next_raw() {
+                    while let Some((slot, from, to)) = postings.next_span() {
                         let slot = sides[side].1[slot as usize];
                         if slot != GONE {
-                            writer.block(slot, block);
+                            writer.block(slot, postings.bytes(), from, to);
                         }
                     }
                     at[side] += 1;

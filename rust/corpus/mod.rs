@@ -7,8 +7,8 @@
 //! - `part`: one document, immutable; `wire`: the same as bytes for a store.
 //! - `segment`, `merge`, `layer`: many documents as one dictionary, a small part of it in place of what has changed.
 //! - `corpus`: the parts of a project in path order, changed by document.
-//! - `query`; `gather` (postings), `rank` (units), `inside` (paragraphs and windows), `score` (their product), `explain`,
-//!   `fuse` (several wordings).
+//! - `query`; `gather` (postings), `rank` (units), `inside` (paragraphs and windows), `score` (their product),
+//!   `scored` (what was found), `explain`, `fuse` (several wordings).
 //! - `select`: paragraphs by score into a number of tokens; `ledger`: what they cost together.
 //!
 //! Must hold: nothing here reads a file or keeps text; equal documents give equal scores, whichever way the corpus came
@@ -36,6 +36,7 @@ pub mod query;
 mod rank;
 pub mod rows;
 pub mod score;
+pub mod scored;
 mod scratch;
 mod segment;
 pub mod select;

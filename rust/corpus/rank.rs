@@ -15,7 +15,7 @@ pub struct UnitSignals {
     pub own: Vec<f32>,
     /// BM25 of what the outline says of it over the best.
     pub told: Vec<f32>,
-    /// BM25 of the outline's lines; empty when they weigh nothing.
+    /// BM25 of the outline's lines.
     pub lines: Vec<f32>,
     /// 1 for a chapter asked for by number.
     pub asked: Vec<f32>,
@@ -27,78 +27,82 @@ pub struct UnitSignals {
     pub strongest: [f32; 2],
 }
 
-/// What a target's values are made of, by family: filled while others are scored.
-pub type Shares<'t> = Option<(u32, &'t mut [f32])>;
+/// What one text got from each family, kept while it is scored.
+#[derive(Debug)]
+pub struct Share<'t> {
+    /// Whose.
+    pub at: u32,
+    /// By family.
+    pub families: &'t mut [f32],
+    /// Its sum so far.
+    pub sum: f32,
+}
 
-/// Score every unit.
-pub fn rank_units(
-    corpus: &Corpus,
+impl Share<'_> {
+    /// Its sum after a group of `family`.
+    pub fn note(&mut self, family: usize, sum: f32) {
+        self.families[family] += sum - self.sum;
+        self.sum = sum;
+    }
+}
+
+/// Look up every group and score every unit.
+pub fn rank_units<'c>(
+    corpus: &'c Corpus,
     query: &Query,
-    gathered: &[Gathered<'_>],
+    gathered: &mut Gathered<'c, '_>,
     counts: &mut Counts,
-    mut shares: [Shares<'_>; 2],
+    mut shares: [Option<Share<'_>>; 2],
 ) -> UnitSignals {
     let all = corpus.units.len();
     let passes = |unit: &super::corpus::Unit| query.filter.passes(unit.kind, unit.chapter);
     let mut signals = UnitSignals {
         allowed: corpus.units.iter().map(passes).collect(),
         own: vec![0.0; all],
+        told: vec![0.0; all],
+        lines: vec![0.0; all],
         asked: vec![0.0; all],
         given: vec![0.0; all],
         ..UnitSignals::default()
     };
-    let mut lines = vec![0.0_f32; if query.weights.line > 0.0 { all } else { 0 }];
     counts.reserve(all);
-    for (group, gathered) in query.groups.iter().zip(gathered) {
+    for group in &query.groups {
         let family = &query.weights.families[group.family];
+        let any = group.any.iter().map(|(wanted, factor)| (wanted, *factor));
+        gathered.add(corpus, any, counts);
         let weight = family.weight * group.weight;
-        if weight <= 0.0 {
-            continue;
-        }
-        gathered.each_unit(|unit, frequency| counts.add(unit, frequency));
-        let touched = counts.touched();
-        let told = touched
+        let (lengths, is_line) = (&corpus.columns.unit_lengths, &corpus.columns.lines);
+        let told = counts
+            .touched
             .iter()
-            .filter(|&&unit| corpus.units[unit as usize].line)
+            .filter(|&&unit| is_line[unit as usize])
             .count();
         let bm25 = |level: usize, held: usize| {
             let (k1, b) = (query.weights.k1[level], family.b[level]);
             Bm25::new(corpus.totals[level], held as f64, weight, k1, b)
         };
-        let (own, line) = (bm25(UNIT, touched.len()), bm25(LINE, told));
+        let (own, line) = (bm25(UNIT, counts.touched.len()), bm25(LINE, told));
+        let (sums, lines) = (signals.own.as_mut_slice(), signals.lines.as_mut_slice());
         counts.drain(|at, frequency| {
-            let unit = &corpus.units[at as usize];
-            let value = own.value(frequency, unit.length as f32);
-            signals.own[at as usize] += value;
-            share(&mut shares[0], at, group.family, value);
-            if unit.line && !lines.is_empty() {
-                let value = line.value(frequency, unit.length as f32);
-                lines[at as usize] += value;
-                share(&mut shares[1], at, group.family, value);
+            let length = lengths[at as usize];
+            sums[at as usize] += own.value(frequency, length);
+            if is_line[at as usize] {
+                lines[at as usize] += line.value(frequency, length);
             }
         });
-    }
-    signals.told = vec![0.0; all];
-    if !lines.is_empty() {
-        for &(line, unit) in &corpus.told {
-            let held = &mut signals.told[unit as usize];
-            *held = held.max(lines[line as usize]);
+        for (share, sums) in shares.iter_mut().zip([&signals.own, &signals.lines]) {
+            if let Some(share) = share {
+                share.note(group.family, sums[share.at as usize]);
+            }
         }
     }
-    signals.lines = lines;
+    for &(line, unit) in &corpus.told {
+        let held = &mut signals.told[unit as usize];
+        *held = held.max(signals.lines[line as usize]);
+    }
     signals.mark(corpus, query);
     signals.add_up(query);
     signals
-}
-
-/// Note what `at` got from `family`, if it is the one that is asked about.
-#[inline]
-pub fn share(shares: &mut Shares<'_>, at: u32, family: usize, value: f32) {
-    if let Some((target, families)) = shares
-        && *target == at
-    {
-        families[family] += value;
-    }
 }
 
 /// Divide by the greatest of the values that `counts` says; it.

@@ -5,54 +5,46 @@ use std::sync::{Mutex, PoisonError};
 /// How many a corpus keeps; more threads than that allocate.
 const KEPT: usize = 4;
 
-/// Frequencies of one group: zero wherever `touched` does not say otherwise.
+/// Frequencies of one group, in the unit of `gather::ONE`: zero wherever `touched` does not say otherwise.
 #[derive(Debug, Default)]
 pub struct Counts {
-    values: Vec<f32>,
-    touched: Vec<u32>,
+    /// By number.
+    pub values: Vec<u32>,
+    /// Numbers that are not zero, in the order in which they were first added to.
+    pub touched: Vec<u32>,
 }
 
 impl Counts {
     /// Room for `size` texts.
     pub fn reserve(&mut self, size: usize) {
         if self.values.len() < size {
-            self.values.resize(size, 0.0);
+            self.values.resize(size, 0);
         }
     }
 
     /// Add `value` > 0 to text `at`.
     #[inline]
-    pub fn add(&mut self, at: u32, value: f32) {
+    pub fn add(&mut self, at: u32, value: u32) {
         let held = &mut self.values[at as usize];
-        if *held == 0.0 {
+        if *held == 0 {
             self.touched.push(at);
         }
-        *held += value;
+        *held = held.saturating_add(value);
     }
 
     /// Raise text `at` to `value` > 0 if it is lower.
     #[inline]
-    pub fn raise(&mut self, at: u32, value: f32) {
+    pub fn raise(&mut self, at: u32, value: u32) {
         let held = &mut self.values[at as usize];
-        if *held == 0.0 {
+        if *held == 0 {
             self.touched.push(at);
         }
-        *held = held.max(value);
-    }
-
-    /// Texts that are not zero, in the order in which they were first added to.
-    pub fn touched(&self) -> &[u32] {
-        &self.touched
-    }
-
-    /// The value of text `at`.
-    pub fn get(&self, at: u32) -> f32 {
-        self.values[at as usize]
+        *held = (*held).max(value);
     }
 
     /// Call `found` with every text that is not zero and its value, which is zero afterwards.
     #[inline]
-    pub fn drain(&mut self, mut found: impl FnMut(u32, f32)) {
+    pub fn drain(&mut self, mut found: impl FnMut(u32, u32)) {
         for at in self.touched.drain(..) {
             found(at, std::mem::take(&mut self.values[at as usize]));
         }
@@ -64,10 +56,16 @@ impl Counts {
 pub struct Scratch {
     /// By unit.
     pub units: Counts,
-    /// By paragraph looked into.
+    /// By paragraph.
     pub paragraphs: Counts,
-    /// By window looked into.
+    /// By window.
     pub windows: Counts,
+    /// Sums of frequencies before a paragraph.
+    pub before: Vec<u32>,
+    /// Sums of BM25 of paragraphs and of windows, zero where nothing was looked into.
+    pub sums: [Vec<f32>; 2],
+    /// Blocks of all terms: unit, and where the block begins.
+    pub blocks: Vec<(u32, u32)>,
 }
 
 /// Scratch that is not in use.
@@ -75,7 +73,7 @@ pub struct Scratch {
 pub struct Pool(Mutex<Vec<Scratch>>);
 
 impl Pool {
-    /// Run `work` with scratch that is all zero, and leave it so.
+    /// Run `work` with scratch as it left it; it must leave it all zero.
     pub fn with<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
         let mut scratch = self.lock().pop().unwrap_or_default();
         let done = work(&mut scratch);

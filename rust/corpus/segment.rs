@@ -12,6 +12,9 @@ use super::varint;
 #[derive(Debug, Default)]
 pub struct FamilyIndex {
     keys: Vec<u32>,
+    /// Where the keys of a range of numbers begin: one for each `key >> shift`, and the end.
+    jumps: Vec<u32>,
+    shift: u32,
     /// Per key where its postings end in `bytes`; they begin where those before end.
     ends: Vec<u32>,
     bytes: Vec<u8>,
@@ -28,10 +31,9 @@ impl Segment {
     /// The postings of `key`; none when it does not occur.
     pub fn postings(&self, key: Key) -> Postings<'_> {
         let family = &self.families[key.family as usize];
-        match family.keys.binary_search(&key.number) {
-            Ok(position) => family.postings(position),
-            Err(_) => Postings::default(),
-        }
+        family
+            .find(key.number)
+            .map_or_else(Postings::default, |position| family.postings(position))
     }
 
     /// Bytes of all postings: how much work it is to rewrite it.
@@ -42,7 +44,8 @@ impl Segment {
     /// Bytes that it occupies.
     pub fn resident_bytes(&self) -> usize {
         let one = |family: &FamilyIndex| {
-            family.keys.capacity() * 4 + family.ends.capacity() * 4 + family.bytes.capacity()
+            let numbers = family.keys.capacity() + family.ends.capacity() + family.jumps.capacity();
+            numbers * 4 + family.bytes.capacity()
         };
         self.families.iter().map(one).sum()
     }
@@ -52,6 +55,34 @@ impl FamilyIndex {
     /// Keys in order, by position.
     pub fn keys(&self) -> &[u32] {
         &self.keys
+    }
+
+    fn find(&self, key: u32) -> Option<usize> {
+        let range = (key >> self.shift) as usize;
+        let (from, to) = (
+            *self.jumps.get(range)? as usize,
+            *self.jumps.get(range + 1)? as usize,
+        );
+        self.keys[from..to]
+            .binary_search(&key)
+            .ok()
+            .map(|at| from + at)
+    }
+
+    /// Ranges of about 32 keys if these were spread evenly; pairs are not, and have longer ones.
+    fn index(&mut self) {
+        let Some(&last) = self.keys.last() else {
+            return;
+        };
+        let ranges = (self.keys.len() as u32 / 32).max(1).next_power_of_two();
+        self.shift = (32 - last.leading_zeros())
+            .saturating_sub(ranges.ilog2())
+            .min(31);
+        let count = (last >> self.shift) + 1;
+        self.jumps = (0..count)
+            .map(|range| self.keys.partition_point(|key| key >> self.shift < range) as u32)
+            .chain([self.keys.len() as u32])
+            .collect();
     }
 
     /// The postings of the key at `position`.
@@ -76,21 +107,27 @@ pub struct Postings<'s> {
 }
 
 impl<'s> Postings<'s> {
-    /// How long the postings are; a rarer term has shorter ones.
-    pub fn size(&self) -> usize {
-        self.bytes.len()
+    /// All of them.
+    pub fn bytes(&self) -> &'s [u8] {
+        self.bytes
     }
 
-    /// The next block with its own bytes.
-    pub fn next_raw(&mut self) -> Option<(u32, &'s [u8])> {
+    /// The next block, and where it begins.
+    #[inline]
+    pub fn next_at(&mut self) -> Option<(u32, u32, Block<'s>)> {
         if self.at >= self.bytes.len() {
             return None;
         }
         let slot = self.next_slot + varint::read(self.bytes, &mut self.at);
         self.next_slot = slot + 1;
-        let from = self.at;
-        Block::read(self.bytes, &mut self.at);
-        Some((slot, &self.bytes[from..self.at]))
+        let from = self.at as u32;
+        Some((slot, from, Block::read(self.bytes, &mut self.at)))
+    }
+
+    /// The next block as a part of `bytes`.
+    pub fn next_span(&mut self) -> Option<(u32, usize, usize)> {
+        let (slot, from, _) = self.next_at()?;
+        Some((slot, from as usize, self.at))
     }
 }
 
@@ -99,12 +136,7 @@ impl<'s> Iterator for Postings<'s> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.at >= self.bytes.len() {
-            return None;
-        }
-        let slot = self.next_slot + varint::read(self.bytes, &mut self.at);
-        self.next_slot = slot + 1;
-        Some((slot, Block::read(self.bytes, &mut self.at)))
+        self.next_at().map(|(slot, _, block)| (slot, block))
     }
 }
 
@@ -126,12 +158,21 @@ impl FamilyWriter {
         self.open = true;
     }
 
-    /// The block of `slot`, above all of this key before.
+    /// The block of `slot`, above all of this key before: `bytes[from..to]`.
     #[inline]
-    pub fn block(&mut self, slot: u32, block: &[u8]) {
-        varint::write(&mut self.index.bytes, slot - self.next_slot);
+    pub fn block(&mut self, slot: u32, bytes: &[u8], from: usize, to: usize) {
+        let out = &mut self.index.bytes;
+        varint::write(out, slot - self.next_slot);
         self.next_slot = slot + 1;
-        self.index.bytes.extend_from_slice(block);
+        // nearly all are shorter than eight bytes, and eight are copied at once
+        match bytes[from..].first_chunk::<8>() {
+            Some(eight) if to - from <= 8 => {
+                let end = out.len() + to - from;
+                out.extend_from_slice(eight);
+                out.truncate(end);
+            }
+            _ => out.extend_from_slice(&bytes[from..to]),
+        }
     }
 
     #[inline]
@@ -154,6 +195,7 @@ impl FamilyWriter {
         self.index.keys.shrink_to_fit();
         self.index.ends.shrink_to_fit();
         self.index.bytes.shrink_to_fit();
+        self.index.index();
         Some(self.index)
     }
 }

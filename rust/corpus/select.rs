@@ -7,7 +7,7 @@ use super::CorpusError;
 use super::corpus::Corpus;
 use super::ledger::Ledger;
 use super::rows::{Kind, Role};
-use super::score::Scored;
+use super::scored::Scored;
 
 /// What of a unit stays when it does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,10 +113,7 @@ pub fn select(corpus: &Corpus, scored: &Scored, room: &Room) -> Result<Selection
         (room.join, room.gap),
         &rest,
     );
-    let score_of = |number: u32| match scored.numbers.binary_search(&number) {
-        Ok(at) => scored.scores[at],
-        Err(_) => 0.0,
-    };
+    let score_of = |number: u32| scored.score_of(number).unwrap_or(0.0);
     let mut chosen = Vec::new();
     for number in asked(corpus, room, &shown, &mut ledger, score_of)? {
         let score = score_of(number);
@@ -127,7 +124,7 @@ pub fn select(corpus: &Corpus, scored: &Scored, room: &Room) -> Result<Selection
         });
     }
     let (mut line, mut stop) = (0.0, Stop::End);
-    let (mut passed_over, mut offered) = (0, 0);
+    let mut passed_over = 0;
     for (number, score) in scored.best_first() {
         if score < room.floor {
             (line, stop) = (room.floor, Stop::Floor);
@@ -137,7 +134,6 @@ pub fn select(corpus: &Corpus, scored: &Scored, room: &Room) -> Result<Selection
             continue;
         }
         line = score;
-        offered += 1;
         if ledger.enter(number, ledger.left)? {
             chosen.push(Chosen {
                 number,
@@ -155,13 +151,10 @@ pub fn select(corpus: &Corpus, scored: &Scored, room: &Room) -> Result<Selection
     if stop == Stop::End {
         line = 0.0;
     }
-    let offered_in_all = scored.numbers.iter().zip(&scored.scores);
-    let offered_in_all =
-        offered_in_all.filter(|(number, score)| **score > 0.0 && !shown[**number as usize]);
-    let left_out = offered_in_all
-        .filter(|(number, _)| !ledger.holds(**number))
-        .count() as u32;
-    debug_assert!(offered >= passed_over);
+    let left_out = scored
+        .each()
+        .filter(|&(number, score)| score > 0.0 && !shown[number as usize] && !ledger.holds(number));
+    let left_out = left_out.count() as u32;
     chosen.sort_unstable_by_key(|one| story(corpus, one.number));
     Ok(Selection {
         chosen,

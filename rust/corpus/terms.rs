@@ -107,13 +107,15 @@ impl FamilyTerms {
 
     /// Over the keys in order; `units` is the number of units of the document.
     pub fn cursor(&self, units: usize) -> Cursor<'_> {
-        Cursor {
+        let mut cursor = Cursor {
             bytes: &self.bytes,
             at: 0,
             left: self.keys,
-            next_key: 0,
+            key: 0,
             single: units == 1,
-        }
+        };
+        cursor.step(0);
+        cursor
     }
 }
 
@@ -122,72 +124,85 @@ impl FamilyTerms {
 pub struct Cursor<'t> {
     bytes: &'t [u8],
     at: usize,
+    /// Keys that have not been given, `key` the first of them.
     left: u32,
-    next_key: u32,
+    key: u32,
     single: bool,
 }
 
-/// The blocks of one key of a document.
+/// The blocks of one key, as a part of the family's bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'t> {
-    /// How many.
-    pub blocks: u32,
-    bytes: &'t [u8],
-    single: bool,
+pub struct Entry {
+    from: u32,
+    to: u32,
 }
 
 impl Cursor<'_> {
-    /// The next key, without moving on.
-    pub fn peek(&self) -> Option<u32> {
-        let mut at = self.at;
-        (self.left > 0).then(|| self.next_key + varint::read(self.bytes, &mut at))
+    /// The next key, if it is at most `until`, without moving on.
+    #[inline]
+    pub fn due(&self, until: u32) -> bool {
+        self.left > 0 && self.key <= until
+    }
+
+    /// Read the key that follows `after` and the bytes before it.
+    #[inline]
+    fn step(&mut self, next_key: u32) {
+        if self.left > 0 {
+            self.key = next_key + varint::read(self.bytes, &mut self.at);
+        }
     }
 }
 
-impl<'t> Iterator for Cursor<'t> {
-    type Item = (u32, Entry<'t>);
+impl Iterator for Cursor<'_> {
+    type Item = (u32, Entry);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.left == 0 {
             return None;
         }
-        self.left -= 1;
-        let key = self.next_key + varint::read(self.bytes, &mut self.at);
-        self.next_key = key.saturating_add(1);
-        let blocks = if self.single {
-            1
-        } else {
-            varint::read(self.bytes, &mut self.at)
-        };
-        let from = self.at;
-        for _ in 0..blocks {
-            if !self.single {
-                varint::read(self.bytes, &mut self.at);
-            }
+        let (key, from) = (self.key, self.at as u32);
+        if self.single {
             Block::read(self.bytes, &mut self.at);
+        } else {
+            for _ in 0..varint::read(self.bytes, &mut self.at) {
+                varint::read(self.bytes, &mut self.at);
+                Block::read(self.bytes, &mut self.at);
+            }
         }
-        let entry = Entry {
-            blocks,
-            bytes: &self.bytes[from..self.at],
-            single: self.single,
-        };
-        Some((key, entry))
+        let to = self.at as u32;
+        self.left -= 1;
+        self.step(key.saturating_add(1));
+        Some((key, Entry { from, to }))
     }
 }
 
-impl<'t> Entry<'t> {
-    /// Call `found` with (unit, the bytes of its block).
-    pub fn each(self, mut found: impl FnMut(u32, &'t [u8])) {
-        if self.single {
-            return found(0, self.bytes);
+impl FamilyTerms {
+    /// Call `found` with (unit, first byte, one past the last) for every block of an entry.
+    #[inline]
+    pub fn each_block(&self, entry: Entry, units: usize, mut found: impl FnMut(u32, usize, usize)) {
+        let mut at = entry.from as usize;
+        if units == 1 {
+            return found(0, at, entry.to as usize);
         }
-        let (mut at, mut unit) = (0, 0);
-        for _ in 0..self.blocks {
-            unit += varint::read(self.bytes, &mut at);
+        let mut unit = 0;
+        for _ in 0..varint::read(&self.bytes, &mut at) {
+            unit += varint::read(&self.bytes, &mut at);
             let from = at;
-            Block::read(self.bytes, &mut at);
-            found(unit, &self.bytes[from..at]);
+            Block::read(&self.bytes, &mut at);
+            found(unit, from, at);
             unit += 1;
+        }
+    }
+
+    /// Call `found` with (key, paragraph, count), in the order of key and paragraph.
+    pub fn each_row(&self, units: &[UnitSpan], mut found: impl FnMut(u32, u32, u32)) {
+        for (key, entry) in self.cursor(units.len()) {
+            self.each_block(entry, units.len(), |unit, mut from, _| {
+                let first = units[unit as usize].0;
+                let block = Block::read(&self.bytes, &mut from);
+                block.each(|paragraph, count| found(key, first + paragraph, count));
+            });
         }
     }
 }
@@ -227,17 +242,9 @@ impl Collector {
 /// Rows of entities under other numbers: `numbers[local]`.
 pub fn renumbered(entities: &FamilyTerms, units: &[UnitSpan], numbers: &[u32]) -> FamilyTerms {
     let mut rows: Vec<Row> = Vec::new();
-    for (local, entry) in entities.cursor(units.len()) {
-        entry.each(|unit, block| {
-            Block::read(block, &mut 0).each(|paragraph, count| {
-                rows.push((
-                    numbers[local as usize],
-                    units[unit as usize].0 + paragraph,
-                    count,
-                ));
-            });
-        });
-    }
+    entities.each_row(units, |local, paragraph, count| {
+        rows.push((numbers[local as usize], paragraph, count))
+    });
     rows.sort_unstable();
     FamilyTerms::from_rows(&rows, units)
 }
@@ -250,12 +257,9 @@ mod tests {
 
     fn rows_of(family: &FamilyTerms, units: &[UnitSpan]) -> Vec<Row> {
         let mut rows = Vec::new();
-        for (key, entry) in family.cursor(units.len()) {
-            entry.each(|unit, block| {
-                Block::read(block, &mut 0)
-                    .each(|p, count| rows.push((key, units[unit as usize].0 + p, count)));
-            });
-        }
+        family.each_row(units, |key, paragraph, count| {
+            rows.push((key, paragraph, count))
+        });
         rows
     }
 

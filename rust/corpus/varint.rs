@@ -54,6 +54,7 @@ impl<'b> Reader<'b> {
     }
 
     /// An error at this place.
+    #[cold]
     pub fn damaged(&self, what: &str) -> CorpusError {
         CorpusError::Damaged(format!("{what} at byte {}", self.at))
     }
@@ -68,11 +69,32 @@ impl<'b> Reader<'b> {
         Ok(taken)
     }
 
+    /// The next byte.
+    #[inline]
+    pub fn byte(&mut self) -> Result<u8, CorpusError> {
+        let Some(&byte) = self.bytes.get(self.at) else {
+            return Err(self.damaged("cut off"));
+        };
+        self.at += 1;
+        Ok(byte)
+    }
+
     /// The next number.
+    #[inline]
     pub fn number(&mut self) -> Result<u32, CorpusError> {
+        match self.bytes.get(self.at) {
+            Some(&byte) if byte < 0x80 => {
+                self.at += 1;
+                Ok(u32::from(byte))
+            }
+            _ => self.long_number(),
+        }
+    }
+
+    fn long_number(&mut self) -> Result<u32, CorpusError> {
         let mut value = 0_u64;
         for shift in (0..35).step_by(7) {
-            let byte = self.take(1)?[0];
+            let byte = self.byte()?;
             value |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
                 return u32::try_from(value).map_err(|_| self.damaged("a number above 32 bits"));

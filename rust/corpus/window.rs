@@ -13,6 +13,8 @@ pub const WINDOW: u32 = 450;
 /// The windows of a document's paragraphs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Windows {
+    /// Per paragraph: how many paragraphs before and after it its window holds.
+    pub around: Vec<(u8, u8)>,
     /// Per paragraph: how many windows before and after its own hold it.
     pub holding: Vec<(u8, u8)>,
     /// Per paragraph: the length of its window in terms.
@@ -23,6 +25,7 @@ impl Windows {
     /// Windows inside units of (first paragraph, number of paragraphs).
     pub fn of(paragraphs: &[Paragraph], units: &[(u32, u32)]) -> Self {
         let mut windows = Self {
+            around: vec![(0, 0); paragraphs.len()],
             holding: vec![(0, 0); paragraphs.len()],
             lengths: vec![0; paragraphs.len()],
         };
@@ -39,6 +42,7 @@ impl Windows {
             let (begin, last) = around(paragraphs, &unit, own);
             let (begin, last) = (begin.max(least_begin), last.max(least_last));
             (least_begin, least_last) = (begin, last);
+            self.around[own] = ((own - begin) as u8, (last - own) as u8);
             let terms = paragraphs[begin..=last].iter();
             self.lengths[own] = terms.fold(0_u32, |sum, p| sum.saturating_add(p.length));
             for held in begin..=last {
@@ -118,6 +122,10 @@ mod tests {
             let units = [(0, cut), (cut, extents.len() as u32 - cut)];
             let windows = Windows::of(&rows, &units);
             prop_assert_eq!(lengths(&windows, &rows), windows.lengths.clone());
+            for (own, &(before, after)) in windows.around.iter().enumerate() {
+                let held = &rows[own - usize::from(before)..=own + usize::from(after)];
+                prop_assert_eq!(held.iter().map(|p| p.length).sum::<u32>(), windows.lengths[own]);
+            }
         }
     }
 }

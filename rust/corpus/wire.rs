@@ -154,7 +154,7 @@ fn read_rows(reader: &mut Reader<'_>) -> Result<Rows, CorpusError> {
 }
 
 fn one_of<T: Copy, const N: usize>(reader: &mut Reader<'_>, all: [T; N]) -> Result<T, CorpusError> {
-    let number = usize::from(reader.take(1)?[0]);
+    let number = usize::from(reader.byte()?);
     all.get(number)
         .copied()
         .ok_or_else(|| reader.damaged("a number without a name"))

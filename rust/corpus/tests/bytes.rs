@@ -70,7 +70,7 @@ fn an_empty_document_is_a_part_and_a_project_without_documents_a_corpus() {
     assert!(
         crate::corpus::score::score(&corpus, &query())
             .unwrap()
-            .numbers
+            .scores
             .is_empty()
     );
     let nothing = Corpus::new(Vec::new()).unwrap();

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::corpus::score::{Scored, score};
+use crate::corpus::score::score;
+use crate::corpus::scored::Scored;
 use crate::corpus::select::{Asked, Keep, Room, Selection, Stop, select};
 
 fn room(tokens: u32) -> Room {

@@ -1,0 +1,148 @@
+//! What a question found.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::corpus::{Corpus, LEVELS};
+use super::inside::{Coverage, Inside};
+use super::query::Query;
+use super::rank::UnitSignals;
+
+/// A unit and what it is worth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoredUnit {
+    /// Its number in the corpus.
+    pub unit: u32,
+    /// What units are ranked by: its signals and, weighted, its best paragraph's.
+    pub rank: f32,
+    /// BM25 of its words over the best.
+    pub own: f32,
+    /// BM25 of what the outline says of it over the best.
+    pub told: f32,
+    /// 1 for a chapter asked for by number.
+    pub asked: f32,
+}
+
+/// The scores of paragraphs and units, by number, comparable within one question.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scored {
+    /// Numbers of the paragraphs that were looked into: (first, one past the last), ascending.
+    pub runs: Vec<(u32, u32)>,
+    /// Their scores, run after run.
+    pub scores: Vec<f32>,
+    /// Units that may be found, by number.
+    pub units: Vec<ScoredUnit>,
+    /// Per group the paragraphs that hold it, one counted once for each wording.
+    pub frequencies: Vec<u64>,
+    /// By level the best sum before everything was divided by it.
+    pub strongest: [f32; LEVELS],
+    /// Of the question's words.
+    pub coverage: Coverage,
+    /// Positions in `units` of those that were looked into.
+    pub(super) places: Vec<u32>,
+}
+
+impl Scored {
+    /// The units of a question, without scores of paragraphs.
+    pub(super) fn new(
+        corpus: &Corpus,
+        query: &Query,
+        inside: &Inside,
+        signals: &UnitSignals,
+    ) -> Self {
+        let _ = query;
+        let mut scored = Self {
+            runs: inside.runs.clone(),
+            scores: Vec::with_capacity(inside.paragraphs),
+            ..Self::default()
+        };
+        let mut looked = inside.units.iter().copied().peekable();
+        for unit in 0..corpus.units.len() as u32 {
+            let at = unit as usize;
+            if looked.next_if_eq(&unit).is_some() {
+                scored.places.push(if signals.allowed[at] {
+                    scored.units.len() as u32
+                } else {
+                    u32::MAX
+                });
+            }
+            if signals.allowed[at] {
+                scored.units.push(ScoredUnit {
+                    unit,
+                    rank: signals.sum[at],
+                    own: signals.own[at],
+                    told: signals.told[at],
+                    asked: signals.asked[at],
+                });
+            }
+        }
+        scored
+    }
+
+    /// The unit at `place` of those looked into is worth `more`.
+    pub(super) fn inside(&mut self, place: usize, more: f32) {
+        if let Some(unit) = self.units.get_mut(self.places[place] as usize) {
+            unit.rank += more;
+        }
+    }
+
+    /// Number and score of every paragraph that was looked into, ascending.
+    pub fn each(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
+        let numbers = self.runs.iter().flat_map(|&(from, to)| from..to);
+        numbers.zip(self.scores.iter().copied())
+    }
+
+    /// The score of a paragraph by its number; None when it was not looked into.
+    pub fn score_of(&self, number: u32) -> Option<f32> {
+        let mut before = 0;
+        for &(from, to) in &self.runs {
+            if number < to {
+                let at = number.checked_sub(from)?;
+                return Some(self.scores[(before + at) as usize]);
+            }
+            before += to - from;
+        }
+        None
+    }
+
+    /// The score of the best paragraph; 0 when there is none.
+    pub fn best(&self) -> f32 {
+        self.scores.iter().fold(0.0, |best, &score| best.max(score))
+    }
+
+    /// (number, score) of what is above 0, by (-score, number); sorted only as far as it is read.
+    pub fn best_first(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
+        // scores are not negative: their bits are in the order of their values
+        let found = self.each().filter(|one| one.1 > 0.0);
+        let mut heap: BinaryHeap<(u32, Reverse<u32>)> = found
+            .map(|(number, score)| (score.to_bits(), Reverse(number)))
+            .collect();
+        std::iter::from_fn(move || {
+            let (bits, Reverse(number)) = heap.pop()?;
+            Some((number, f32::from_bits(bits)))
+        })
+    }
+
+    /// Units by (-rank, number); sorted only as far as it is read.
+    pub fn best_units(&self) -> impl Iterator<Item = &ScoredUnit> + '_ {
+        let keyed = self.units.iter().enumerate();
+        let mut heap: BinaryHeap<(u32, Reverse<usize>)> = keyed
+            .map(|(at, unit)| (unit.rank.to_bits(), Reverse(at)))
+            .collect();
+        std::iter::from_fn(move || {
+            let (_, Reverse(at)) = heap.pop()?;
+            Some(&self.units[at])
+        })
+    }
+
+    /// The number and score of the best paragraph of unit number `unit`; None when it was not looked into.
+    pub fn best_of(&self, corpus: &Corpus, unit: u32) -> Option<(u32, f32)> {
+        let unit = &corpus.units[unit as usize];
+        let numbers = unit.first..unit.first + unit.paragraphs;
+        let scores = numbers.filter_map(|number| Some((number, self.score_of(number)?)));
+        scores.fold(None, |best: Option<(u32, f32)>, one| match best {
+            Some(held) if held.1 >= one.1 => Some(held),
+            _ => Some(one),
+        })
+    }
+}
