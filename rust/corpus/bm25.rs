@@ -28,15 +28,14 @@ impl Bm25 {
     /// The value for `frequency` in a text of `length` terms.
     #[inline]
     pub fn value(&self, frequency: u32, length: f32) -> f32 {
-        // below 2^31, which converts faster
-        let frequency = frequency as i32 as f32;
+        let frequency = frequency.cast_signed() as f32; // below 2^31, and signed numbers convert faster
         self.scale * frequency / (frequency + self.floor + self.slope * length)
     }
 
     /// Add the value of every text to `sums`; no frequency, no value.
     pub fn add_all(&self, sums: &mut [f32], frequencies: &[u32], lengths: &[f32]) {
         for ((sum, &frequency), &length) in sums.iter_mut().zip(frequencies).zip(lengths) {
-            let frequency = frequency as i32 as f32;
+            let frequency = frequency.cast_signed() as f32;
             // a length of 0 with k1 of 0 must not divide by 0
             *sum += self.scale * frequency
                 / (frequency + self.floor + self.slope * length).max(f32::MIN_POSITIVE);

@@ -10,6 +10,15 @@ use super::scratch::Counts;
 /// of wordings are rounded to that.
 pub const ONE: u32 = 1024;
 
+/// A factor as a frequency, at most eight.
+#[expect(
+    clippy::cast_sign_loss,
+    reason = "weights are checked: none is below 0"
+)]
+pub fn fixed(factor: f32) -> u32 {
+    (factor.min(8.0) * ONE as f32).round() as u32
+}
+
 /// Where the wordings of all groups stand.
 #[derive(Debug)]
 pub struct Gathered<'c, 's> {
@@ -67,7 +76,7 @@ impl<'c, 's> Gathered<'c, 's> {
                     entity.as_slice()
                 }
             };
-            let factor = (factor.min(64.0) * ONE as f32).round() as u32;
+            let factor = fixed(factor);
             if factor == 0 {
                 continue;
             }
@@ -79,7 +88,7 @@ impl<'c, 's> Gathered<'c, 's> {
                     paragraphs += rows.len() as u64;
                     for same in rows.chunk_by(|a, b| a.0 == b.0) {
                         let sum: u32 = same.iter().map(|row| row.2).sum();
-                        units.add(same[0].0, sum.saturating_mul(factor));
+                        units.add(same[0].0, sum.min(1 << 16) * factor);
                     }
                     let postings = Postings::Rows(rows);
                     self.wordings.push(Wording { factor, postings });
@@ -100,7 +109,7 @@ impl<'c, 's> Gathered<'c, 's> {
                 if let Some(unit) = slots.unit(slot) {
                     self.blocks.push((unit, at));
                     paragraphs += u64::from(block.paragraphs);
-                    units.add(unit, block.frequency() * factor);
+                    units.add(unit, block.frequency().min(1 << 16) * factor);
                 }
             }
             if self.blocks.len() > from {

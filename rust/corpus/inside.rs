@@ -2,7 +2,7 @@
 
 use super::bm25::{Bm25, rarity};
 use super::corpus::{Corpus, PARAGRAPH, WINDOW};
-use super::gather::{Gathered, ONE};
+use super::gather::{Gathered, ONE, fixed};
 use super::query::{Concept, Query, Wanted};
 use super::rank::Share;
 use super::scratch::{Counts, Scratch};
@@ -142,15 +142,16 @@ impl Inside {
             for run in runs.clone() {
                 before.clear();
                 before.push(0);
-                let mut sum = 0;
+                let mut sum = 0_u32;
                 before.extend(paragraphs.values[run.clone()].iter().map(|value| {
-                    sum += value;
+                    sum = value.wrapping_add(sum);
                     sum
                 }));
                 let reach = &columns.around[run.clone()];
                 let values = around.values[run].iter_mut();
                 for (at, (value, &(back, on))) in values.zip(reach).enumerate() {
-                    *value = before[at + usize::from(on) + 1] - before[at - usize::from(back)];
+                    let until = before[at + usize::from(on) + 1];
+                    *value = until.wrapping_sub(before[at - usize::from(back)]);
                     held += usize::from(*value > 0);
                 }
             }
@@ -203,7 +204,7 @@ impl Inside {
                 coverage.lost += weight;
                 coverage.missing.push(position);
             }
-            let share = (concept.share.min(1.0) * ONE as f32).round() as u32;
+            let share = fixed(concept.share.min(1.0));
             if share > 0 {
                 self.mark(corpus, &gathered, 1, share, windows);
             }
@@ -265,7 +266,7 @@ fn score_touched(
         .drain(|at, frequency| sums[at as usize] += own.value(frequency, lengths[at as usize]));
     let own = bm25(WINDOW, around.touched.len());
     around.drain(|at, frequency| {
-        window_sums[at as usize] += own.value(frequency, window_lengths[at as usize])
+        window_sums[at as usize] += own.value(frequency, window_lengths[at as usize]);
     });
 }
 

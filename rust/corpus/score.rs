@@ -88,15 +88,7 @@ pub(super) fn run(
         } else {
             inside.coverage(corpus, &query.concepts, scratch)
         };
-        let mut scored = multiply(
-            corpus,
-            query,
-            &inside,
-            &units,
-            &given,
-            scratch,
-            target.as_deref_mut(),
-        );
+        let mut scored = multiply(corpus, query, &inside, &units, &given, scratch, target);
         (scored.frequencies, scored.coverage) = (frequencies, coverage);
         (scored, units)
     })
@@ -166,8 +158,12 @@ fn multiply(
         let unit = &corpus.units[number as usize];
         let range = unit.first as usize..(unit.first + unit.paragraphs) as usize;
         let [own, window] = scratch.sums.each_mut().map(|sums| &mut sums[range.clone()]);
-        own.iter_mut().for_each(|sum| *sum *= over[PARAGRAPH]);
-        window.iter_mut().for_each(|sum| *sum *= over[WINDOW]);
+        for sum in own.iter_mut() {
+            *sum *= over[PARAGRAPH];
+        }
+        for sum in window.iter_mut() {
+            *sum *= over[WINDOW];
+        }
         around.clear();
         around.resize(range.len(), 0.0);
         near(own, &mut around);

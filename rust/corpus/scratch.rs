@@ -5,6 +5,9 @@ use std::sync::{Mutex, PoisonError};
 /// How many a corpus keeps; more threads than that allocate.
 const KEPT: usize = 4;
 
+/// More occurrences than that (4,096) count as so many: all windows of a text then add up below 2^31.
+const MOST: u32 = 1 << 22;
+
 /// Frequencies of one group, in the unit of `gather::ONE`: zero wherever `touched` does not say otherwise.
 #[derive(Debug, Default)]
 pub struct Counts {
@@ -22,14 +25,14 @@ impl Counts {
         }
     }
 
-    /// Add `value` > 0 to text `at`.
+    /// Add `value` > 0, below 2^31, to text `at`.
     #[inline]
     pub fn add(&mut self, at: u32, value: u32) {
         let held = &mut self.values[at as usize];
         if *held == 0 {
             self.touched.push(at);
         }
-        *held = held.saturating_add(value);
+        *held = (*held + value).min(MOST);
     }
 
     /// Raise text `at` to `value` > 0 if it is lower.

@@ -243,7 +243,7 @@ impl Collector {
 pub fn renumbered(entities: &FamilyTerms, units: &[UnitSpan], numbers: &[u32]) -> FamilyTerms {
     let mut rows: Vec<Row> = Vec::new();
     entities.each_row(units, |local, paragraph, count| {
-        rows.push((numbers[local as usize], paragraph, count))
+        rows.push((numbers[local as usize], paragraph, count));
     });
     rows.sort_unstable();
     FamilyTerms::from_rows(&rows, units)

@@ -10,7 +10,7 @@ use pyo3::pybacked::PyBackedStr;
 use super::found::{ChosenParagraph, CorpusCoverage, CorpusSelection, ScoredParagraph, ScoredUnit};
 use crate::corpus::corpus::Corpus;
 use crate::corpus::fuse::fuse;
-use crate::corpus::score::Scored;
+use crate::corpus::scored::Scored;
 use crate::corpus::select::{Asked, Keep, Room, Stop, select};
 
 type AskedRow = (String, Option<u32>, PyBackedStr);
@@ -74,17 +74,14 @@ impl CorpusScores {
     /// Units by (-rank, path, position), those above 0.
     #[pyo3(signature = (limit, /))]
     fn units(&self, limit: usize) -> Vec<ScoredUnit> {
-        let ranked = self
-            .scored
-            .units
-            .iter()
-            .filter(|one| one.rank > 0.0)
-            .take(limit);
+        let ranked = self.scored.best_units().take_while(|one| one.rank > 0.0);
         ranked
+            .take(limit)
             .map(|one| {
                 let unit = &self.corpus.units[one.unit as usize];
                 let document = &self.corpus.documents[unit.document as usize];
                 let position = one.unit - document.first_unit;
+                let best = self.scored.best_of(&self.corpus, one.unit);
                 ScoredUnit {
                     path: document.rows.path.clone(),
                     unit: position,
@@ -94,10 +91,8 @@ impl CorpusScores {
                     own: one.own,
                     told: one.told,
                     asked: one.asked,
-                    best: one
-                        .best
-                        .map(|(number, _)| number - document.first_paragraph),
-                    best_score: one.best.map_or(0.0, |(_, score)| score),
+                    best: best.map(|(number, _)| number - document.first_paragraph),
+                    best_score: best.map_or(0.0, |(_, score)| score),
                 }
             })
             .collect()
@@ -107,8 +102,7 @@ impl CorpusScores {
     #[pyo3(signature = (path, index, /))]
     fn score_of(&self, path: &str, index: u32) -> Option<f32> {
         let number = self.corpus.paragraph(path, index)?;
-        let at = self.scored.numbers.binary_search(&number).ok()?;
-        Some(self.scored.scores[at])
+        self.scored.score_of(number)
     }
 
     /// These scores with those of other wordings of the same question over the same corpus.
@@ -194,7 +188,7 @@ impl CorpusScores {
 
     /// Number of paragraphs that were looked into.
     fn __len__(&self) -> usize {
-        self.scored.numbers.len()
+        self.scored.scores.len()
     }
 }
 
