@@ -1,0 +1,250 @@
+"""The corpus from Python: the same scores and the same choice as a plain implementation, on a whole small novel."""
+
+import gc
+import json
+import math
+import pickle
+from pathlib import Path
+
+import pytest
+from tests.corpus import reference
+from tests.corpus.reference import Question, Row
+
+import armarius._core as _core
+from armarius.documents.document import Document, list_documents
+
+NOVEL = Path(__file__).parents[2] / "examples" / "novel"
+COUNTER = _core.TokenCounter.for_encoding("o200k_base")
+HEADING = 9
+
+FLAT = (reference.B,) * 4
+WEIGHTS = _core.CorpusWeights(
+    [
+        (name, weight, FLAT if name != "entity" else (0.3, 0.75, 0.75, 0.3))
+        for name, weight in reference.FAMILIES.items()
+    ],
+    k1=(2.0, 1.2, 1.2, 1.2),
+    **reference.WEIGHTS,
+)
+
+QUESTIONS = [
+    Question([("main", [("灯塔", 1.0)], []), ("main", [("渡口", 1.0)], []), ("single", [("雨", 1.0)], [])]),
+    Question(
+        [("main", [("照片", 1.0)], []), ("synonym", [("相片", 1.0), ("老照片", 0.5), ("信", 0.25)], [])], asked=[3]
+    ),
+    Question([("entity", [], [("e0", 1.0)]), ("entity", [], [("e1", 1.0)]), ("main", [("母亲", 1.0)], [])]),
+    Question([("main", [("nothing of the kind", 1.0)], [])]),
+]
+
+
+def units_of(document: Document) -> list[tuple[str, int | None, int]]:
+    """Lines of an outline and sections of settings for themselves, other documents whole."""
+    if document.kind == "outline":
+        return [("", p.chapter, p.index) for p in document.paragraphs]
+    if document.kind != "setting":
+        return [("", document.chapter, 0)] if document.paragraphs else []
+    units: list[tuple[str, int | None, int]] = []
+    for p in document.paragraphs:
+        label = p.heading_path[-1] if p.heading_path else ""
+        if not units or units[-1][0] != label:
+            units.append((label, None, p.index))
+    return units
+
+
+NAMES = [entity["name"] for entity in json.loads((NOVEL / "codex.json").read_text("utf-8"))["entities"]]
+
+
+def rows_of(documents: list[Document]) -> list[Row]:
+    rows, unit = [], -1
+    for document in documents:
+        begins = {first: chapter for _, chapter, first in units_of(document)}
+        for p in document.paragraphs:
+            unit += p.index in begins
+            chapter = begins.get(p.index, rows[-1].chapter if rows else None)
+            text = document.text[p.start : p.end]
+            named = {f"e{i}": text.count(name) for i, name in enumerate(NAMES) if name in text}
+            tokens = COUNTER.count(text)
+            rows.append(
+                Row(document.path, p.index, text, p.role == "body", document.kind, unit, chapter, tokens, named)
+            )
+    return rows
+
+
+def part_of(document: Document, rows: list[Row]) -> _core.CorpusPart:
+    own = [row for row in rows if row.path == document.path]
+    part = _core.CorpusPart(
+        document.path,
+        document.kind,
+        document.text,
+        [(p.start, p.end, p.role) for p in document.paragraphs],
+        units_of(document),
+    )
+    named = [(row.index, entity, count) for row in own for entity, count in row.entities.items()]
+    return part.with_entities(named).with_tokens("o200k_base", [row.tokens for row in own], heading=HEADING)
+
+
+def query_of(question: Question, **options: object) -> _core.CorpusQuery:
+    groups = [_core.CorpusGroup(family, texts, entities=named) for family, texts, named in question.groups]
+    return _core.CorpusQuery(WEIGHTS, groups, asked=question.asked, **options)
+
+
+@pytest.fixture(scope="module")
+def documents() -> list[Document]:
+    return list(list_documents(NOVEL).documents)
+
+
+@pytest.fixture(scope="module")
+def rows(documents) -> list[Row]:
+    return rows_of(documents)
+
+
+@pytest.fixture(scope="module")
+def parts(documents, rows) -> list[_core.CorpusPart]:
+    return [part_of(document, rows) for document in documents]
+
+
+@pytest.fixture(scope="module")
+def corpus(parts) -> _core.Corpus:
+    return _core.Corpus(parts)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_scores_are_those_of_a_plain_implementation(corpus, rows, question):
+    expected = reference.score(rows, question)
+    found = corpus.score(query_of(question))
+    assert len(found) == len(rows) == len(corpus)
+    scores = [found.score_of(row.path, row.index) for row in rows]
+    assert scores == pytest.approx(expected, rel=1e-3, abs=1e-6)
+    best = found.paragraphs(10)
+    assert [one.score for one in best] == sorted((one.score for one in best), reverse=True)
+    assert found.best == best[0].score
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("room", [0, 60, 400, 1500, 100_000])
+def test_the_choice_is_that_of_a_plain_implementation(corpus, rows, question, room):
+    found = corpus.score(query_of(question))
+    scores = [found.score_of(row.path, row.index) for row in rows]
+    selection = found.select(room, counter="o200k_base", join=2, gap=3)
+    chosen = {i for i, row in enumerate(rows) if (row.path, row.index) in {(c.path, c.index) for c in selection.chosen}}
+    assert chosen == reference.select(rows, scores, room, HEADING, 2, 3)
+    assert selection.tokens == reference.cost(rows, chosen, HEADING, 2, 3) <= room
+    assert (selection.stop, selection.line) == ("end", 0.0)
+
+
+def test_explain_names_numbers_that_multiply_to_the_score(corpus):
+    query = query_of(QUESTIONS[0])
+    best = corpus.score(query).paragraphs(1)[0]
+    named = corpus.explain(query, best.path, best.index)
+    weights = reference.WEIGHTS
+    signals = sum(weights[name] * named[name] for name in ("paragraph", "near", "window")) + weights["c"]
+    document = weights["unit"] * named["unit"] + weights["line"] * named["told"] + weights["asked"] * named["asked"]
+    assert named["score"] == best.score == pytest.approx(signals * (document + weights["d"]), rel=1e-5)
+    assert named["paragraph.main"] + named.get("paragraph.single", 0.0) == pytest.approx(named["paragraph"], rel=1e-4)
+
+
+def test_a_stored_part_opens_as_it_was_and_damage_is_an_error(parts, corpus):
+    stored = [part.to_bytes() for part in parts]
+    reopened = _core.Corpus.open(stored)
+    query = query_of(QUESTIONS[2])
+    assert reopened.score(query).paragraphs(99) == corpus.score(query).paragraphs(99)
+    assert reopened.paths == corpus.paths == sorted(part.path for part in parts)
+    again = _core.CorpusPart.from_bytes(stored[0])
+    assert (again.path, again.kind, again.counters, len(again)) == (
+        parts[0].path,
+        parts[0].kind,
+        ["o200k_base"],
+        len(parts[0]),
+    )
+    for damaged in (b"", stored[0][:-1], stored[0][:40] + b"\xff" + stored[0][41:]):
+        with pytest.raises(ValueError, match="corpus part is damaged"):
+            _core.CorpusPart.from_bytes(damaged)
+
+
+def test_a_change_of_one_document_gives_what_a_new_corpus_gives(documents, parts, corpus):
+    chapter = next(d for d in documents if d.kind == "chapter")
+    text = "灯塔的灯又亮了。"
+    changed = _core.CorpusPart(chapter.path, "chapter", text, [(0, len(text), "body")], [("", chapter.chapter, 0)])
+    removed = [part.path for part in parts if part.kind == "note"] + ["no/such.md"]
+    others = [part for part in parts if part.path != chapter.path and part.path not in removed]
+    query = query_of(QUESTIONS[0])
+    after = corpus.with_parts([changed], removed).score(query)
+    assert after.paragraphs(999) == _core.Corpus([*others, changed]).score(query).paragraphs(999)
+    assert after.score_of(chapter.path, 0) is not None
+    assert after.score_of(chapter.path, 1) is None
+    assert corpus.score(query).score_of(chapter.path, 1) is not None
+
+
+def test_counts_of_another_counter_join_a_corpus_without_its_words(documents, corpus):
+    costs = [(d.path, 1, None, [1] * len(d.paragraphs)) for d in documents]
+    counted = corpus.with_tokens("one", costs)
+    found = counted.score(query_of(QUESTIONS[0]))
+    # three paragraphs of one token, each after a heading, a join or a gap of one
+    assert len(found.select(6, counter="one", join=1, gap=1).chosen) == 3
+    with pytest.raises(ValueError, match='no token counts of "one"'):
+        corpus.score(query_of(QUESTIONS[0])).select(6, counter="one", join=1, gap=1)
+
+
+def test_filters_and_asked_chapters_decide_what_is_found(corpus):
+    question = QUESTIONS[0]
+    early = corpus.score(query_of(question, as_of=2)).units(99)
+    assert {unit.chapter for unit in early} <= {None, 1, 2}
+    chapters = corpus.score(query_of(question, kinds=["chapter"], chapters=(2, 3))).units(99)
+    assert [unit.chapter for unit in chapters] in ([2, 3], [3, 2])
+    found = corpus.score(query_of(question))
+    path = next(unit.path for unit in found.units(99) if unit.chapter == 3 and unit.path.startswith("chapters/"))
+    selection = found.select(100_000, counter="o200k_base", join=2, gap=2, asked=[(path, None, "head")], floor=99.0)
+    assert {one.path for one in selection.chosen} == {path}
+    assert all(one.asked for one in selection.chosen)
+    assert selection.stop == "floor"
+
+
+def test_other_wordings_lift_what_they_find(corpus):
+    own, other = (corpus.score(query_of(question)) for question in QUESTIONS[:2])
+    fused = own.fused([other], mean=0.6, most=0.4)
+    best = other.paragraphs(1)[0]
+    expected = own.score_of(best.path, best.index) / own.best + 1.0
+    assert fused.score_of(best.path, best.index) == pytest.approx(expected, rel=1e-5)
+    with pytest.raises(ValueError, match="another corpus"):
+        own.fused([_core.Corpus([]).score(query_of(QUESTIONS[0]))], mean=0.6, most=0.4)
+
+
+def test_rarities_and_coverage_say_what_occurs_nowhere(corpus):
+    there, nowhere = corpus.frequencies(["灯塔", "飞船引擎"])
+    assert there > 0 == nowhere
+    rare = corpus.rarities(["飞船引擎"])[0]
+    assert rare == pytest.approx(math.log(1 + (len(corpus) + 0.5) / 0.5))
+    query = query_of(QUESTIONS[0], concepts=[("灯塔", None, 1.0, []), ("飞船", None, 1.0, ["渡口"])])
+    coverage = corpus.score(query).coverage
+    assert coverage.missing == [1]
+    assert 0 < coverage.lost < coverage.total
+    assert coverage.best <= coverage.total - 0.4 * coverage.lost + 1e-3
+
+
+def test_values_compare_print_and_pickle():
+    one = _core.ScoredParagraph("a.md", 3, 0.5)
+    assert one == pickle.loads(pickle.dumps(one)) != _core.ScoredParagraph("a.md", 4, 0.5)
+    assert repr(one) == "ScoredParagraph(path='a.md', index=3, score=0.5)"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: _core.CorpusPart("a.md", "chapters", "", [], []), "kind must be one of"),
+        (lambda: _core.CorpusPart("a.md", "note", "ab", [(0, 2, "text")], [("", None, 0)]), "role must be one of"),
+        (lambda: _core.CorpusPart("a.md", "note", "ab", [(0, 3, "body")], [("", None, 0)]), "a.md: paragraph 0"),
+        (lambda: _core.CorpusPart("a.md", "note", "ab", [(0, 2, "body")], []), "a.md: units must begin"),
+        (lambda: _core.CorpusWeights([("main", -1.0, FLAT)]), "main: a weight must be finite and >= 0"),
+        (lambda: _core.CorpusQuery(WEIGHTS, [_core.CorpusGroup("x", [])]), 'no family "x"'),
+        (lambda: _core.Corpus([]).explain(query_of(QUESTIONS[0]), "a.md", 0), "a.md#0: no such paragraph"),
+    ],
+)
+def test_wrong_input_is_refused_by_name(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_scores_outlive_the_corpus_they_came_from(parts):
+    found = _core.Corpus(parts).score(query_of(QUESTIONS[0]))
+    gc.collect()
+    assert found.select(400, counter="o200k_base", join=2, gap=2).chosen
