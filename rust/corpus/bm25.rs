@@ -2,8 +2,8 @@
 //!
 //! Source: Robertson & Zaragoza 2009; the rarity is `ln(1 + (N - n + 1/2) / (n + 1/2))`, which is never negative.
 
-use super::corpus::Total;
 use super::gather::ONE;
+use super::table::Total;
 
 /// What a group is worth in a text, given how often it stands there (in units of 1/1024) and how long the text is.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,10 @@
 //! What a paragraph's score is made of.
 
 use super::CorpusError;
-use super::corpus::{Corpus, LEVELS};
+use super::corpus::Corpus;
 use super::query::Query;
 use super::score::{Target, run};
+use super::table::LEVELS;
 
 /// Named numbers of one paragraph, in the order of the formula.
 ///
@@ -64,6 +65,7 @@ pub fn explain(
 /// The line of the outline that tells most of `unit`.
 fn best_line(corpus: &Corpus, query: &Query, unit: u32) -> Option<u32> {
     let lines: Vec<u32> = corpus
+        .table
         .told
         .iter()
         .filter(|told| told.1 == unit)

@@ -13,14 +13,14 @@ pub fn fuse(corpus: &Corpus, own: &Scored, others: &[&Scored], mean: f32, most: 
         return fused;
     }
     let by_number = |found: &Scored| {
-        let mut scores = vec![0.0; corpus.columns.body.len()];
+        let mut scores = vec![0.0; corpus.table.columns.body.len()];
         for (number, score) in found.each() {
             scores[number as usize] = score;
         }
         scores
     };
     let by_unit = |found: &Scored| {
-        let mut ranks = vec![0.0; corpus.units.len()];
+        let mut ranks = vec![0.0; corpus.table.units.len()];
         for unit in &found.units {
             ranks[unit.unit as usize] = unit.rank;
         }

@@ -1,11 +1,12 @@
 //! Paragraphs and windows of the units that are looked into.
 
-use super::bm25::{Bm25, rarity};
-use super::corpus::{Corpus, PARAGRAPH, WINDOW};
-use super::gather::{Gathered, ONE, fixed};
-use super::query::{Concept, Query, Wanted};
+use super::bm25::Bm25;
+use super::corpus::Corpus;
+use super::gather::Gathered;
+use super::query::Query;
 use super::rank::Share;
-use super::scratch::{Counts, Scratch};
+use super::scratch::Scratch;
+use super::table::{PARAGRAPH, WINDOW};
 
 /// Neighbours count by their distance, on each side; over three, so that the sum is an average.
 const NEAR: [f32; 2] = [1.0 / 3.0, 0.5 / 3.0];
@@ -26,28 +27,15 @@ pub struct Inside {
     first: Vec<u32>,
 }
 
-/// How much of the question its best window holds.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Coverage {
-    /// Rarities of all concepts, weighted.
-    pub total: f32,
-    /// Those of the concepts whose words occur nowhere.
-    pub lost: f32,
-    /// The most that one window holds.
-    pub best: f32,
-    /// Positions of the concepts whose words occur nowhere.
-    pub missing: Vec<usize>,
-}
-
 const OUT: u32 = u32::MAX;
 
 impl Inside {
     /// Look into `units`, ascending.
     pub fn new(corpus: &Corpus, units: Vec<u32>) -> Self {
-        let mut first = vec![OUT; corpus.units.len()];
+        let mut first = vec![OUT; corpus.table.units.len()];
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for &number in &units {
-            let unit = &corpus.units[number as usize];
+            let unit = &corpus.table.units[number as usize];
             first[number as usize] = unit.first;
             match runs.last_mut() {
                 Some(run) if run.1 == unit.first => run.1 += unit.paragraphs,
@@ -63,7 +51,9 @@ impl Inside {
         }
     }
 
-    fn first_of(&self, unit: u32) -> Option<u32> {
+    /// The number of a unit's first paragraph, if it is looked into.
+    #[inline]
+    pub fn first_of(&self, unit: u32) -> Option<u32> {
         let first = self.first[unit as usize];
         (first != OUT).then_some(first)
     }
@@ -77,7 +67,7 @@ impl Inside {
         scratch: &mut Scratch,
         mut shares: [Option<Share<'_>>; 2],
     ) {
-        let all = corpus.columns.body.len();
+        let all = corpus.table.columns.body.len();
         scratch.paragraphs.reserve(all);
         scratch.windows.reserve(all);
         for sums in &mut scratch.sums {
@@ -95,9 +85,9 @@ impl Inside {
             // what stands elsewhere is as rare there as here
             let unseen = gathered.paragraphs(position) as f64 / seen.max(1) as f64;
             let bm25 = |level: usize, held: usize| {
-                let held = (held as f64 * unseen).min(corpus.totals[level].count as f64);
+                let held = (held as f64 * unseen).min(corpus.table.totals[level].count as f64);
                 let (k1, b) = (query.weights.k1[level], family.b[level]);
-                Bm25::new(corpus.totals[level], held, weight, k1, b)
+                Bm25::new(corpus.table.totals[level], held, weight, k1, b)
             };
             if scratch.paragraphs.touched.len() * DENSE > self.paragraphs {
                 self.score_all(corpus, query.weights.window > 0.0, scratch, bm25);
@@ -127,7 +117,7 @@ impl Inside {
             sums,
             ..
         } = scratch;
-        let columns = &corpus.columns;
+        let columns = &corpus.table.columns;
         let own = bm25(PARAGRAPH, paragraphs.touched.len());
         let runs = self.runs.iter().map(|run| run.0 as usize..run.1 as usize);
         for run in runs.clone() {
@@ -167,73 +157,6 @@ impl Inside {
         }
         paragraphs.drain(|_, _| {});
     }
-
-    /// How much of the question the best window holds.
-    pub fn coverage(
-        &self,
-        corpus: &Corpus,
-        concepts: &[Concept],
-        scratch: &mut Scratch,
-    ) -> Coverage {
-        let Scratch {
-            units,
-            windows,
-            blocks,
-            ..
-        } = scratch;
-        windows.reserve(corpus.columns.body.len());
-        let mut coverage = Coverage::default();
-        let mut held = vec![0.0_f32; corpus.columns.body.len()];
-        for (position, concept) in concepts.iter().enumerate() {
-            let mut gathered = Gathered::new(blocks);
-            gathered.add(corpus, [(&concept.word, 1.0)], units);
-            if concept.share > 0.0 {
-                gathered.add(corpus, concept.near.iter().map(|one| (one, 1.0)), units);
-            }
-            units.drain(|_, _| {});
-            let there = gathered.paragraphs(0);
-            if there == 0 && matches!(concept.word, Wanted::Entity(_)) {
-                continue; // known from elsewhere: that the texts do not name it says nothing of the question
-            }
-            let seen = self.mark(corpus, &gathered, 0, ONE, windows);
-            let count = windows.touched.len() as f64 * there as f64 / seen.max(1) as f64;
-            let count = count.min(corpus.totals[WINDOW].count as f64);
-            let weight = concept.weight * rarity(corpus.totals[WINDOW], count) as f32;
-            coverage.total += weight;
-            if there == 0 {
-                coverage.lost += weight;
-                coverage.missing.push(position);
-            }
-            let share = fixed(concept.share.min(1.0));
-            if share > 0 {
-                self.mark(corpus, &gathered, 1, share, windows);
-            }
-            windows
-                .drain(|window, share| held[window as usize] += weight * share as f32 / ONE as f32);
-        }
-        coverage.best = held.into_iter().fold(0.0, f32::max);
-        coverage
-    }
-
-    fn mark(
-        &self,
-        corpus: &Corpus,
-        gathered: &Gathered<'_, '_>,
-        group: usize,
-        share: u32,
-        windows: &mut Counts,
-    ) -> u64 {
-        gathered.each_paragraph(
-            group,
-            |unit| self.first_of(unit),
-            |paragraph, _| {
-                let (before, after) = corpus.columns.holding[paragraph as usize];
-                for window in paragraph - u32::from(before)..=paragraph + u32::from(after) {
-                    windows.raise(window, share);
-                }
-            },
-        )
-    }
 }
 
 /// Look at the paragraphs that hold the group, and the windows that hold these; leaves the frequencies zero.
@@ -249,7 +172,7 @@ fn score_touched(
         sums,
         ..
     } = scratch;
-    let columns = &corpus.columns;
+    let columns = &corpus.table.columns;
     let own = bm25(PARAGRAPH, paragraphs.touched.len());
     let [sums, window_sums] = sums;
     let (lengths, window_lengths) = (&columns.lengths[PARAGRAPH], &columns.lengths[WINDOW]);

@@ -53,7 +53,7 @@ impl<'c> Ledger<'c> {
             rest,
             chosen: vec![false; paragraphs],
             of_document: vec![0; corpus.documents.len()],
-            of_unit: vec![0; corpus.units.len()],
+            of_unit: vec![0; corpus.table.units.len()],
             left: i64::from(room),
         }
     }
@@ -66,7 +66,7 @@ impl<'c> Ledger<'c> {
     /// What paragraph `number`, which has not entered, would cost now.
     pub fn cost(&self, number: u32) -> Result<i64, CorpusError> {
         let unit_number = self.corpus.unit_of(number);
-        let unit = &self.corpus.units[unit_number];
+        let unit = &self.corpus.table.units[unit_number];
         let document = &self.corpus.documents[unit.document as usize];
         let Some(counts) = self.counts[unit.document as usize] else {
             let path = &document.rows.path;
@@ -117,7 +117,7 @@ impl<'c> Ledger<'c> {
 
     fn count(&mut self, number: u32, enters: bool) {
         let unit = self.corpus.unit_of(number);
-        let document = self.corpus.units[unit].document as usize;
+        let document = self.corpus.table.units[unit].document as usize;
         self.chosen[number as usize] = enters;
         for count in [&mut self.of_unit[unit], &mut self.of_document[document]] {
             *count = if enters { *count + 1 } else { *count - 1 };

@@ -2,14 +2,15 @@
 //!
 //! From the ground up:
 //!
-//! - `key`: terms to numbers. `varint`, `postings`, `terms`: occurrence lists as bytes.
+//! - `key`: terms to numbers. `varint`, `postings`, `terms`: occurrence lists as bytes; `collect`: from text.
 //! - `rows`, `window`: paragraphs, units (a chapter, a section, a line of the outline), what stands around a paragraph.
 //! - `part`: one document, immutable; `wire`: the same as bytes for a store.
 //! - `segment`, `merge`, `layer`: many documents as one dictionary, a small part of it in place of what has changed.
-//! - `corpus`: the parts of a project in path order, changed by document.
-//! - `query`; `gather` (postings), `rank` (units), `inside` (paragraphs and windows), `score` (their product),
+//! - `corpus`: the parts of a project in path order, changed by document; `table`: its units and sums.
+//! - `query`; `gather` (postings), `rank` (units), `inside` (paragraphs and windows),
+//!   `coverage` (how much of the question is there), `score` (their product),
 //!   `scored` (what was found), `explain`, `fuse` (several wordings).
-//! - `select`: paragraphs by score into a number of tokens; `ledger`: what they cost together.
+//! - `select`: paragraphs by score into a number of tokens; `asked`: what is asked for by name; `ledger`: what they cost.
 //!
 //! Must hold: nothing here reads a file or keeps text; equal documents give equal scores, whichever way the corpus came
 //! about; ties fall by (path, paragraph). Scores are `f32`, added in the order of the query.
@@ -19,9 +20,12 @@
     reason = "scores need no more than the 24 bits of an f32"
 )]
 
+mod asked;
 mod bm25;
+mod collect;
 #[allow(clippy::module_inception, reason = "the corpus of the room")]
 pub mod corpus;
+pub mod coverage;
 pub mod explain;
 pub mod fuse;
 mod gather;
@@ -40,6 +44,7 @@ pub mod scored;
 mod scratch;
 mod segment;
 pub mod select;
+pub mod table;
 mod terms;
 mod varint;
 mod window;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::CorpusError;
+use super::collect::Collector;
 use super::key::FAMILIES;
 use super::rows::{Kind, Paragraph, Role, Rows, Unit, extent};
-use super::terms::{Collector, FamilyTerms, Row};
+use super::terms::{FamilyTerms, Row};
 
 /// A paragraph to be taken in: `text[start..end]` in code points, and what it is.
 pub type ParagraphSpan = (u32, u32, Role);

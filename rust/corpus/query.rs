@@ -1,9 +1,9 @@
 //! A question as the corpus takes it: groups of terms in families, weights as data, what may be looked at.
 
 use super::CorpusError;
-use super::corpus::LEVELS;
 use super::key::{Key, keys_of};
 use super::rows::Kind;
+use super::table::LEVELS;
 
 /// What must stand in a paragraph.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,10 +1,11 @@
 //! Units for a question: what their own words, the outline and the chapter numbers say of them.
 
 use super::bm25::Bm25;
-use super::corpus::{Corpus, LINE, UNIT};
+use super::corpus::Corpus;
 use super::gather::Gathered;
 use super::query::Query;
 use super::scratch::Counts;
+use super::table::{LINE, UNIT, Unit};
 
 /// The signals of every unit of the corpus, by number.
 #[derive(Debug, Default)]
@@ -54,10 +55,10 @@ pub fn rank_units<'c>(
     counts: &mut Counts,
     mut shares: [Option<Share<'_>>; 2],
 ) -> UnitSignals {
-    let all = corpus.units.len();
-    let passes = |unit: &super::corpus::Unit| query.filter.passes(unit.kind, unit.chapter);
+    let all = corpus.table.units.len();
+    let passes = |unit: &Unit| query.filter.passes(unit.kind, unit.chapter);
     let mut signals = UnitSignals {
-        allowed: corpus.units.iter().map(passes).collect(),
+        allowed: corpus.table.units.iter().map(passes).collect(),
         own: vec![0.0; all],
         told: vec![0.0; all],
         lines: vec![0.0; all],
@@ -71,7 +72,10 @@ pub fn rank_units<'c>(
         let any = group.any.iter().map(|(wanted, factor)| (wanted, *factor));
         gathered.add(corpus, any, counts);
         let weight = family.weight * group.weight;
-        let (lengths, is_line) = (&corpus.columns.unit_lengths, &corpus.columns.lines);
+        let (lengths, is_line) = (
+            &corpus.table.columns.unit_lengths,
+            &corpus.table.columns.lines,
+        );
         let told = counts
             .touched
             .iter()
@@ -79,7 +83,7 @@ pub fn rank_units<'c>(
             .count();
         let bm25 = |level: usize, held: usize| {
             let (k1, b) = (query.weights.k1[level], family.b[level]);
-            Bm25::new(corpus.totals[level], held as f64, weight, k1, b)
+            Bm25::new(corpus.table.totals[level], held as f64, weight, k1, b)
         };
         let (own, line) = (bm25(UNIT, counts.touched.len()), bm25(LINE, told));
         let (sums, lines) = (signals.own.as_mut_slice(), signals.lines.as_mut_slice());
@@ -96,7 +100,7 @@ pub fn rank_units<'c>(
             }
         }
     }
-    for &(line, unit) in &corpus.told {
+    for &(line, unit) in &corpus.table.told {
         let held = &mut signals.told[unit as usize];
         *held = held.max(signals.lines[line as usize]);
     }
@@ -119,7 +123,7 @@ pub fn over_best(values: &mut [f32], counts: impl Fn(usize) -> bool) -> f32 {
 
 impl UnitSignals {
     fn mark(&mut self, corpus: &Corpus, query: &Query) {
-        for (number, unit) in corpus.units.iter().enumerate() {
+        for (number, unit) in corpus.table.units.iter().enumerate() {
             if unit.kind == super::rows::Kind::Chapter
                 && unit
                     .chapter
@@ -158,11 +162,11 @@ impl UnitSignals {
 
     /// The units to look into: the best by `sum` until they have `paragraphs`, in the order of the corpus.
     pub fn best(&self, corpus: &Corpus, paragraphs: Option<usize>, lifted: &[f32]) -> Vec<u32> {
-        let allowed = (0..corpus.units.len()).filter(|&unit| self.allowed[unit]);
+        let allowed = (0..corpus.table.units.len()).filter(|&unit| self.allowed[unit]);
         let room = paragraphs.unwrap_or(usize::MAX);
         let there: usize = allowed
             .clone()
-            .map(|unit| corpus.units[unit].paragraphs as usize)
+            .map(|unit| corpus.table.units[unit].paragraphs as usize)
             .sum();
         if there <= room {
             return allowed.map(|unit| unit as u32).collect();
@@ -175,7 +179,7 @@ impl UnitSignals {
         while taken < room
             && let Some((_, std::cmp::Reverse(unit))) = heap.pop()
         {
-            taken += corpus.units[unit as usize].paragraphs as usize;
+            taken += corpus.table.units[unit as usize].paragraphs as usize;
             chosen.push(unit);
         }
         chosen.sort_unstable();

@@ -116,6 +116,9 @@ impl Rows {
             }
             end = paragraph.end;
         }
+        if units.iter().any(|unit| unit.chapter == Some(u32::MAX)) {
+            return invalid("a chapter number must be below 2^32 - 1".to_owned());
+        }
         let begins: Vec<u32> = units.iter().map(|unit| unit.first).collect();
         let ordered = begins.windows(2).all(|pair| pair[0] < pair[1]);
         let ends = |last: u32| (last as usize) < paragraphs.len();

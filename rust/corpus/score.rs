@@ -6,18 +6,20 @@
 //!
 //! P, W, U, O are sums of BM25 over the groups of the question, each over its best; N is P of the two paragraphs before
 //! and after, nearer ones more; A is 1 for a chapter asked for by number. A unit's worth lifts its paragraphs, a
-//! paragraph's own words choose among them. Measured against a sum, ranks, learnt weights: see `docs/decisions`.
+//! paragraph's own words choose among them.
 
 use super::CorpusError;
 use super::bm25::rarity;
-use super::corpus::{Corpus, LEVELS, PARAGRAPH, WINDOW};
+use super::corpus::Corpus;
+use super::coverage::Coverage;
 use super::gather::{Gathered, frequency};
-use super::inside::{Coverage, Inside, near};
+use super::inside::{Inside, near};
 use super::key::keys_of;
 use super::query::{Given, Query};
 use super::rank::{Share, UnitSignals, rank_units};
 use super::scored::Scored;
 use super::scratch::Scratch;
+use super::table::{LEVELS, PARAGRAPH, WINDOW};
 
 /// One paragraph that is asked about: by level what each family adds to it, its window, its unit, the unit's line.
 pub(super) struct Target<'t> {
@@ -106,8 +108,8 @@ impl Dense {
     fn of(corpus: &Corpus, signals: &[Given]) -> Self {
         let mut dense = Self::default();
         for signal in signals {
-            let mut values = vec![0.0; corpus.columns.body.len()];
-            dense.lifted.resize(corpus.units.len(), 0.0);
+            let mut values = vec![0.0; corpus.table.columns.body.len()];
+            dense.lifted.resize(corpus.table.units.len(), 0.0);
             for (path, index, value) in &signal.values {
                 if let Some(number) = corpus.paragraph(path, *index) {
                     values[number as usize] += value;
@@ -155,7 +157,7 @@ fn multiply(
     let mut scored = Scored::new(corpus, query, inside, units);
     let (mut around, mut given) = (Vec::new(), Vec::new());
     for (place, &number) in inside.units.iter().enumerate() {
-        let unit = &corpus.units[number as usize];
+        let unit = &corpus.table.units[number as usize];
         let range = unit.first as usize..(unit.first + unit.paragraphs) as usize;
         let [own, window] = scratch.sums.each_mut().map(|sums| &mut sums[range.clone()]);
         for sum in own.iter_mut() {
@@ -182,7 +184,7 @@ fn multiply(
                 + weights.near * around[at]
                 + weights.window * window[at]
                 + given[at];
-            let factor = if corpus.columns.body[range.start + at] {
+            let factor = if corpus.table.columns.body[range.start + at] {
                 1.0
             } else {
                 weights.heading
@@ -221,6 +223,6 @@ pub fn frequencies<'t>(corpus: &Corpus, texts: impl IntoIterator<Item = &'t str>
 /// The rarity among paragraphs of each text, see `bm25`.
 pub fn rarities<'t>(corpus: &Corpus, texts: impl IntoIterator<Item = &'t str>) -> Vec<f64> {
     let held = frequencies(corpus, texts).into_iter();
-    held.map(|held| rarity(corpus.totals[PARAGRAPH], held as f64))
+    held.map(|held| rarity(corpus.table.totals[PARAGRAPH], held as f64))
         .collect()
 }

@@ -3,10 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::corpus::{Corpus, LEVELS};
-use super::inside::{Coverage, Inside};
+use super::corpus::Corpus;
+use super::coverage::Coverage;
+use super::inside::Inside;
 use super::query::Query;
 use super::rank::UnitSignals;
+use super::table::LEVELS;
 
 /// A unit and what it is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +59,7 @@ impl Scored {
             ..Self::default()
         };
         let mut looked = inside.units.iter().copied().peekable();
-        for unit in 0..corpus.units.len() as u32 {
+        for unit in 0..corpus.table.units.len() as u32 {
             let at = unit as usize;
             if looked.next_if_eq(&unit).is_some() {
                 scored.places.push(if signals.allowed[at] {
@@ -137,7 +139,7 @@ impl Scored {
 
     /// The number and score of the best paragraph of unit number `unit`; None when it was not looked into.
     pub fn best_of(&self, corpus: &Corpus, unit: u32) -> Option<(u32, f32)> {
-        let unit = &corpus.units[unit as usize];
+        let unit = &corpus.table.units[unit as usize];
         let numbers = unit.first..unit.first + unit.paragraphs;
         let scores = numbers.filter_map(|number| Some((number, self.score_of(number)?)));
         scores.fold(None, |best: Option<(u32, f32)>, one| match best {

@@ -4,10 +4,8 @@
 //! blocks, then per block (again only with several units) `unit gap` and the block.
 
 use super::CorpusError;
-use super::key::{FAMILIES, Key};
 use super::postings::{Block, write_block};
 use super::varint::{self, Reader};
-use crate::text::analyzer::{Term, each_term};
 
 /// Every so many keys one is kept as a sample: merging many documents cuts the keys into ranges by them.
 const SAMPLED: u32 = 128;
@@ -207,38 +205,6 @@ impl FamilyTerms {
     }
 }
 
-/// Collects the terms of a document, paragraph by paragraph.
-#[derive(Debug, Default)]
-pub struct Collector {
-    /// Per family of text: key in the upper half, paragraph in the lower.
-    found: [Vec<u64>; FAMILIES - 1],
-}
-
-impl Collector {
-    /// Take in the text of paragraph number `paragraph`; its length in terms (pairs and words).
-    pub fn add(&mut self, paragraph: u32, text: &str) -> u32 {
-        let mut length = 0;
-        each_term(text, |term| {
-            length += u32::from(!matches!(term, Term::Single(_)));
-            let Key { family, number } = Key::of(term);
-            self.found[family as usize].push(u64::from(number) << 32 | u64::from(paragraph));
-        });
-        length
-    }
-
-    /// The families of text, in their order.
-    pub fn finish(self, units: &[UnitSpan]) -> [FamilyTerms; FAMILIES - 1] {
-        self.found.map(|mut found| {
-            found.sort_unstable();
-            let rows: Vec<Row> = found
-                .chunk_by(|a, b| a == b)
-                .map(|same| ((same[0] >> 32) as u32, same[0] as u32, same.len() as u32))
-                .collect();
-            FamilyTerms::from_rows(&rows, units)
-        })
-    }
-}
-
 /// Rows of entities under other numbers: `numbers[local]`.
 pub fn renumbered(entities: &FamilyTerms, units: &[UnitSpan], numbers: &[u32]) -> FamilyTerms {
     let mut rows: Vec<Row> = Vec::new();
@@ -251,14 +217,13 @@ pub fn renumbered(entities: &FamilyTerms, units: &[UnitSpan], numbers: &[u32]) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::key::Family;
     use super::*;
     use proptest::prelude::*;
 
     fn rows_of(family: &FamilyTerms, units: &[UnitSpan]) -> Vec<Row> {
         let mut rows = Vec::new();
         family.each_row(units, |key, paragraph, count| {
-            rows.push((key, paragraph, count))
+            rows.push((key, paragraph, count));
         });
         rows
     }
@@ -274,24 +239,6 @@ mod tests {
             prop_assert_eq!(&rows_of(&family, units), &rows);
             prop_assert_eq!(FamilyTerms::check(family.keys, &family.bytes, units).ok(), Some(family));
         }
-    }
-
-    #[test]
-    fn repeated_terms_are_counted_per_paragraph() {
-        let mut collector = Collector::default();
-        assert_eq!(collector.add(0, "灯灯灯 lamp"), 3);
-        collector.add(1, "the lamps, a lamp");
-        let units = [(0, 2)];
-        let families = collector.finish(&units);
-        let word = Key::of(Term::Word("lamp")).number;
-        assert_eq!(
-            rows_of(&families[Family::Word as usize], &units),
-            [(word, 0, 1), (word, 1, 2)]
-        );
-        assert_eq!(
-            rows_of(&families[Family::Character as usize], &units),
-            [(u32::from('灯'), 0, 3)]
-        );
     }
 
     #[test]

@@ -99,8 +99,8 @@ mod tests {
     fn lengths(windows: &Windows, paragraphs: &[Paragraph]) -> Vec<u32> {
         let mut lengths = vec![0; paragraphs.len()];
         for (held, &(before, after)) in windows.holding.iter().enumerate() {
-            for own in held - usize::from(before)..=held + usize::from(after) {
-                lengths[own] += paragraphs[held].length;
+            for length in &mut lengths[held - usize::from(before)..=held + usize::from(after)] {
+                *length += paragraphs[held].length;
             }
         }
         lengths

@@ -25,7 +25,7 @@ fn found(corpus: &Corpus) -> Scored {
 
 fn same(changed: &Corpus, scratch: &Corpus) {
     assert_eq!(found(changed), found(scratch));
-    assert_eq!(changed.totals, scratch.totals);
+    assert_eq!(changed.table.totals, scratch.table.totals);
 }
 
 proptest! {

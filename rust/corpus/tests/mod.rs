@@ -9,17 +9,21 @@ mod selection;
 
 use proptest::prelude::*;
 
-use super::corpus::{Corpus, LEVELS};
+use super::corpus::Corpus;
 use super::part::{Part, TokenCounts};
 use super::query::{FamilyWeight, Filter, Group, Query, Wanted, Weights};
 use super::rows::{Kind, Role, Unit};
+use super::table::LEVELS;
+
+/// Text, role, entities with how often.
+type DraftParagraph = (String, Role, Vec<(&'static str, u32)>);
 
 /// A document before it is a part: paragraphs of words, units by how many paragraphs they have.
 #[derive(Debug, Clone)]
 pub struct Draft {
     pub path: String,
     pub kind: Kind,
-    pub paragraphs: Vec<(String, Role, Vec<(&'static str, u32)>)>,
+    pub paragraphs: Vec<DraftParagraph>,
     pub units: Vec<(Option<u32>, usize)>,
     pub tokens: Vec<u32>,
     pub heading: u32,
@@ -41,16 +45,17 @@ const WORDS: [&str; 12] = [
 ];
 const IDS: [&str; 4] = ["lin", "bai", "su", "zhou"];
 
-fn paragraph() -> impl Strategy<Value = (String, Role, Vec<(&'static str, u32)>)> {
+fn paragraph() -> impl Strategy<Value = DraftParagraph> {
     let words = proptest::collection::vec((0..WORDS.len(), any::<bool>()), 0..14);
     let role =
         prop_oneof![8 => Just(Role::Body), 1 => Just(Role::Heading), 1 => Just(Role::FrontMatter)];
     let entities = proptest::collection::vec((0..IDS.len(), 1..4_u32), 0..3);
     (words, role, entities).prop_map(|(words, role, entities)| {
-        let text: String = words
-            .into_iter()
-            .map(|(word, space)| format!("{}{}", WORDS[word], if space { " " } else { "" }))
-            .collect();
+        let mut text = String::new();
+        for (word, space) in words {
+            text += WORDS[word];
+            text += if space { " " } else { "" };
+        }
         (
             text,
             role,

@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
 use super::kind_of;
-use crate::corpus::corpus::LEVELS;
 use crate::corpus::query::{Concept, FamilyWeight, Filter, Given, Group, Query, Wanted, Weights};
+use crate::corpus::table::LEVELS;
 
 type Families = Vec<(String, f32, [f32; LEVELS])>;
 type Words = Vec<(PyBackedStr, f32)>;

@@ -78,7 +78,7 @@ impl CorpusScores {
         ranked
             .take(limit)
             .map(|one| {
-                let unit = &self.corpus.units[one.unit as usize];
+                let unit = &self.corpus.table.units[one.unit as usize];
                 let document = &self.corpus.documents[unit.document as usize];
                 let position = one.unit - document.first_unit;
                 let best = self.scored.best_of(&self.corpus, one.unit);
@@ -194,7 +194,7 @@ impl CorpusScores {
 
 impl CorpusScores {
     fn place(&self, number: u32) -> (&str, u32) {
-        let unit = &self.corpus.units[self.corpus.unit_of(number)];
+        let unit = &self.corpus.table.units[self.corpus.unit_of(number)];
         let document = &self.corpus.documents[unit.document as usize];
         (&document.rows.path, number - document.first_paragraph)
     }
