@@ -31,10 +31,12 @@ impl Inside {
     ) -> Coverage {
         let Scratch {
             units,
+            paragraphs,
             windows,
             blocks,
             ..
         } = scratch;
+        paragraphs.reserve(corpus.table.columns.body.len());
         windows.reserve(corpus.table.columns.body.len());
         let mut coverage = Coverage::default();
         let mut held = vec![0.0_f32; corpus.table.columns.body.len()];
@@ -49,7 +51,7 @@ impl Inside {
             if there == 0 && matches!(concept.word, Wanted::Entity(_)) {
                 continue; // known from elsewhere: that the texts do not name it says nothing of the question
             }
-            let seen = self.mark(corpus, &gathered, 0, ONE, windows);
+            let seen = self.mark(corpus, &gathered, (0, ONE), paragraphs, windows);
             let count = windows.touched.len() as f64 * there as f64 / seen.max(1) as f64;
             let count = count.min(corpus.table.totals[WINDOW].count as f64);
             let weight = concept.weight * rarity(corpus.table.totals[WINDOW], count) as f32;
@@ -60,7 +62,7 @@ impl Inside {
             }
             let share = fixed(concept.share.min(1.0));
             if share > 0 {
-                self.mark(corpus, &gathered, 1, share, windows);
+                self.mark(corpus, &gathered, (1, share), paragraphs, windows);
             }
             windows
                 .drain(|window, share| held[window as usize] += weight * share as f32 / ONE as f32);
@@ -69,23 +71,28 @@ impl Inside {
         coverage
     }
 
+    /// Raise the windows of the paragraphs that hold a group to `share`; how many paragraphs there are, one counted
+    /// once for each wording.
     fn mark(
         &self,
         corpus: &Corpus,
         gathered: &Gathered<'_, '_>,
-        group: usize,
-        share: u32,
+        (group, share): (usize, u32),
+        paragraphs: &mut Counts,
         windows: &mut Counts,
     ) -> u64 {
-        gathered.each_paragraph(
+        let seen = gathered.each_paragraph(
             group,
             |unit| self.first_of(unit),
-            |paragraph, _| {
-                let (before, after) = corpus.table.columns.holding[paragraph as usize];
-                for window in paragraph - u32::from(before)..=paragraph + u32::from(after) {
-                    windows.raise(window, share);
-                }
-            },
-        )
+            |paragraph, _| paragraphs.raise(paragraph, share),
+        );
+        let holding = corpus.table.columns.holding.as_slice();
+        paragraphs.drain(|paragraph, share| {
+            let (before, after) = holding[paragraph as usize];
+            for window in paragraph - u32::from(before)..=paragraph + u32::from(after) {
+                windows.raise(window, share);
+            }
+        });
+        seen
     }
 }
