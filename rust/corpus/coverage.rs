@@ -4,7 +4,7 @@ use super::bm25::rarity;
 use super::corpus::Corpus;
 use super::gather::{Gathered, ONE, fixed};
 use super::inside::Inside;
-use super::query::{Concept, Wanted};
+use super::query::{Query, Wanted};
 use super::scratch::{Counts, Scratch};
 use super::table::WINDOW;
 
@@ -22,36 +22,35 @@ pub struct Coverage {
 }
 
 impl Inside {
-    /// How much of the question the best window holds.
+    /// How much of the question the best window holds; `gathered` are its groups.
     pub fn coverage(
         &self,
         corpus: &Corpus,
-        concepts: &[Concept],
+        query: &Query,
+        gathered: &Gathered<'_, '_>,
         scratch: &mut Scratch,
     ) -> Coverage {
         let Scratch {
             units,
             paragraphs,
             windows,
-            blocks,
             ..
         } = scratch;
-        paragraphs.reserve(corpus.table.columns.body.len());
-        windows.reserve(corpus.table.columns.body.len());
+        let all = corpus.table.columns.body.len();
+        paragraphs.reserve(all);
+        windows.reserve(all);
         let mut coverage = Coverage::default();
-        let mut held = vec![0.0_f32; corpus.table.columns.body.len()];
-        for (position, concept) in concepts.iter().enumerate() {
-            let mut gathered = Gathered::new(blocks);
-            gathered.add(corpus, [(&concept.word, 1.0)], units);
-            if concept.share > 0.0 {
-                gathered.add(corpus, concept.near.iter().map(|one| (one, 1.0)), units);
-            }
+        let mut held = vec![0.0_f32; all];
+        let mut blocks = Vec::new();
+        for (position, concept) in query.concepts.iter().enumerate() {
+            let mut word = Gathered::new(&mut blocks);
+            word.add(corpus, [(&concept.word, 1.0)], units);
             units.drain(|_, _| {});
-            let there = gathered.paragraphs(0);
+            let there = word.paragraphs(0);
             if there == 0 && matches!(concept.word, Wanted::Entity(_)) {
                 continue; // known from elsewhere: that the texts do not name it says nothing of the question
             }
-            let seen = self.mark(corpus, &gathered, (0, ONE), paragraphs, windows);
+            let seen = self.mark(corpus, &word, (0, 0, ONE), paragraphs, windows);
             let count = windows.touched.len() as f64 * there as f64 / seen.max(1) as f64;
             let count = count.min(corpus.table.totals[WINDOW].count as f64);
             let weight = concept.weight * rarity(corpus.table.totals[WINDOW], count) as f32;
@@ -60,12 +59,14 @@ impl Inside {
                 coverage.lost += weight;
                 coverage.missing.push(position);
             }
-            let share = fixed(concept.share.min(1.0));
-            if share > 0 {
-                self.mark(corpus, &gathered, (1, share), paragraphs, windows);
+            let share = fixed(query.share.min(1.0));
+            if let Some(group) = concept.group.filter(|_| share > 0) {
+                let least = fixed(query.near);
+                self.mark(corpus, gathered, (group, least, share), paragraphs, windows);
             }
-            windows
-                .drain(|window, share| held[window as usize] += weight * share as f32 / ONE as f32);
+            windows.drain(|window, share| {
+                held[window as usize] += weight * share as f32 / ONE as f32;
+            });
         }
         coverage.best = held.into_iter().fold(0.0, f32::max);
         coverage
@@ -77,12 +78,13 @@ impl Inside {
         &self,
         corpus: &Corpus,
         gathered: &Gathered<'_, '_>,
-        (group, share): (usize, u32),
+        (group, least, share): (usize, u32, u32),
         paragraphs: &mut Counts,
         windows: &mut Counts,
     ) -> u64 {
         let seen = gathered.each_paragraph(
             group,
+            least,
             |unit| self.first_of(unit),
             |paragraph, _| paragraphs.raise(paragraph, share),
         );

@@ -125,17 +125,20 @@ impl<'c, 's> Gathered<'c, 's> {
         self.groups[group].paragraphs
     }
 
-    /// Call `found` with (paragraph, frequency) for every wording of a group in the units for which `first` gives the
-    /// number of the first paragraph; how many paragraphs there were, one counted once for each wording.
+    /// Call `found` with (paragraph, frequency) for every wording of a group whose factor is at least `least`, in the
+    /// units for which `first` gives the number of the first paragraph; how many paragraphs there were, one counted once
+    /// for each wording.
     #[inline]
     pub fn each_paragraph(
         &self,
         group: usize,
+        least: u32,
         first: impl Fn(u32) -> Option<u32>,
         mut found: impl FnMut(u32, u32),
     ) -> u64 {
         let mut paragraphs = 0;
-        for Wording { factor, postings } in &self.wordings[self.groups[group].wordings.clone()] {
+        let wordings = &self.wordings[self.groups[group].wordings.clone()];
+        for Wording { factor, postings } in wordings.iter().filter(|one| one.factor >= least) {
             match postings {
                 Postings::Blocks(bytes, range) => {
                     for &(unit, at) in &self.blocks[range.clone()] {

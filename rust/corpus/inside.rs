@@ -79,6 +79,7 @@ impl Inside {
             let counts = &mut scratch.paragraphs;
             let seen = gathered.each_paragraph(
                 position,
+                0,
                 |unit| self.first_of(unit),
                 |paragraph, frequency| counts.add(paragraph, frequency),
             );

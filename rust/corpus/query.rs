@@ -39,10 +39,8 @@ pub struct Concept {
     pub word: Wanted,
     /// Factor on its rarity.
     pub weight: f32,
-    /// Words that mean about the same.
-    pub near: Vec<Wanted>,
-    /// What one of those is worth beside the word itself, 0 to 1.
-    pub share: f32,
+    /// The group of words that mean about the same, if there is one: its wordings of a factor of at least `near`.
+    pub group: Option<usize>,
 }
 
 /// What a family of terms weighs.
@@ -131,6 +129,10 @@ pub struct Query {
     pub groups: Vec<Group>,
     /// Its words, for the share of them that a window holds.
     pub concepts: Vec<Concept>,
+    /// The least factor of a wording that counts as near a concept.
+    pub near: f32,
+    /// What such a wording is worth beside the word itself, 0 to 1.
+    pub share: f32,
     /// The constants.
     pub weights: Weights,
     /// Chapters asked for by number.
@@ -208,11 +210,18 @@ impl Query {
             let values = given.values.iter().map(|value| (name, value.2));
             all_weights(values.chain([(name, given.weight), (name, given.near)]))?;
         }
-        all_weights(
-            self.concepts
-                .iter()
-                .flat_map(|one| [("concept", one.weight), ("share", one.share)]),
-        )
+        let groups = self.groups.len();
+        if let Some(group) = self
+            .concepts
+            .iter()
+            .filter_map(|one| one.group)
+            .find(|group| *group >= groups)
+        {
+            let what = format!("concept of group {group} of {groups}");
+            return Err(CorpusError::Invalid(what));
+        }
+        let concepts = self.concepts.iter().map(|one| ("concept", one.weight));
+        all_weights(concepts.chain([("near", self.near), ("share", self.share)]))
     }
 }
 

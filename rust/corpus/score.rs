@@ -84,12 +84,12 @@ pub(super) fn run(
         let frequencies = (0..query.groups.len())
             .map(|group| gathered.paragraphs(group))
             .collect();
-        scratch.blocks = blocks;
         let coverage = if query.concepts.is_empty() {
             Coverage::default()
         } else {
-            inside.coverage(corpus, &query.concepts, scratch)
+            inside.coverage(corpus, query, &gathered, scratch)
         };
+        scratch.blocks = blocks;
         let mut scored = multiply(corpus, query, &inside, &units, &given, scratch, target);
         (scored.frequencies, scored.coverage) = (frequencies, coverage);
         (scored, units)

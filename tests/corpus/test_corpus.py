@@ -214,7 +214,7 @@ def test_rarities_and_coverage_say_what_occurs_nowhere(corpus):
     assert there > 0 == nowhere
     rare = corpus.rarities(["飞船引擎"])[0]
     assert rare == pytest.approx(math.log(1 + (len(corpus) + 0.5) / 0.5))
-    query = query_of(QUESTIONS[0], concepts=[("灯塔", None, 1.0, []), ("飞船", None, 1.0, ["渡口"])])
+    query = query_of(QUESTIONS[0], concepts=[("灯塔", None, 1.0, None), ("飞船", None, 1.0, 1)])
     coverage = corpus.score(query).coverage
     assert coverage.missing == [1]
     assert 0 < coverage.lost < coverage.total

@@ -186,6 +186,8 @@ pub fn query() -> Query {
             ),
         ],
         concepts: Vec::new(),
+        near: 0.3,
+        share: 0.6,
         weights: weights(),
         chapters: vec![2],
         paragraphs: Vec::new(),

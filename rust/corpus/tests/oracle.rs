@@ -287,17 +287,30 @@ fn one_chapter() -> Draft {
 #[test]
 fn coverage_is_what_the_best_window_holds_and_names_what_occurs_nowhere() {
     let corpus = corpus(&[one_chapter()]);
-    let concept = |word: &str, near: &[&str]| Concept {
+    let concept = |word: &str, group| Concept {
         word: Wanted::text(word),
         weight: 1.0,
-        near: near.iter().map(|word| Wanted::text(word)).collect(),
-        share: 0.6,
+        group,
     };
     let mut query = query();
+    // the factor of the river is too low to count as near, that of the crossing is not
+    let any = vec![(Wanted::text("渡口"), 0.5), (Wanted::text("river"), 0.25)];
+    let near = Group {
+        family: 2,
+        weight: 1.0,
+        any,
+    };
+    query.groups = vec![
+        near.clone(),
+        Group {
+            any: near.any[1..].to_vec(),
+            ..near
+        },
+    ];
     query.concepts = vec![
-        concept("灯塔", &[]),
-        concept("钟楼", &["渡口"]),
-        concept("clock", &[]),
+        concept("灯塔", None),
+        concept("钟楼", Some(0)),
+        concept("clock", Some(1)),
     ];
     let found = score(&corpus, &query).unwrap().coverage;
     // four windows, each the whole chapter: what is everywhere says ln(1 + .5 / 4.5), what is nowhere ln(1 + 4.5 / .5)

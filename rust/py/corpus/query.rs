@@ -13,7 +13,7 @@ type Words = Vec<(PyBackedStr, f32)>;
 type Values = Vec<(String, u32, f32)>;
 type ParagraphSignals = Vec<(String, f32, f32, Values)>;
 type UnitSignals = Vec<(String, f32, Values)>;
-type Concepts = Vec<(Option<PyBackedStr>, Option<String>, f32, Vec<PyBackedStr>)>;
+type Concepts = Vec<(Option<PyBackedStr>, Option<String>, f32, Option<usize>)>;
 
 /// Every constant of the score.
 #[pyclass(frozen, module = "armarius._core")]
@@ -107,10 +107,10 @@ pub struct CorpusQuery(pub(super) Query);
 #[allow(clippy::needless_pass_by_value)]
 #[pymethods]
 impl CorpusQuery {
-    /// Concepts are (word or None, entity or None, weight, near words); signals (name, weight, near, values) and
+    /// Concepts are (word or None, entity or None, weight, group of near words or None); signals (name, weight, near, values) and
     /// (name, weight, values), values (path, paragraph or unit, value).
     #[new]
-    #[pyo3(signature = (weights, groups, *, asked = Vec::new(), concepts = Vec::new(), share = 0.6,
+    #[pyo3(signature = (weights, groups, *, asked = Vec::new(), concepts = Vec::new(), near = 0.3, share = 0.6,
         paragraph_signals = Vec::new(), unit_signals = Vec::new(), kinds = Vec::new(), chapters = (None, None),
         as_of = None, look_into = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords")]
@@ -119,6 +119,7 @@ impl CorpusQuery {
         groups: Vec<PyRef<'_, CorpusGroup>>,
         asked: Vec<u32>,
         concepts: Concepts,
+        near: f32,
         share: f32,
         paragraph_signals: ParagraphSignals,
         unit_signals: UnitSignals,
@@ -146,14 +147,13 @@ impl CorpusQuery {
         }
         let concepts = concepts
             .into_iter()
-            .map(|(word, entity, weight, near)| Concept {
+            .map(|(word, entity, weight, group)| Concept {
                 word: match (word, entity) {
                     (_, Some(id)) => Wanted::Entity(id),
                     (word, None) => Wanted::text(word.as_deref().unwrap_or_default()),
                 },
                 weight,
-                near: near.iter().map(|word| Wanted::text(word)).collect(),
-                share,
+                group,
             });
         let paragraphs = paragraph_signals
             .into_iter()
@@ -175,6 +175,8 @@ impl CorpusQuery {
         let query = Query {
             groups: placed,
             concepts: concepts.collect(),
+            near,
+            share,
             weights,
             chapters: asked,
             paragraphs: paragraphs.collect(),
