@@ -299,6 +299,7 @@ class CorpusGroup:
         family: str,
         texts: list[tuple[str, float]],
         *,
+        terms: list[tuple[str, float]] = ...,
         entities: list[tuple[str, float]] = ...,
         weight: float = 1.0,
     ) -> CorpusGroup: ...

@@ -4,7 +4,7 @@
 //! basic plane, are hashed to 32 bits: a word that stands nowhere is taken for one of 10,000 others with a chance of
 //! two in a million. The hash is written to disk and therefore spelt out here.
 
-use crate::text::analyzer::{Term, each_term};
+use crate::text::analyzer::{Term, each_term, unspaced};
 
 /// What kind of term a key is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +71,17 @@ pub fn keys_of(text: &str) -> Vec<Key> {
     keys
 }
 
+/// The key of a term as `text::analyzer` spells it: a stem is not stemmed again, which could change it.
+pub fn key_of_term(term: &str) -> Option<Key> {
+    let mut characters = term.chars();
+    match (characters.next(), characters.next(), characters.next()) {
+        (Some(c), None, _) if unspaced(c) => Some(Key::of(Term::Single(c))),
+        (Some(a), Some(b), None) if unspaced(a) && unspaced(b) => Some(Key::of(Term::Pair(a, b))),
+        (Some(_), _, _) => Some(Key::of(Term::Word(term))),
+        (None, _, _) => None,
+    }
+}
+
 /// FNV-1a, then a finaliser (`SplitMix64`) so that every bit depends on every byte; the upper half of it.
 fn hash(bytes: &[u8]) -> u32 {
     let mut h = 0xcbf2_9ce4_8422_2325_u64;
@@ -85,6 +96,7 @@ fn hash(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::analyzer::term_strings;
 
     #[test]
     fn a_phrase_needs_its_pairs_and_a_single_character_itself() {
@@ -95,6 +107,20 @@ mod tests {
         assert_eq!(keys_of("灯"), [Key::new(Family::Character, 0x706f)]);
         assert_eq!(keys_of("the lamps"), [Key::of(Term::Word("lamp"))]);
         assert!(keys_of("of the").is_empty());
+    }
+
+    #[test]
+    fn the_terms_of_a_text_have_the_keys_of_the_text() {
+        let text = "of course the 渡口 灯 mainspring";
+        let mut keys: Vec<Key> = term_strings(text)
+            .iter()
+            .filter_map(|term| key_of_term(term))
+            .collect();
+        keys.sort_unstable();
+        assert_eq!(keys, keys_of(text));
+        assert_eq!(key_of_term("灯"), keys_of("灯").first().copied());
+        assert_ne!(key_of_term("cours"), keys_of("cours").first().copied());
+        assert_eq!(key_of_term(""), None);
     }
 
     #[test]

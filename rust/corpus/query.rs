@@ -1,7 +1,7 @@
 //! A question as the corpus takes it: groups of terms in families, weights as data, what may be looked at.
 
 use super::CorpusError;
-use super::key::{Key, keys_of};
+use super::key::{Key, key_of_term, keys_of};
 use super::rows::Kind;
 use super::table::LEVELS;
 
@@ -15,9 +15,14 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// A word or phrase.
+    /// A word or phrase as it is written.
     pub fn text(text: &str) -> Self {
         Self::Text(keys_of(text))
+    }
+
+    /// A term as `text::analyzer` gives it.
+    pub fn term(term: &str) -> Self {
+        Self::Text(key_of_term(term).into_iter().collect())
     }
 }
 

@@ -221,6 +221,19 @@ def test_rarities_and_coverage_say_what_occurs_nowhere(corpus):
     assert coverage.best <= coverage.total - 0.4 * coverage.lost + 1e-3
 
 
+def test_terms_are_taken_as_they_are_and_texts_are_analysed(documents):
+    chapter = next(d for d in documents if d.kind == "chapter")
+    text = "Of course."
+    part = _core.CorpusPart(chapter.path, "chapter", text, [(0, len(text), "body")], [("", 1, 0)])
+    corpus, (stem,) = _core.Corpus([part]), _core.terms("course")
+    for group, found in (
+        (_core.CorpusGroup("main", [("courses", 1.0)]), 1),
+        (_core.CorpusGroup("main", [], terms=[(stem, 1.0)]), 1),
+        (_core.CorpusGroup("main", [(stem, 1.0)]), 0),
+    ):
+        assert corpus.score(_core.CorpusQuery(WEIGHTS, [group])).frequencies == [found]
+
+
 def test_values_compare_print_and_pickle():
     one = _core.ScoredParagraph("a.md", 3, 0.5)
     assert one == pickle.loads(pickle.dumps(one)) != _core.ScoredParagraph("a.md", 4, 0.5)

@@ -81,10 +81,19 @@ pub struct CorpusGroup {
 #[allow(clippy::needless_pass_by_value)]
 #[pymethods]
 impl CorpusGroup {
-    /// Texts and entities are (wording, factor on its frequency).
+    /// Texts as they are written, terms as `terms` gives them, entities by id: each with the factor on its frequency.
     #[new]
-    #[pyo3(signature = (family, texts, *, entities = Vec::new(), weight = 1.0))]
-    fn new(family: String, texts: Words, entities: Vec<(String, f32)>, weight: f32) -> Self {
+    #[pyo3(signature = (family, texts, *, terms = Vec::new(), entities = Vec::new(), weight = 1.0))]
+    fn new(
+        family: String,
+        texts: Words,
+        terms: Words,
+        entities: Vec<(String, f32)>,
+        weight: f32,
+    ) -> Self {
+        let terms = terms
+            .iter()
+            .map(|(term, factor)| (Wanted::term(term), *factor));
         let texts = texts
             .iter()
             .map(|(text, factor)| (Wanted::text(text), *factor));
@@ -94,7 +103,7 @@ impl CorpusGroup {
         Self {
             family,
             weight,
-            any: texts.chain(entities).collect(),
+            any: texts.chain(terms).chain(entities).collect(),
         }
     }
 }
