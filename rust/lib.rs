@@ -13,7 +13,6 @@ pub mod budget;
 pub mod code;
 pub mod corpus;
 pub mod matching;
-pub mod rank;
 pub mod truncate;
 
 #[cfg(feature = "python")]

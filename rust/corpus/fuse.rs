@@ -6,7 +6,7 @@ use super::scored::Scored;
 
 /// The scores of `own` with those of other wordings: `own + mean * average + most * greatest`, each answer over its best.
 ///
-/// A paragraph that a wording did not look into has 0 there. Units are joined the same way by their rank.
+/// A paragraph that a wording did not look into has 0 there. Units are ranked by what comes of it.
 pub fn fuse(corpus: &Corpus, own: &Scored, others: &[&Scored], mean: f32, most: f32) -> Scored {
     let mut fused = own.clone();
     if others.is_empty() {
@@ -19,22 +19,9 @@ pub fn fuse(corpus: &Corpus, own: &Scored, others: &[&Scored], mean: f32, most: 
         }
         scores
     };
-    let by_unit = |found: &Scored| {
-        let mut ranks = vec![0.0; corpus.table.units.len()];
-        for unit in &found.units {
-            ranks[unit.unit as usize] = unit.rank;
-        }
-        ranks
-    };
     let scores = joined(
         by_number(own),
         others.iter().map(|one| by_number(one)),
-        mean,
-        most,
-    );
-    let ranks = joined(
-        by_unit(own),
-        others.iter().map(|one| by_unit(one)),
         mean,
         most,
     );
@@ -49,9 +36,7 @@ pub fn fuse(corpus: &Corpus, own: &Scored, others: &[&Scored], mean: f32, most: 
         .flat_map(|&(from, to)| &scores[from as usize..to as usize])
         .copied()
         .collect();
-    for unit in &mut fused.units {
-        unit.rank = ranks[unit.unit as usize];
-    }
+    fused.rank_units(corpus);
     fused
 }
 

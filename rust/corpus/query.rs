@@ -84,8 +84,6 @@ pub struct Weights {
     pub d: f32,
     /// Factor on the score of what is no body: headings, front matter.
     pub heading: f32,
-    /// In the rank of a unit: factor on its best paragraph's signals.
-    pub best: f32,
 }
 
 /// Values of a signal that comes from elsewhere (vectors), for paragraphs: (path, index, value).
@@ -115,11 +113,19 @@ pub struct Filter {
 impl Filter {
     /// Whether a unit may be found.
     pub fn passes(&self, kind: Kind, chapter: Option<u32>) -> bool {
+        !self.is_later(chapter) && self.passes_but_time(kind, chapter)
+    }
+
+    /// Whether it lies after what may be known.
+    pub fn is_later(&self, chapter: Option<u32>) -> bool {
+        self.as_of
+            .is_some_and(|last| chapter.is_some_and(|own| own > last))
+    }
+
+    /// Whether a unit might be found at some time.
+    pub fn passes_but_time(&self, kind: Kind, chapter: Option<u32>) -> bool {
         let (from, to) = self.chapters;
         (self.kinds.is_empty() || self.kinds.contains(&kind))
-            && self
-                .as_of
-                .is_none_or(|last| chapter.is_none_or(|own| own <= last))
             && match chapter {
                 Some(own) => from.is_none_or(|from| from <= own) && to.is_none_or(|to| own <= to),
                 None => from.is_none() && to.is_none(),
@@ -171,7 +177,6 @@ impl Weights {
                 ("c", self.c),
                 ("d", self.d),
                 ("heading", self.heading),
-                ("best", self.best),
             ]
             .into_iter()
             .chain(families),

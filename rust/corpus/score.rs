@@ -157,7 +157,7 @@ fn multiply(
     let over = best.map(|best| if best > 0.0 { 1.0 / best } else { 0.0 });
     let mut scored = Scored::new(corpus, query, inside, units);
     let (mut around, mut given) = (Vec::new(), Vec::new());
-    for (place, &number) in inside.units.iter().enumerate() {
+    for &number in &inside.units {
         let unit = &corpus.table.units[number as usize];
         let range = unit.first as usize..(unit.first + unit.paragraphs) as usize;
         let [own, window] = scratch.sums.each_mut().map(|sums| &mut sums[range.clone()]);
@@ -179,7 +179,6 @@ fn multiply(
             0.0
         };
         let whole = (units.sum[number as usize] + weights.d) * allowed;
-        let mut strongest = 0.0_f32;
         for at in 0..range.len() {
             let sum = weights.paragraph * own[at]
                 + weights.near * around[at]
@@ -190,10 +189,8 @@ fn multiply(
             } else {
                 weights.heading
             };
-            strongest = strongest.max(sum);
             scored.scores.push(factor * (sum + weights.c) * whole);
         }
-        scored.inside(place, strongest * weights.best);
         if let Some(target) = target.as_deref_mut()
             && let Some(at) = (target.paragraph as usize)
                 .checked_sub(range.start)
@@ -204,6 +201,7 @@ fn multiply(
         own.fill(0.0);
         window.fill(0.0);
     }
+    scored.rank_units(corpus);
     scored.strongest = [
         best[PARAGRAPH],
         best[WINDOW],

@@ -15,7 +15,7 @@ use super::table::LEVELS;
 pub struct ScoredUnit {
     /// Its number in the corpus.
     pub unit: u32,
-    /// What units are ranked by: its signals and, weighted, its best paragraph's.
+    /// What units are ranked by: the scores of its best three paragraphs together.
     pub rank: f32,
     /// BM25 of its words over the best.
     pub own: f32,
@@ -34,14 +34,14 @@ pub struct Scored {
     pub scores: Vec<f32>,
     /// Units that may be found, by number.
     pub units: Vec<ScoredUnit>,
+    /// Units that would be, were they not later than what may be known; ranked by their own signals.
+    pub withheld: Vec<ScoredUnit>,
     /// Per group the paragraphs that hold it, one counted once for each wording.
     pub frequencies: Vec<u64>,
     /// By level the best sum before everything was divided by it.
     pub strongest: [f32; LEVELS],
     /// Of the question's words.
     pub coverage: Coverage,
-    /// Positions in `units` of those that were looked into.
-    pub(super) places: Vec<u32>,
 }
 
 impl Scored {
@@ -52,39 +52,45 @@ impl Scored {
         inside: &Inside,
         signals: &UnitSignals,
     ) -> Self {
-        let _ = query;
         let mut scored = Self {
             runs: inside.runs.clone(),
             scores: Vec::with_capacity(inside.paragraphs),
             ..Self::default()
         };
-        let mut looked = inside.units.iter().copied().peekable();
-        for unit in 0..corpus.table.units.len() as u32 {
-            let at = unit as usize;
-            if looked.next_if_eq(&unit).is_some() {
-                scored.places.push(if signals.allowed[at] {
-                    scored.units.len() as u32
-                } else {
-                    u32::MAX
-                });
-            }
+        for (at, unit) in corpus.table.units.iter().enumerate() {
+            let one = ScoredUnit {
+                unit: at as u32,
+                rank: 0.0,
+                own: signals.own[at],
+                told: signals.told[at],
+                asked: signals.asked[at],
+            };
             if signals.allowed[at] {
-                scored.units.push(ScoredUnit {
-                    unit,
-                    rank: signals.sum[at],
-                    own: signals.own[at],
-                    told: signals.told[at],
-                    asked: signals.asked[at],
-                });
+                scored.units.push(one);
+            } else if query.filter.is_later(unit.chapter)
+                && query.filter.passes_but_time(unit.kind, unit.chapter)
+            {
+                let rank = signals.sum[at];
+                scored.withheld.push(ScoredUnit { rank, ..one });
             }
         }
         scored
     }
 
-    /// The unit at `place` of those looked into is worth `more`.
-    pub(super) fn inside(&mut self, place: usize, more: f32) {
-        if let Some(unit) = self.units.get_mut(self.places[place] as usize) {
-            unit.rank += more;
+    /// Rank every unit by its paragraphs, once their scores are there.
+    pub(super) fn rank_units(&mut self, corpus: &Corpus) {
+        for at in 0..self.units.len() {
+            let unit = &corpus.table.units[self.units[at].unit as usize];
+            let mut best = [0.0_f32; 3];
+            for number in unit.first..unit.first + unit.paragraphs {
+                let mut score = self.score_of(number).unwrap_or(0.0);
+                for held in &mut best {
+                    if score > *held {
+                        std::mem::swap(held, &mut score);
+                    }
+                }
+            }
+            self.units[at].rank = best.iter().sum();
         }
     }
 
@@ -127,14 +133,12 @@ impl Scored {
 
     /// Units by (-rank, number); sorted only as far as it is read.
     pub fn best_units(&self) -> impl Iterator<Item = &ScoredUnit> + '_ {
-        let keyed = self.units.iter().enumerate();
-        let mut heap: BinaryHeap<(u32, Reverse<usize>)> = keyed
-            .map(|(at, unit)| (unit.rank.to_bits(), Reverse(at)))
-            .collect();
-        std::iter::from_fn(move || {
-            let (_, Reverse(at)) = heap.pop()?;
-            Some(&self.units[at])
-        })
+        in_order(&self.units)
+    }
+
+    /// The withheld units likewise.
+    pub fn best_withheld(&self) -> impl Iterator<Item = &ScoredUnit> + '_ {
+        in_order(&self.withheld)
     }
 
     /// The number and score of the best paragraph of unit number `unit`; None when it was not looked into.
@@ -147,4 +151,16 @@ impl Scored {
             _ => Some(one),
         })
     }
+}
+
+fn in_order(units: &[ScoredUnit]) -> impl Iterator<Item = &ScoredUnit> + '_ {
+    // ranks are not negative either
+    let keyed = units.iter().enumerate();
+    let mut heap: BinaryHeap<(u32, Reverse<usize>)> = keyed
+        .map(|(at, unit)| (unit.rank.to_bits(), Reverse(at)))
+        .collect();
+    std::iter::from_fn(move || {
+        let (_, Reverse(at)) = heap.pop()?;
+        Some(&units[at])
+    })
 }

@@ -14,7 +14,7 @@ pub fn lexical_embed(
     dimension: usize,
 ) -> Bound<'_, PyBytes> {
     let bytes = py.detach(|| {
-        crate::rank::lexical::embed(&texts, dimension)
+        crate::text::lexical::embed(&texts, dimension)
             .iter()
             .flat_map(|value| value.to_le_bytes())
             .collect::<Vec<u8>>()

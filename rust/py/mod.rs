@@ -3,7 +3,6 @@
 use pyo3::prelude::*;
 
 mod bigrams;
-mod bm25;
 mod budget;
 mod code;
 mod corpus;
@@ -11,6 +10,7 @@ mod grep;
 mod lexical;
 mod matcher;
 mod mention;
+mod terms;
 mod tokens;
 mod truncate;
 mod value;
@@ -23,8 +23,6 @@ mod _core {
 
     #[pymodule_export]
     use super::bigrams::{find_terms, index_tokens, term_phrase, text_grams};
-    #[pymodule_export]
-    use super::bm25::{TextIndex, stem, terms};
     #[pymodule_export]
     use super::budget::allocate;
     #[pymodule_export]
@@ -42,6 +40,8 @@ mod _core {
     use super::matcher::EntityMatcher;
     #[pymodule_export]
     use super::mention::{Match, Mention, Rejection};
+    #[pymodule_export]
+    use super::terms::{stem, terms};
     #[pymodule_export]
     use super::tokens::TokenCounter;
     #[pymodule_export]

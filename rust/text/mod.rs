@@ -4,11 +4,13 @@
 //! - `normalize` folds case and width; `offset_map` leads from the folded text back to the original.
 //! - `segment`: graphemes, sentences of both scripts, paragraphs.
 //! - `bigrams`: character pairs for the full-text table; `analyzer`: search terms for ranking.
+//! - `lexical`: vectors of hashed characters and words, for an embedder without a model.
 //!
 //! Must hold: nothing here knows of entities, tokens or budgets; every span it returns lies on character boundaries.
 
 pub mod analyzer;
 pub mod bigrams;
+pub mod lexical;
 pub mod normalize;
 pub mod offset_map;
 pub mod offsets;

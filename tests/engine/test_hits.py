@@ -99,7 +99,7 @@ def test_everything_that_is_listed_has_a_short_repr_and_a_table(engine):
         "engine": (engine, "ContextEngine('novel': 12 documents, ", "paragraphs"),
         "documents": (engine.documents(), "<12 documents: chapters/ch001.md, chapters/ch002.md, ", "第三章 雨夜"),
         "search": (engine.search("第十八页"), "<6 hits: chapters/ch005.md#6 ", "周家父子"),
-        "retrieval": (engine.retrieve(QUESTION), "Retrieval(found: <5 hits: chapters/ch005.md 1.000, ", "rank 1"),
+        "retrieval": (engine.retrieve(QUESTION), "Retrieval(found: <5 hits: chapters/ch002.md 1.000, ", "mention: "),
         "matches": (engine.detect("小雨推开门"), "<1 match: 小雨 (lin-xiaoyu) at 0>", "lin-xiaoyu"),
     }
     for what, start, cell in shown.values():

@@ -23,7 +23,7 @@ def floors(table, *, recall2, hit, ndcg, kind):
 @pytest.mark.parametrize("novel", ["saltern", "larkmoor"])
 def test_questions_about_an_english_novel_are_answered(novel):
     table, _ = evaluate(DATA / novel, codex=True)
-    floors(table, recall2=0.85, hit=0.95, ndcg=0.75, kind=0.7)
+    floors(table, recall2=0.85, hit=0.95, ndcg=0.75, kind=0.6)
 
 
 @pytest.mark.parametrize("codex", [True, False])
@@ -32,7 +32,7 @@ def test_questions_about_a_chinese_novel_are_answered(tmp_path, codex):
     shutil.copytree(EXAMPLE, folder)
     shutil.copytree(DATA / "dukou-truth", folder / "truth")
     table, _ = evaluate(folder, codex=codex)
-    floors(table, recall2=0.85, hit=0.95, ndcg=0.75, kind=0.7)
+    floors(table, recall2=0.85, hit=0.95, ndcg=0.75, kind=0.6)
 
 
 @pytest.mark.skipif("ARMARIUS_CORPUS" not in os.environ, reason="ARMARIUS_CORPUS names no folder of corpora")
@@ -41,4 +41,4 @@ def test_questions_about_a_long_novel_are_answered(codex):
     for folder in sorted(Path(os.environ["ARMARIUS_CORPUS"]).iterdir()):
         if (folder / "truth" / "queries.jsonl").exists():
             table, _ = evaluate(folder, codex=codex)
-            floors(table, recall2=0.85, hit=0.95, ndcg=0.75, kind=0.7)
+            floors(table, recall2=0.85, hit=0.95, ndcg=0.75, kind=0.6)

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from armarius import EntityMatcher
 from armarius.retrieval.understand.kinship import Role, pair_of
-from armarius.retrieval.understand.lexicon import Phrases, concept_words, table
+from armarius.retrieval.understand.lexicon import Phrases, table
 from armarius.retrieval.understand.query import understand
 
 MATCHER = EntityMatcher(
@@ -48,12 +48,6 @@ def test_relation_words_say_how_to_walk(query, word, path):
     [
         ("林小雨的年龄前后矛盾吗", "consistency"),
         ("Is Anna's age consistent?", "consistency"),
-        ("小雨第一次出场", "origin"),
-        ("小雨的结局", "ending"),
-        ("what becomes of Anna", "ending"),
-        ("怀表在哪几章被提到", "thread"),
-        ("钟表铺的陈设", "scene"),
-        ("小雨现在在哪里", "whereabouts"),
     ],
 )
 def test_intents_are_read_from_the_words(query, intent):
@@ -91,13 +85,8 @@ def test_an_instruction_keeps_what_it_is_about():
     assert "怀表" in ask("续写小雨找到怀表的一段").terms
 
 
-def test_a_longer_word_wins_over_a_shorter_one_inside_it():
-    # 中 alone speaks about the text, 意中人 about love.
-    assert "love" in ask("娶的不是意中人").concepts
-
-
-def test_concepts_bring_the_languages_together():
-    assert set(ask("婚礼").concepts) & set(ask("the bride").concepts)
+def test_an_attribute_asked_for_is_read_in_both_languages():
+    assert ask("小雨今年几岁").attributes == ask("How old is Anna?").attributes == ("age",)
 
 
 def test_latin_words_match_in_every_inflection():
@@ -130,10 +119,6 @@ def test_every_role_of_the_vocabulary_has_an_inverse():
     for name in table("kin"):
         role = Role(name.rpartition("_")[0] if name.endswith(("_m", "_f")) else name)
         assert role.inverse.inverse.name == role.name
-
-
-def test_no_concept_is_empty():
-    assert all(len(words) > 1 for words in concept_words().values())
 
 
 def test_a_pasted_page_is_read_up_to_a_limit():

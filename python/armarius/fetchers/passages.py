@@ -20,10 +20,9 @@ from armarius.retrieval.contradictions.values import ATTRIBUTES
 from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.offer import PassageOffer
-from armarius.retrieval.ranking import Ranked, rank
+from armarius.retrieval.ranking import Ranked
 from armarius.retrieval.retrieve import Sources, ask_graph, find
 from armarius.retrieval.trace import Found
-from armarius.retrieval.understand.query import Understanding
 from armarius.warnings_table import INDEX_NOT_READY
 
 __all__ = ["PassageFetcher"]
@@ -82,14 +81,10 @@ class PassageFetcher:
             rivals = [_statement(one, request) for one in _disputed(tables, found, request.chapter)]
             cards = list(_cards(tables, found, request))
             related = relations_asked(tables, found, request)
-            ranked = rank(
-                tables,
-                asked,
-                {id_: factor for id_, (factor, _, _) in found.people.related.items()},
-                as_of=_as_of(asked, request.chapter),
-            )
-        offer = PassageOffer(ranked, self._corpus.documents, asked, request.chapter, (request.document, request.text))
-        omitted = [*found.answer.omitted, *related.omitted, *_unknown(ranked)]
+        offer = PassageOffer(
+            found.ranked, self._corpus.documents, asked, request.chapter, (request.document, request.text)
+        )
+        omitted = [*found.answer.omitted, *related.omitted, *_unknown(found.ranked)]
         return Fetched((*related.candidates, *cards, *rivals), omitted, found.answer.warnings, offer)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
@@ -106,11 +101,6 @@ class PassageFetcher:
             if same or candidate.id in related:
                 found.add(candidate.id)
         return found
-
-
-def _as_of(asked: Understanding, chapter: int | None) -> int | None:
-    """The last chapter that may be known; None when the question itself names a later one, and the offer withholds."""
-    return None if chapter is not None and any(number > chapter for number in asked.chapters) else chapter
 
 
 def _unknown(ranked: Ranked) -> list[Omission]:
@@ -131,9 +121,9 @@ def _disputed(tables: CorpusTables, found: Found, chapter: int | None) -> list[S
     checks = "consistency" in asked.intents
     who = list(asked.entities[:_NAMED])
     if checks and not who:
-        keys = [one.key for one in found.mixed if one.is_section]
+        keys = [one.key for one in found.ordered if one.is_section]
         who = list(dict.fromkeys(entity for key in keys for entity in tables.sections[key].entities))[:_PRESENT]
-    comparable = not set(ATTRIBUTES).isdisjoint(asked.concepts)
+    comparable = not set(ATTRIBUTES).isdisjoint(asked.attributes)
     said: list[Statement] = []
     for entity_id in who:
         if checks and asked.content and asked.entities:
@@ -142,7 +132,7 @@ def _disputed(tables: CorpusTables, found: Found, chapter: int | None) -> list[S
         if not wanted and not comparable:
             continue
         about = disputes(tables, entity_id, chapter=chapter)
-        said += [one for one in about if wanted or set(one.attributes) & set(asked.concepts)]
+        said += [one for one in about if wanted or set(one.attributes) & set(asked.attributes)]
     if asked.chapters:  # what they say, and what competes with that
         here = {one.reference for one in said if one.chapter in asked.chapters}
         said = [one for one in said if one.reference in here or here.intersection(one.competes_with)]

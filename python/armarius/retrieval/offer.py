@@ -94,11 +94,13 @@ class PassageOffer:
         )
 
     def _withheld(self, row: Row) -> bool:
-        """Whether it lies after the current chapter, unless the question names its chapter, or stands there no more."""
+        """Whether its chapter is excluded or, unless the question names it, later; or it stands there no more."""
         path, text = self.current
         if row.path == path and row.text not in text:
             return True
         here = row.place[0]
+        if here in self.asked.excluded:
+            return True
         return self.chapter is not None and here != _LAST and here > self.chapter and not row.asked
 
 

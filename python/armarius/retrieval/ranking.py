@@ -17,7 +17,7 @@ from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.weights import ABSENT, FAMILY_B, FAMILY_WEIGHTS, K1, LEVELS, WEIGHTS
 from armarius.text.sentences import BETWEEN
 
-__all__ = ["Ranked", "rank"]
+__all__ = ["EVERYTHING", "Ranked", "Scope", "paragraphs_about", "rank"]
 
 _DESCRIBED = 5  # profiles that may be meant where nobody is named
 _CARD_TERMS = 3.0  # what the sentence of a profile weighs in all, in terms
@@ -27,6 +27,43 @@ _ALIKE = 0.3  # an alternative of at least this weight counts as the word, in pa
 _BEST_HAN, _BEST_LATIN = 2.5, 1.9  # what the best paragraph of a question usually has, in rarities of a single word
 _LOST, _HELD = 0.25, 0.5
 _MEAN, _MOST = 0.6, 0.4  # how the scores of other wordings are added
+_FAINT = frozenset({"stop", "single"})  # found in every book: alone they are no answer
+_FEW, _ONE_IN = 3, 500  # but for a pair in so few paragraphs, or in one of so many
+_NEAR = 0.5  # what the similarity of a paragraph near in meaning counts
+_QUOTED = 20.0  # what a quoted phrase adds to a paragraph, whose best words make 2 at most
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What of a project may be found.
+
+    Attributes:
+        kinds: Only documents of these kinds; empty is all.
+        chapters: Inclusive bounds; with one, what is no chapter is left out.
+        as_of: Nothing of a later chapter; what has no chapter may be found.
+        without: Chapters that are not wanted.
+    """
+
+    kinds: tuple[str, ...] = ()
+    chapters: tuple[int | None, int | None] = (None, None)
+    as_of: int | None = None
+    without: tuple[int, ...] = ()
+
+    def holds(self, kind: str, chapter: int | None) -> bool:
+        """Whether a text of this kind and chapter may be found."""
+        first, last = self.chapters
+        if (self.kinds and kind not in self.kinds) or chapter in self.without:
+            return False
+        if chapter is None:
+            return first is None and last is None
+        return (
+            (first is None or first <= chapter)
+            and (last is None or chapter <= last)
+            and (self.as_of is None or chapter <= self.as_of)
+        )
+
+
+EVERYTHING = Scope()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +76,9 @@ class Ranked:
         corpus: What was asked.
         outcome: `found`; `weak`: it looks like a question about what is not there; `nothing found`.
         missing: Its words that occur nowhere.
+        described: Entities whose profiles fit a question that names nobody, each with its share of the best.
+        read: Its words.
+        groups: What was looked up.
     """
 
     scores: CorpusScores
@@ -46,6 +86,9 @@ class Ranked:
     corpus: Corpus
     outcome: Literal["found", "weak", "nothing found"]
     missing: tuple[str, ...]
+    described: Mapping[str, float]
+    read: Question
+    groups: tuple[Group, ...]
 
 
 def rank(
@@ -54,9 +97,9 @@ def rank(
     related: Mapping[str, float] | None = None,
     *,
     also: Sequence[tuple[Understanding, Mapping[str, float]]] = (),
-    kinds: Sequence[str] = (),
-    chapters: tuple[int | None, int | None] = (None, None),
-    as_of: int | None = None,
+    scope: Scope = EVERYTHING,
+    quoted: Sequence[tuple[str, int]] = (),
+    near: Sequence[tuple[str, int, float]] = (),
 ) -> Ranked:
     """Rank every paragraph of the project.
 
@@ -65,35 +108,58 @@ def rank(
         asked: The question.
         related: Entities that a relation word of it leads to, each with a factor.
         also: The same question in other words, understood likewise.
-        kinds: Only documents of these kinds; empty is all.
-        chapters: Inclusive bounds; with one, what is no chapter is left out.
-        as_of: Nothing of a later chapter.
+        scope: What may be found.
+        quoted: Path and position of paragraphs that hold a quoted phrase: they come first.
+        near: Path, position and similarity of paragraphs near in meaning: they count where words find nothing.
 
     Cost: the postings of the question's terms.
     """
     corpus = tables.paragraphs.corpus
-    limits = _Limits(tuple(kinds), chapters, as_of)
     read = question(asked, related)
-    query = _query(tables, corpus, asked, read, limits)
+    described = _described(tables, corpus, asked, read)
+    groups = _groups(tables, corpus, asked, read, described)
+    query = _query(asked, read, groups, scope, quoted)
     scores = corpus.score(query)
+    grounded = bool(asked.chapters or quoted) or _is_grounded(corpus, groups, scores)
     outcome, missing = _outcome(corpus, asked, read, scores)
     if also:
         others = []
         for wording, reached in also:
-            others.append(corpus.score(_query(tables, corpus, wording, question(wording, reached), limits)))
+            other = question(wording, reached)
+            whom = _groups(tables, corpus, wording, other, _described(tables, corpus, wording, other))
+            others.append(corpus.score(_query(wording, other, whom, scope)))
+            grounded = grounded or _is_grounded(corpus, whom, others[-1])
         scores = scores.fused(others, mean=_MEAN, most=_MOST)
         if outcome == "weak":
             outcome = "found"
-    if asked.chapters and outcome == "weak":
+    if (asked.chapters or quoted) and outcome == "weak":
         outcome = "found"
-    return Ranked(scores, query, corpus, "nothing found" if scores.best <= 0 else outcome, missing)
+    if not grounded and near:
+        query = _query(asked, read, groups, scope, quoted, near)
+        scores, outcome = corpus.score(query), "found"
+    elif not grounded or scores.best <= 0:
+        outcome = "nothing found"
+    return Ranked(scores, query, corpus, outcome, missing, described, read, tuple(groups))
 
 
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    kinds: tuple[str, ...] = ()
-    chapters: tuple[int | None, int | None] = (None, None)
-    as_of: int | None = None
+def paragraphs_about(
+    tables: CorpusTables, entity_id: str, words: Sequence[str], terms: Sequence[str], *, as_of: int | None, limit: int
+) -> list[tuple[str, int]]:
+    """Path and position of the paragraphs that speak of an entity in any of `words`, or in `terms`, likeliest first."""
+    groups = [CorpusGroup("entity", [], entities=[(entity_id, 1.0)])]
+    if words:
+        groups.append(CorpusGroup("main", [(word, 1.0) for word in words]))
+    groups += [CorpusGroup("card", [], terms=[(term, 1.0)]) for term in terms]
+    corpus = tables.paragraphs.corpus
+    found = corpus.score(CorpusQuery(_weights(), groups, as_of=as_of)).paragraphs(limit)
+    return [(one.path, one.index) for one in found]
+
+
+def _is_grounded(corpus: Corpus, groups: Sequence[Group], scores: CorpusScores) -> bool:
+    """Whether anything but single characters and words of every book was found."""
+    few = max(_FEW, len(corpus) // _ONE_IN)
+    held = [(group.family, count) for group, count in zip(groups, scores.frequencies, strict=True) if count]
+    return any(family not in _FAINT or (family == "stop" and count <= few) for family, count in held)
 
 
 @cache
@@ -107,43 +173,59 @@ def _by_level(values: Mapping[str, float]) -> tuple[float, float, float, float]:
     return paragraph, window, unit, line
 
 
-def _query(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question, limits: _Limits) -> CorpusQuery:
-    groups = [*read.groups, *_described(tables, corpus, asked, read), *_cards(tables, corpus, asked, read)]
-    concepts: list[tuple[str | None, str | None, float, list[str]]] = [
-        (word, None, _SINGLE if _is_single(word) else 1.0, _near(read, word)) for word in read.words
+def _groups(
+    tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question, described: Mapping[str, float]
+) -> list[Group]:
+    fitting = [Group("described", share, entities=(entity,)) for entity, share in described.items()]
+    return [*read.groups, *fitting, *_cards(tables, corpus, asked, read)]
+
+
+def _query(
+    asked: Understanding,
+    read: Question,
+    groups: Sequence[Group],
+    scope: Scope,
+    quoted: Sequence[tuple[str, int]] = (),
+    near: Sequence[tuple[str, int, float]] = (),
+) -> CorpusQuery:
+    first = next((at for at, group in enumerate(groups) if group.family == "synonym"), 0)
+    alike = {word: first + at for at, word in enumerate(read.alternatives)}
+    concepts: list[tuple[str | None, str | None, float, int | None]] = [
+        (word, None, _SINGLE if _is_single(word) else 1.0, alike.get(word)) for word in read.words
     ]
-    concepts += [(None, entity, 1.0, []) for entity in asked.entities]
+    concepts += [(None, entity, 1.0, None) for entity in asked.entities]
     return CorpusQuery(
         _weights(),
         [_core_group(group) for group in groups],
         asked=list(asked.chapters),
         concepts=concepts,
-        kinds=list(limits.kinds),
-        chapters=limits.chapters,
-        as_of=limits.as_of,
+        near=_ALIKE,
+        kinds=list(scope.kinds),
+        chapters=scope.chapters,
+        as_of=scope.as_of,
+        paragraph_signals=[
+            ("quoted", _QUOTED, 0.0, [(*place, 1.0) for place in quoted]),
+            ("vector", _NEAR, 0.0, list(near)),
+        ],
     )
 
 
 def _core_group(group: Group) -> CorpusGroup:
     entities = [(entity, 1.0) for entity in group.entities]
-    return CorpusGroup(group.family, list(group.words), entities=entities, weight=group.weight)
-
-
-def _near(read: Question, word: str) -> list[str]:
-    return [other for other, weight in read.alternatives.get(word, ()) if weight >= _ALIKE]
+    return CorpusGroup(group.family, list(group.words), terms=list(group.terms), entities=entities, weight=group.weight)
 
 
 def _is_single(word: str) -> bool:
     return len(word) == 1 and _HAN.match(word) is not None
 
 
-def _described(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question) -> list[Group]:
-    """Whose profiles fit a question that names nobody and no chapter."""
+def _described(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question) -> dict[str, float]:
+    """Whose profiles fit a question that names nobody and no chapter, each with its share of the best."""
     if asked.entities or asked.chapters:
-        return []
+        return {}
     groups = [_core_group(group) for group in read.groups if group.family in ("main", "single", "synonym")]
     if not groups:
-        return []
+        return {}
     scores = corpus.score(CorpusQuery(_weights(), groups, kinds=["setting"]))
     owners = tables.owners
     found: dict[str, float] = {}
@@ -157,7 +239,7 @@ def _described(tables: CorpusTables, corpus: Corpus, asked: Understanding, read:
             found.setdefault(entity, unit.own / best)
         if len(found) >= _DESCRIBED:
             break
-    return [Group("described", share, entities=(entity,)) for entity, share in list(found.items())[:_DESCRIBED]]
+    return dict(list(found.items())[:_DESCRIBED])
 
 
 def _cards(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question) -> list[Group]:
@@ -182,7 +264,7 @@ def _cards(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Que
                 if term not in own and term not in names and not (_HAN.match(term) and any(map(is_function, term)))
             )
     weight = _CARD_TERMS / max(len(found), 1)
-    return [Group("card", weight, words=((term, 1.0),)) for term in found]
+    return [Group("card", weight, terms=((term, 1.0),)) for term in found]
 
 
 def _joined(words: Sequence[str], query: str) -> tuple[str, ...]:

@@ -1,12 +1,12 @@
 """A question to the documents and sections that answer it, each with its reasons.
 
-    understand -> people -> ranked lists -> timeline -> fusion -> mix -> evidence
+    understand -> people -> paragraphs scored -> documents and sections in order -> evidence
 
 Functions over a corpus, without a state of their own. Deterministic: the same project and question give the same answer
 in every process.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,26 +18,23 @@ from armarius.hits import Hit
 from armarius.records import Evidence, Omission
 from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.corpus.tables import CorpusTables
-from armarius.retrieval.fusion import Mixed, fuse, mix, rare_first
 from armarius.retrieval.grep_fallback import unread
 from armarius.retrieval.hits import Outcome, Retrieval
-from armarius.retrieval.signals.bm25_query import SHORT, short_groups
+from armarius.retrieval.order import Ordered, in_order, withheld
+from armarius.retrieval.ranking import EVERYTHING, Scope, rank
 from armarius.retrieval.signals.explain import reasons
-from armarius.retrieval.signals.phrases import is_content, occurs
-from armarius.retrieval.signals.rankings import Ranking, grounded, rankings
+from armarius.retrieval.signals.phrases import is_content, occurs, quoted
 from armarius.retrieval.signals.vectors import VectorSearch, nearby
 from armarius.retrieval.timings import Clock
 from armarius.retrieval.trace import Found
 from armarius.retrieval.understand.query import Understanding, understand
 from armarius.retrieval.understand.relations import Ties
-from armarius.retrieval.understand.subjects import people_of
-from armarius.retrieval.understand.timeline import Timeline
+from armarius.retrieval.understand.subjects import People, people_of
 
 __all__ = ["Sources", "ask_graph", "find", "retrieve"]
 
 _FILES_ALONE = Known()
 _WITHHELD = 10
-_SECTIONS = 5
 _TIES_KEPT = 8
 
 
@@ -60,7 +57,14 @@ _NOWHERE_ELSE = Sources()
 
 
 def retrieve(
-    corpus: Corpus, query: str, *, limit: int = 5, chapter: int | None = None, sources: Sources = _NOWHERE_ELSE
+    corpus: Corpus,
+    query: str,
+    *,
+    limit: int = 5,
+    chapter: int | None = None,
+    scope: Scope = EVERYTHING,
+    also: Sequence[str] = (),
+    sources: Sources = _NOWHERE_ELSE,
 ) -> Retrieval:
     """The documents and sections that answer `query`, best first.
 
@@ -69,6 +73,8 @@ def retrieve(
         query: The user's words.
         limit: At most so many hits, >= 0.
         chapter: The chapter the user is in: later ones are withheld unless the question names them.
+        scope: What may be found.
+        also: The question in other words.
         sources: Where else to look.
 
     Raises:
@@ -82,7 +88,8 @@ def retrieve(
         return Retrieval((), Understanding(query), "index not ready")
     known = ask_graph(corpus, query, chapter=chapter, graph=sources.graph)
     with corpus.tables() as tables:
-        return find(tables, query, limit=limit, chapter=chapter, known=known, sources=sources).answer
+        found = find(tables, query, limit=limit, chapter=chapter, scope=scope, also=also, known=known, sources=sources)
+    return found.answer
 
 
 def ask_graph(corpus: Corpus, query: str, *, chapter: int | None = None, graph: GraphGuard | None = None) -> Known:
@@ -103,6 +110,8 @@ def find(
     *,
     limit: int = 5,
     chapter: int | None = None,
+    scope: Scope = EVERYTHING,
+    also: Sequence[str] = (),
     known: Known = _FILES_ALONE,
     sources: Sources = _NOWHERE_ELSE,
     explained: int | None = None,
@@ -113,29 +122,30 @@ def find(
     """
     clock = Clock()
     asked = _understood(tables, query, chapter)
+    scope = _narrowed(scope, asked, chapter)
     clock.lap("understand")
-    ties = _ties_at(tables, chapter)
-    people = people_of(tables, ties.beside(known, chapter=chapter) if known.relations else ties, asked)
+    people = _people(tables, asked, chapter, known)
+    wordings = [_understood(tables, wording, chapter) for wording in also]
+    others = [(one, _related(_people(tables, one, chapter, known))) for one in wordings]
     clock.lap("people")
-    lists = rankings(tables, asked, people)
-    clock.lap("search")
     warnings = list(known.warnings)
-    if sources.vectors is not None:
-        lists += nearby(sources.vectors, tables, query, warnings)
+    near = {} if sources.vectors is None else nearby(sources.vectors, tables, query, warnings)
+    near = {key: one for key, one in near.items() if scope.holds(tables.kind_of(key), tables.texts[key].number)}
     clock.lap("vectors")
-    lists = list(_wanted(tables, asked, lists))
-    timeline = Timeline.of(asked, chapter)
-    lists, later = timeline.split(tables, lists)
-    matching = _matching(tables, asked)
-    backup = [key for ranking in lists if ranking.kind == "vector" for key in ranking.keys]
-    exact = [ranking for ranking in lists if ranking.kind != "vector"]
-    mixed = mix(tables, asked, people, rare_first(tables, asked, exact, fuse(exact)), matching, backup)[:limit]
-    clock.lap("fuse")
-    texts = [one for one in mixed if not one.is_section]
-    told = mixed if explained is None else texts[:explained]
-    why = {(one.is_section, one.key): reasons(tables, asked, people, lists, one) for one in told}
-    hits = [_hit(tables, one, why.get((one.is_section, one.key), ())) for one in mixed]
-    if sources.root is not None and len(hits) < limit:
+    places = [place for phrase in asked.phrases for place in quoted(tables, phrase)]
+    alike = [
+        (one.path, at, one.similarity)
+        for one in near.values()
+        if not one.by_wording and (at := tables.paragraph_at(one.path, one.start)) is not None
+    ]
+    ranked = rank(tables, asked, _related(people), also=others, scope=scope, quoted=places, near=alike)
+    clock.lap("search")
+    ordered = in_order(tables, asked, people, ranked, scope, list(near))[:limit]
+    clock.lap("order")
+    told = ordered if explained is None else [one for one in ordered if not one.is_section][:explained]
+    why = {one: reasons(tables, asked, people, ranked, near, one) for one in told}
+    hits = [_hit(tables, one, why.get(one, ())) for one in ordered]
+    if sources.root is not None and len(hits) < limit and scope == EVERYTHING:
         hits += unread(sources.root, tables, asked.phrases, hits, warnings)[: limit - len(hits)]
     clock.lap("explain")
     outcome: Outcome = "found" if hits else "source failed" if warnings else "nothing found"
@@ -143,11 +153,29 @@ def find(
         hits=tuple(hits),
         understanding=asked,
         outcome=outcome,
-        omitted=(*_withheld(tables, later[:_WITHHELD], chapter), *_unasked(known)),
+        omitted=(*_withheld(tables, withheld(tables, ranked, _WITHHELD), scope.as_of), *_unasked(known)),
         warnings=tuple(warnings),
         stages=clock.stages,
     )
-    return Found(answer, people, lists, mixed, known)
+    return Found(answer, people, ranked, ordered, known)
+
+
+def _people(tables: CorpusTables, asked: Understanding, chapter: int | None, known: Known) -> People:
+    ties = _ties_at(tables, chapter)
+    return people_of(tables, ties.beside(known, chapter=chapter) if known.relations else ties, asked)
+
+
+def _related(people: People) -> Mapping[str, float]:
+    return {entity: factor for entity, (factor, _, _) in people.related.items()}
+
+
+def _narrowed(scope: Scope, asked: Understanding, chapter: int | None) -> Scope:
+    """Without the chapters that the question excludes, nor those after the current one unless it names one of them."""
+    if asked.excluded:
+        scope = replace(scope, without=(*scope.without, *asked.excluded))
+    if chapter is None or any(number > chapter for number in asked.chapters):
+        return scope
+    return replace(scope, as_of=chapter if scope.as_of is None else min(scope.as_of, chapter))
 
 
 def _steps(tables: CorpusTables, query: str, chapter: int | None) -> tuple[list[str], int, Codex] | None:
@@ -185,29 +213,17 @@ def _understood(tables: CorpusTables, query: str, chapter: int | None) -> Unders
         is_content=partial(is_content, tables),
     )
     absent = [f"“{phrase}” occurs in no document" for phrase in asked.phrases if not occurs(tables, phrase)]
-    return replace(grounded(tables, asked), remarks=(*asked.remarks, *absent))
+    return replace(asked, remarks=(*asked.remarks, *absent))
 
 
-def _wanted(tables: CorpusTables, asked: Understanding, lists: Sequence[Ranking]) -> Iterator[Ranking]:
-    """The lists without the chapters that the question excludes."""
-    for ranking in lists:
-        yield replace(ranking, keys=tuple(k for k in ranking.keys if tables.texts[k].number not in asked.excluded))
-
-
-def _matching(tables: CorpusTables, asked: Understanding) -> list[tuple[int, float]]:
-    """Sections by the words of the question."""
-    found = tables.section_index.search(short_groups(asked), limit=_SECTIONS, **SHORT)
-    return [(key, score / found[0][1]) for key, score, _ in found]
-
-
-def _hit(tables: CorpusTables, one: Mixed, evidence: tuple[Evidence, ...]) -> Hit:
+def _hit(tables: CorpusTables, one: Ordered, evidence: tuple[Evidence, ...]) -> Hit:
     score = round(one.score, 4)
     if one.is_section:
         section = tables.sections[one.key]
         return _of(tables, section.path, (section.start, section.end), section.section, score, evidence)
     text = tables.texts[one.key]
-    span = (text.blocks[0].start, text.blocks[-1].end) if text.blocks else (0, 0)
-    return replace(_of(tables, text.path, span, text.section, score, evidence), chapter=text.number)
+    hit = _of(tables, text.path, (text.start, text.end), text.section, score, evidence)
+    return replace(hit, chapter=text.number)
 
 
 def _of(

@@ -48,7 +48,6 @@ WEIGHTS: Final = {
     "c": 0.2,
     "d": 0.2,
     "heading": 0.0,
-    "best": 0.5,
 }
 STOP_SHARE: Final = 0.10
 """Of the best score: nothing below it enters. Costs nothing at 16,000 tokens; .15 costs .003, .2 .012."""

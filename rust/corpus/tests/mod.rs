@@ -162,7 +162,6 @@ pub fn weights() -> Weights {
         c: 0.2,
         d: 0.2,
         heading: 0.0,
-        best: 0.5,
     }
 }
 

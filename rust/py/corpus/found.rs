@@ -26,7 +26,7 @@ pub struct ScoredUnit {
     pub label: String,
     /// The chapter that it is or is about.
     pub chapter: Option<u32>,
-    /// What units are ranked by.
+    /// What units are ranked by: the scores of its best three paragraphs together.
     pub rank: f32,
     /// BM25 of its words over the best.
     pub own: f32,

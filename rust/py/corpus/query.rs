@@ -24,7 +24,7 @@ impl CorpusWeights {
     /// Families are (name, weight, b by level); levels are paragraph, window, unit, outline line.
     #[new]
     #[pyo3(signature = (families, *, k1 = [1.2; LEVELS], paragraph = 1.0, near = 0.0, window = 0.0, unit = 0.0,
-        line = 0.0, asked = 0.0, c = 0.0, d = 1.0, heading = 0.0, best = 0.0))]
+        line = 0.0, asked = 0.0, c = 0.0, d = 1.0, heading = 0.0))]
     #[expect(clippy::too_many_arguments, reason = "one keyword per constant")]
     fn new(
         families: Families,
@@ -38,7 +38,6 @@ impl CorpusWeights {
         c: f32,
         d: f32,
         heading: f32,
-        best: f32,
     ) -> PyResult<Self> {
         let family = |(name, weight, b)| FamilyWeight { name, weight, b };
         let weights = Weights {
@@ -53,7 +52,6 @@ impl CorpusWeights {
             c,
             d,
             heading,
-            best,
         };
         weights.check()?;
         Ok(Self(weights))

@@ -10,7 +10,7 @@ use pyo3::pybacked::PyBackedStr;
 use super::found::{ChosenParagraph, CorpusCoverage, CorpusSelection, ScoredParagraph, ScoredUnit};
 use crate::corpus::corpus::Corpus;
 use crate::corpus::fuse::fuse;
-use crate::corpus::scored::Scored;
+use crate::corpus::scored::{self, Scored};
 use crate::corpus::select::{Asked, Keep, Room, Stop, select};
 
 type AskedRow = (String, Option<u32>, PyBackedStr);
@@ -75,27 +75,15 @@ impl CorpusScores {
     #[pyo3(signature = (limit, /))]
     fn units(&self, limit: usize) -> Vec<ScoredUnit> {
         let ranked = self.scored.best_units().take_while(|one| one.rank > 0.0);
-        ranked
-            .take(limit)
-            .map(|one| {
-                let unit = &self.corpus.table.units[one.unit as usize];
-                let document = &self.corpus.documents[unit.document as usize];
-                let position = one.unit - document.first_unit;
-                let best = self.scored.best_of(&self.corpus, one.unit);
-                ScoredUnit {
-                    path: document.rows.path.clone(),
-                    unit: position,
-                    label: document.rows.units[position as usize].label.clone(),
-                    chapter: unit.chapter,
-                    rank: one.rank,
-                    own: one.own,
-                    told: one.told,
-                    asked: one.asked,
-                    best: best.map(|(number, _)| number - document.first_paragraph),
-                    best_score: best.map_or(0.0, |(_, score)| score),
-                }
-            })
-            .collect()
+        ranked.take(limit).map(|one| self.unit(one)).collect()
+    }
+
+    /// Units later than what may be known that would have been found, by (-rank of their own signals, position).
+    #[pyo3(signature = (limit, /))]
+    fn withheld(&self, limit: usize) -> Vec<ScoredUnit> {
+        let later = self.scored.best_withheld();
+        let later = later.take_while(|one| one.rank > 0.0).take(limit);
+        later.map(|one| self.unit(one)).collect()
     }
 
     /// The score of one paragraph; None when it was not looked into.
@@ -193,6 +181,25 @@ impl CorpusScores {
 }
 
 impl CorpusScores {
+    fn unit(&self, one: &scored::ScoredUnit) -> ScoredUnit {
+        let unit = &self.corpus.table.units[one.unit as usize];
+        let document = &self.corpus.documents[unit.document as usize];
+        let position = one.unit - document.first_unit;
+        let best = self.scored.best_of(&self.corpus, one.unit);
+        ScoredUnit {
+            path: document.rows.path.clone(),
+            unit: position,
+            label: document.rows.units[position as usize].label.clone(),
+            chapter: unit.chapter,
+            rank: one.rank,
+            own: one.own,
+            told: one.told,
+            asked: one.asked,
+            best: best.map(|(number, _)| number - document.first_paragraph),
+            best_score: best.map_or(0.0, |(_, score)| score),
+        }
+    }
+
     fn place(&self, number: u32) -> (&str, u32) {
         let unit = &self.corpus.table.units[self.corpus.unit_of(number)];
         let document = &self.corpus.documents[unit.document as usize];

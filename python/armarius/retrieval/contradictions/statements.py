@@ -12,7 +12,7 @@ from armarius.retrieval.contradictions.values import (
     without_parts,
 )
 from armarius.retrieval.corpus.tables import CorpusTables
-from armarius.retrieval.signals.bm25_query import LONG, Group, term_groups
+from armarius.retrieval.ranking import paragraphs_about
 from armarius.retrieval.signals.explain import words_in
 from armarius.retrieval.understand.lexicon import is_unspaced
 from armarius.text.matcher import Mention
@@ -21,6 +21,7 @@ from armarius.text.sentences import STATEMENT
 __all__ = ["SHARED", "Statement", "is_about", "is_rival", "order_of", "statements"]
 
 _TEXTS = 12
+_PARAGRAPHS = 8  # of each text
 SHARED = 2  # terms that a sentence has in common with what a profile claims
 
 
@@ -184,38 +185,38 @@ def _in_texts(
     claims = {term for one in claimed for term in _core.terms(one.text)}
     claims -= {term for one in claimed for m in tables.matcher.find_all(one.text) for term in _core.terms(m.term)}
     words = [word for word in topic.words if len(word) > 1 or not is_unspaced(word)]
-    groups: list[Group] = [([], [tables.numbers[entity_id]], 1.0), (words, [], 1.0)]
-    groups += term_groups(sorted(claims), 0.5)
-    for key, _, blocks in tables.text_index.search(groups, limit=texts, **LONG):
-        text = tables.texts[key]
-        document = tables.document(text.path)
-        if document is None or (chapter is not None and text.number is not None and text.number > chapter):
+    likely = paragraphs_about(tables, entity_id, words, sorted(claims), as_of=chapter, limit=_PARAGRAPHS * texts)
+    for path, index in likely:
+        document = tables.document(path)
+        if document is None or document.kind in ("setting", "outline"):
             continue
-        for index in [index for block, _ in blocks for index in text.blocks[block].paragraphs]:
-            paragraph = document.paragraphs[index]
-            whole = document.text[paragraph.start : paragraph.end]
-            shared = len(claims.intersection(_core.terms(whole)))
-            if shared < SHARED and not words_in(whole, topic.words) and "age" not in topic.dimensions:
+        paragraph = document.paragraphs[index]
+        text = tables.text_at(path, paragraph.start)
+        if text is None:
+            continue
+        whole = document.text[paragraph.start : paragraph.end]
+        shared = len(claims.intersection(_core.terms(whole)))
+        if shared < SHARED and not words_in(whole, topic.words) and "age" not in topic.dimensions:
+            continue
+        here = tables.matcher.find_all(whole)
+        if not any(mention.entity_id == entity_id for mention in here):
+            continue
+        for start, end in _spans(document.text, paragraph.start, paragraph.end):
+            sentence = document.text[start:end]
+            shared = len(claims.intersection(_core.terms(sentence)))
+            spoken = topic.spoken_in(sentence)
+            if not spoken and shared < SHARED and "age" not in topic.dimensions:
                 continue
-            here = tables.matcher.find_all(whole)
-            if not any(mention.entity_id == entity_id for mention in here):
-                continue
-            for start, end in _spans(document.text, paragraph.start, paragraph.end):
-                sentence = document.text[start:end]
-                shared = len(claims.intersection(_core.terms(sentence)))
-                spoken = topic.spoken_in(sentence)
-                if not spoken and shared < SHARED and "age" not in topic.dimensions:
-                    continue
-                mentions = tables.matcher.find_all(sentence)
-                values = values_in(tables, sentence, mentions, topic)
-                one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
-                named = is_about(tables, entity_id, one)
-                told = spoken or any(value.startswith(("years:", "reached:")) for value in values)
-                compared = any(value.startswith("older:") for value in values)
-                valued = bool(values) or not topic.valued
-                if valued and ((told and named) or (shared >= SHARED and (spoken or values)) or compared):
-                    sure = 2 * (shared >= SHARED) + 2 * named + bool(values) + spoken
-                    yield sure, one
+            mentions = tables.matcher.find_all(sentence)
+            values = values_in(tables, sentence, mentions, topic)
+            one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
+            named = is_about(tables, entity_id, one)
+            told = spoken or any(value.startswith(("years:", "reached:")) for value in values)
+            compared = any(value.startswith("older:") for value in values)
+            valued = bool(values) or not topic.valued
+            if valued and ((told and named) or (shared >= SHARED and (spoken or values)) or compared):
+                sure = 2 * (shared >= SHARED) + 2 * named + bool(values) + spoken
+                yield sure, one
 
 
 def _bodies(values: frozenset[str]) -> frozenset[str]:

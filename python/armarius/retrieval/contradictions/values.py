@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from armarius.documents.numerals import parse_numeral
 from armarius.retrieval.corpus.tables import CorpusTables
-from armarius.retrieval.understand.lexicon import Phrases, concepts, table
+from armarius.retrieval.understand.lexicon import Phrases, attributes, table
 from armarius.text.matcher import Mention
 
 __all__ = ["ATTRIBUTES", "Topic", "topic_of", "values_in", "without_names", "without_parts"]
@@ -65,7 +65,7 @@ class Topic:
 
     Attributes:
         name: As asked for.
-        concepts: Of the vocabulary.
+        named: Those of `ATTRIBUTES` that its name holds.
         dimensions: The kinds of value that are compared: age, place, body, colour.
         words: Whatever betrays that a sentence speaks of it.
         valued: A sentence without a value says nothing of it; False when the attribute is not known to have any.
@@ -73,7 +73,7 @@ class Topic:
     """
 
     name: str
-    concepts: tuple[str, ...]
+    named: tuple[str, ...]
     dimensions: tuple[str, ...]
     words: tuple[str, ...]
     valued: bool
@@ -89,10 +89,10 @@ def topic_of(attribute: str) -> Topic:
 
     A part of the body is a topic of its own; what the vocabulary does not know is looked for as written.
     """
-    named = tuple(dict.fromkeys(name for found in concepts().find(attribute) for name in found.value[0]))
+    named = tuple(dict.fromkeys(name for found in attributes().find(attribute) for name in found.value))
     dimensions = tuple(dict.fromkeys(one for name in named for one in _DIMENSIONS.get(name, ())))
     if "appearance" not in named and dimensions:
-        known = table("concepts")
+        known = table("attributes")
         words = [word for name in named if name in _DIMENSIONS for word in known[name]]
         for bears in ("mark", "wound"):  # 疤 in 疤痕
             if bears in named:
@@ -106,9 +106,9 @@ def topic_of(attribute: str) -> Topic:
         return _topic(attribute, named, ("colour",), words + spans, False, things)
     if "appearance" in named:
         words = [word for row in _things().values() for word in row if len(word) > 1]
-        return _topic(attribute, named, ("colour",), [*table("concepts")["appearance"], *words], True, _things())
+        return _topic(attribute, named, ("colour",), [*table("attributes")["appearance"], *words], True, _things())
     bare = _VAGUE.sub(" ", attribute).strip() or attribute
-    words = [bare, *(word for name in named for word in table("concepts")[name])]
+    words = [bare, *(word for name in named for word in table("attributes")[name])]
     return _topic(attribute, named, ("colour",), words, False, {"thing": tuple(words)})
 
 

@@ -5,12 +5,12 @@ settings, a line of the outline, a note) and who is mentioned in it.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from armarius._core import Corpus, CorpusPart
 from armarius.documents.document import Document
 from armarius.retrieval.corpus.units import chapters_of
-from armarius.text.matcher import EntityMatcher
+from armarius.text.matcher import Mention
 
 __all__ = ["Paragraphs", "part_of"]
 
@@ -23,9 +23,9 @@ class Paragraphs:
         self._changed: dict[str, CorpusPart] = {}
         self._removed: set[str] = set()
 
-    def update(self, document: Document, matcher: EntityMatcher) -> None:
-        """Take in a new or changed document. Cost: one pass over its text, and one search for names."""
-        self._changed[document.path] = part_of(document, matcher)
+    def update(self, document: Document, mentions: Sequence[Sequence[Mention]]) -> None:
+        """Take in a new or changed document with the mentions of each paragraph. Cost: one pass over its text."""
+        self._changed[document.path] = part_of(document, mentions)
         self._removed.discard(document.path)
 
     def remove(self, path: str) -> None:
@@ -43,14 +43,13 @@ class Paragraphs:
         return self._corpus
 
 
-def part_of(document: Document, matcher: EntityMatcher) -> CorpusPart:
-    """A document as a part of the corpus."""
+def part_of(document: Document, mentions: Sequence[Sequence[Mention]]) -> CorpusPart:
+    """A document as a part of the corpus; `mentions` are those of each of its paragraphs."""
     spans: list[tuple[int, int, str]] = [(one.start, one.end, one.role) for one in document.paragraphs]
     part = CorpusPart(document.path, document.kind, document.text, spans, list(_units(document)))
-    texts = [document.text[one.start : one.end] for one in document.paragraphs]
     rows = [
         (index, entity, count)
-        for index, found in enumerate(matcher.find_batch(texts))
+        for index, found in enumerate(mentions)
         for entity, count in sorted(Counter(one.entity_id for one in found).items())
     ]
     return part.with_entities(rows) if rows else part

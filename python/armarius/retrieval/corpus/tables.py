@@ -1,4 +1,4 @@
-"""What retrieval knows of a project: texts cut into blocks, sections of settings, lines of the outline.
+"""What retrieval knows of a project: its texts, sections of settings, lines of the outline, paragraphs to rank.
 
 Built from documents and the codex, held in memory, changed document by document. Everything in it
 can be rebuilt from the files at any time.
@@ -8,12 +8,12 @@ chapters is several texts. A *section* is one entry of a settings file: a profil
 """
 
 import hashlib
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import armarius._core as _core
 from armarius.codex import Codex, Entity
 from armarius.documents.document import Document
 from armarius.retrieval.corpus.paragraphs import Paragraphs
@@ -21,7 +21,6 @@ from armarius.retrieval.corpus.units import (
     OutlineLine,
     Section,
     Text,
-    blocks_of,
     chapters_of,
     entries_of,
     lines_by_text,
@@ -52,28 +51,20 @@ class CorpusTables:
         texts: Key to text.
         sections: Key to section; keys of texts and sections never meet.
         outline: Key of a text to the lines about it; `told` has the entities of those lines and of its title.
-        mentioned: Entity id to text to how often; `written`: the same for a name as it stands there.
         memo: What others have worked out from all this; empty again after every change.
         sections_memo: What they have worked out from sections and codex alone; empty again after a change of those.
         paragraphs: Every paragraph as the core ranks it.
-        text_index: Texts by block; `outline_index` and `section_index` have one block per text and section.
     """
 
     def __init__(self) -> None:
         self.codex = Codex()
         self.entities: dict[str, Entity] = {}
-        self.numbers: dict[str, int] = {}
         self.matcher = EntityMatcher([])
         self.texts: dict[int, Text] = {}
         self.sections: dict[int, Section] = {}
         self.outline: dict[int, list[OutlineLine]] = {}
         self.told: dict[int, frozenset[str]] = {}
-        self.mentioned: dict[str, dict[int, int]] = {}
-        self.written: dict[str, dict[int, int]] = {}
         self.paragraphs = Paragraphs()
-        self.text_index = _core.TextIndex()
-        self.outline_index = _core.TextIndex()
-        self.section_index = _core.TextIndex()
         self.memo: dict[tuple[str, str, int | None], Any] = {}
         self.sections_memo: dict[Any, Any] = {}
         self._files: dict[str, _File] = {}
@@ -81,6 +72,8 @@ class CorpusTables:
         self._outline_stale = True
         self._by_chapter: dict[int, list[int]] | None = None
         self._described: dict[str, list[int]] | None = None
+        self._texts_by_label: dict[tuple[str, str], int] | None = None
+        self._sections_by_label: dict[tuple[str, str], int] | None = None
 
     @classmethod
     def of(cls, documents: Iterable[Document], codex: Codex, matcher: EntityMatcher | None = None) -> "CorpusTables":
@@ -97,20 +90,20 @@ class CorpusTables:
     def _adopt(self, codex: Codex, matcher: EntityMatcher | None) -> None:
         self.codex = codex
         self.entities = {entity.id: entity for entity in codex.entities}
-        self.numbers = {entity.id: number for number, entity in enumerate(codex.entities)}
         self.matcher = EntityMatcher.of_usable(codex.entities)[0] if matcher is None else matcher
 
     def update(self, document: Document) -> None:
         """Take in a new or changed document."""
         self.remove(document.path)
         file = self._files[document.path] = _File(document)
-        self.paragraphs.update(document, self.matcher)
+        found = self.matcher.find_batch([document.text[one.start : one.end] for one in document.paragraphs])
+        self.paragraphs.update(document, found)
         if document.kind == "setting":
             self._add_sections(file)
         elif document.kind == "outline":
             self._outline_stale = True
         else:
-            self._add_texts(file)
+            self._add_texts(file, found)
 
     def remove(self, path: str) -> None:
         """Forget a document; unknown paths are no error."""
@@ -120,50 +113,33 @@ class CorpusTables:
         self.paragraphs.remove(path)
         for key in file.keys:
             self._places.pop(key, None)
-            text = self.texts.pop(key, None)
-            if text is not None:
-                for entity_id in text.mentions:
-                    del self.mentioned[entity_id][key]
-                for term in text.terms:
-                    del self.written[term][key]
-                self.text_index.replace(key, [])
-                self.outline_index.replace(key, [])
+            self.texts.pop(key, None)
             if self.sections.pop(key, None) is not None:
-                self.section_index.replace(key, [])
                 self.sections_memo.clear()
         self._changed()
 
     def _changed(self) -> None:
         self._outline_stale = True
         self._by_chapter = self._described = None
+        self._texts_by_label = self._sections_by_label = None
         self.memo.clear()
 
-    def _add_texts(self, file: _File) -> None:
+    def _add_texts(self, file: _File, found: Sequence[Sequence[Mention]]) -> None:
         document = file.document
         for number, section, paragraphs in chapters_of(document):
             key = file.key(section)
-            blocks = tuple(blocks_of(document.text, paragraphs))
-            pieces = [document.text[block.start : block.end] for block in blocks]
             mentions: Counter[str] = Counter()
             terms: Counter[str] = Counter()
             first: dict[str, Mention] = {}
-            rows = []
-            for block, piece, found in zip(blocks, pieces, self.matcher.find_batch(pieces), strict=True):
-                counts: Counter[int] = Counter()
-                for mention in found:
-                    counts[self.numbers[mention.entity_id]] += 1
+            for paragraph in paragraphs:
+                for mention in found[paragraph.index]:
                     mentions[mention.entity_id] += 1
                     terms[mention.term] += 1
                     if mention.entity_id not in first:
-                        first[mention.entity_id] = _moved(mention, block.start)
-                rows.append((piece, sorted(counts.items())))
-            self.text_index.replace(key, rows)
+                        first[mention.entity_id] = _moved(mention, paragraph.start)
+            span = (paragraphs[0].start, paragraphs[-1].end) if paragraphs else (0, 0)
             title = section or document.title
-            self.texts[key] = Text(key, document.path, section, title, number, blocks, mentions, terms, first)
-            for entity_id, count in mentions.items():
-                self.mentioned.setdefault(entity_id, {})[key] = count
-            for term, count in terms.items():
-                self.written.setdefault(term, {})[key] = count
+            self.texts[key] = Text(key, document.path, section, title, number, *span, mentions, terms, first)
         self._changed()
 
     def _add_sections(self, file: _File) -> None:
@@ -179,8 +155,6 @@ class CorpusTables:
             text = document.text[start:end]
             described = tuple(dict.fromkeys(owners.get(section, ())))
             self.sections[key] = Section(key, document.path, section, start, end, text, described)
-            counts = Counter(self.numbers[mention.entity_id] for mention in self.matcher.find_all(text))
-            self.section_index.replace(key, [(text, sorted(counts.items()))])
         self.sections_memo.clear()
         self._changed()
 
@@ -196,12 +170,48 @@ class CorpusTables:
         if text is None:
             section = self.sections[key]
             return (_LAST, section.path, section.start)
-        return (_LAST if text.number is None else text.number, text.path, text.blocks[0].start if text.blocks else 0)
+        return (_LAST if text.number is None else text.number, text.path, text.start)
 
     def document(self, path: str) -> Document | None:
         """The document at `path` as it was taken in."""
         file = self._files.get(path)
         return None if file is None else file.document
+
+    def kind_of(self, key: int) -> str:
+        """The kind of the document that a text is of."""
+        return self._files[self.texts[key].path].document.kind
+
+    def paragraph_at(self, path: str, start: int) -> int | None:
+        """Position of the paragraph of a document that a code point lies in."""
+        document = self.document(path)
+        if document is None:
+            return None
+        at = bisect_right(document.paragraphs, start, key=lambda one: one.start) - 1
+        return at if at >= 0 and start < document.paragraphs[at].end else None
+
+    def text_at(self, path: str, start: int) -> Text | None:
+        """The text of a document that a code point lies in."""
+        return next((one for one in self.texts_of(path) if one.start <= start < one.end), None)
+
+    def text_of(self, path: str, label: str) -> int | None:
+        """The key of the text that the core calls by this label, if it is one."""
+        return self._labelled.get((path, label))
+
+    def section_of(self, path: str, label: str) -> int | None:
+        """The key of the section that the core calls by this label, if it is one."""
+        return self._headed.get((path, label))
+
+    @property
+    def _labelled(self) -> dict[tuple[str, str], int]:
+        if self._texts_by_label is None:
+            self._texts_by_label = {(text.path, text.section): text.key for text in self.texts.values()}
+        return self._texts_by_label
+
+    @property
+    def _headed(self) -> dict[tuple[str, str], int]:
+        if self._sections_by_label is None:
+            self._sections_by_label = {(one.path, one.section): one.key for one in self.sections.values()}
+        return self._sections_by_label
 
     def texts_of(self, path: str) -> list[Text]:
         """The texts of a document, by key."""
@@ -246,7 +256,7 @@ class CorpusTables:
         return {(section.path, section.section): section.entities for section in self.sections.values()}
 
     def refresh_outline(self) -> None:
-        """Bring the outline index up to date; called before a search, cheap when nothing changed."""
+        """Bring `outline` and `told` up to date; called before they are read, cheap when nothing changed."""
         if not self._outline_stale:
             return
         outlines = [file.document for file in self._files.values() if file.document.kind == "outline"]
@@ -256,10 +266,7 @@ class CorpusTables:
             if one.number is None:
                 continue
             summary = " ".join([one.title, *(line.text for line in self.outline.get(one.key, ()))])
-            mentions = self.matcher.find_all(summary)
-            self.told[one.key] = frozenset(mention.entity_id for mention in mentions)
-            counts = Counter(self.numbers[mention.entity_id] for mention in mentions)
-            self.outline_index.replace(one.key, [(summary, sorted(counts.items()))])
+            self.told[one.key] = frozenset(mention.entity_id for mention in self.matcher.find_all(summary))
         self._outline_stale = False
 
 

@@ -1,4 +1,4 @@
-"""What ranking is done on: texts cut into blocks, sections of settings, lines of the outline, and how files are cut."""
+"""What is found: chapters and other texts, sections of settings, lines of the outline; how files are cut."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,29 +8,15 @@ from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.text.matcher import Mention
 
-__all__ = ["Block", "OutlineLine", "Section", "Text", "blocks_of", "chapters_of", "entries_of", "lines_by_text"]
-
-# Code points of a block; Latin words are longer than Han ones by about this factor, so that a block holds
-# about as much story in either. Measured on a Chinese novel: 200 to 600 differ by less than .01 recall.
-_BLOCK = 300
-_LATIN_FACTOR = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A stretch of a text that is scored as one: `document[start:end]`, in code points."""
-
-    start: int
-    end: int
-    paragraphs: tuple[int, ...]
+__all__ = ["OutlineLine", "Section", "Text", "chapters_of", "entries_of", "lines_by_text"]
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A chapter, or a file that is none.
+    """A chapter, or a file that is none: `document[start:end]`.
 
     Attributes:
-        key: Its number in the index.
+        key: Its number in the tables.
         number: Chapter number, None for a note.
         section: The heading that names it in a file of several chapters, else "".
         mentions: Entity id to how often.
@@ -43,7 +29,8 @@ class Text:
     section: str
     title: str
     number: int | None
-    blocks: tuple[Block, ...]
+    start: int
+    end: int
     mentions: Counter[str]
     terms: Counter[str]
     first: dict[str, Mention]
@@ -105,21 +92,6 @@ def entries_of(document: Document, owners: dict[str, list[str]]) -> Iterator[tup
     for name, paragraphs in groups.items():
         if any(paragraph.role == "body" for paragraph in paragraphs):
             yield name, paragraphs
-
-
-def blocks_of(text: str, paragraphs: Sequence[Paragraph]) -> Iterator[Block]:
-    """Paragraphs joined until a block is full."""
-    open_: list[Paragraph] = []
-    size = 0
-    for paragraph in paragraphs:
-        open_.append(paragraph)
-        length = paragraph.end - paragraph.start
-        size += length // _LATIN_FACTOR if text[paragraph.start : paragraph.end].isascii() else length
-        if size >= _BLOCK:
-            yield Block(open_[0].start, paragraph.end, tuple(p.index for p in open_))
-            open_, size = [], 0
-    if open_:
-        yield Block(open_[0].start, open_[-1].end, tuple(p.index for p in open_))
 
 
 def lines_by_text(

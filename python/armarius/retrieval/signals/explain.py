@@ -1,65 +1,68 @@
 """Why a text or a section was found: one piece of evidence per reason, each with where it stands."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import armarius._core as _core
-from armarius.documents.document import Document
+from armarius._core import ScoredUnit
 from armarius.records import Evidence
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.corpus.units import Text
-from armarius.retrieval.fusion import Mixed
+from armarius.retrieval.order import Ordered
+from armarius.retrieval.ranking import Ranked
 from armarius.retrieval.signals.phrases import pattern_of
-from armarius.retrieval.signals.rankings import Ranking, claims
-from armarius.retrieval.understand.lexicon import concept_words, is_unspaced
+from armarius.retrieval.understand.families import terms_of
+from armarius.retrieval.understand.lexicon import is_unspaced
 from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.understand.subjects import People
+from armarius.semantic.outliers import Near
+from armarius.text.scripts import UNSPACED
 
-__all__ = ["best_paragraph", "reasons", "sought_words", "words_in"]
+__all__ = ["reasons", "words_in"]
 
 _SHOWN = 8
 _PEOPLE = 3
-_NOBODY = People((), {}, {})
+_AROUND = 9  # paragraphs looked at for a word, the best one first: a window may be found by what stands beside it
+_NOBODY = People((), {})
 
 
 def reasons(
-    tables: CorpusTables, asked: Understanding, people: People, lists: Sequence[Ranking], one: Mixed
+    tables: CorpusTables,
+    asked: Understanding,
+    people: People,
+    ranked: Ranked,
+    near: Mapping[int, Near],
+    one: Ordered,
 ) -> tuple[Evidence, ...]:
-    """The evidence for one candidate, named chapters first, then the graph, then words."""
+    """The evidence for one candidate: chapters asked for, names, quoted words, words, the outline, meaning."""
     if one.is_section:
-        return _of_section(tables, asked, people, one)
+        return _of_section(tables, asked, people, ranked, one)
     text = tables.texts[one.key]
     found: list[Evidence] = []
     for reference in asked.references:
         if text.number in reference.numbers and not reference.excluded:
             words = asked.query[reference.start : reference.end]
             found.append(Evidence("chapter", f"the question names chapter {text.number}: {words}", text.path))
-    held = {ranking.kind: (ranking, ranking.keys.index(one.key)) for ranking in lists if one.key in ranking.keys}
-    makers = {
-        "mention": lambda: _mentions(tables, people, text),
-        "alias": lambda: _names(asked, text),
-        "origin": lambda: [Evidence("mention", "first use of " + ", ".join(asked.aliases), text.path)],
-        "first": lambda: _firsts(tables, people, text),
-        "ending": lambda: [Evidence("mention", "last chapter with more than a mention", text.path)],
-        "neighbour": lambda: [Evidence("chapter", "beside a chapter that the question names", text.path)],
-        "phrase": lambda: _phrases(tables, asked, text),
-        "fulltext": lambda: _fulltext(tables, asked, people, text, held["fulltext"][0]),
-        "outline": lambda: _outline(tables, asked, people, text),
-        "vector": lambda: [_near(text, held["vector"][0])],
-    }
-    for kind, (_, rank) in held.items():
-        found += [replace(evidence, detail=f"{evidence.detail} (rank {rank + 1})") for evidence in makers[kind]()]
+    if one.how == "beside":
+        found.append(Evidence("chapter", "beside a chapter that the question names", text.path))
+    found += _phrases(tables, asked, text)
+    found += _mentions(tables, people, text)
+    if one.unit is not None:
+        found += _fulltext(tables, asked, people, ranked, text, one.unit)
+        if one.unit.told > 0:
+            found += _outline(tables, asked, people, ranked, text)
+    if one.key in near:
+        found.append(_near(text, near[one.key]))
     return tuple(found)
 
 
-def sought_words(tables: CorpusTables, asked: Understanding) -> tuple[str, ...]:
+def _sought_words(tables: CorpusTables, asked: Understanding, ranked: Ranked) -> tuple[str, ...]:
     """Everything that may count as a trace of the question in a text, lower case."""
-    words = [*asked.phrases, *asked.aliases, *asked.terms]
+    words = [*asked.phrases, *asked.aliases, *ranked.read.words]
     for entity_id in asked.entities:
         entity = tables.entities[entity_id]
         words += [entity.name, *entity.aliases]
-    for concept in asked.concepts:
-        words += [word for word in concept_words()[concept] if len(word) > 1 or not is_unspaced(word)]
     return tuple(dict.fromkeys(word.lower() for word in words))
 
 
@@ -76,39 +79,38 @@ def words_in(text: str, words: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def best_paragraph(document: Document, text: Text, block: int, words: Sequence[str]) -> tuple[int, tuple[str, ...]]:
-    """The paragraph of a block that holds most of `words`, and those words."""
-    best: tuple[int, tuple[str, ...]] = (text.blocks[block].paragraphs[0], ())
-    for index in text.blocks[block].paragraphs:
-        paragraph = document.paragraphs[index]
-        found = words_in(document.text[paragraph.start : paragraph.end], words)
-        if len(found) > len(best[1]):
-            best = (index, found)
-    return best
-
-
-def _traces(tables: CorpusTables, asked: Understanding, people: People, text: str) -> tuple[str, ...]:
-    """What of the question stands in `text`: its words, else inflected, else single characters and what is meant."""
-    whom = {entity_id: tables.entities[entity_id].name for entity_id in (*people.related, *people.described)}
+def _traces(tables: CorpusTables, asked: Understanding, people: People, ranked: Ranked, text: str) -> tuple[str, ...]:
+    """What of the question stands in `text`: its words, else inflected, else what else may be meant, characters."""
+    whom = {entity_id: tables.entities[entity_id].name for entity_id in (*people.related, *ranked.described)}
     written = {mention.entity_id: mention.term for mention in tables.matcher.find_all(text)} if whom else {}
     names = [f"{written[one]} ({name}, whom the question describes)" for one, name in whom.items() if one in written]
-    words = words_in(text, sought_words(tables, asked))
+    found = (*_stretches(asked.content, text), *words_in(text, _sought_words(tables, asked, ranked)))
+    words = tuple(dict.fromkeys(found))
+    words = tuple(one for one in words if not any(one != other and one in other for other in words))
     if not words:
         terms = set(_core.terms(text))
-        words = tuple(term for term in asked.terms if term in terms)
-        words += tuple(
-            f"{word} ({concept})"
-            for concept in asked.concepts
-            for word in concept_words()[concept]
-            if (word in text if is_unspaced(word) else terms.issuperset(_core.terms(word) or [word]))
-        )
+        words = tuple(term for term in ranked.read.terms if term in terms)
+        for word, others in ranked.read.alternatives.items():
+            words += tuple(f"{other} ({word})" for other, _ in others if terms.issuperset(terms_of(other) or [other]))
         named = {word[0] for word in words}
         words += tuple(char for char in asked.singles if char in text and char not in named)
         if not words and not names:
-            words = tuple(
-                f"{word} (the profile)" for group in claims(tables, asked) for word in group[0] if word in terms
-            )
+            card = (term for group in ranked.groups if group.family == "card" for term, _ in group.terms)
+            words = tuple(f"{term} (the profile)" for term in card if term in terms)
     return (*words[:_SHOWN], *names[:_PEOPLE])
+
+
+def _stretches(question: str, text: str) -> Iterator[str]:
+    """The longest stretches of two characters or more, of a script without spaces, that both hold, leftmost first."""
+    for run in re.findall(rf"[{UNSPACED}]+", question):
+        at = 0
+        while at + 1 < len(run):
+            end = at + 1
+            while end < len(run) and run[at : end + 1] in text:
+                end += 1
+            if end - at > 1:
+                yield run[at:end]
+            at = end if end - at > 1 else at + 1
 
 
 def _mentions(tables: CorpusTables, people: People, text: Text) -> list[Evidence]:
@@ -125,65 +127,51 @@ def _mentions(tables: CorpusTables, people: People, text: Text) -> list[Evidence
     return found
 
 
-def _names(asked: Understanding, text: Text) -> list[Evidence]:
-    used = [(term, text.terms[term]) for term in asked.aliases if text.terms[term]]
-    return [Evidence("mention", f"uses the name {term} {count}×", text.path) for term, count in used]
-
-
-def _firsts(tables: CorpusTables, people: People, text: Text) -> list[Evidence]:
-    found = []
-    for entity_id in people.named:
-        if entity_id in text.first:
-            first = text.first[entity_id]
-            detail = f"first chapter with {tables.entities[entity_id].name}"
-            found.append(Evidence("mention", detail, text.path, (first.start, first.end)))
-    return found
-
-
 def _phrases(tables: CorpusTables, asked: Understanding, text: Text) -> list[Evidence]:
     document = tables.document(text.path)
     found = []
-    for phrase in asked.phrases if document is not None and text.blocks else ():
-        match = pattern_of(phrase).search(document.text, text.blocks[0].start, text.blocks[-1].end)  # type: ignore[union-attr]
+    for phrase in asked.phrases if document is not None else ():
+        match = pattern_of(phrase).search(document.text, text.start, text.end)  # type: ignore[union-attr]
         if match:
             found.append(Evidence("phrase", phrase, text.path, match.span()))
     return found
 
 
 def _fulltext(
-    tables: CorpusTables, asked: Understanding, people: People, text: Text, ranking: Ranking
+    tables: CorpusTables, asked: Understanding, people: People, ranked: Ranked, text: Text, unit: ScoredUnit
 ) -> list[Evidence]:
+    """The best paragraph and what of the question stands in it."""
     document = tables.document(text.path)
-    blocks = ranking.blocks.get(text.key, ())
-    if document is None or not blocks:
+    best = unit.best
+    if document is None or best is None:
         return []
-    index, words = best_paragraph(document, text, blocks[0], sought_words(tables, asked))
-    if not words:
-        pieces = [document.paragraphs[at] for at in text.blocks[blocks[0]].paragraphs]
-        traces = [_traces(tables, asked, people, document.text[piece.start : piece.end]) for piece in pieces]
-        index, words = max(zip((p.index for p in pieces), traces, strict=True), key=lambda one: len(one[1]))
-    paragraph = document.paragraphs[index]
-    return [Evidence("fulltext", ", ".join(words[:_SHOWN]), text.path, (paragraph.start, paragraph.end))]
+    for index in sorted(range(len(document.paragraphs)), key=lambda one: abs(one - best))[:_AROUND]:
+        paragraph = document.paragraphs[index]
+        words = _traces(tables, asked, people, ranked, document.text[paragraph.start : paragraph.end])
+        if words and text.start <= paragraph.start < text.end:
+            return [Evidence("fulltext", ", ".join(words), text.path, (paragraph.start, paragraph.end))]
+    return []
 
 
-def _near(text: Text, ranking: Ranking) -> Evidence:
-    near = ranking.near[text.key]
+def _near(text: Text, near: Near) -> Evidence:
     how = "alike in wording" if near.by_wording else "near in meaning"
     return Evidence("vector", f"{how}, similarity {near.similarity:.3f}", text.path, (near.start, near.end))
 
 
-def _outline(tables: CorpusTables, asked: Understanding, people: People, text: Text) -> list[Evidence]:
+def _outline(tables: CorpusTables, asked: Understanding, people: People, ranked: Ranked, text: Text) -> list[Evidence]:
     """The line of the outline that most of the question stands in, else the title."""
     best = Evidence("outline", f"title: {text.title}", text.path)
-    most = words = _traces(tables, asked, people, text.title)
+    most = words = _traces(tables, asked, people, ranked, text.title)
     for line in tables.outline.get(text.key, []):
-        words = _traces(tables, asked, people, line.text)
+        words = _traces(tables, asked, people, ranked, line.text)
         if len(words) > len(most) or (not most and best.path == text.path):
             best, most = Evidence("outline", line.text.strip(" -*"), line.path, (line.start, line.end)), words
     return [replace(best, detail=f"{best.detail}: {', '.join(most)}") if most else best]
 
 
-def _of_section(tables: CorpusTables, asked: Understanding, people: People, one: Mixed) -> tuple[Evidence, ...]:
+def _of_section(
+    tables: CorpusTables, asked: Understanding, people: People, ranked: Ranked, one: Ordered
+) -> tuple[Evidence, ...]:
     section = tables.sections[one.key]
     span = (section.start, section.end)
     found: list[Evidence] = []
@@ -198,12 +186,12 @@ def _of_section(tables: CorpusTables, asked: Understanding, people: People, one:
             _, tie, word = people.related[entity_id]
             detail = f"{word}: {name} ({tie.role.name}, {tie.said})"
             found.append(Evidence("relation", detail, tie.path or section.path, span if not tie.path else None))
-        if entity_id in people.described:
-            words = ", ".join(_traces(tables, asked, _NOBODY, section.text))
+        if entity_id in ranked.described:
+            words = ", ".join(_traces(tables, asked, _NOBODY, ranked, section.text))
             found.append(Evidence("fulltext", f"described by the question: {words}", section.path, span))
-        if "present" in one.how:
+        if one.how == "present":
             found.append(Evidence("mention", f"{name} is in the chapters found", section.path, span))
     if not found:
-        words = ", ".join(_traces(tables, asked, _NOBODY, section.text))
+        words = ", ".join(_traces(tables, asked, _NOBODY, ranked, section.text))
         found.append(Evidence("fulltext", words, section.path, span))
     return tuple(found)

@@ -8,7 +8,7 @@ from armarius.documents.document import Document
 from armarius.documents.numerals import NUMERAL
 from armarius.retrieval.corpus.tables import CorpusTables
 
-__all__ = ["holding", "is_content", "occurs", "pattern_of"]
+__all__ = ["is_content", "occurs", "pattern_of", "quoted"]
 
 
 @lru_cache(maxsize=64)
@@ -18,35 +18,30 @@ def pattern_of(phrase: str) -> re.Pattern[str]:
     return re.compile(r"\s+".join(map(re.escape, phrase.split())), re.IGNORECASE if cased else 0)
 
 
-def holding(tables: CorpusTables, phrase: str) -> dict[int, int]:
-    """Key of each text that holds the phrase to how often.
+def quoted(tables: CorpusTables, phrase: str) -> tuple[tuple[str, int], ...]:
+    """Path and position of every paragraph that the phrase begins in, in any document.
 
-    Cost: one pass over the texts, remembered until something changes.
+    Cost: one pass over the project, remembered until something changes.
     """
     key = ("phrase", phrase, None)
     if key not in tables.memo:
-        found = {}
-        for text in tables.texts.values():
-            document = tables.document(text.path)
-            if document is not None and text.blocks:
+        found: dict[tuple[str, int], None] = {}
+        for path in tables.paths:
+            document = tables.document(path)
+            if document is not None:
                 pattern, small = _search(tables, document, phrase)
-                count = sum(1 for _ in pattern.finditer(small, text.blocks[0].start, text.blocks[-1].end))
-                if count:
-                    found[text.key] = count
-        tables.memo[key] = found
-    return dict(tables.memo[key])
+                for match in pattern.finditer(small):
+                    at = tables.paragraph_at(path, match.start())
+                    if at is not None:
+                        found[path, at] = None
+        tables.memo[key] = tuple(found)
+    places: tuple[tuple[str, int], ...] = tables.memo[key]
+    return places
 
 
 def occurs(tables: CorpusTables, phrase: str) -> bool:
-    """Whether any document holds the phrase: a text, a setting, the outline; remembered until something changes."""
-    if holding(tables, phrase):
-        return True
-    key = ("occurs", phrase, None)
-    if key not in tables.memo:
-        documents = [document for path in tables.paths if (document := tables.document(path)) is not None]
-        searches = (_search(tables, document, phrase) for document in documents)
-        tables.memo[key] = any(pattern.search(small) for pattern, small in searches)
-    return bool(tables.memo[key])
+    """Whether any document holds the phrase: a text, a setting, the outline."""
+    return bool(quoted(tables, phrase))
 
 
 def _search(tables: CorpusTables, document: Document, phrase: str) -> tuple[re.Pattern[str], str]:

@@ -1,11 +1,9 @@
-"""Texts near in meaning, when there is a model: their ranking, beside those by words."""
+"""Texts near in meaning, when there is a model."""
 
-from bisect import bisect_right
 from collections.abc import Callable
 
 from armarius.errors import ContextWarning, message_of
 from armarius.retrieval.corpus.tables import CorpusTables
-from armarius.retrieval.signals.rankings import Ranking
 from armarius.semantic.outliers import Near, Nearby
 from armarius.warnings_table import EMBEDDING_UNAVAILABLE
 
@@ -15,29 +13,25 @@ __all__ = ["VectorSearch", "nearby"]
 VectorSearch = Callable[[str], Nearby]
 
 
-def nearby(vectors: VectorSearch, tables: CorpusTables, query: str, warnings: list[ContextWarning]) -> list[Ranking]:
-    """A list of texts near in meaning, or none; a failing search is added to `warnings`."""
+def nearby(vectors: VectorSearch, tables: CorpusTables, query: str, warnings: list[ContextWarning]) -> dict[int, Near]:
+    """Keys of texts near in meaning, best first, each with its paragraph; a failing search is added to `warnings`."""
     try:
         answer = vectors(query)
     except Exception as error:  # noqa: BLE001 - no source failure may fail the call
         warnings.append(EMBEDDING_UNAVAILABLE(why=message_of(error)))
-        return []
+        return {}
     if answer.trouble:
         warnings.append(EMBEDDING_UNAVAILABLE(why=answer.trouble))
     near: dict[int, Near] = {}
-    blocks: dict[int, tuple[int, ...]] = {}
     for one in answer.found:
-        place = _text_at(tables, one)
-        if place is not None and place[0] not in near:
-            near[place[0]], blocks[place[0]] = one, (place[1],)
-    return [Ranking("vector", 0.0, tuple(near), blocks, near)] if near else []
+        key = _text_at(tables, one)
+        if key is not None:
+            near.setdefault(key, one)
+    return near
 
 
-def _text_at(tables: CorpusTables, near: Near) -> tuple[int, int] | None:
-    """The text and the block of it that a paragraph lies in; the first block when it lies in none, as a title does."""
+def _text_at(tables: CorpusTables, near: Near) -> int | None:
+    """The text that a paragraph lies in; the first one when it lies in none, as a title does."""
     texts = tables.texts_of(near.path)
-    for text in texts:
-        number = bisect_right(text.blocks, near.start, key=lambda block: block.start) - 1
-        if number >= 0 and near.start < text.blocks[number].end:
-            return text.key, number
-    return (texts[0].key, 0) if texts else None
+    inside = (text.key for text in texts if text.start <= near.start < text.end)
+    return next(inside, texts[0].key if texts else None)

@@ -40,12 +40,14 @@ class Group:
     Attributes:
         family: One of `FAMILIES`.
         weight: Factor on its score beside that of the family.
-        words: Words or phrases, each with the factor on its frequency; all terms of one must stand together.
+        terms: Single terms as the analysis gives them (stems, pairs), each with the factor on its frequency.
+        words: Words or phrases as written, likewise; all terms of one must stand together.
         entities: Entity ids.
     """
 
     family: str
     weight: float = 1.0
+    terms: tuple[tuple[str, float], ...] = ()
     words: tuple[tuple[str, float], ...] = ()
     entities: tuple[str, ...] = ()
 
@@ -97,6 +99,7 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
     blank = list(query)
     for reference in asked.references:
         blank[reference.start : reference.end] = "\0" * (reference.end - reference.start)
+    named = "".join(blank)
     for mention in asked.mentions:
         blank[mention.start : mention.end] = "\0" * (mention.end - mention.start)
     text = "".join(blank)
@@ -114,7 +117,7 @@ def question(asked: Understanding, related: Mapping[str, float] | None = None) -
             words[_plain(run).split("'")[0]] = None
     alternatives = {word: found for word in words if (found := _alternatives(word))}
     names = dict.fromkeys(term for mention in asked.mentions for term in terms_of(query[mention.start : mention.end]))
-    others = {pair: None for run in _runs(query) if _IS_HAN.match(run) for pair in _pairs(run)}
+    others = {pair: None for run in _runs(named) if _IS_HAN.match(run) for pair in _pairs(run)}
     stop = [pair for pair in others if pair not in main and pair not in names]
     groups = [
         *_one_each("main", main),
@@ -165,8 +168,8 @@ def _alternatives(word: str) -> tuple[tuple[str, float], ...]:
     return tuple(found.values())
 
 
-def _one_each(family: str, words: Iterable[str]) -> Iterator[Group]:
-    return (Group(family, words=((word, 1.0),)) for word in words)
+def _one_each(family: str, terms: Iterable[str]) -> Iterator[Group]:
+    return (Group(family, terms=((term, 1.0),)) for term in terms)
 
 
 def _runs(text: str) -> Iterator[str]:

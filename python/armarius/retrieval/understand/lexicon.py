@@ -1,4 +1,4 @@
-"""The vocabulary of `words.toml` and how it is found in a question.
+"""The vocabulary of questions and how it is found in one.
 
 A phrase is looked up by its characters in scripts written without spaces, by the stems of its words elsewhere;
 matches are leftmost-longest and never overlap.
@@ -14,7 +14,7 @@ import armarius._core as _core
 from armarius.lexicon import word_file
 from armarius.text.scripts import UNSPACED
 
-__all__ = ["Found", "Phrases", "concept_words", "concepts", "intents", "is_unspaced", "table", "tokens_of"]
+__all__ = ["Found", "Phrases", "about_the_text", "attributes", "intents", "is_unspaced", "table", "tokens_of"]
 
 T = TypeVar("T")
 Tokens = list[tuple[str, int, int]]
@@ -107,34 +107,29 @@ def is_unspaced(text: str) -> bool:
 
 
 @cache
-def _data() -> dict[str, Any]:
-    return word_file("questions")
+def _data(name: str) -> dict[str, Any]:
+    return word_file(name)
 
 
 def table(name: str) -> dict[str, tuple[str, ...]]:
-    """The rows of a table of `words.toml`: name to words."""
-    return {row: tuple(words.split()) for row, words in _data()[name].items()}
+    """The rows of a table of `questions.toml` or `attributes.toml`: name to words."""
+    data = _data("attributes" if name in _data("attributes") else "questions")
+    return {row: tuple(words.split()) for row, words in data[name].items()}
 
 
 @cache
-def concept_words() -> dict[str, tuple[str, ...]]:
-    """Concept to the words that name it, a space where the file has a hyphen."""
-    return {name: tuple(word.replace("-", " ") for word in words) for name, words in table("concepts").items()}
+def about_the_text() -> "Phrases[bool]":
+    """Words that speak about the text and not about what happens in it."""
+    return Phrases(dict.fromkeys(_data("questions")["meta"].split(), True))
 
 
 @cache
-def concepts() -> "Phrases[tuple[tuple[str, ...], bool]]":
-    """Concept words and words about the text in one pass, so that the longer of two wins.
-
-    The value is (concepts, whether the word speaks about the text); it may do both.
-    """
-    entries: dict[str, tuple[tuple[str, ...], bool]] = {}
-    about = frozenset(_data()["meta"].split())
-    for name, words in table("concepts").items():
+def attributes() -> "Phrases[tuple[str, ...]]":
+    """Words to the attributes that they may name."""
+    entries: dict[str, tuple[str, ...]] = {}
+    for name, words in table("attributes").items():
         for word in words:
-            entries[word] = ((*entries.get(word, ((), False))[0], name), word in about)
-    for word in sorted(about):
-        entries.setdefault(word, ((), True))
+            entries[word] = (*entries.get(word, ()), name)
     return Phrases(entries)
 
 

@@ -12,7 +12,8 @@ import armarius._core as _core
 from armarius.retrieval.understand.chapters import ChapterReference, chapter_references
 from armarius.retrieval.understand.kinship import Role, relation_words
 from armarius.retrieval.understand.lexicon import (
-    concepts,
+    about_the_text,
+    attributes,
     intents,
     is_unspaced,
     tokens_of,
@@ -21,17 +22,11 @@ from armarius.text.matcher import EntityMatcher, Mention
 
 __all__ = ["Intent", "RelationWord", "Understanding", "understand"]
 
-Intent = Literal["consistency", "origin", "ending", "thread", "scene", "whereabouts", "outline", "deed"]
+Intent = Literal["consistency"]
 
 # A pasted page is no question: what comes after so many different terms adds time and no direction.
 _MOST_TERMS = 200
 _QUOTED = re.compile(r"[“\"「『《‘]([^”\"」』》’\n]{2,60})[”\"」』》’]")
-# Who did something: 谁 and "who" as the subject of a verb, not 是谁 or "who is".
-_DEED = re.compile(
-    r"(?<![是着了给跟和为像])谁(?!\s*[？?。！!]*$|的|家|是|住|有)"
-    r"|\bwho(?:m)?\s+(?!(?:is|are|was|were|lives?|lived|owns?|owned|runs?|keeps?|works?)\b)\w+",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ class Understanding:
         content: What is left of the question when names, chapters and words about the text are taken away.
         terms: Search terms of the content: pairs of characters, stems of words.
         singles: Single characters of the content in scripts without spaces.
-        concepts: Things and events that the content speaks of, by the vocabulary.
+        attributes: What it asks of somebody that sentences can be compared by: age, house, mark, appearance, wound.
     """
 
     query: str
@@ -79,7 +74,7 @@ class Understanding:
     content: str = ""
     terms: tuple[str, ...] = ()
     singles: tuple[str, ...] = ()
-    concepts: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
 
     @property
     def aliases(self) -> tuple[str, ...]:
@@ -121,17 +116,12 @@ def understand(
     wanted = frozenset(name for name, phrases in intents().items() if phrases.find(rest, tokens))
     for mention in mentions:
         rest = _blank(rest, mention.start, mention.end)
-    named: list[str] = []
-    for found in concepts().find(rest):
-        about, is_meta = found.value
-        named.extend(about)
-        if is_meta:
-            rest = _blank(rest, found.start, found.end)
+    named = [name for found in attributes().find(rest) for name in found.value]
+    for found in about_the_text().find(rest):
+        rest = _blank(rest, found.start, found.end)
     content = " ".join(rest.split())
     excluded = dict.fromkeys(n for reference in references if reference.excluded for n in reference.numbers)
     named_chapters = dict.fromkeys(n for reference in references for n in reference.numbers if n not in excluded)
-    if content and not relations and _DEED.search(query):
-        wanted |= {"deed"}
     return Understanding(
         query=query,
         mentions=mentions,
@@ -146,7 +136,7 @@ def understand(
         content=content,
         terms=tuple(dict.fromkeys(_core.terms(content)))[:_MOST_TERMS],
         singles=tuple(dict.fromkeys(char for char in content if is_unspaced(char)))[:_MOST_TERMS],
-        concepts=tuple(dict.fromkeys(named)),
+        attributes=tuple(dict.fromkeys(named)),
     )
 
 
