@@ -8,24 +8,24 @@ from pathlib import Path
 from armarius.assembly.assembler import Assembler
 from armarius.assembly.fit.cached_counter import Counter
 from armarius.assembly.fit.profile import ProfileStore
+from armarius.assembly.report.pack import Pack
 from armarius.assembly.request import CounterFor, Resolver
 from armarius.assembly.settings import read_settings
 from armarius.assembly.singleflight import Flight
 from armarius.code.index import CodeIndex
 from armarius.code.options import read_options
 from armarius.config import Config, load_config
-from armarius.documents.folder import project_folder
 from armarius.embedders import configured
 from armarius.embedders.protocol import Embedder
 from armarius.errors import ContractError, EmbeddingError, MissingExtra
 from armarius.fetchers.code import SubgraphFetcher
+from armarius.files.paths import project_folder
 from armarius.graph.options import read_graph_options
 from armarius.graph.protocol import GraphStore
 from armarius.graph.timeout import GraphGuard
 from armarius.index.graph import ProjectGraph
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import Progress
-from armarius.pack.pack import Pack
 from armarius.project import Project
 from armarius.records import Fetcher
 from armarius.semantic.outliers import Nearby

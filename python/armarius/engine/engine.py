@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 from armarius.assembly.assembler import Task
 from armarius.assembly.fit.cached_counter import Counter
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
+from armarius.assembly.report.inspection import inspection
+from armarius.assembly.report.pack import Pack
 from armarius.assembly.request import CounterFor, read_request
 from armarius.code.index import CodeIndex
 from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches
@@ -25,8 +27,6 @@ from armarius.graph.protocol import GraphStore
 from armarius.hits import Hit, Hits
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress
-from armarius.pack.inspection import inspection
-from armarius.pack.pack import Pack
 from armarius.project import counter_for
 from armarius.records import Fetcher, LayerName
 from armarius.retrieval.contradictions.detect import said_of

@@ -16,7 +16,7 @@ alone, whatever the order and number of steps in which they came (docs/decisions
 
 from armarius.names.counts import Counts, Tally
 from armarius.names.learn import habits_of, learn_habits
-from armarius.names.model import (
+from armarius.text.habits import (
     DoubtfulAlias,
     Habits,
     LongerName,

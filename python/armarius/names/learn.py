@@ -10,7 +10,7 @@ from typing import Final
 
 from armarius.names.counts import Tally
 from armarius.names.derived import short_names
-from armarius.names.model import DoubtfulAlias, Habits, LongerName
+from armarius.text.habits import DoubtfulAlias, Habits, LongerName
 from armarius.text.matcher import kind_of, names_of
 from armarius.text.scripts import FUNCTION, TITLE, is_han
 
