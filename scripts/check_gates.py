@@ -26,7 +26,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "files/remove.py": (FILES, "the room itself: the place that deletes"),
     "store/sqlite/claim.py": (frozenset({"write"}), "the attribute that marks an index file as ours; no content"),
     "store/sqlite/connection.py": (frozenset({"database"}), "SQLite opens the index by path, its place checked before"),
-    "store/sqlite/location.py": (frozenset({"read"}), "the table of mounts in /proc, to recognise network drives"),
+    "files/cache.py": (frozenset({"read"}), "the table of mounts in /proc, to recognise network drives"),
     "lexicon/__init__.py": (frozenset({"read"}), "the word files that the package carries"),
     "store/sqlite/schema.py": (frozenset({"read"}), "the migrations that the package carries"),
     "code/rpc.py": (
