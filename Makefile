@@ -66,6 +66,7 @@ lint: develop
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(PY) scripts/check_gates.py
+	$(BIN)/lint-imports --no-cache
 	$(PY) -m mypy
 	$(PY) -m mypy.stubtest armarius._core
 

@@ -24,7 +24,7 @@ from benches.replay import replay
 
 import armarius
 from armarius.assembly.fit.prefix import common_prefix
-from armarius.pack.pack import Pack
+from armarius.assembly.report.pack import Pack
 
 MODEL = "deepseek-chat"
 BUDGETS = (3000, 4000, 6000)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from armarius.assembly.fit.cached_counter import Counter
     from armarius.assembly.fit.prefix import PrefixReport
     from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
+    from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission
+    from armarius.assembly.report.pack import Pack
     from armarius.code.index import CodeIndex
     from armarius.code.options import CodeOptions
     from armarius.code.source import BatchSource, CodeSource
@@ -101,9 +103,6 @@ if TYPE_CHECKING:
     from armarius.index.source import DocumentSource
     from armarius.index.status import IndexStatus, Progress
     from armarius.names.learn import learn_habits
-    from armarius.names.model import DoubtfulAlias, Habits, LongerName, RefusedName, ShortName
-    from armarius.pack.items import Difference, Explanation, PackItem, PackOmission
-    from armarius.pack.pack import Pack
     from armarius.records import (
         LAYERS,
         Candidate,
@@ -125,6 +124,7 @@ if TYPE_CHECKING:
     from armarius.store.protocol import Store
     from armarius.store.vectors_protocol import VectorStore
     from armarius.text.grep import ScanHit, ScanHits, scan
+    from armarius.text.habits import DoubtfulAlias, Habits, LongerName, RefusedName, ShortName
     from armarius.text.matcher import EntityMatcher, Match, Matches, Mention, Rejection
     from armarius.text.tokens import TokenCounter
     from armarius.text.truncate import Truncated, truncate
@@ -334,9 +334,9 @@ _HOMES = {
     "index.source": "DocumentSource",
     "index.status": "IndexStatus Progress",
     "names.learn": "learn_habits",
-    "names.model": "DoubtfulAlias Habits LongerName RefusedName ShortName",
-    "pack.items": "Difference Explanation PackItem PackOmission",
-    "pack.pack": "Pack",
+    "text.habits": "DoubtfulAlias Habits LongerName RefusedName ShortName",
+    "assembly.report.items": "Difference Explanation PackItem PackOmission",
+    "assembly.report.pack": "Pack",
     "records": "LAYERS Candidate Confirming Evidence FetchRequest Fetched Fetcher LayerName OmitReason Omission",
     "retrieval.contradictions.statements": "Statement",
     "retrieval.hits": "Outcome Retrieval",

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
-from armarius.codex.load import AUTHORED_FILE, CODEX_FILE
+from armarius.codex.importers import IMPORTERS
+from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity
 from armarius.config import Config
 from armarius.documents.document import Document, Skipped
@@ -195,7 +196,7 @@ class Project:
             documents = self._documents(changed)
             stamps = {path: document.content_hash for path, document in documents.items()}
             # What cards are read from beside documents changes when the codex says something else.
-            stamps |= dict.fromkeys((_GRAPH, CODEX_FILE, AUTHORED_FILE), world.graph)
+            stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE), world.graph)
             self._view = self._build(world, documents, stamps, behind)
             self._seen = (store, changed.generation, world, behind)
         skipped = self.index.skipped

@@ -1,4 +1,7 @@
-//! The Python boundary: exports and conversions only, no logic.
+//! The Python boundary: exports and conversions only, no logic; the only files that `use pyo3`.
+//!
+//! A rule found here belongs into the room it is about, where it is tested without Python. Must hold: `_core.pyi`
+//! says what is here (stubtest); the GIL is released for work over a millisecond; no panic crosses.
 
 use pyo3::prelude::*;
 

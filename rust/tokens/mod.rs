@@ -4,6 +4,11 @@
 //! and Hangul; [`memo`] recent pieces; [`classes`] Unicode classes; [`pretokenize`] and [`deepseek`] the scanners; [`bpe`] these put
 //! together; [`encodings`] what ships; [`models`] which model uses what; [`hf`] tokenizer files;
 //! [`estimate`] where there is no tokenizer.
+//!
+//! An encoding is a row of `encodings.rs`, its vocabulary in `vocab/` (with its line of `NOTICE.md`), a grammar
+//! where none of `pretokenize` fits, and the models that use it in `models.json`. Must hold: an exact counter
+//! counts what the publisher's tokenizer counts, for every text; what is estimated says so and has an upper
+//! bound; linear in the text; no panic, whatever the text or the vocabulary.
 
 mod bpe;
 mod classes;

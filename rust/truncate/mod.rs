@@ -1,4 +1,7 @@
 //! Cutting a text to a number of tokens, at a boundary a reader accepts. `prefix_counts` finds the place.
+//!
+//! Which boundary is better than which is decided here; what a boundary is, in `text/segment`. Must hold: the
+//! result has at most the tokens asked for, counted as it stands, and is a piece of the text.
 
 mod prefix_counts;
 #[cfg(test)]

@@ -9,9 +9,9 @@ import pytest
 from tests.files.conftest import KINDS, plant
 
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget, ProfileStore
+from armarius.assembly.report.cache_rules import cache_rule
 from armarius.codex.folder import FolderAuthored
 from armarius.errors import BudgetConflict, BudgetError, ConfigError, StoreFull
-from armarius.pack.cache_rules import cache_rule
 from armarius.records import LAYERS
 
 NONE = dict.fromkeys(LAYERS, 0)
@@ -172,7 +172,9 @@ def test_longest_prefix_of_the_model_name_decides_the_cache_rule(model, provider
 
 
 def test_every_cache_rule_is_dated_and_has_a_source():
-    data = json.loads(resources.files("armarius.pack").joinpath("providers.json").read_text(encoding="utf-8"))
+    data = json.loads(
+        resources.files("armarius.assembly.report").joinpath("providers.json").read_text(encoding="utf-8")
+    )
     assert data["as_of"]
     assert all(provider["source"].startswith("https://") for provider in data["providers"].values())
     assert cache_rule("nobody-knows") is None

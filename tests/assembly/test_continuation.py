@@ -17,8 +17,8 @@ from tests.assembly.support import assemble, candidate
 
 import armarius
 from armarius.assembly.fit.continuation import PREVIOUS
+from armarius.assembly.report.continuation import MAX_BYTES, Continuation
 from armarius.errors import ContractError, ScopeViolation
-from armarius.pack.continuation import MAX_BYTES, Continuation
 from armarius.records import Evidence
 
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"
@@ -187,7 +187,7 @@ def test_a_bomb_is_not_unpacked(kept):
 
 
 def test_a_prompt_that_cannot_be_carried_says_so(monkeypatch):
-    monkeypatch.setattr("armarius.pack.continuation.MAX_BYTES", 200)
+    monkeypatch.setattr("armarius.assembly.report.continuation.MAX_BYTES", 200)
     with pytest.raises(ContractError, match="at most 200 are carried"):
         assemble([card("a")], stamps=STAMPS).continuation()
 

@@ -8,7 +8,7 @@ from tests.assembly.forgeries import expected, read
 from tests.assembly.hostile import documents
 from tests.assembly.support import assemble, candidate
 
-from armarius.pack.html import page
+from armarius.assembly.report.html import page
 from armarius.records import LAYERS
 
 DOCUMENTS = list(documents())

@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 import pytest
 from tests.assembly.support import assemble, candidate
 
+from armarius.assembly.report.html import Highlight, page
 from armarius.errors import ContextWarning
-from armarius.pack.html import Highlight, page
 from armarius.records import Evidence, Omission
 from armarius.testing import FakeFetcher
 

@@ -1,6 +1,6 @@
 import pytest
 
-from armarius.codex.profiles.page_kinds import group_of, page_kind, type_of
+from armarius.documents.titles import group_of, page_kind, type_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from armarius.codex import build_codex, load_codex, read_codex_file
+from armarius.codex import build_codex, load_codex, read_declared
 from armarius.codex.importers.codex_json import parse_codex_json
 from armarius.documents.document import make_document
 from armarius.errors import CodexError, ProjectError
@@ -211,12 +211,12 @@ def test_the_example_novel_is_read_whole():
 
 def test_codex_file_that_is_no_file_is_an_error_that_names_it(tmp_path):
     os.mkfifo(tmp_path / "codex.json")
-    assert [str(error) for error in read_codex_file(tmp_path).errors] == ["codex.json: not read: not a regular file"]
+    assert [str(error) for error in read_declared(tmp_path).errors] == ["codex.json: not read: not a regular file"]
 
 
 def test_binary_codex_file_is_an_error_that_names_it(tmp_path):
     (tmp_path / "codex.json").write_bytes(b"\x00\x01")
-    (error,) = read_codex_file(tmp_path).errors
+    (error,) = read_declared(tmp_path).errors
     assert str(error).startswith("codex.json: not read: ")
 
 

@@ -83,7 +83,7 @@ def test_identical_requests_in_flight_are_computed_once(folder):
         first = pool.submit(engine.assemble, query="same")
         assert started.wait(5)
         others = [pool.submit(engine.assemble, query="same") for _ in range(7)]
-        while engine._parts.flight.waiting < 7:
+        while engine._parts.prompts._flight.waiting < 7:
             pass
         release.set()
         packs = [future.result() for future in [first, *others]]

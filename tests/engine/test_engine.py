@@ -1,24 +1,32 @@
 import asyncio
 import inspect
 import json
+import pydoc
 
 import pytest
 
 import armarius
 from armarius.assembly.fit.profile import LayerBudget
+from armarius.code.index import CodeIndex
 from armarius.contract import AssembleRequest
 from armarius.engine import ContextEngine
+from armarius.engine.prompts import Prompts
+from armarius.engine.questions import Questions
 from armarius.errors import (
     BudgetConflict,
     BudgetError,
     ConfigError,
     ContractError,
     CursorOutOfRange,
+    EmbeddingError,
     ProjectError,
     ScopeViolation,
     UnknownDocument,
 )
+from armarius.index.project_index import ProjectIndex
+from armarius.semantic.recall import ProjectRecall
 from armarius.testing import FixedCounter
+from armarius.text.matcher import EntityMatcher
 
 CHAPTER = "# 第一章\n\n林小雨推开门，走了进来。\n\n" + "窗外的雨下个不停。" * 300
 
@@ -92,6 +100,26 @@ def test_a_wrong_keyword_is_answered_with_the_nearest_right_one(engine, wrong, r
 def test_a_keyword_like_no_other_is_answered_with_all_there_are(engine):
     with pytest.raises(TypeError, match="it takes text, limit, kinds, chapters"):
         engine.search("小雨", zzz=3)
+
+
+def test_a_verb_of_a_part_shows_what_the_part_says_of_it(engine):
+    whole = type(engine)
+    parts = {
+        "assemble": Prompts.assemble, "inspect": Prompts.inspect, "retrieve": Questions.retrieve,
+        "search": Questions.search, "similar": ProjectRecall.similar, "subgraph": CodeIndex.subgraph,
+        "mentions": EntityMatcher.find_all, "wait": ProjectIndex.wait,
+    }  # fmt: skip
+    for name, done in parts.items():
+        shown = getattr(whole, name)
+        assert shown.__name__ == name
+        assert inspect.signature(shown) == inspect.signature(done)
+        assert inspect.getdoc(getattr(engine, name)) == inspect.getdoc(done)
+    assert "budget: int | None = None" in pydoc.plain(pydoc.render_doc(engine.assemble))
+
+
+def test_a_verb_of_a_part_that_is_not_there_says_why(engine):
+    with pytest.raises(EmbeddingError, match="opened without an embedder"):
+        engine.similar("小雨")
 
 
 async def test_a_coroutine_refuses_a_wrong_keyword_like_its_verb(engine):

@@ -133,6 +133,32 @@ def test_an_entry_without_a_reason_or_a_need_is_an_error(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from armarius import Pack",
+        "from armarius import _core",
+        "import armarius",
+        "import armarius as whole",
+        "import armarius.engine",
+        "from . import engine",
+        "def later():\n    from armarius import open",
+    ],
+)
+def test_a_name_from_the_flat_namespace_is_found(tmp_path, line):
+    (tmp_path / "a.py").write_text(f"{line}\n", "utf-8")
+    (problem,) = gates.check(tmp_path, {})
+    assert "name the room" in problem
+
+
+@pytest.mark.parametrize(
+    "line", ["import armarius._core as _core", "from armarius.engine import open", "import armarius_of_others"]
+)
+def test_a_name_from_a_room_is_none_of_the_flat_namespace(tmp_path, line):
+    (tmp_path / "a.py").write_text(f"{line}\n", "utf-8")
+    assert gates.check(tmp_path, {}) == []
+
+
 def test_lint_runs_it():
     makefile = SCRIPT.parents[1] / "Makefile"
     lint = makefile.read_text("utf-8").partition("\nlint:")[2].partition("\n\n")[0]

@@ -13,11 +13,12 @@ from tests.index.conftest import NOVEL, put
 from tests.index.test_index import equals_folder
 
 from armarius.errors import SchemaTooNew, ScopeViolation, StoreBusy, StoreCorrupt, StoreError, StoreFull
+from armarius.files.cache import is_remote
 from armarius.index.project_index import ProjectIndex
 from armarius.store.rows import Note
 from armarius.store.sqlite import connection
 from armarius.store.sqlite import location as place
-from armarius.store.sqlite.location import Place, is_remote, place_for
+from armarius.store.sqlite.location import Place, place_for
 from armarius.store.sqlite.store import SqliteStore
 
 resource = pytest.importorskip("resource", reason="faults of POSIX systems")

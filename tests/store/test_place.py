@@ -12,9 +12,10 @@ import pytest
 from tests.files.conftest import KINDS, plant
 
 from armarius.errors import ProjectError, StoreCorrupt, StoreError, StoreFull
+from armarius.files.cache import cache_root
 from armarius.index.project_index import ProjectIndex
 from armarius.store.sqlite import claim as claims
-from armarius.store.sqlite.location import Place, cache_root, place_for
+from armarius.store.sqlite.location import Place, place_for
 from armarius.store.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
@@ -453,10 +454,10 @@ def test_a_folder_that_cannot_be_written_is_an_error_of_the_store(project, monke
 
 
 def test_the_temporary_place_of_the_cache_must_be_our_own(tmp_path, monkeypatch):
-    from armarius.store.sqlite import location as place
+    from armarius.files import cache
 
     monkeypatch.delenv("ARMARIUS_CACHE")
-    monkeypatch.setattr(place, "is_remote", lambda _: True)
+    monkeypatch.setattr(cache, "is_remote", lambda _: True)
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     root = cache_root()
     assert root.parent == tmp_path

@@ -14,8 +14,8 @@ from armarius.code import CodeIndex, CodeOptions
 from armarius.code.indexers import INDEXERS, find_indexer
 from armarius.errors import ConfigError, GraphError
 from armarius.graph import NervusDBGraph
-from armarius.programs import child_path, named_by_user
 from armarius.trust import trust
+from armarius.trust.programs import child_path, named_by_user
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a script is no program on Windows")
 

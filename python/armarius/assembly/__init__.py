@@ -1,1 +1,14 @@
-"""Candidates of four layers to one prompt: budget, prefix, rendering, report."""
+"""One request to one prompt: fetch, admit, fit, render, report; a task passes each file once.
+
+request.py (a request to a task: document read, cursor, counter, profile)   assembler.py (the line, and nothing else)
+fetch.py (who is asked, in parallel, with a timeout)   admit.py (checked, escaped, deduplicated, in one order)
+escape.py posing.py (text that would pose as part of the prompt)   fit/ (who gets in, in which form)
+render.py (four fenced layers; the one place that writes a prompt)   report/ (the account of it)
+settings.py (what `armarius.toml` says of all this)   singleflight.py (alike requests at once)
+
+A budget rule is `fit/` and, for how a budget is divided, `rust/budget`; a heading is `armarius.headings`; a new
+source is a fetcher, not a line here. What must hold: `token_count` is that of the prompt as sent and within the
+budget, for every input; the same request of the same moment is the same bytes; what is left out is listed with its
+reason; nothing fetched can close a fence or pose as a heading; a fetcher never knows the budget. The order of these
+files is a contract of `lint-imports` (pyproject.toml).
+"""

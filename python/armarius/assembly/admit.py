@@ -3,12 +3,12 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from armarius.assembly.escape import group_heading, neutralise
 from armarius.assembly.fetch import Answer
 from armarius.assembly.posing import OURS
 from armarius.errors import ContextWarning
-from armarius.pack.items import QUERY_SOURCE
 from armarius.records import (
     LAYERS,
     Candidate,
@@ -19,7 +19,10 @@ from armarius.records import (
 )
 from armarius.warnings_table import CONTEXT_SCOPE_VIOLATION
 
-__all__ = ["Intake", "canonical", "take_in"]
+__all__ = ["QUERY_SOURCE", "Intake", "canonical", "take_in"]
+
+QUERY_SOURCE: Final = "request:query"
+"""Of the user's words, which are in every prompt."""
 
 _LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
 

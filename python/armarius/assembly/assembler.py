@@ -3,8 +3,9 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from armarius.assembly.admit import Intake, take_in
+from armarius.assembly.admit import QUERY_SOURCE, Intake, take_in
 from armarius.assembly.fetch import Answer, confirmed, gather
+from armarius.assembly.fit.allocate import available_tokens
 from armarius.assembly.fit.cached_counter import Counter, Measured
 from armarius.assembly.fit.continuation import fit, still_true
 from armarius.assembly.fit.fill import fill, window_share
@@ -12,13 +13,12 @@ from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import Fitted, Plan, is_window
 from armarius.assembly.fit.prefix import PrefixMemory, stable_hash
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
+from armarius.assembly.report.build import account
+from armarius.assembly.report.continuation import Continuation
+from armarius.assembly.report.pack import Pack
 from armarius.contract import AssembleRequest
 from armarius.errors import BudgetError, ContextWarning
 from armarius.headings import heading
-from armarius.pack.build import account, available_tokens
-from armarius.pack.continuation import Continuation
-from armarius.pack.items import QUERY_SOURCE
-from armarius.pack.pack import Pack
 from armarius.records import (
     Candidate,
     Evidence,

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 from armarius.assembly.assembler import Task
 from armarius.assembly.fit.cached_counter import Counter, Measured
 from armarius.assembly.fit.profile import LayerBudget, ProfileStore, layer_budgets
+from armarius.assembly.report.continuation import Continuation
+from armarius.assembly.report.pack import Pack
 from armarius.assembly.settings import AssemblySettings
 from armarius.contract import AssembleRequest, code_points
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation, message_of
-from armarius.pack.continuation import Continuation
-from armarius.pack.pack import Pack
 from armarius.records import Fetcher, FetchRequest, LayerName
 from armarius.text.near import suggestion
 from armarius.text.tokens import TokenCounter

@@ -3,14 +3,14 @@
 import argparse
 from pathlib import Path
 
+from armarius.assembly.report.html import Highlight, page
+from armarius.assembly.report.pack import Pack
+from armarius.assembly.report.terminal import overview
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.contract import AssembleRequest
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.files import write_atomic
-from armarius.pack.html import Highlight, page
-from armarius.pack.pack import Pack
-from armarius.pack.terminal import overview
 
 __all__ = ["add_commands"]
 

@@ -121,7 +121,7 @@ def _watch(arguments: argparse.Namespace) -> int:
 def _doctor(arguments: argparse.Namespace) -> int:
     from armarius.cli.trusting import trust_report
     from armarius.config import load_config
-    from armarius.documents.folder import project_folder
+    from armarius.files.paths import project_folder
 
     root = project_folder(arguments.path)
     trust = trust_report(root, load_config(root))

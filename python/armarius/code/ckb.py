@@ -12,7 +12,7 @@ from armarius.code.rpc import Disconnected, McpProcess, TimedOut
 from armarius.code.source import Reference
 from armarius.errors import ConfigError, SourceReason, SourceUnavailable
 from armarius.files import remove_file, remove_folder
-from armarius.programs import child_path, find_program, named_by_user
+from armarius.trust.programs import child_path, find_program, named_by_user
 
 __all__ = ["CkbSource", "find_ckb"]
 

@@ -21,7 +21,7 @@ from armarius.documents.classify import CODE_SUFFIXES
 from armarius.documents.document import walk_files
 from armarius.errors import ContextWarning, MissingExtra, SourceUnavailable, StoreError, UnknownSymbol
 from armarius.files import folder_lock, is_regular
-from armarius.store.sqlite.location import cache_root
+from armarius.files.cache import cache_root
 from armarius.trust.asked import Permissions
 from armarius.trust.inside import way
 from armarius.warnings_table import CODE_INDEX_STALE

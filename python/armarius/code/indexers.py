@@ -13,9 +13,9 @@ from armarius.config import load_config
 from armarius.documents.document import walk_files
 from armarius.errors import CodeGraphError
 from armarius.files import move_atomic, read_file, remove_file, scratch_folder, write_atomic
-from armarius.programs import child_path, find_program, named_by_user
 from armarius.trust import is_trusted
 from armarius.trust.inside import way
+from armarius.trust.programs import child_path, find_program, named_by_user
 
 __all__ = ["INDEXERS", "IndexReport", "Indexer", "build_index", "find_indexer"]
 

@@ -15,8 +15,9 @@ from typing import Any
 
 from armarius.codex.authored.protocol import BookName, Check, RecordBook
 from armarius.codex.authored.record_file import FOLDER, RecordFile
+from armarius.codex.importers import IMPORTERS
 from armarius.codex.importers.codex_json import CodexFile
-from armarius.codex.load import CODEX_FILE, read_codex_file
+from armarius.codex.load import read_declared
 from armarius.config import CONFIG_NAME, Config, load_config
 from armarius.errors import ConfigError
 from armarius.files import folder_lock, read_file, write_atomic
@@ -24,7 +25,7 @@ from armarius.files import folder_lock, read_file, write_atomic
 __all__ = ["FolderAuthored"]
 
 # Not documents, and part of what the index is made from.
-_INDEXED = (CODEX_FILE, f"{FOLDER}/codex.toml", f"{FOLDER}/memories.toml", f"{FOLDER}/constraints.toml")
+_INDEXED = (f"{FOLDER}/codex.toml", f"{FOLDER}/memories.toml", f"{FOLDER}/constraints.toml")
 _PROFILE = "budget.json"
 _MAX_PROFILE_BYTES = 1024 * 1024
 
@@ -41,7 +42,7 @@ class FolderAuthored:
 
     def stamp(self) -> str:
         """See `Authored`. Cost: one stat per file."""
-        return "|".join(_stamp(self.root / name) for name in _INDEXED)
+        return "|".join(_stamp(self.root / name) for name in (*IMPORTERS, *_INDEXED))
 
     def config_stamp(self) -> str:
         """See `Authored`."""
@@ -53,7 +54,7 @@ class FolderAuthored:
 
     def declared(self) -> CodexFile:
         """See `Authored`."""
-        return read_codex_file(self.root)
+        return read_declared(self.root)
 
     def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
         """See `Authored`."""

@@ -1,10 +1,11 @@
 """A project's documents to its codex: profiles, `codex.json` and what was authored, merged."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from armarius.codex.authored.codex import AuthoredCodex
-from armarius.codex.importers.codex_json import CodexFile, parse_codex_json
+from armarius.codex.importers import IMPORTERS
+from armarius.codex.importers.codex_json import CodexFile
 from armarius.codex.merge import merge
 from armarius.codex.model import Codex
 from armarius.codex.profiles.draft import Profiles
@@ -17,7 +18,6 @@ from armarius.errors import CodexError, ProjectError
 from armarius.files import read_file
 from armarius.warnings_table import CODEX_INVALID
 
-CODEX_FILE = "codex.json"
 AUTHORED_FILE = ".armarius/codex.toml"
 _MAX_BYTES = 64 * 1024 * 1024
 
@@ -41,7 +41,7 @@ def load_codex(root: str | Path, *, config: Config | None = None, strict: bool =
     if not root.is_dir():
         raise ProjectError(f"not a folder: {root}")
     documents = list_documents(root, config).documents
-    return build_codex(documents, read_codex_file(root), authored=AuthoredCodex(root).read(), strict=strict)
+    return build_codex(documents, read_declared(root), authored=AuthoredCodex(root).read(), strict=strict)
 
 
 def build_codex(
@@ -55,7 +55,7 @@ def build_codex(
 
     Args:
         documents: Each path once, in any order; chapters and code are passed over.
-        declared: What `codex.json` says, from `read_codex_file`.
+        declared: What imported files say, from `read_declared`.
         authored: What `.armarius/codex.toml` says, from `AuthoredCodex.read`.
         strict: As in `load_codex`.
 
@@ -82,15 +82,22 @@ def build_codex(
     )
 
 
-def read_codex_file(root: Path) -> CodexFile:
-    """`codex.json` of the project at `root`; a missing file is an empty codex, an unreadable one has an error."""
+def read_declared(root: Path) -> CodexFile:
+    """What the files of `armarius.codex.importers` say; a missing one says nothing, an unreadable one is an error."""
+    declared = CodexFile()
+    for path, parse in IMPORTERS.items():
+        declared.add(_imported(root, path, parse))
+    return declared
+
+
+def _imported(root: Path, path: str, parse: Callable[[str, str], CodexFile]) -> CodexFile:
     try:
-        data = read_file(root / CODEX_FILE, limit=_MAX_BYTES, below=root)
+        data = read_file(root / path, limit=_MAX_BYTES, below=root)
     except FileNotFoundError:
         return CodexFile()
     except OSError as error:
-        return CodexFile(errors=[CodexError(f"{CODEX_FILE}: not read: {error.strerror}")])
+        return CodexFile(errors=[CodexError(f"{path}: not read: {error.strerror}")])
     try:
-        return parse_codex_json(CODEX_FILE, decode(data).text)
+        return parse(path, decode(data).text)
     except Undecodable as error:
-        return CodexFile(errors=[CodexError(f"{CODEX_FILE}: not read: {error}")])
+        return CodexFile(errors=[CodexError(f"{path}: not read: {error}")])

@@ -1,6 +1,5 @@
 """Drafts from several files to entities and relations: one entity per id or name, every relation between known ids."""
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +8,7 @@ from armarius.codex.model import Entity, Relation
 from armarius.codex.profiles.draft import Draft, DraftRelation, StatedLine
 from armarius.codex.profiles.relations import relations_of
 from armarius.codex.profiles.stated_relations import pair_of
-from armarius.codex.profiles.words import fold
+from armarius.text.folding import fold, slug
 
 _PERSON, _TYPES = "character", frozenset(TYPE_LABELS)
 # Who wins, first to last.
@@ -181,7 +180,7 @@ def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
 
 def _fresh(draft: Draft, taken: set[str]) -> str:
     """An id from the name, the same in every run; a second thing of that name gets its type, then a number."""
-    base = "-".join(unicodedata.normalize("NFKC", draft.name).casefold().split())
+    base = slug(draft.name)
     candidates = [base, f"{base}.{draft.type or 'other'}"]
     number = 2
     for candidate in candidates:

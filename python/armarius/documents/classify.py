@@ -6,6 +6,7 @@ content. A file that gives none is a note.
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Literal, get_args
 
@@ -18,7 +19,6 @@ from armarius.documents.numerals import (
     volume_number,
 )
 from armarius.documents.segments import Paragraph
-from armarius.lexicon import word_file
 from armarius.text.scripts import HAN, HANGUL, KANA
 
 __all__ = ["CODE_SUFFIXES", "PROSE_SUFFIXES", "Kind", "classify", "number_of"]
@@ -32,10 +32,7 @@ _CODE = (
 )
 CODE_SUFFIXES = frozenset(f".{name}" for name in _CODE.split())
 
-_WORDS: dict[Kind, str] = word_file("documents")["kinds"]
-_KIND_OF_WORD: dict[str, Kind] = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 _UNSPACED = re.compile(f"[{KANA}{HAN}{HANGUL}]")
-_UNSPACED_WORDS = sorted((word for word in _KIND_OF_WORD if _UNSPACED.match(word)), key=len, reverse=True)
 _PROFILE_LINE = re.compile(r"^\s*[-*+]\s*\**[^:：\n*]{1,12}\**\s*[:：]", re.MULTILINE)
 
 
@@ -132,8 +129,18 @@ def _named(name: str) -> Kind | None:
     lowered = name.lower()
     if lowered in get_args(Kind):
         return _as_kind(lowered)
+    kinds, unspaced = _words()
     for word in reversed(re.findall(r"[^\W\d_]+", lowered)):
-        if word in _KIND_OF_WORD:
-            return _KIND_OF_WORD[word]
-    ends = [(lowered.rfind(word) + len(word), len(word), word) for word in _UNSPACED_WORDS if word in lowered]
-    return _KIND_OF_WORD[max(ends)[2]] if ends else None
+        if word in kinds:
+            return kinds[word]
+    ends = [(lowered.rfind(word) + len(word), len(word), word) for word in unspaced if word in lowered]
+    return kinds[max(ends)[2]] if ends else None
+
+
+@cache
+def _words() -> tuple[dict[str, Kind], list[str]]:
+    """Word to kind, and the words that may stand inside others. Read at the first name: a warm search asks for none."""
+    from armarius.documents.kind_words import KIND_OF_WORD
+
+    kinds = {word: _as_kind(kind) for word, kind in KIND_OF_WORD.items()}
+    return kinds, sorted((word for word in kinds if _UNSPACED.match(word)), key=len, reverse=True)

@@ -14,18 +14,19 @@ from armarius.assembly.singleflight import Flight
 from armarius.code.index import CodeIndex
 from armarius.code.options import read_options
 from armarius.config import Config, load_config
-from armarius.documents.folder import project_folder
 from armarius.embedders import configured
 from armarius.embedders.protocol import Embedder
+from armarius.engine.prompts import Prompts
+from armarius.engine.questions import Questions
 from armarius.errors import ContractError, EmbeddingError, MissingExtra
 from armarius.fetchers.code import SubgraphFetcher
+from armarius.files.paths import project_folder
 from armarius.graph.options import read_graph_options
 from armarius.graph.protocol import GraphStore
 from armarius.graph.timeout import GraphGuard
 from armarius.index.graph import ProjectGraph
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import Progress
-from armarius.pack.pack import Pack
 from armarius.project import Project
 from armarius.records import Fetcher
 from armarius.semantic.outliers import Nearby
@@ -33,7 +34,12 @@ from armarius.semantic.recall import ProjectRecall
 from armarius.text.tokens import TokenCounter
 from armarius.trust.asked import Permissions
 
-__all__ = ["Parts", "build"]
+__all__ = ["NO_EMBEDDER", "Parts", "build"]
+
+NO_EMBEDDER = (
+    "opened without an embedder; give one to armarius.open(..., embedder=armarius.embedders.text2vec(folder)), "
+    "or .lexical() for one without a model, or have armarius.toml name one: [embedding] model"
+)
 
 _GRAPH_METHODS = ("neighbors", "subgraph", "upsert_entity", "upsert_relation", "delete_entity", "snapshot")
 
@@ -58,10 +64,9 @@ class Parts:
     no_recall: str
     graph: GraphStore
     guard: GraphGuard | None
-    profiles: ProfileStore
     resolver: Resolver
-    assembler: Assembler
-    flight: Flight[Pack]
+    prompts: Prompts
+    questions: Questions
 
 
 def build(
@@ -122,6 +127,7 @@ def build(
     )
     profiles = ProfileStore(index.authored, settings.profile)
     name = index.project_id if folder is None else folder.resolve().name
+    resolver = Resolver(name, settings, counters, fallback, profiles, project_id)
     return Parts(
         root=folder,
         config=config,
@@ -132,10 +138,15 @@ def build(
         no_recall=no_recall,
         graph=ProjectGraph(index, project.codex) if graph is None else graph,
         guard=guard,
-        profiles=profiles,
-        resolver=Resolver(name, settings, counters, fallback, profiles, project_id),
-        assembler=Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s),
-        flight=Flight(settings.max_concurrent, settings.queue_timeout_s),
+        resolver=resolver,
+        prompts=Prompts(
+            project,
+            resolver,
+            Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s),
+            Flight(settings.max_concurrent, settings.queue_timeout_s),
+            profiles,
+        ),
+        questions=Questions(project),
     )
 
 

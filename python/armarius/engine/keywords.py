@@ -1,29 +1,41 @@
-"""What every verb of the engine has: a wrong keyword is answered with the nearest right one; a form for coroutines."""
+"""How the engine has the verbs of its parts: one line each; a form for coroutines; wrong keywords answered."""
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
+from operator import attrgetter
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-__all__ = ["awaitable", "keywords_checked"]
+__all__ = ["awaitable", "verb_of"]
 
 Self = TypeVar("Self")
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
 
 
-def keywords_checked(verb: Callable[P, Answer]) -> Callable[P, Answer]:
-    """`verb`, whose `TypeError` for a keyword it does not have names the nearest that it has."""
+def verb_of(
+    part: str, verb: Callable[Concatenate[Any, P], Answer], name: str = ""
+) -> Callable[Concatenate[Any, P], Answer]:
+    """A verb of a part as a verb of the whole: the same signature and docstring, written once, where it is done.
+
+    Args:
+        part: Which attribute of the whole is asked, dots and all.
+        verb: Of the class of that part. A `TypeError` for a keyword that it does not have names the nearest it has.
+        name: What the whole calls it, when that is something else.
+    """
+    find = attrgetter(part)
+    name = name or verb.__name__
     code = verb.__code__
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     @wraps(verb)
-    def call(*args: P.args, **keywords: P.kwargs) -> Answer:
-        for name in keywords:
-            if name not in known:
-                raise TypeError(_unexpected(verb.__name__, name, known))
-        return verb(*args, **keywords)
+    def call(self: object, *args: P.args, **keywords: P.kwargs) -> Answer:
+        for keyword in keywords:
+            if keyword not in known:
+                raise TypeError(_unexpected(name, keyword, known))
+        return verb(find(self), *args, **keywords)
 
-    return call
+    call.__name__, call.__qualname__ = name, f"ContextEngine.{name}"
+    return cast("Callable[Concatenate[Any, P], Answer]", call)
 
 
 def awaitable(

@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from armarius.codex.profiles.words import fold, words
 from armarius.config import CONFIG_NAME, Config
 from armarius.documents.document import Document
+from armarius.documents.kind_words import title_words
 from armarius.errors import ConfigError
+from armarius.text.folding import fold
 
-_NAMES = words("style")
+_NAMES = title_words("style")
 _MAX_DEPTH = 3
 
 

@@ -1,4 +1,13 @@
-"""Graphs of entities and relations: NervusDB's, or one that a user brings (`armarius.index.graph` is the project's)."""
+"""Graphs of entities and relations that are not the project's files: NervusDB's, or one that a user brings.
+
+protocol.py (`GraphStore`, six methods)   walk.py (level by level, for any store)   wire.py (a graph as bytes)
+timeout.py entity_cache.py additions.py withheld.py (asked on behalf of a request that must be answered all the same)
+nervusdb.py cypher.py process.py (one such store)   options.py (what `armarius.toml` may say)
+
+A graph of one's own is a class that passes `armarius.testing.GraphStoreConformance`; the project's own is
+`armarius.index.graph`. What must hold: a graph adds and never overrides a file; it is waited for at most `timeout_s`;
+whatever it returns is checked; a walk ends, whatever the circles, at the given depth (docs/decisions/0090).
+"""
 
 from armarius.graph.nervusdb import NervusDBGraph
 from armarius.graph.protocol import (

@@ -33,7 +33,7 @@ from armarius.graph.protocol import (
 )
 from armarius.graph.walk import walk
 from armarius.graph.wire import entity_wire, read_entity
-from armarius.programs import child_path, find_program, named_by_user
+from armarius.trust.programs import child_path, find_program, named_by_user
 
 __all__ = ["NervusDBGraph"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armarius.config import Config
-from armarius.documents.folder import no_path
 from armarius.errors import ProjectError
+from armarius.files.paths import no_path
 from armarius.store.sqlite.location import Place, place_for
 
 if TYPE_CHECKING:

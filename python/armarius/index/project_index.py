@@ -17,8 +17,8 @@ from armarius.codex.folder import FolderAuthored
 from armarius.config import Config
 from armarius.documents.classify import Kind
 from armarius.documents.document import Skipped
-from armarius.documents.folder import project_folder
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError
+from armarius.files.paths import project_folder
 from armarius.hits import Hits
 from armarius.index.folder_source import FolderSource
 from armarius.index.mentions import count_mentions

@@ -16,8 +16,8 @@ from armarius.integrations.handed import handed
 from armarius.integrations.methods import wire
 
 if TYPE_CHECKING:
+    from armarius.assembly.report.pack import Pack
     from armarius.engine import ContextEngine
-    from armarius.pack.pack import Pack
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse

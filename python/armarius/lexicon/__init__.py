@@ -1,4 +1,15 @@
-"""Every word file of the package, and how one is read."""
+"""Every word file of the package, and how one is read.
+
+kinds.toml      what names of files, folders and headings say: documents/kind_words.py
+profiles.toml   labels of profiles, context levels: codex/profiles/words.py
+names.toml      what names are made of, titles, genders, closed classes: names/lexicon.py
+questions.toml  kin, intents, concepts of questions: retrieval/understand/lexicon.py
+functions.toml  words that say nothing about which passage is meant: retrieval/understand/families.py
+
+A new word is a line here and never a list in code. What must hold: language, of no story in particular; a word once in
+its row, and in one row of its question; no reader reads another's file. What the core must have of it too is held equal
+by tests/test_one_list.py and tests/cases. Dictionaries of others lie in retrieval/thesaurus, with their licences.
+"""
 
 import tomllib
 from pathlib import Path

@@ -10,13 +10,17 @@ Deterministic, each finding with its figures; `EntityMatcher(entities, habits=�
 >>> EntityMatcher(people, habits=habits).find_all("璜大奶奶和大奶奶")
 [Mention(entity_id='li', term='大奶奶', start=5, end=8)]
 
+forms.py chinese.py western.py family.py (the forms that a name allows)   people.py (who they are)
+counts.py usage.py (what is counted)   derived.py learn.py (what holds)   lexicon.py (words, of `lexicon/names.toml`)
+
 `Counts` are what is counted in one document, a `Tally` is their sum: what is learnt is a function of the documents
-alone, whatever the order and number of steps in which they came (docs/decisions/0043).
+alone, whatever the order and number of steps in which they came (docs/decisions/0043). What is learnt are the records
+of `armarius.text.habits`, each with its figures; a threshold is a constant of `learn.py`.
 """
 
 from armarius.names.counts import Counts, Tally
 from armarius.names.learn import habits_of, learn_habits
-from armarius.names.model import (
+from armarius.text.habits import (
     DoubtfulAlias,
     Habits,
     LongerName,

@@ -7,13 +7,13 @@ from typing import Final
 
 from armarius.names.lexicon import letters, words
 from armarius.names.people import Form, Person
-from armarius.text.scripts import HAN, TITLE, is_han
+from armarius.text.scripts import HAN, is_han
 
 __all__ = ["all_titles", "han_forms", "split_name"]
 
 _POINT: Final = re.compile(r"\s*[·•‧・．]\s*")
 _END: Final = r"(?=[，。、；,;）)！\s”」』]|$)"
-_KIN: Final = TITLE | frozenset("妈爸爹姥嬷母父")
+_KIN: Final = letters("han", "bare_titles") | frozenset("妈爸爹姥嬷母父")
 _HAN: Final = f"[{HAN}]"
 _COURTESY: Final = re.compile(
     rf"(?:^|[，。、；,;（(\s])(?:表字|字)(?:是|为|曰)?[“「]?({_HAN}{{2}})[”」]?{_END}", re.MULTILINE

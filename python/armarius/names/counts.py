@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from armarius.names.forms import Forms
+from armarius.names.lexicon import letters
 from armarius.names.usage import Usage
 from armarius.text.matcher import (
     EntityMatcher,
@@ -20,7 +21,6 @@ from armarius.text.matcher import (
 from armarius.text.scripts import (
     HAN_FIRST,
     HAN_LAST,
-    TITLE,
     is_han,
 )
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Counts", "Tally"]
 
+_TITLE: Final = letters("han", "bare_titles")
 _HAN: Final = ord(HAN_LAST) - ord(HAN_FIRST) + 1
 # What is counted, and of how many parts its keys are; `Tally` says what each is.
 _PARTS: Final = {
@@ -161,7 +162,7 @@ class Tally:
             found["times"][mention.entity_id, term] += 1
             if mention.entity_id in self._persons and is_han(term[-1]):
                 _followed(found, term, text[mention.end : mention.end + 1], counted=False)
-            if TITLE.issuperset(term) and is_han(before := text[max(0, mention.start - 1) : mention.start]):
+            if _TITLE.issuperset(term) and is_han(before := text[max(0, mention.start - 1) : mention.start]):
                 found["titled"][before, term] += 1
         self.usage.look(text, mentions, found["uses"], found["beside"])
         for rejection in self._matcher.explain(text):

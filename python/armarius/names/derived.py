@@ -11,15 +11,15 @@ from armarius.names.family import (
     is_near,
     western_titles,
 )
-from armarius.names.model import (
+from armarius.names.people import Form
+from armarius.names.usage import Usage
+from armarius.names.western import title_gender
+from armarius.text.habits import (
     DoubtfulAlias,
     LongerName,
     RefusedName,
     ShortName,
 )
-from armarius.names.people import Form
-from armarius.names.usage import Usage
-from armarius.names.western import title_gender
 from armarius.text.scripts import is_han
 from armarius.text.tokens import TokenCounter
 

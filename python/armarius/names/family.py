@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from armarius.names.lexicon import groups, words
-from armarius.names.model import RefusedName, ShortName
 from armarius.names.people import Form, Person
 from armarius.names.usage import Usage
 from armarius.names.western import bare, title_gender
+from armarius.text.habits import RefusedName, ShortName
 
 __all__ = ["chinese_titles", "counted_as_things", "is_near", "western_titles"]
 

@@ -10,12 +10,15 @@ from typing import Final
 
 from armarius.names.counts import Tally
 from armarius.names.derived import short_names
-from armarius.names.model import DoubtfulAlias, Habits, LongerName
+from armarius.names.lexicon import letters
+from armarius.text.habits import DoubtfulAlias, Habits, LongerName
 from armarius.text.matcher import kind_of, names_of
-from armarius.text.scripts import FUNCTION, TITLE, is_han
+from armarius.text.scripts import is_han
 
 __all__ = ["habits_of", "learn_habits"]
 
+_TITLE: Final = letters("han", "bare_titles")
+_FUNCTION: Final = letters("han", "function")
 # A character that is followed by a title this often exists for it: a given name in front of a title.
 _BOUND_TO_TITLE: Final = 0.10
 # A character that follows an alias this often, the alias being counted as a thing, heads a compound (鸳鸯剑).
@@ -65,7 +68,7 @@ def _titles(tally: Tally) -> list[LongerName]:
     """璜大奶奶: a bare title behind a given name that hardly occurs otherwise is that person's title."""
     longer = []
     for (character, title), count in tally.titled.items():
-        if character not in tally.given or character in FUNCTION:
+        if character not in tally.given or character in _FUNCTION:
             continue
         share = count / tally.occurrences(character)
         if count >= 2 and share >= _BOUND_TO_TITLE:
@@ -127,4 +130,4 @@ def _is_another_word(alias: str, name: str, usual: str) -> bool:
     """Two Han characters, none of the usual names', no title, no diminutive (颦儿): those address somebody."""
     if len(alias) != 2 or not is_han(alias) or alias.endswith("儿"):
         return False
-    return not set(alias) & (set(name) | set(usual) | TITLE - {"哥"})
+    return not set(alias) & (set(name) | set(usual) | _TITLE - {"哥"})

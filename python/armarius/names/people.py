@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from armarius.names.lexicon import words
-from armarius.names.model import FormKind
+from armarius.text.habits import FormKind
 from armarius.text.matcher import field_of, kind_of, names_of
 from armarius.text.sentences import LEADING_CLAUSE, after_sentence
 

@@ -13,7 +13,7 @@ from armarius.names.forms import Forms
 from armarius.names.lexicon import letters, words
 from armarius.names.western import title_gender
 from armarius.text.matcher import Mention
-from armarius.text.scripts import FUNCTION, is_han
+from armarius.text.scripts import is_han
 
 __all__ = ["Usage", "Use", "begins_sentence"]
 
@@ -22,8 +22,8 @@ __all__ = ["Usage", "Use", "begins_sentence"]
 # from a mention of somebody whose form it may be; only of loose forms.
 Use = Literal["bare", "acting", "counted", "near", "inside", "initial", "small"]
 
-_NUMBERS: Final = frozenset("一二两三四五六七八九十几数百千半这那每")
-_MEASURES: Final = frozenset("颗块串粒枚朵株棵匹把只条座片轮场阵张本段句声道股缕丝点滴堆碗杯壶瓶斤亩")
+_NUMBERS: Final = letters("han", "numbers")
+_MEASURES: Final = letters("han", "measures")
 _NEAR: Final = 500  # code points to either side
 _STOPS: Final = frozenset("，。！？、：；!?,.…")
 # What may stand between two sentences, which of it opens one, and what ends one; as in rust/matching/ambiguity.rs.
@@ -96,7 +96,7 @@ def _han(text: str, found: Mention, uses: Uses, beside: Beside) -> None:
     form = found.entity_id
     before, after = text[max(0, found.start - 2) : found.start], text[found.end : found.end + 1]
     last = before[-1:]
-    if last in letters("han", "surnames") and last not in FUNCTION:
+    if last in letters("han", "surnames") and last not in letters("han", "function"):
         beside[form, "before", last] += 1
     if len(before) == 2 and before[0] in _NUMBERS and last in _MEASURES:
         uses[form, "counted"] += 1

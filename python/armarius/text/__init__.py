@@ -1,1 +1,12 @@
-"""Text: names found in it, tokens counted, cut, searched."""
+"""Text and nothing else: names found in it, tokens counted, cut to a number of tokens, searched on disk.
+
+matcher.py (`EntityMatcher`, over `rust/matching`)   habits.py (what it heeds beside the aliases)
+tokens.py (`TokenCounter`, over `rust/tokens`)   truncate.py   grep.py (over `rust/files`)
+sentences.py (the one set of marks)   scripts.py (the ranges of scripts)   folding.py (two spellings of one word)
+near.py (which name was probably meant)
+
+Thin: the rules are in the core, where they are tested without Python. Where a mention begins and ends is
+`rust/matching/boundary.rs` and a row of tests/cases/matcher.json; an encoding of tokens is a row of
+`rust/tokens/encodings.rs` and its models of models.json. What must hold: `text[m.start:m.end]` is the alias as written;
+spans are code points here, bytes in Rust; nothing here knows a project.
+"""

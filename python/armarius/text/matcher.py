@@ -15,14 +15,12 @@ Values that come back, all frozen, compared by their fields, hashable:
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import armarius._core as _core
 from armarius._core import Match, Mention, Rejection
 from armarius.shown import Shown
-
-if TYPE_CHECKING:
-    from armarius.names import Habits, ShortName
+from armarius.text.habits import Habits, ShortName
 
 __all__ = ["EntityMatcher", "Match", "Matches", "Mention", "Rejection"]
 
@@ -52,7 +50,7 @@ class EntityMatcher:
 
     __slots__ = ("_core", "_derived", "_uncased")
 
-    def __init__(self, entities: Iterable[object] = (), *, habits: "Habits | None" = None) -> None:
+    def __init__(self, entities: Iterable[object] = (), *, habits: Habits | None = None) -> None:
         named: list[tuple[str, str, list[str]]] = []
         for entity in entities:
             entity_id, names = names_of(entity)
@@ -70,7 +68,7 @@ class EntityMatcher:
 
     @classmethod
     def of_usable(
-        cls, entities: Iterable[object] = (), *, habits: "Habits | None" = None
+        cls, entities: Iterable[object] = (), *, habits: Habits | None = None
     ) -> "tuple[EntityMatcher, list[str]]":
         """A matcher of those entities whose names can be matched, and what is wrong with the others."""
         known = list(entities)
@@ -106,7 +104,7 @@ class EntityMatcher:
         """The entity ids in the order first given; `find_packed` counts in it."""
         return self._core.entity_ids
 
-    def derived(self, entity_id: str, term: str) -> "ShortName | None":
+    def derived(self, entity_id: str, term: str) -> ShortName | None:
         """What a mention's term is derived from; None for a name that the entity was given."""
         return self._derived.get((entity_id, term.lower())) if self._derived else None
 

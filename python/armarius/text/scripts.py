@@ -1,4 +1,4 @@
-"""Which characters are of which script, and the closed classes that names are told apart from words by.
+"""Which characters are of which script.
 
 The ranges are for character classes of regular expressions: `re.compile(f"[{HAN}{KANA}]")`. They differ because what is
 asked differs: what may be a name of Han characters, what is written without spaces, what is set in full width.
@@ -8,7 +8,6 @@ from typing import Final
 
 __all__ = [
     "EAST_ASIAN",
-    "FUNCTION",
     "HAN",
     "HANGUL",
     "HAN_EVERY",
@@ -16,7 +15,6 @@ __all__ = [
     "HAN_LAST",
     "HAN_UNIFIED",
     "KANA",
-    "TITLE",
     "UNSPACED",
     "is_han",
 ]
@@ -32,13 +30,6 @@ HANGUL: Final = "\uac00-\ud7a3"
 UNSPACED: Final = f"\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf{HAN_UNIFIED}{HANGUL}\uf900-\ufaff\U00020000-\U0003ffff"
 # Lines of text that are set in full width: radicals and punctuation included.
 EAST_ASIAN: Final = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
-# Characters that bare titles of a household consist of; the same closed class as in rust/matching/readings.rs.
-TITLE: Final = frozenset("大二三四五六七八九十小老少太姐妹哥弟叔伯舅婶姨姑嫂奶爷公婆娘夫人祖宗")
-# Words of one character that stand before a title in any sentence; a closed class, never a given name's only use.
-FUNCTION: Final = frozenset(
-    "了的着过是在和与跟同对向给被把让叫请见问说道听想知怕等去来到回上下进出有没不也都又就还才只便先再"
-    "那这你我他她它们将命使替为因从随带陪扶看找接送求打骂笑忙便连与及或并之而以于"
-)
 
 
 def is_han(character: str) -> bool:

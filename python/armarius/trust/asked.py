@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from armarius.config import CONFIG_NAME, Config
-from armarius.documents.folder import no_path
 from armarius.errors import ConfigError, SettingRefused
+from armarius.files.paths import no_path
 from armarius.toml_file import quoted
 from armarius.trust.folders import is_trusted
 from armarius.trust.inside import inside, leading_out, way

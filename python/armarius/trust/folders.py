@@ -4,9 +4,9 @@ import os
 from os import PathLike
 from pathlib import Path
 
-from armarius.documents.folder import no_path, project_folder
 from armarius.errors import ConfigError, ProjectError
 from armarius.files import folder_lock, write_atomic
+from armarius.files.paths import no_path, project_folder
 from armarius.toml_file import quoted, read_toml
 from armarius.trust.home import CONFIG_ENV, config_folder, shown
 

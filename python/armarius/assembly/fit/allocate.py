@@ -8,9 +8,27 @@ from armarius.assembly.fit.place import OMITTED
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.assembly.fit.sizes import Size
 from armarius.assembly.render import closing_piece, heading_piece, opening_piece
+from armarius.contract import AssembleRequest
+from armarius.errors import BudgetError
 from armarius.records import LAYERS, Candidate, LayerName
 
-__all__ = ["Division"]
+__all__ = ["Division", "available_tokens"]
+
+
+def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
+    """The budget less the reserve.
+
+    Raises:
+        BudgetError: Nothing is left, or one of the two is negative.
+    """
+    budget = profile.budget if request.budget is None else request.budget
+    if budget <= 0:
+        raise BudgetError(f"budget must be > 0 tokens, got {budget}")
+    if request.reserve_output < 0:
+        raise BudgetError(f"reserve_output must be >= 0 tokens, got {request.reserve_output}")
+    if request.reserve_output >= budget:
+        raise BudgetError(f"reserve_output {request.reserve_output} leaves nothing of the budget {budget}")
+    return budget - request.reserve_output
 
 
 class Division:

@@ -20,7 +20,6 @@ file and line; a record that was right before stays as it was.
 """
 
 import hashlib
-import unicodedata
 from collections.abc import Callable, Container, Hashable, Iterable
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -33,6 +32,7 @@ from armarius.codex.importers.codex_json import CodexFile, EntryReader
 from armarius.codex.merge import NameIndex, merge
 from armarius.codex.model import Codex, Entity, Relation
 from armarius.errors import CodexError, UnknownId
+from armarius.text.folding import slug
 from armarius.text.near import near, suggestion
 
 _FIELDS = ("id", "name", "type", "aliases", "description", "level", "attributes", "facts")
@@ -93,7 +93,7 @@ class AuthoredCodex:
             CodexError: A value is wrong, or the id is taken.
             StoreFull: The file cannot be written; nothing has changed.
         """
-        id_ = id or "-".join(unicodedata.normalize("NFKC", name).casefold().split())
+        id_ = id or slug(name)
         data = _entity_data({"id": id_, "name": name, **values})
         _refuse("entity", data)
         if self._whole is not None and (known := _by_id(self._whole().entities, id_)) is not None:

@@ -91,7 +91,7 @@ class Authored(Protocol):
         ...
 
     def declared(self) -> CodexFile:
-        """What `codex.json` says; its faults are in `errors`."""
+        """What the files of `armarius.codex.importers` say; their faults are in `errors`."""
         ...
 
     def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:

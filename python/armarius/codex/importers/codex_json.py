@@ -18,6 +18,7 @@ from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin
 from armarius.codex.profiles.draft import Draft, DraftRelation
 from armarius.errors import CodexError
 
+CODEX_FILE = "codex.json"
 _LAST_CHAPTER = 1_000_000_000  # the index keeps 64 bits
 
 _ENTITY_FIELDS = frozenset({"id", "name", "type", "aliases", "aiContextLevel", "description", "attributes", "facts"})
@@ -25,13 +26,21 @@ _ENTITY_FIELDS = frozenset({"id", "name", "type", "aliases", "aiContextLevel", "
 
 @dataclass(slots=True)
 class CodexFile:
-    """What one `codex.json` says, and what is wrong with it."""
+    """What a file says, or several, and what is wrong with it."""
 
     title: str = ""
     language: str = ""
     drafts: list[Draft] = field(default_factory=list)
     relations: list[DraftRelation] = field(default_factory=list)
     errors: list[CodexError] = field(default_factory=list)
+
+    def add(self, other: "CodexFile") -> None:
+        """What another file says besides; a title and a language stay what they are."""
+        self.title = self.title or other.title
+        self.language = self.language or other.language
+        self.drafts += other.drafts
+        self.relations += other.relations
+        self.errors += other.errors
 
 
 def parse_codex_json(path: str, text: str) -> CodexFile:

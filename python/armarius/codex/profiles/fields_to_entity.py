@@ -12,8 +12,8 @@ from armarius.codex.profiles.labels import (
     role_of,
     split_names,
 )
-from armarius.codex.profiles.page_kinds import group_of, is_generic, type_of
 from armarius.codex.timeline import parse_span
+from armarius.documents.titles import group_of, is_generic, type_of
 
 _DATED = re.compile(r"^(?P<label>[^，,。:：]{3,24})[，,]\s*(?P<text>.+)$")
 

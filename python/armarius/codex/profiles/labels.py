@@ -4,8 +4,9 @@ import re
 from typing import Literal, cast
 
 from armarius.codex.model import ContextLevel
-from armarius.codex.profiles.words import fold, meanings, words
+from armarius.codex.profiles.words import meanings, words
 from armarius.codex.timeline import parse_span
+from armarius.text.folding import fold
 from armarius.text.scripts import HAN_EVERY
 from armarius.text.sentences import HAS_MARK_OR_COLON
 

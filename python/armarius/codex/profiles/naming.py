@@ -5,7 +5,7 @@ import re
 from armarius.codex.model import Origin
 from armarius.codex.profiles.draft import Draft
 from armarius.codex.profiles.labels import split_list, split_names
-from armarius.codex.profiles.page_kinds import (
+from armarius.documents.titles import (
     group_of,
     is_chapter,
     is_generic,

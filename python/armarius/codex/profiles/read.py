@@ -28,7 +28,9 @@ from armarius.codex.profiles.labels import is_known, is_nothing, role_of
 from armarius.codex.profiles.lists import listed, records
 from armarius.codex.profiles.markdown import parse_page
 from armarius.codex.profiles.naming import announced_type, is_plausible, read_name
-from armarius.codex.profiles.page_kinds import (
+from armarius.codex.profiles.stated_relations import is_relational, stated_lines
+from armarius.documents.front_matter import FrontMatter
+from armarius.documents.titles import (
     PageKind,
     group_of,
     is_chapter,
@@ -37,9 +39,7 @@ from armarius.codex.profiles.page_kinds import (
     page_kind,
     strip_numbering,
 )
-from armarius.codex.profiles.stated_relations import is_relational, stated_lines
-from armarius.codex.profiles.words import fold
-from armarius.documents.front_matter import FrontMatter
+from armarius.text.folding import fold
 
 _TITLE = re.compile(r"^#[ 	]+(.+)$", re.MULTILINE)
 

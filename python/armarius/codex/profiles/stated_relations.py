@@ -8,7 +8,7 @@ from armarius.codex.model import Entity, Origin, Relation
 from armarius.codex.profiles.draft import Line
 from armarius.codex.profiles.fields import Section
 from armarius.codex.profiles.labels import role_of
-from armarius.codex.profiles.page_kinds import strip_numbering
+from armarius.documents.titles import strip_numbering
 from armarius.text.sentences import CLAUSE
 
 _TITLE = re.compile(r"关系(?:表|网|图|谱)?$|\b(?:relations?|relationships?)(?: (?:map|chart|table))?$", re.IGNORECASE)

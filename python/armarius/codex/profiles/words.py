@@ -1,16 +1,13 @@
-"""The vocabulary of `words.toml`, read once at import; comparison happens on folded text."""
+"""The vocabulary of `lexicon/profiles.toml`, read once at import; comparison happens on folded text."""
 
-import unicodedata
 from typing import Any
 
 from armarius.lexicon import word_file
+from armarius.text.folding import fold
+
+__all__ = ["meanings", "words"]
 
 _DATA: dict[str, Any] = word_file("profiles")
-
-
-def fold(text: str) -> str:
-    """`text` for comparison: NFKC, case folded, white space collapsed."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def words(name: str) -> frozenset[str]:

@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from types import MappingProxyType
 
-from armarius import _core
+import armarius._core as _core
 from armarius.retrieval.thesaurus.lines import LineTable
 
 __all__ = ["english_alternatives"]

@@ -17,10 +17,7 @@ carries no claim. The default place is in the user's cache, where nobody else wr
 import hashlib
 import os
 import re
-import sys
 from pathlib import Path
-
-import apsw
 
 from armarius.errors import StoreError, StoreFull
 from armarius.files import (
@@ -29,7 +26,6 @@ from armarius.files import (
     is_regular,
     make_folder,
     open_file,
-    private_folder,
     read_file,
     refusal,
     remove_file,
@@ -37,54 +33,12 @@ from armarius.files import (
     stat_of,
     write_atomic,
 )
+from armarius.files.cache import cache_root, is_remote
 from armarius.store.sqlite.claim import Claim, identity_of
-from armarius.store.sqlite.connection import opened, translated
+from armarius.store.sqlite.lock import PlaceLock
 from armarius.store.sqlite.schema import APPLICATION_ID
 
-__all__ = ["Place", "cache_root", "place_for"]
-
-_REMOTE = frozenset(
-    {"9p", "afs", "ceph", "cifs", "fuse.sshfs", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs"}
-)
-
-
-def cache_root() -> Path:
-    """The folder of all indexes: `ARMARIUS_CACHE`, else the user's cache directory, else (remote) a temporary one.
-
-    Raises:
-        StoreFull: The temporary one belongs to somebody else.
-    """
-    if chosen := os.environ.get("ARMARIUS_CACHE"):
-        return Path(chosen)
-    import platformdirs
-
-    root = Path(platformdirs.user_cache_dir("armarius", appauthor=False))
-    if not is_remote(root):
-        return root
-    import tempfile
-
-    temporary = Path(tempfile.gettempdir()) / f"armarius-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-    private_folder(temporary)  # everybody may write beside it
-    return temporary
-
-
-def is_remote(path: Path, mounts: str = "/proc/self/mountinfo") -> bool:
-    """Whether `path` lies on a network drive, where SQLite's write-ahead log does not work; False when unknown."""
-    if not sys.platform.startswith("linux"):
-        return str(path).startswith("\\\\")
-    best, remote = -1, False
-    try:
-        lines = Path(mounts).read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:
-        return False
-    wanted = os.path.realpath(path)
-    for line in lines:
-        fields = line.split()
-        mount = re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), fields[4])
-        inside = wanted == mount or wanted.startswith(mount.rstrip("/") + "/")
-        if inside and len(mount) >= best:
-            best, remote = len(mount), fields[fields.index("-") + 1] in _REMOTE
-    return remote
+__all__ = ["Place", "place_for"]
 
 
 def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, shared: bool = False) -> "Place":
@@ -128,6 +82,9 @@ class Place:
         folder: Where the index lies; made by `enter`.
         below: A folder that is trusted, from which `folder` is reached without following a link; None trusts `folder`.
         own: A folder of the user's cache that only this package names: all that lies there under our names is ours.
+
+    Attributes:
+        lock: Held from `enter` until its `leave`.
     """
 
     def __init__(self, folder: Path, *, below: Path | None = None, own: bool = False) -> None:
@@ -136,14 +93,14 @@ class Place:
         self.index = folder / "index.sqlite"
         self.seal = folder / "index.seal"
         self._own = own
-        self._lock: apsw.Connection | None = None
         self._claim = Claim(cache_root(), self.index, below)
+        self.lock = PlaceLock(self._claim.lock)
 
     def enter(self) -> bool:
         """Lock the place against being checked or replaced by others.
 
         Returns:
-            True when nobody else has the index open: then `settle` must follow once it is checked.
+            True when nobody else has the index open: then `lock.settle` must follow once it is checked.
 
         Raises:
             StoreFull: The folder cannot be made or written, or a link leads to it out of the project.
@@ -151,13 +108,7 @@ class Place:
         """
         self._claim.make_room()
         make_folder(self.folder, below=self.below, mode=0o700)
-        for suffix in ("", "-journal", "-wal"):  # SQLite would wait for a pipe of these names
-            path = self._claim.lock.with_name(self._claim.lock.name + suffix)
-            if (info := stat_of(path)) is not None and (what := refusal(info)):
-                raise StoreFull(f"{path}: {what} in the place of a lock; delete it")
-        with translated(self._claim.lock):
-            self._lock = opened(self._claim.lock, create=True)
-            return self._take()
+        return self.lock.enter()
 
     def check(self, *, alone: bool = False) -> None:
         """Refuse what this installation did not make; until then nothing of it is opened, changed or deleted.
@@ -194,45 +145,6 @@ class Place:
         pages, application = (int.from_bytes(header[at : at + 4], "big") for at in (28, 68))
         # Between its first page and its schema an index of ours is nobody's yet.
         return pages > 1 and application != APPLICATION_ID
-
-    def settle(self) -> None:
-        """The index is checked: let others in."""
-        if self._lock is not None and self._lock.in_transaction:
-            self._lock.execute("COMMIT")
-        self._share()
-
-    def alone(self) -> bool:
-        """Take the place for oneself if nobody else is in it; `settle` or `leave` gives it back."""
-        if self._lock is None:
-            return False
-        with translated(self._claim.lock):
-            if self._lock.in_transaction:
-                self._lock.execute("COMMIT")
-            self._lock.set_busy_timeout(0)
-            return self._take()
-
-    def leave(self) -> None:
-        """Give up the lock."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
-
-    def _take(self) -> bool:
-        """The lock for oneself at once, or shared with whoever holds it."""
-        assert self._lock is not None
-        try:
-            self._lock.execute("BEGIN EXCLUSIVE")
-            return True
-        except (apsw.BusyError, apsw.LockedError):
-            self._lock.set_busy_timeout(10_000)
-            self._share()
-            return False
-
-    def _share(self) -> None:
-        assert self._lock is not None
-        with translated(self._claim.lock):
-            self._lock.execute("BEGIN")
-            self._lock.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
     def identity(self) -> str:
         """Device and inode of the index file, "" when there is none: a renamed or replaced file is another."""

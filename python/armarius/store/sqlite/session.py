@@ -68,9 +68,9 @@ class Session:
                 except BaseException:
                     connections.close()
                     raise
-            place.settle()
+            place.lock.settle()
         except BaseException:
-            place.leave()
+            place.lock.leave()
             raise
         return session
 
@@ -140,7 +140,7 @@ class Session:
         self._closed = True
         try:
             unchanged = self._sealed or self.damaged or self._place.identity() != self._identity
-            alone = not unchanged and self._place.alone()
+            alone = not unchanged and self._place.lock.alone()
             if alone:
                 with translated(self.path):
                     all_rows(self._connections.writer, "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -150,4 +150,4 @@ class Session:
         except (StoreError, OSError):  # without a seal the next open checks the index instead
             self._connections.close()
         finally:
-            self._place.leave()
+            self._place.lock.leave()

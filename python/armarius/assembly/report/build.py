@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from armarius.assembly.admit import QUERY_SOURCE
+from armarius.assembly.fit.allocate import available_tokens
 from armarius.assembly.fit.plan import Fitted, Plan
 from armarius.assembly.fit.prefix import stable_hash
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.assembly.render import SEPARATOR
+from armarius.assembly.report.items import PackItem, score_of
+from armarius.assembly.report.pack import Pack
 from armarius.contract import AssembleRequest, AssembleResult, LayerResult, LayerResults
-from armarius.errors import BudgetError, ContextWarning
-from armarius.pack.items import QUERY_SOURCE, PackItem, score_of
-from armarius.pack.pack import Pack
+from armarius.errors import ContextWarning
 from armarius.records import LAYERS, LayerName
 from armarius.warnings_table import (
     CONTEXT_CAPACITY_FORCE_TRIM,
@@ -18,23 +20,7 @@ from armarius.warnings_table import (
     CONTEXT_RULES_OVERBUDGET,
 )
 
-__all__ = ["account", "available_tokens"]
-
-
-def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
-    """The budget less the reserve.
-
-    Raises:
-        BudgetError: Nothing is left, or one of the two is negative.
-    """
-    budget = profile.budget if request.budget is None else request.budget
-    if budget <= 0:
-        raise BudgetError(f"budget must be > 0 tokens, got {budget}")
-    if request.reserve_output < 0:
-        raise BudgetError(f"reserve_output must be >= 0 tokens, got {request.reserve_output}")
-    if request.reserve_output >= budget:
-        raise BudgetError(f"reserve_output {request.reserve_output} leaves nothing of the budget {budget}")
-    return budget - request.reserve_output
+__all__ = ["account"]
 
 
 def account(

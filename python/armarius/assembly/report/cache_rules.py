@@ -32,7 +32,7 @@ class CacheRule:
 
 @cache
 def _data() -> dict[str, Any]:
-    text = resources.files("armarius.pack").joinpath("providers.json").read_text(encoding="utf-8")
+    text = resources.files("armarius.assembly.report").joinpath("providers.json").read_text(encoding="utf-8")
     data: dict[str, Any] = json.loads(text)
     return data
 

@@ -1,6 +1,6 @@
 """The pack: a prompt with the complete account of what went in, what stayed out, and why."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -9,29 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal
 from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import Fitted, Plan
 from armarius.assembly.fit.prefix import PrefixReport, common_prefix, layer_at
-from armarius.assembly.render import Placed
+from armarius.assembly.report.cache_rules import cache_rule, messages
+from armarius.assembly.report.continuation import Continuation
+from armarius.assembly.report.diff import difference
+from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission
+from armarius.assembly.report.omissions import PASSAGE, omissions, unused
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
 from armarius.errors import UnknownId
-from armarius.pack.cache_rules import cache_rule, messages
-from armarius.pack.continuation import Continuation
-from armarius.pack.items import (
-    Difference,
-    Explanation,
-    PackItem,
-    PackOmission,
-    score_of,
-)
-from armarius.records import LAYERS, Candidate, LayerName, OmitReason
+from armarius.records import Candidate, LayerName
 from armarius.text.near import near, suggestion
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 __all__ = ["Pack"]
-
-_PASSAGE = "rag:passage:"
-ROWS = "rag:passages"
-"""The one omission that stands for every paragraph on offer that did not enter."""
 
 
 @dataclass(frozen=True)
@@ -114,21 +105,7 @@ class Pack:
     @cached_property
     def omitted(self) -> tuple[PackOmission, ...]:
         """What was considered and is not in the prompt, ordered by layer and source. Cost: built at the first use."""
-        refused = [
-            PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect)
-            for o in self._plan.intake.omitted
-        ]
-        left_out = [
-            PackOmission(
-                c.id, c.layer, c.source, "budget", f"{tokens} tokens did not fit", tokens, score_of(c), c.evidence
-            )
-            for c, tokens in self._fitted.left_out
-        ]
-        unused = sum(len(offer.rows) for offer in self._plan.intake.offers) - self._fitted.entered
-        if unused > 0:
-            detail = f"{unused} more paragraphs are worth less than {self._fitted.line:.3f}; explain() answers for each"
-            left_out.append(PackOmission(ROWS, "retrieved", ROWS, "budget", detail))
-        return tuple(sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
+        return omissions(self._plan, self._fitted)
 
     @cached_property
     def prefix(self) -> PrefixReport:
@@ -163,9 +140,9 @@ class Pack:
         items = tuple(item for item in self.items if wanted in (item.id, item.source))
         omitted = tuple(gone for gone in self.omitted if wanted in (gone.id, gone.source))
         if not items and not omitted:
-            omitted = tuple(self._unused(wanted.removeprefix(_PASSAGE)))
+            omitted = tuple(unused(self._plan, self._fitted, wanted.removeprefix(PASSAGE)))
         if not items and not omitted:
-            items = tuple(item for item in self.items if item.source == _PASSAGE + wanted)
+            items = tuple(item for item in self.items if item.source == PASSAGE + wanted)
         if not items and not omitted:
             considered = [name for item in self.items for name in (item.id, item.source)]
             considered += [name for gone in self.omitted for name in (gone.id, gone.source)]
@@ -173,51 +150,13 @@ class Pack:
             raise UnknownId(f"nothing with the id or source {wanted!r} was considered{suggestion(close)}", close)
         return Explanation(wanted, bool(items), items, omitted)
 
-    def _unused(self, wanted: str) -> Iterator[PackOmission]:
-        """A paragraph that was on offer and did not enter: its worth, the line it missed, why."""
-        path, _, number = wanted.rpartition("#")
-        if not number.isdecimal() or any(item.source == _PASSAGE + wanted for item in self.items):
-            return
-        for offer in self._plan.intake.offers:
-            row = offer.row(path, int(number))
-            if row is None:
-                continue
-            worth, line = row.score, self._fitted.line
-            shown = any(row.text and row.text in item.text for item in self._fitted.rendered.placed)
-            detail = f"worth {worth:.3f}, the last one in is worth {line:.3f}"
-            if shown:
-                reason: OmitReason = "duplicate"
-                detail = "stands in the prompt already"
-            elif worth <= 0:
-                reason, detail = "no match", "nothing speaks for it"
-            else:
-                reason = "budget"
-                if worth >= line:
-                    detail += "; it was too long for the room that was left"
-            yield PackOmission(row.source, "retrieved", row.source, reason, detail, 0, worth, offer.explain(row))
-
     def what_if(self, *, budget: int) -> "Pack":
         """The same candidates under another budget. Fetches nothing, remembers nothing."""
         return self._again(budget)
 
     def diff(self, other: "Pack") -> Difference:
         """What changed from `other` to this pack."""
-        mine, theirs = self._placed(), other._placed()
-        both = [key for key in mine if key in theirs]
-        return Difference(
-            added=tuple(source for layer, source in mine if (layer, source) not in theirs),
-            removed=tuple(source for layer, source in theirs if (layer, source) not in mine),
-            reshaped=tuple(key[1] for key in both if _forms(mine[key]) != _forms(theirs[key])),
-            changed=tuple(key[1] for key in both if _changed(mine[key], theirs[key])),
-            tokens=self.token_count - other.token_count,
-        )
-
-    def _placed(self) -> dict[tuple[LayerName, str], list[Placed]]:
-        """What is in the prompt by layer and source; several items may come from one source."""
-        found: dict[tuple[LayerName, str], list[Placed]] = {}
-        for item in self._fitted.rendered.placed:
-            found.setdefault((item.candidate.layer, item.candidate.source), []).append(item)
-        return found
+        return difference(self._fitted.rendered, other._fitted.rendered, self.token_count - other.token_count)
 
     def to_messages(self, provider: Literal["openai", "anthropic"]) -> Any:  # noqa: ANN401 - two providers, two shapes
         """The prompt as a provider's messages, its cache marker exactly after the stable prefix.
@@ -237,8 +176,8 @@ class Pack:
     def continuation(self) -> bytes:
         """What the next call needs of this one, to be kept and given as its `previous`, in whichever process.
 
-        The next prompt is the same, byte for byte, as with the pack itself. See `armarius.pack.continuation` for what
-        the bytes hold.
+        The next prompt is the same, byte for byte, as with the pack itself. See
+        `armarius.assembly.report.continuation` for what the bytes hold.
 
         Raises:
             ContractError: The prompt is too long to be carried in 4 MiB.
@@ -289,13 +228,13 @@ class Pack:
 
     def __rich__(self) -> "RenderableType":
         """The overview that a terminal with rich shows."""
-        from armarius.pack.terminal import overview
+        from armarius.assembly.report.terminal import overview
 
         return overview(self)
 
     def _repr_html_(self) -> str:
         """The report page in a frame of its own, as notebooks show it."""
-        from armarius.pack.html import page
+        from armarius.assembly.report.html import page
 
         style = "width:100%;height:40rem;border:0"
         return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page(self))}"></iframe>'
@@ -312,14 +251,3 @@ class Pack:
             f"Pack({about}{self.token_count}/{self.budget} tokens by {self.counter}, "
             f"{kept} kept, {out} omitted{warnings})"
         )
-
-
-def _forms(items: Sequence[Placed]) -> list[str]:
-    return [item.form for item in items]
-
-
-def _changed(now: Sequence[Placed], before: Sequence[Placed]) -> bool:
-    """Whether the source says something else, or the same form shows another piece of it."""
-    if [item.candidate.content for item in now] != [item.candidate.content for item in before]:
-        return True
-    return _forms(now) == _forms(before) and [item.text for item in now] != [item.text for item in before]

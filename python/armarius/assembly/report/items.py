@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from armarius.assembly.admit import QUERY_SOURCE
 from armarius.assembly.render import Form
 from armarius.records import (
     Candidate,
@@ -10,9 +11,7 @@ from armarius.records import (
     OmitReason,
 )
 
-__all__ = ["QUERY_SOURCE", "Difference", "Explanation", "PackItem", "PackOmission", "score_of"]
-
-QUERY_SOURCE = "request:query"
+__all__ = ["Difference", "Explanation", "PackItem", "PackOmission", "score_of"]
 
 
 def score_of(candidate: Candidate) -> float | None:

@@ -4,8 +4,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from armarius.pack.items import PackItem, PackOmission
-from armarius.pack.pack import Pack
+from armarius.assembly.report.account import Account
+from armarius.assembly.report.items import PackItem, PackOmission
 from armarius.records import LAYERS, Evidence, LayerName
 
 __all__ = ["bars", "overview"]
@@ -21,7 +21,7 @@ _BAR_CELLS = 32
 _UNMATCHED_APART = 5
 
 
-def overview(pack: Pack, *, everything: bool = False) -> RenderableType:
+def overview(pack: Account, *, everything: bool = False) -> RenderableType:
     """Everything about a pack but its text: bars, items, omissions, warnings.
 
     Args:
@@ -34,7 +34,7 @@ def overview(pack: Pack, *, everything: bool = False) -> RenderableType:
     return Group(*parts)
 
 
-def bars(pack: Pack) -> Table:
+def bars(pack: Account) -> Table:
     """One bar per layer, its length the share of the whole budget, and the sum."""
     table = Table(box=None, pad_edge=False)
     table.add_column("layer")
@@ -64,7 +64,7 @@ def _bar(used: int, room: int, colour: str) -> Text:
     return bar
 
 
-def _items(pack: Pack, everything: bool) -> Table:
+def _items(pack: Account, everything: bool) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("layer", no_wrap=True)
     table.add_column("source", overflow="fold", ratio=3)

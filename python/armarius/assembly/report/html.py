@@ -11,8 +11,8 @@ from importlib.resources import files
 from string import Template
 from typing import NamedTuple
 
-from armarius.pack.items import PackItem, PackOmission
-from armarius.pack.pack import Pack
+from armarius.assembly.report.account import Account
+from armarius.assembly.report.items import PackItem, PackOmission
 from armarius.records import LAYERS, Evidence, LayerName
 
 __all__ = ["Highlight", "page"]
@@ -26,7 +26,7 @@ class Highlight(NamedTuple):
     name: str
 
 
-def page(pack: Pack, *, highlights: Iterable[Highlight] = (), title: str = "Armarius context report") -> str:
+def page(pack: Account, *, highlights: Iterable[Highlight] = (), title: str = "Armarius context report") -> str:
     """The report as HTML.
 
     Args:
@@ -41,7 +41,7 @@ def page(pack: Pack, *, highlights: Iterable[Highlight] = (), title: str = "Arma
     """
     marks = sorted(highlights)
     room = max(1, pack.budget)
-    template = Template(files("armarius.pack").joinpath("page.html").read_text(encoding="utf8"))
+    template = Template(files("armarius.assembly.report").joinpath("page.html").read_text(encoding="utf8"))
     return template.substitute(
         title=escape(title),
         summary=escape(_summary(pack)),
@@ -60,7 +60,7 @@ def page(pack: Pack, *, highlights: Iterable[Highlight] = (), title: str = "Arma
     )
 
 
-def _summary(pack: Pack) -> str:
+def _summary(pack: Account) -> str:
     about = "" if pack.counter_exact else "about "
     return (
         f"{about}{pack.token_count:,} of {pack.budget:,} tokens by {pack.counter} · {len(pack.items)} kept, "
@@ -74,7 +74,7 @@ def _warnings(warnings: Sequence[str]) -> str:
     return '<div class="warnings">' + "".join(f"<div>{escape(warning)}</div>" for warning in warnings) + "</div>"
 
 
-def _layer(pack: Pack, layer: LayerName, marks: Sequence[Highlight]) -> str:
+def _layer(pack: Account, layer: LayerName, marks: Sequence[Highlight]) -> str:
     used, granted = pack.layers[layer].token_count, pack.granted.get(layer, 0)
     share = min(100.0, 100 * used / max(1, granted, used))
     rows = [_kept(pack, item, marks) for item in pack.items if item.layer == layer]
@@ -86,7 +86,7 @@ def _layer(pack: Pack, layer: LayerName, marks: Sequence[Highlight]) -> str:
     )
 
 
-def _kept(pack: Pack, item: PackItem, marks: Sequence[Highlight]) -> str:
+def _kept(pack: Account, item: PackItem, marks: Sequence[Highlight]) -> str:
     text = _marked(pack.prompt, item.span, marks)
     form = "" if item.form == "full" else f' <span class="tag">{item.form}</span>'
     return (

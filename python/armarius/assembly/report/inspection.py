@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
+from armarius.assembly.report.pack import Pack
 from armarius.contract import InspectMeta, InspectResult, InspectTotals, LayerDetail, LayerDetails
-from armarius.pack.pack import Pack
 from armarius.records import LAYERS
 
 __all__ = ["inspection"]

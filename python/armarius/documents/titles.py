@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from armarius.codex.profiles.words import fold, meanings, words
+from armarius.documents.kind_words import TYPE_OF_WORD, title_words
 from armarius.documents.numerals import chapter_number
+from armarius.text.folding import fold
 
 PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
 
@@ -35,19 +36,20 @@ def _either(choices: Iterable[str]) -> str:
     return "|".join(re.escape(word).replace(r"\-", "[ -]") for word in ordered)
 
 
-_TYPE_OF = meanings("types")
-_TYPES = frozenset(_TYPE_OF.values())
-_CONTAINERS, _OTHER, _CHAPTERS, _GENERIC = words("containers"), words("other"), words("chapters"), words("generic")
-_MANUALS = words("manuals")
-_ANY = _either({*_TYPE_OF, *_CONTAINERS, *words("fillers")})
+_TYPES = frozenset(TYPE_OF_WORD.values())
+_CONTAINERS, _OTHER = title_words("containers"), title_words("other")
+_CHAPTERS, _GENERIC = title_words("chapters"), title_words("generic")
+_MANUALS = title_words("manuals")
+_ANY = _either({*TYPE_OF_WORD, *_CONTAINERS, *title_words("fillers")})
 _SEP = r"[\s_\-/&+,，、·.:：]"
 # A Latin word must end where its letters end; Han words follow each other directly.
 _COMPOSED = re.compile(rf"^(?:{_SEP}*(?:{_ANY})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$")
 _OTHER_COMPOSED = re.compile(
-    rf"^(?:{_SEP}*(?:{_either({*_OTHER, *_CONTAINERS, *words('fillers')})})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$"
+    rf"^(?:{_SEP}*(?:{_either({*_OTHER, *_CONTAINERS, *title_words('fillers')})})(?=$|[^a-z]|(?<=[^a-z])))+{_SEP}*\d*$"
 )
 _WORD = re.compile(_ANY)
-_TAIL = re.compile(rf"({_either(word for word in _TYPE_OF if not word.isascii())})(?:{_either(words('group_tails'))})$")
+_UNSPACED_TYPE = _either(word for word in TYPE_OF_WORD if not word.isascii())
+_TAIL = re.compile(rf"({_UNSPACED_TYPE})(?:{_either(title_words('group_tails'))})$")
 
 
 def strip_numbering(title: str) -> str:
@@ -63,7 +65,7 @@ def group_of(title: str) -> Group | None:
         return None
     if _COMPOSED.match(bare):
         found = _WORD.findall(bare)
-        types = {_TYPE_OF[word] for word in found if word in _TYPE_OF}
+        types = {TYPE_OF_WORD[word] for word in found if word in TYPE_OF_WORD}
         if types or any(word in _CONTAINERS for word in found):
             return Group(types.pop() if len(types) == 1 else None)
         return None
@@ -72,7 +74,7 @@ def group_of(title: str) -> Group | None:
         return Group(
             next(
                 kind
-                for word, kind in sorted(_TYPE_OF.items(), key=lambda row: -len(row[0]))
+                for word, kind in sorted(TYPE_OF_WORD.items(), key=lambda row: -len(row[0]))
                 if tail[0].startswith(word)
             )
         )

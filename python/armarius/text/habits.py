@@ -1,4 +1,4 @@
-"""What can be learnt about the names of a project."""
+"""What a matcher heeds beside the aliases: records that `armarius.names` learns from a project's prose."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass

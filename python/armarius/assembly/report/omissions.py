@@ -1,0 +1,59 @@
+"""What was considered and is not in the prompt, and why: each with one reason of the closed list."""
+
+from collections.abc import Iterator
+
+from armarius.assembly.fit.plan import Fitted, Plan
+from armarius.assembly.report.items import PackOmission, score_of
+from armarius.records import LAYERS, OmitReason
+
+__all__ = ["PASSAGE", "ROWS", "omissions", "unused"]
+
+PASSAGE = "rag:passage:"
+"""What the source of a paragraph on offer begins with."""
+ROWS = "rag:passages"
+"""The one omission that stands for every paragraph on offer that did not enter."""
+
+
+def omissions(plan: Plan, fitted: Fitted) -> tuple[PackOmission, ...]:
+    """Everything left out, ordered by layer and source; paragraphs on offer that did not enter are one of them."""
+    refused = [PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect) for o in plan.intake.omitted]
+    left_out = [
+        PackOmission(c.id, c.layer, c.source, "budget", f"{tokens} tokens did not fit", tokens, score_of(c), c.evidence)
+        for c, tokens in fitted.left_out
+    ]
+    unused = sum(len(offer.rows) for offer in plan.intake.offers) - fitted.entered
+    if unused > 0:
+        detail = f"{unused} more paragraphs are worth less than {fitted.line:.3f}; explain() answers for each"
+        left_out.append(PackOmission(ROWS, "retrieved", ROWS, "budget", detail))
+    return tuple(sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
+
+
+def unused(plan: Plan, fitted: Fitted, wanted: str) -> Iterator[PackOmission]:
+    """A paragraph that was on offer and did not enter: its worth, the line it missed, why.
+
+    Args:
+        plan: What the prompt was chosen from.
+        fitted: The prompt.
+        wanted: `path#number`; nothing is said of one that is in, nor of one that was not on offer.
+    """
+    path, _, number = wanted.rpartition("#")
+    placed = fitted.rendered.placed
+    if not number.isdecimal() or any(item.candidate.source == PASSAGE + wanted for item in placed):
+        return
+    for offer in plan.intake.offers:
+        row = offer.row(path, int(number))
+        if row is None:
+            continue
+        worth, line = row.score, fitted.line
+        shown = any(row.text and row.text in item.text for item in placed)
+        detail = f"worth {worth:.3f}, the last one in is worth {line:.3f}"
+        if shown:
+            reason: OmitReason = "duplicate"
+            detail = "stands in the prompt already"
+        elif worth <= 0:
+            reason, detail = "no match", "nothing speaks for it"
+        else:
+            reason = "budget"
+            if worth >= line:
+                detail += "; it was too long for the room that was left"
+        yield PackOmission(row.source, "retrieved", row.source, reason, detail, 0, worth, offer.explain(row))

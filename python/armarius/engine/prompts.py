@@ -1,0 +1,152 @@
+"""Prompts of a project: a request resolved against one moment, assembled, alike ones at once."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from armarius.assembly.assembler import Assembler, Task
+from armarius.assembly.fit.profile import BudgetProfile, LayerBudget, ProfileStore
+from armarius.assembly.report.inspection import inspection
+from armarius.assembly.report.pack import Pack
+from armarius.assembly.request import Resolver, read_request
+from armarius.assembly.singleflight import Flight
+from armarius.contract import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
+from armarius.project import Project
+from armarius.records import LayerName
+
+__all__ = ["Prompts"]
+
+Layers = Mapping[LayerName, LayerBudget | Mapping[str, Any]]
+
+
+class Prompts:
+    """Assembles and inspects. Threads may share it.
+
+    Args:
+        project: Whose moment a request sees.
+        resolver: Makes a task of a request.
+        assembler: Makes a pack of a task.
+        flight: Lets so many assemble at once, and alike ones wait for the first.
+        profiles: How the project divides its prompts.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        resolver: Resolver,
+        assembler: Assembler,
+        flight: Flight[Pack],
+        profiles: ProfileStore,
+    ) -> None:
+        self._project = project
+        self._resolver = resolver
+        self._assembler = assembler
+        self._flight = flight
+        self._profiles = profiles
+
+    def assemble(
+        self,
+        query: str | AssembleRequest = "",
+        *,
+        document: str = "",
+        cursor: int | None = None,
+        additional_input: str = "",
+        skill: str = "",
+        project_id: str = "",
+        model: str | None = None,
+        provider: str | None = None,
+        tokenizer_version: str | None = None,
+        budget: int | None = None,
+        reserve_output: int = 0,
+        position_encoding: PositionEncoding = "code-point",
+        previous: Pack | bytes | None = None,
+        layers: Layers | None = None,
+    ) -> Pack:
+        """A prompt within its budget, and the account of it.
+
+        Args:
+            query: The user's words; or a request object in place of all but the last two keywords.
+            document: Project-relative path of the current document.
+            cursor: Offset into it, in units of `position_encoding`; None is its end.
+            additional_input: The text around the cursor, or the selection.
+            skill: The host's name for the task; part of the identity of the stable prefix.
+            project_id: Must be the engine's, where one is configured.
+            model: Decides the counter and the provider's cache rules; None is the configured one.
+            provider: Part of the identity of the stable prefix.
+            tokenizer_version: Likewise.
+            budget: Tokens for prompt and reserve together; None is the profile's.
+            reserve_output: Tokens of `budget` kept free for the answer.
+            position_encoding: `code-point`, `utf-16` (JavaScript, LSP) or `utf-8`.
+            previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
+                place.
+            layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
+
+        Raises:
+            UnknownDocument: No such document.
+            CursorOutOfRange: The cursor lies outside it or inside a character.
+            BudgetError: The budget is not positive, or too small for what must be in.
+            ScopeViolation: The request or `previous` belongs to another project.
+            Backpressure: Too many assemblies at once.
+            ContractError: Anything else that is wrong with the request.
+
+        Cost: the slowest fetcher, one allocation, two counts of the prompt.
+        """
+        request = read_request(locals())
+        return self._assembled("assemble", request, previous, layers)
+
+    def inspect(
+        self,
+        query: str | AssembleRequest = "",
+        *,
+        document: str = "",
+        cursor: int | None = None,
+        additional_input: str = "",
+        skill: str = "",
+        project_id: str = "",
+        model: str | None = None,
+        provider: str | None = None,
+        tokenizer_version: str | None = None,
+        budget: int | None = None,
+        reserve_output: int = 0,
+        position_encoding: PositionEncoding = "code-point",
+        previous: Pack | bytes | None = None,
+        layers: Layers | None = None,
+        debug_mode: bool = False,
+        requested_by: str = "",
+    ) -> InspectResult:
+        """What `assemble` would send, layer by layer; never the prompt.
+
+        Args, errors and cost are those of `assemble`; `debug_mode` and `requested_by` are echoed in `inspect_meta`.
+        A request object may be an `InspectRequest`, which carries them.
+        """
+        request = read_request(locals())
+        if isinstance(request, InspectRequest):
+            debug_mode, requested_by = debug_mode or request.debug_mode, requested_by or request.requested_by
+            request = request.assembly()
+        pack = self._assembled("inspect", request, previous, layers)
+        return inspection(pack, debug_mode=debug_mode, requested_by=requested_by)
+
+    def budget_profile(self) -> BudgetProfile:
+        """How this project divides its prompts, with the version an update must name."""
+        return self._profiles.read()
+
+    def update_budget_profile(self, profile: BudgetProfile, *, version: int) -> BudgetProfile:
+        """Replace the profile, if it is still at `version`; kept in `.armarius/budget.json`.
+
+        Raises:
+            BudgetConflict: It has moved on (CONTEXT_BUDGET_CONFLICT), here or in another process.
+            ConfigError: What is stored is no profile.
+            StoreBusy, StoreFull: It cannot be written; what is stored is untouched.
+        """
+        return self._profiles.update(profile, version=version)
+
+    def _assembled(
+        self, kind: str, request: AssembleRequest, previous: Pack | bytes | None, layers: Layers | None
+    ) -> Pack:
+        task = self._resolver.task(self._project.view(), request, previous, layers)
+        remember = kind == "assemble"
+        return self._flight.run(_key(kind, task), lambda: self._assembler.assemble(task, remember=remember))
+
+
+def _key(kind: str, task: Task) -> Hashable:
+    """Two tasks with one key have the same answer."""
+    return kind, task.request, task.fetch, tuple(sorted(task.layers.items())), id(task.previous), task.profile.version

@@ -1,1 +1,0 @@
-"""The answer of an assembly: prompt, account and how both look."""

@@ -1,0 +1,98 @@
+"""A rule written once: where the core cannot read a word file of the package, its copy is held to it here."""
+
+import re
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from armarius.documents.classify import classify
+from armarius.documents.kind_words import KIND_OF_WORD, TYPE_OF_WORD, title_words
+from armarius.documents.titles import page_kind
+from armarius.names.lexicon import letters, words
+from armarius.text.folding import fold, slug
+
+RUST = Path(__file__).parents[1] / "rust"
+KINDS = tomllib.loads(files("armarius.lexicon").joinpath("kinds.toml").read_text(encoding="utf-8"))
+
+
+def rust_string(file, name):
+    (found,) = re.findall(rf'const {name}: &str =\s*"([^"]+)";', (RUST / file).read_text("utf-8"))
+    return found
+
+
+def rust_list(file, name):
+    (found,) = re.findall(rf"const {name}: &\[&str\] = &\[([^\]]+)\]", (RUST / file).read_text("utf-8"))
+    return re.findall(r'"([^"]+)"', found)
+
+
+def test_bare_titles_are_the_same_in_the_core():
+    title = rust_string("matching/readings.rs", "TITLE")
+    assert set(title) == letters("han", "bare_titles")
+    assert set(rust_string("matching/readings.rs", "RANK")) | set(rust_string("matching/readings.rs", "KIN")) < set(
+        title
+    )
+
+
+def test_shortened_titles_are_the_same_in_the_core():
+    assert set(rust_list("matching/ambiguity.rs", "TITLES")) == words("latin", "shortened")
+
+
+def test_what_the_core_counts_as_a_thing_is_counted_as_one_by_learning_too():
+    assert set(rust_string("matching/readings.rs", "MEASURES")) < letters("han", "measures")
+    assert set(rust_string("matching/readings.rs", "NUMBERS")) < letters("han", "numbers")
+
+
+def test_a_word_tells_one_kind_of_document():
+    told = [(word, kind) for kind in KINDS["files"] for word in row_words(kind)]
+    assert len({word for word, _ in told}) == len(KIND_OF_WORD)
+    for word, kind in told:
+        assert KIND_OF_WORD[word] == kind
+
+
+def row_words(kind):
+    return " ".join([KINDS["files"][kind], *KINDS["both"][kind].values()]).split()
+
+
+def test_a_word_for_both_is_not_listed_again_for_one():
+    both = {word for kind in KINDS["both"] for row in KINDS["both"][kind].values() for word in row.split()}
+    assert both.isdisjoint(" ".join(KINDS["files"].values()).split())
+    assert both.isdisjoint(" ".join(KINDS["types"].values()).split())
+    alone = {
+        row: set(KINDS["titles"][row].split()) for row in ("containers", "fillers", "other", "manuals", "chapters")
+    }
+    assert {row: both & listed for row, listed in alone.items() if both & listed} == {}
+
+
+def test_a_row_for_both_is_a_row_of_titles_or_a_type():
+    for kind, rows in KINDS["both"].items():
+        assert kind in KINDS["files"]
+        assert rows.keys() <= KINDS["titles"].keys() | KINDS["types"].keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "page"),
+    [
+        ("人物", "setting", ("setting", "character")),
+        ("locations", "setting", ("setting", "location")),
+        ("大纲", "outline", ("other", None)),
+        ("时间线", "setting", ("other", None)),
+        ("readme", "note", ("manual", None)),
+        ("正文", "chapter", ("chapter", None)),
+    ],
+)
+def test_one_row_tells_both_readers(name, kind, page):
+    path = f"{name}.md"
+    assert classify(path, front_matter={}, paragraphs=(), text="") == kind
+    assert page_kind(path) == page
+
+
+def test_every_word_of_a_title_is_folded():
+    assert all(word == fold(word) for word in TYPE_OF_WORD)
+    assert all(word == fold(word) for row in KINDS["titles"] for word in title_words(row))
+
+
+def test_a_slug_is_what_is_compared_without_white_space():
+    assert slug("  Ｌin　 Xiaoyu ") == "lin-xiaoyu"
+    assert slug("林 小雨") == "林-小雨"

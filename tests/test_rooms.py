@@ -1,0 +1,84 @@
+"""The contract of the rooms in pyproject.toml: it holds, and it can fail."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("importlinter")
+
+ROOT = Path(__file__).parents[1]
+LINTER = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+
+
+def lint(package_parent):
+    run = subprocess.run(
+        [sys.executable, "-c", LINTER, "--config", str(ROOT / "pyproject.toml"), "--no-cache"],
+        env={**os.environ, "PYTHONPATH": str(package_parent), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        cwd=package_parent,
+    )
+    return run.returncode, run.stdout + run.stderr
+
+
+@pytest.fixture
+def copied(tmp_path):
+    shutil.copytree(ROOT / "python" / "armarius", tmp_path / "armarius", ignore=shutil.ignore_patterns("*.so", "*.pyc"))
+    return tmp_path / "armarius"
+
+
+def test_rooms_import_downwards_only():
+    code, said = lint(ROOT / "python")
+    assert code == 0, said
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "broken"),
+    [
+        ("text/matcher.py", "import armarius.names.learn as _learn", "armarius.text is not allowed to import"),
+        ("text/grep.py", "def _f():\n    import armarius.project as _p\n", "armarius.text is not allowed to import"),
+        (
+            "store/rows.py",
+            "if TYPE_CHECKING:\n    import armarius.index.status as _s\n",
+            "armarius.store is not allowed",
+        ),
+        ("assembly/fit/place.py", "import armarius.assembly.report.pack as _p", "armarius.assembly.fit is not allowed"),
+        ("graph/walk.py", "import armarius.graph.nervusdb as _n", "No cycles are allowed in armarius.graph"),
+    ],
+    ids=["upwards", "upwards in a function", "upwards for types", "inside assembly", "a circle inside a room"],
+)
+def test_an_arrow_that_goes_up_is_found(copied, file, line, broken):
+    path = copied / file
+    path.write_text(path.read_text("utf-8") + f"\n{line}\n", "utf-8")
+    code, said = lint(copied.parent)
+    assert code == 1
+    assert broken in said
+
+
+def test_a_room_that_the_contract_does_not_name_is_found(copied):
+    (copied / "cellar").mkdir()
+    (copied / "cellar" / "__init__.py").write_text('"""New."""\n', "utf-8")
+    code, said = lint(copied.parent)
+    assert code != 0
+    assert "cellar" in said
+
+
+def test_every_exception_from_the_contract_has_its_reason_beside_it():
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    contracts = tomllib.loads(text)["tool"]["importlinter"]["contracts"]
+    exceptions = {one for contract in contracts for one in contract.get("ignore_imports", [])}
+    lines = text.splitlines()
+    for exception in exceptions:
+        at = next(n for n, line in enumerate(lines) if f'"{exception}"' in line)
+        above = next(line for line in reversed(lines[: at + 1]) if not line.strip().startswith('"'))
+        assert "#" in above or "#" in lines[at] or "#" in lines[at - 1], exception
+
+
+def test_lint_runs_the_contract():
+    target = (ROOT / "Makefile").read_text("utf-8").partition("\nlint:")[2].partition("\n\n")[0]
+    assert "lint-imports" in target
