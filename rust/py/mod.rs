@@ -44,7 +44,7 @@ mod _core {
     #[pymodule_export]
     use super::mention::{Match, Mention, Rejection};
     #[pymodule_export]
-    use super::terms::{stem, terms};
+    use super::terms::{pieces, stem, terms};
     #[pymodule_export]
     use super::tokens::TokenCounter;
     #[pymodule_export]

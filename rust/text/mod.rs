@@ -2,7 +2,7 @@
 //!
 //! - `offsets`: byte spans to code points and back, one forward cursor.
 //! - `normalize` folds case and width; `offset_map` leads from the folded text back to the original.
-//! - `segment`: graphemes, sentences of both scripts, paragraphs.
+//! - `segment`: graphemes, sentences of both scripts, paragraphs; `pieces` cuts what is too long by them.
 //! - `bigrams`: character pairs for the full-text table; `analyzer`: search terms for ranking.
 //! - `lexical`: vectors of hashed characters and words, for an embedder without a model.
 //!
@@ -14,4 +14,5 @@ pub mod lexical;
 pub mod normalize;
 pub mod offset_map;
 pub mod offsets;
+pub mod pieces;
 pub mod segment;

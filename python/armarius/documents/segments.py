@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import armarius._core as _core
 from armarius.documents.numerals import chapter_number, volume_number
 from armarius.text.scripts import EAST_ASIAN
-from armarius.text.sentences import ENDS_LINE, ENDS_WIDE_LINE, LINE_OR_SENTENCE
+from armarius.text.sentences import ENDS_LINE, ENDS_WIDE_LINE
 
 __all__ = ["PARAGRAPH_LIMIT", "Paragraph", "Role", "Splitter", "split_code", "split_prose"]
 
@@ -204,21 +205,12 @@ def _line_breaks(text: str, start: int, end: int) -> int:
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Trim white space, then cut at line or sentence ends so that no piece exceeds `PARAGRAPH_LIMIT`."""
+    """The stretch without the white space around it, in pieces of at most `PARAGRAPH_LIMIT` that end where they can."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    while end - start > PARAGRAPH_LIMIT:
-        ends = [match.end() for match in LINE_OR_SENTENCE.finditer(text, start, start + PARAGRAPH_LIMIT)]
-        # Not in the first half: a cut there would leave crumbs.
-        cut = next((at for at in reversed(ends) if at - start > PARAGRAPH_LIMIT // 2), start + PARAGRAPH_LIMIT)
-        right = cut
-        while right > start and text[right - 1].isspace():
-            right -= 1
-        yield start, right
-        start = cut
-        while start < end and text[start].isspace():
-            start += 1
-    if end > start:
+    if end - start > PARAGRAPH_LIMIT:
+        yield from ((start + left, start + right) for left, right in _core.pieces(text[start:end], PARAGRAPH_LIMIT))
+    elif end > start:
         yield start, end

@@ -17,7 +17,6 @@ __all__ = [
     "HAS_MARK",
     "HAS_MARK_OR_COLON",
     "LEADING_CLAUSE",
-    "LINE_OR_SENTENCE",
     "NEXT",
     "RUN",
     "STATEMENT",
@@ -42,8 +41,6 @@ AT_END: Final = re.compile(rf"[{_STOP}…][{_CLOSE})\"']*|\.[{_QUOTE}]*(?=\s|$)|
 BETWEEN: Final = re.compile(rf"[{_STOP}{_SEMI}\n]|\. ")
 # The place where the next sentence begins, white space behind a full stop included.
 NEXT: Final = re.compile(rf"[{_STOP}…][{_CLOSE})\"']*|[.][{_QUOTE}]*\s+")
-# Where a long paragraph may be parted: after a sentence, at a line end, else at any white space.
-LINE_OR_SENTENCE: Final = re.compile(rf"[{_WIDE}…][{_CLOSE}]*|[.!?][{_QUOTE}\]]*(?=\s)|[\r\n]+|\s(?=\S)")
 
 # Whether a line of text is at its end: with any mark, or as lines of Chinese prose end.
 ENDS_LINE: Final = re.compile(rf"[{_WIDE}….!?][”’」』\"')\]]*\s*$")
