@@ -1,6 +1,8 @@
 """The contract of the rooms in pyproject.toml: it holds, and it can fail."""
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -77,6 +79,20 @@ def test_every_exception_from_the_contract_has_its_reason_beside_it():
         at = next(n for n, line in enumerate(lines) if f'"{exception}"' in line)
         above = next(line for line in reversed(lines[: at + 1]) if not line.strip().startswith('"'))
         assert "#" in above or "#" in lines[at] or "#" in lines[at - 1], exception
+
+
+def test_a_room_names_the_files_that_it_has():
+    package = ROOT / "python" / "armarius"
+    for room in package.rglob("__init__.py"):
+        said = ast.get_docstring(ast.parse(room.read_text("utf-8"))) or ""
+        named = set(re.findall(r"(?<![\w/.`])([a-z_]+\.py)\b", said))
+        assert {name for name in named if not (room.parent / name).exists()} <= {"warnings_table.py"}, room
+
+
+def test_every_word_file_is_named_where_they_lie():
+    room = ROOT / "python" / "armarius" / "lexicon"
+    said = (room / "__init__.py").read_text("utf-8")
+    assert [file.name for file in room.glob("*.toml") if file.name not in said] == []
 
 
 def test_lint_runs_the_contract():

@@ -11,7 +11,6 @@ from armarius.assembly.request import CounterFor
 from armarius.code.index import CodeIndex
 from armarius.embedders.protocol import Embedder
 from armarius.engine.build import NO_EMBEDDER, build
-from armarius.engine.keywords import awaitable, verb_of
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.summary import brief, rows
@@ -24,6 +23,7 @@ from armarius.records import Fetcher
 from armarius.semantic.recall import ProjectRecall
 from armarius.shown import html_table, rich_table
 from armarius.text.matcher import EntityMatcher
+from armarius.verbs import awaitable, verb_of
 from armarius.warnings_table import EMBEDDING_UNAVAILABLE
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 source.py (where texts come from)   folder_source.py watcher.py place.py (a folder)   settings.py (the configuration)
 refresh.py committing.py (compare, read, write)   snapshot.py (codex and matcher of one moment)
 name_learning.py mentions.py (what is learnt from each document)   search.py warm.py graph.py status.py progress.py
-project_index.py (all of it, open)
+keeper.py (a store kept equal, asked, repaired)   project_index.py (all of it, open)
 
 What must hold: whatever happens to the index, the next look makes it equal to its texts again; what one refresh says is
 one transaction, unless it is of many documents; what is learnt is a function of the texts alone, not of the way there.

@@ -1,26 +1,26 @@
 """The index of one project: kept equal to the source of its texts, asked by everything else.
 
-`ProjectIndex` owns the store, the builder that fills it and the watcher. The source is the truth: whatever happens to
-the index, the next look makes it equal to that again.
+`ProjectIndex` owns the keeper of the store and the watcher. The source is the truth: whatever happens to the index, the
+next look makes it equal to that again.
 """
 
-import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self
 
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.folder import FolderAuthored
 from armarius.config import Config
 from armarius.documents.classify import Kind
 from armarius.documents.document import Skipped
-from armarius.errors import ContextWarning, StoreCorrupt, StoreError
+from armarius.errors import StoreError
 from armarius.files.paths import project_folder
 from armarius.hits import Hits
 from armarius.index.folder_source import FolderSource
+from armarius.index.keeper import StoreKeeper
 from armarius.index.mentions import count_mentions
 from armarius.index.place import place_of
 from armarius.index.refresh import Builder
@@ -28,23 +28,16 @@ from armarius.index.search import search
 from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import World
 from armarius.index.source import DocumentSource
-from armarius.index.status import IndexStatus, Outcome, Progress
+from armarius.index.status import IndexStatus, Progress
 from armarius.store.protocol import Store
 from armarius.store.sqlite.store import SqliteStore
 from armarius.trust.asked import Permissions
-from armarius.warnings_table import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
+from armarius.verbs import verb_of
 
 if TYPE_CHECKING:
     from armarius.index.watcher import Watcher
 
 __all__ = ["ProjectIndex"]
-
-_INLINE = 20  # changed files that a request waits for; more are read in the background
-_WORLD_SECONDS = 10.0
-_PATIENCE_SECONDS = 0.25  # a request waits so long for somebody else's refresh, then answers from what is there
-_QUICK_SECONDS = 0.005  # a comparison that costs less is made before every answer, watched or not
-
-Answer = TypeVar("Answer")
 
 
 class ProjectIndex:
@@ -73,13 +66,8 @@ class ProjectIndex:
         self.project_id = project_id
         self._config = config
         self._builder = Builder(source, authored, config)
-        self._lock = threading.RLock()  # one refresh at a time
-        self._trouble: ContextWarning | None = None
-        self._background: threading.Thread | None = None
         self._watcher: Watcher | None = None
-        self._state: Literal["ready", "building", "cancelled", "stale"] = "building"
-        self._closed = False
-        self._store = open_store()
+        self._kept = StoreKeeper(self._builder, config, open_store, told=self._is_told)
 
     @classmethod
     def open(
@@ -160,7 +148,7 @@ class ProjectIndex:
             if wait:
                 self.refresh(progress=progress)
             else:
-                self._refresh_in_background(progress)
+                self._kept.refresh_in_background(progress)
             if watch:
                 self.start_watching()
         except BaseException:
@@ -177,7 +165,7 @@ class ProjectIndex:
     @property
     def store(self) -> Store:
         """The store of the moment. A rebuilt index is another store: ask each time."""
-        return self._store
+        return self._kept.store
 
     @property
     def config(self) -> Config:
@@ -187,13 +175,7 @@ class ProjectIndex:
     @property
     def world(self) -> World:
         """Codex and matcher as the index last saw them."""
-        if self._background is not None:  # it needs the lock to the end, and has a world from the beginning
-            self._builder.loaded.wait(_WORLD_SECONDS)
-        world = self._builder.world
-        if world is None:
-            with self._lock:
-                world = self._builder.world or self._builder.load_world(self._store)
-        return world
+        return self._kept.world
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -201,79 +183,14 @@ class ProjectIndex:
         skipped = dict(self._builder.skipped)
         return tuple(skipped[path] for path in sorted(skipped))
 
-    def refresh(
-        self, paths: Collection[str] | None = None, *, progress: Callable[[Progress], None] | None = None
-    ) -> Outcome:
-        """Make the index equal to the folder, or to these relative paths of it.
-
-        Raises:
-            StoreBusy: Another process writes for longer than five seconds.
-            StoreFull: The index cannot be written.
-
-        Cost: a stat per file, a read per changed file, a rescan of all texts when names changed.
-        """
-        with self._lock:
-            if self._closed:
-                raise StoreError("the index is closed")
-            self._builder.cancelled.clear()
-            self._state = "building"
-            try:
-                try:
-                    outcome = self._builder.refresh(self._store, paths, progress)
-                except StoreCorrupt:
-                    self._recover()
-                    outcome = self._builder.refresh(self._store, None, progress)
-            except BaseException as error:
-                self._state = "stale"
-                self._trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
-                raise
-            self._state, self._trouble = "cancelled" if outcome.cancelled else "ready", None
-            return outcome
-
-    def freshen(self) -> tuple[ContextWarning, ...]:
-        """Before answering: see that the index equals the folder, or say that it does not.
-
-        The folder is compared with the index, unless a watcher sees no change and comparing is slow (above about 1,000
-        files). A few changed files are read at once, many in the background.
-
-        Returns:
-            `INDEX_STALE` when answers may lack something, `ENTITY_MATCH_FAILED` when names are found without habits.
-        """
-        waiting = False
-        if self._background is None and self._state != "cancelled" and not self._is_fresh():
-            try:
-                waiting = not self._catch_up()
-            except StoreError as error:
-                self._trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
-        if waiting or (self._state == "building" and self._background is not None):
-            done = self._builder.progress
-            return (INDEX_BUILDING(done=done.done, total=done.total),)
-        if self._state == "cancelled":
-            return (INDEX_CANCELLED(),)
-        told = (self._trouble, self._config.warning, self._builder.names_warning)
-        return tuple(warning for warning in told if warning is not None)
-
-    def _is_fresh(self) -> bool:
-        if self._watcher is None or self._state != "ready" or self._builder.compare_seconds < _QUICK_SECONDS:
-            return False
-        return not (self._watcher.blind or self._watcher.pending or self._builder.is_authored_anew())
-
-    def _catch_up(self) -> bool:
-        """Compare and refresh; False when somebody else is at it for too long."""
-        if not self._lock.acquire(timeout=_PATIENCE_SECONDS):
-            return False
-        try:
-            try:
-                changed = self._builder.differs(self._store) if self._state == "ready" else -1
-            except StoreCorrupt:
-                changed = -1
-            if changed > _INLINE:
-                self._refresh_in_background(None)
-            elif changed:
-                self.refresh()
-        finally:
-            self._lock.release()
-        return True
+    refresh = verb_of("_kept", StoreKeeper.refresh)
+    """Make the index equal to the folder, or to some paths of it."""
+    freshen = verb_of("_kept", StoreKeeper.freshen)
+    """Before answering: see that the index equals the folder, or say that it does not."""
+    ask = verb_of("_kept", StoreKeeper.ask)
+    """Ask the store; a damaged or replaced index is repaired first and asked again."""
+    wait = verb_of("_kept", StoreKeeper.wait)
+    cancel = verb_of("_kept", StoreKeeper.cancel)
 
     def search(
         self,
@@ -287,27 +204,13 @@ class ProjectIndex:
         """Passages that hold the words of `text`, best first; see `armarius.index.search.search`."""
         return self.ask(lambda store: search(store, text, limit=limit, kinds=kinds, chapters=chapters, match=match))
 
-    def ask(self, question: Callable[[Store], Answer]) -> Answer:
-        """Ask the store; a damaged or replaced index is repaired first and asked again."""
-        store = self._store
-        try:
-            return question(store)
-        except StoreError as error:
-            with self._lock:
-                if self._store is store:
-                    if self._closed or not isinstance(error, StoreCorrupt):
-                        raise
-                    self._recover()
-                    self.refresh()
-            return question(self._store)
-
     def status(self) -> IndexStatus:
         """What the index is doing and what it holds."""
         state, mentions = self.ask(lambda store: (store.state(), count_mentions(store)))
         builder, watcher = self._builder, self._watcher
-        warnings = (*(builder.world.warnings if builder.world else ()), self._config.warning, self._trouble)
+        warnings = (*(builder.world.warnings if builder.world else ()), self._config.warning, self._kept.trouble)
         return IndexStatus(
-            state=self._state,
+            state=self._kept.state,
             progress=builder.progress,
             watching=watcher is not None,
             documents=state.documents,
@@ -316,22 +219,10 @@ class ProjectIndex:
             entities=state.entities,
             bytes=state.bytes,
             generation=state.generation,
-            path=self._store.location,
+            path=self.store.location,
             skipped=self.skipped,
             warnings=tuple(warning for warning in warnings if warning is not None),
         )
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait for a background build; False when it still runs after `timeout` seconds."""
-        thread = self._background
-        if thread is not None:
-            thread.join(timeout)
-            return not thread.is_alive()
-        return True
-
-    def cancel(self) -> None:
-        """Stop a build after the transaction it is in; what is committed stays."""
-        self._builder.cancelled.set()
 
     def start_watching(self) -> None:
         """Follow changes until `stop_watching`; starting twice is fine.
@@ -365,25 +256,12 @@ class ProjectIndex:
         """Stop watching and building, close the store; closing twice is fine."""
         self.cancel()
         self.stop_watching()
-        self.wait()
-        with self._lock:
-            self._closed = True
-            self._store.close()
+        self._kept.close()
 
     def _changed(self, paths: set[str] | None) -> None:
         with suppress(StoreError, OSError):  # already in the status; the next look tries again
             self.refresh(paths)
 
-    def _refresh_in_background(self, progress: Callable[[Progress], None] | None) -> None:
-        def run() -> None:
-            with suppress(StoreError, OSError):  # already in the status
-                self.refresh(progress=progress)
-            self._background = None
-
-        self._state = "building"
-        self._background = threading.Thread(target=run, name="armarius-builder", daemon=True)
-        self._background.start()
-
-    def _recover(self) -> None:
-        """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one."""
-        self._store = self._store.reopen()
+    def _is_told(self) -> bool:
+        watcher = self._watcher
+        return watcher is not None and not watcher.blind and not watcher.pending

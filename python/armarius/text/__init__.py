@@ -7,6 +7,6 @@ near.py (which name was probably meant)
 
 Thin: the rules are in the core, where they are tested without Python. Where a mention begins and ends is
 `rust/matching/boundary.rs` and a row of tests/cases/matcher.json; an encoding of tokens is a row of
-`rust/tokens/encodings.rs` and its models of models.json. What must hold: `text[m.start:m.end]` is the alias as written;
-spans are code points here, bytes in Rust; nothing here knows a project.
+`rust/tokens/encodings.rs` and its models of `rust/tokens/models.json`. What must hold: `text[m.start:m.end]` is the
+alias as written; spans are code points here, bytes in Rust; nothing here knows a project.
 """

@@ -1,4 +1,4 @@
-"""How the engine has the verbs of its parts: one line each; a form for coroutines; wrong keywords answered."""
+"""How a whole has the verbs of its parts: one line each; a form for coroutines; wrong keywords answered."""
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -34,7 +34,7 @@ def verb_of(
                 raise TypeError(_unexpected(name, keyword, known))
         return verb(find(self), *args, **keywords)
 
-    call.__name__, call.__qualname__ = name, f"ContextEngine.{name}"
+    call.__name__, call.__qualname__ = name, verb.__qualname__.removesuffix(verb.__name__) + name
     return cast("Callable[Concatenate[Any, P], Answer]", call)
 
 

@@ -1,0 +1,187 @@
+"""The store of an index, kept equal to its texts: refreshed when they change, repaired when it is damaged."""
+
+import threading
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from typing import Literal, TypeVar
+
+from armarius.errors import ContextWarning, StoreCorrupt, StoreError
+from armarius.index.refresh import Builder
+from armarius.index.settings import LiveConfig
+from armarius.index.snapshot import World
+from armarius.index.status import Outcome, Progress
+from armarius.store.protocol import Store
+from armarius.warnings_table import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
+
+__all__ = ["StoreKeeper"]
+
+_INLINE = 20  # changed files that a request waits for; more are read in the background
+_WORLD_SECONDS = 10.0
+_PATIENCE_SECONDS = 0.25  # a request waits so long for somebody else's refresh, then answers from what is there
+_QUICK_SECONDS = 0.005  # a comparison that costs less is made before every answer, watched or not
+
+Answer = TypeVar("Answer")
+
+
+class StoreKeeper:
+    """Keeps one store. Threads may share it.
+
+    Args:
+        builder: Compares and reads.
+        config: Whose warning is told too.
+        open_store: Opens the store.
+        told: Whether somebody follows the texts and saw no change: then a slow comparison is left out.
+
+    Attributes:
+        store: The store of the moment.
+        state: What is being done with it.
+        trouble: What went wrong last, None when it was mended.
+    """
+
+    def __init__(
+        self, builder: Builder, config: LiveConfig, open_store: Callable[[], Store], *, told: Callable[[], bool]
+    ) -> None:
+        self._builder = builder
+        self._config = config
+        self._told = told
+        self._lock = threading.RLock()  # one refresh at a time
+        self._background: threading.Thread | None = None
+        self._closed = False
+        self.state: Literal["ready", "building", "cancelled", "stale"] = "building"
+        self.trouble: ContextWarning | None = None
+        self.store = open_store()
+
+    @property
+    def world(self) -> World:
+        """Codex and matcher as the index last saw them."""
+        if self._background is not None:  # it needs the lock to the end, and has a world from the beginning
+            self._builder.loaded.wait(_WORLD_SECONDS)
+        world = self._builder.world
+        if world is None:
+            with self._lock:
+                world = self._builder.world or self._builder.load_world(self.store)
+        return world
+
+    def refresh(
+        self, paths: Collection[str] | None = None, *, progress: Callable[[Progress], None] | None = None
+    ) -> Outcome:
+        """Make the index equal to the folder, or to these relative paths of it.
+
+        Raises:
+            StoreBusy: Another process writes for longer than five seconds.
+            StoreFull: The index cannot be written.
+
+        Cost: a stat per file, a read per changed file, a rescan of all texts when names changed.
+        """
+        with self._lock:
+            if self._closed:
+                raise StoreError("the index is closed")
+            self._builder.cancelled.clear()
+            self.state = "building"
+            try:
+                try:
+                    outcome = self._builder.refresh(self.store, paths, progress)
+                except StoreCorrupt:
+                    self._recover()
+                    outcome = self._builder.refresh(self.store, None, progress)
+            except BaseException as error:
+                self.state = "stale"
+                self.trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
+                raise
+            self.state, self.trouble = "cancelled" if outcome.cancelled else "ready", None
+            return outcome
+
+    def freshen(self) -> tuple[ContextWarning, ...]:
+        """Before answering: see that the index equals the folder, or say that it does not.
+
+        The folder is compared with the index, unless a watcher sees no change and comparing is slow (above about 1,000
+        files). A few changed files are read at once, many in the background.
+
+        Returns:
+            `INDEX_STALE` when answers may lack something, `ENTITY_MATCH_FAILED` when names are found without habits.
+        """
+        waiting = False
+        if self._background is None and self.state != "cancelled" and not self._is_fresh():
+            try:
+                waiting = not self._catch_up()
+            except StoreError as error:
+                self.trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
+        if waiting or (self.state == "building" and self._background is not None):
+            done = self._builder.progress
+            return (INDEX_BUILDING(done=done.done, total=done.total),)
+        if self.state == "cancelled":
+            return (INDEX_CANCELLED(),)
+        told = (self.trouble, self._config.warning, self._builder.names_warning)
+        return tuple(warning for warning in told if warning is not None)
+
+    def _is_fresh(self) -> bool:
+        if self.state != "ready" or self._builder.compare_seconds < _QUICK_SECONDS or not self._told():
+            return False
+        return not self._builder.is_authored_anew()
+
+    def _catch_up(self) -> bool:
+        """Compare and refresh; False when somebody else is at it for too long."""
+        if not self._lock.acquire(timeout=_PATIENCE_SECONDS):
+            return False
+        try:
+            try:
+                changed = self._builder.differs(self.store) if self.state == "ready" else -1
+            except StoreCorrupt:
+                changed = -1
+            if changed > _INLINE:
+                self.refresh_in_background(None)
+            elif changed:
+                self.refresh()
+        finally:
+            self._lock.release()
+        return True
+
+    def ask(self, question: Callable[[Store], Answer]) -> Answer:
+        """Ask the store; a damaged or replaced index is repaired first and asked again."""
+        store = self.store
+        try:
+            return question(store)
+        except StoreError as error:
+            with self._lock:
+                if self.store is store:
+                    if self._closed or not isinstance(error, StoreCorrupt):
+                        raise
+                    self._recover()
+                    self.refresh()
+            return question(self.store)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for a background build; False when it still runs after `timeout` seconds."""
+        thread = self._background
+        if thread is not None:
+            thread.join(timeout)
+            return not thread.is_alive()
+        return True
+
+    def cancel(self) -> None:
+        """Stop a build after the transaction it is in; what is committed stays."""
+        self._builder.cancelled.set()
+
+    def close(self) -> None:
+        """End the build, close the store; closing twice is fine."""
+        self.cancel()
+        self.wait()
+        with self._lock:
+            self._closed = True
+            self.store.close()
+
+    def refresh_in_background(self, progress: Callable[[Progress], None] | None) -> None:
+        """Begin to make the index equal to the folder, and return at once."""
+
+        def run() -> None:
+            with suppress(StoreError, OSError):  # already in the status
+                self.refresh(progress=progress)
+            self._background = None
+
+        self.state = "building"
+        self._background = threading.Thread(target=run, name="armarius-builder", daemon=True)
+        self._background.start()
+
+    def _recover(self) -> None:
+        """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one."""
+        self.store = self.store.reopen()
