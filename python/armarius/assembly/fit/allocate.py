@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-import armarius._core as _core
+from armarius._core import BudgetItem, allocate
 from armarius.assembly.fit.cached_counter import Measured
 from armarius.assembly.fit.place import OMITTED
 from armarius.assembly.fit.profile import BudgetProfile
@@ -75,22 +75,22 @@ class Division:
             competing.append(index)
             settled = index in fixed
             rows.append(
-                (
-                    LAYERS.index(candidate.layer),
-                    fixed[index] if settled else size.tokens,
-                    None if settled else size.short,
-                    settled or candidate.pinned,
-                    not settled and candidate.keep is not None,
-                    self._groups.get((candidate.layer, candidate.group)),
-                    self._bundles.get((candidate.layer, candidate.together)),
-                    candidate.score,
-                    candidate.source,
-                    candidate.id,
+                BudgetItem(
+                    layer=LAYERS.index(candidate.layer),
+                    tokens=fixed[index] if settled else size.tokens,
+                    short=None if settled else size.short,
+                    pinned=settled or candidate.pinned,
+                    truncatable=not settled and candidate.keep is not None,
+                    group=self._groups.get((candidate.layer, candidate.group)),
+                    bundle=self._bundles.get((candidate.layer, candidate.together)),
+                    score=candidate.score,
+                    source=candidate.source,
+                    candidate_id=candidate.id,
                 )
             )
         layers = self._profile.rows(available, self._overheads)
-        found, granted, used = _core.allocate(max(target, 0), layers, self._headings, rows)
+        found = allocate(max(target, 0), layers, self._headings, rows)
         decisions = [OMITTED] * len(self._candidates)
-        for index, decision in zip(competing, found, strict=True):
+        for index, decision in zip(competing, found.decisions, strict=True):
             decisions[index] = decision
-        return decisions, dict(zip(LAYERS, granted, strict=True)), dict(zip(LAYERS, used, strict=True))
+        return decisions, dict(zip(LAYERS, found.granted, strict=True)), dict(zip(LAYERS, found.used, strict=True))
