@@ -18,7 +18,7 @@ import armarius
 import armarius._core as _core
 from armarius.assembly import assembler as line
 from armarius.assembly.assembler import Assembler, Task
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.contract import AssembleRequest
 from armarius.records import Candidate, FetchRequest
@@ -98,7 +98,7 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
         Candidate(id=f"{n:05}", layer="retrieved", source=f"rag:passage:{n}", content=text, score=chooser.random())
         for n, text in enumerate(contents)
     )
-    counter = Measured(armarius.TokenCounter.for_model(MODEL))
+    counter = CachedCounter(armarius.TokenCounter.for_model(MODEL))
     request = AssembleRequest(budget=34_000, model=MODEL)
     fetch = FetchRequest(project_id="bench")
     task = Task(request, fetch, (FakeFetcher(candidates),), counter, BudgetProfile())

@@ -23,10 +23,10 @@ from armarius.hits import Hits
 from armarius.index.folder_source import FolderSource
 from armarius.index.mentions import count_mentions
 from armarius.index.place import place_of
-from armarius.index.refresh import Builder
+from armarius.index.refresh import Refresher
 from armarius.index.search import search
 from armarius.index.settings import LiveConfig
-from armarius.index.snapshot import World
+from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
 from armarius.index.status import IndexStatus, Outcome, Progress
 from armarius.store.protocol import Store
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["ProjectIndex"]
 
 _INLINE = 20  # changed files that a request waits for; more are read in the background
-_WORLD_SECONDS = 10.0
+_SNAPSHOT_SECONDS = 10.0
 _PATIENCE_SECONDS = 0.25  # a request waits so long for somebody else's refresh, then answers from what is there
 _QUICK_SECONDS = 0.005  # a comparison that costs less is made before every answer, watched or not
 
@@ -72,7 +72,7 @@ class ProjectIndex:
         self.root = root
         self.project_id = project_id
         self._config = config
-        self._builder = Builder(source, authored, config)
+        self._refresher = Refresher(source, authored, config)
         self._lock = threading.RLock()  # one refresh at a time
         self._trouble: ContextWarning | None = None
         self._background: threading.Thread | None = None
@@ -185,20 +185,20 @@ class ProjectIndex:
         return self._config.now
 
     @property
-    def world(self) -> World:
+    def snapshot(self) -> Snapshot:
         """Codex and matcher as the index last saw them."""
         if self._background is not None:  # it needs the lock to the end, and has a world from the beginning
-            self._builder.loaded.wait(_WORLD_SECONDS)
-        world = self._builder.world
-        if world is None:
+            self._refresher.loaded.wait(_SNAPSHOT_SECONDS)
+        snapshot = self._refresher.snapshot
+        if snapshot is None:
             with self._lock:
-                world = self._builder.world or self._builder.load_world(self._store)
-        return world
+                snapshot = self._refresher.snapshot or self._refresher.load_snapshot(self._store)
+        return snapshot
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
         """Files that look like documents and are not, with the reason, by path."""
-        skipped = dict(self._builder.skipped)
+        skipped = dict(self._refresher.skipped)
         return tuple(skipped[path] for path in sorted(skipped))
 
     def refresh(
@@ -215,14 +215,14 @@ class ProjectIndex:
         with self._lock:
             if self._closed:
                 raise StoreError("the index is closed")
-            self._builder.cancelled.clear()
+            self._refresher.cancelled.clear()
             self._state = "building"
             try:
                 try:
-                    outcome = self._builder.refresh(self._store, paths, progress)
+                    outcome = self._refresher.refresh(self._store, paths, progress)
                 except StoreCorrupt:
                     self._recover()
-                    outcome = self._builder.refresh(self._store, None, progress)
+                    outcome = self._refresher.refresh(self._store, None, progress)
             except BaseException as error:
                 self._state = "stale"
                 self._trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
@@ -246,17 +246,17 @@ class ProjectIndex:
             except StoreError as error:
                 self._trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
         if waiting or (self._state == "building" and self._background is not None):
-            done = self._builder.progress
+            done = self._refresher.progress
             return (INDEX_BUILDING(done=done.done, total=done.total),)
         if self._state == "cancelled":
             return (INDEX_CANCELLED(),)
-        told = (self._trouble, self._config.warning, self._builder.names_warning)
+        told = (self._trouble, self._config.warning, self._refresher.names_warning)
         return tuple(warning for warning in told if warning is not None)
 
     def _is_fresh(self) -> bool:
-        if self._watcher is None or self._state != "ready" or self._builder.compare_seconds < _QUICK_SECONDS:
+        if self._watcher is None or self._state != "ready" or self._refresher.compare_seconds < _QUICK_SECONDS:
             return False
-        return not (self._watcher.blind or self._watcher.pending or self._builder.is_authored_anew())
+        return not (self._watcher.blind or self._watcher.pending or self._refresher.is_authored_anew())
 
     def _catch_up(self) -> bool:
         """Compare and refresh; False when somebody else is at it for too long."""
@@ -264,7 +264,7 @@ class ProjectIndex:
             return False
         try:
             try:
-                changed = self._builder.differs(self._store) if self._state == "ready" else -1
+                changed = self._refresher.differs(self._store) if self._state == "ready" else -1
             except StoreCorrupt:
                 changed = -1
             if changed > _INLINE:
@@ -304,8 +304,8 @@ class ProjectIndex:
     def status(self) -> IndexStatus:
         """What the index is doing and what it holds."""
         state, mentions = self.ask(lambda store: (store.state(), count_mentions(store)))
-        builder, watcher = self._builder, self._watcher
-        warnings = (*(builder.world.warnings if builder.world else ()), self._config.warning, self._trouble)
+        builder, watcher = self._refresher, self._watcher
+        warnings = (*(builder.snapshot.warnings if builder.snapshot else ()), self._config.warning, self._trouble)
         return IndexStatus(
             state=self._state,
             progress=builder.progress,
@@ -331,7 +331,7 @@ class ProjectIndex:
 
     def cancel(self) -> None:
         """Stop a build after the transaction it is in; what is committed stays."""
-        self._builder.cancelled.set()
+        self._refresher.cancelled.set()
 
     def start_watching(self) -> None:
         """Follow changes until `stop_watching`; starting twice is fine.

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from armarius._core import BudgetItem, allocate
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.place import OMITTED
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.assembly.fit.sizes import Size
@@ -12,7 +12,7 @@ from armarius.contract import AssembleRequest
 from armarius.errors import BudgetError
 from armarius.records import LAYERS, Candidate, LayerName
 
-__all__ = ["Division", "available_tokens"]
+__all__ = ["Allocator", "available_tokens"]
 
 
 def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
@@ -31,7 +31,7 @@ def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
     return budget - request.reserve_output
 
 
-class Division:
+class Allocator:
     """The rules by which some candidates share a budget.
 
     Args:
@@ -45,7 +45,11 @@ class Division:
     """
 
     def __init__(
-        self, candidates: Sequence[Candidate], measured: Measured, profile: BudgetProfile, barred: Collection[str] = ()
+        self,
+        candidates: Sequence[Candidate],
+        measured: CachedCounter,
+        profile: BudgetProfile,
+        barred: Collection[str] = (),
     ) -> None:
         self._candidates = candidates
         self._profile = profile
