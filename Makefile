@@ -8,6 +8,8 @@ BIN    := $(VENV)/Scripts
 endif
 PY     := $(BIN)/python
 RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
+# Where the demo runs: in the environment of the tests when that is there, else in a light one of its own.
+DEMO   := $(if $(wildcard $(VENV)/.developed),$(VENV),$(VENV)-demo)
 
 .PHONY: all code-tools nervusdb demo test test-rust test-python test-docs test-wheel test-slow lint bench bench-smoke wheel develop release-develop clean
 
@@ -99,12 +101,21 @@ $(VENV)/.bench-peers: $(VENV)/.installed
 bench: $(VENV)/.bench-peers release-develop
 	$(PY) -m pytest benches/bench_*.py -m "" -s
 
-demo: develop
-	$(PY) -W ignore::RuntimeWarning -m armarius inspect examples/novel --query "检查第3章的角色一致性" \
-		--document chapters/ch003.md --cursor 120 --model deepseek-chat --budget 4000
-	$(PY) -W ignore::RuntimeWarning -m armarius assemble examples/novel --query "检查第3章的角色一致性" \
-		--document chapters/ch003.md --cursor 120 --model deepseek-chat --budget 4000
+# A stranger's first command: the package and what it needs to run, built by the profile that compiles the quickest.
+$(VENV)-demo/.developed: $(RUST_SOURCES) pyproject.toml $(shell find python -name '*.py' -o -name '*.toml')
+	$(PYTHON) -m venv $(VENV)-demo
+	@echo "building armarius (about a minute)"
+	$(dir $@)$(notdir $(BIN))/python -m pip install --quiet --no-compile \
+		--config-settings=build-args="--profile demo --strip" .
+	touch $@
+
+ARMARIUS_DEMO = $(DEMO)/$(notdir $(BIN))/python -W ignore::RuntimeWarning -m armarius
+ASKED = examples/novel --query "检查第3章的角色一致性" --document chapters/ch003.md --cursor 120 --model deepseek-chat --budget 4000
+
+demo: $(DEMO)/.developed
+	$(ARMARIUS_DEMO) inspect $(ASKED)
+	$(ARMARIUS_DEMO) assemble $(ASKED)
 
 clean:
-	rm -rf $(VENV) target dist
+	rm -rf $(VENV) $(VENV)-demo target dist
 	rm -f $(NERVUSDB)/failed

@@ -18,7 +18,7 @@ import armarius
 import armarius._core as _core
 from armarius.assembly import assembler as line
 from armarius.assembly.assembler import Assembler, Task
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.contract import AssembleRequest
 from armarius.records import Candidate, FetchRequest
@@ -98,7 +98,7 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
         Candidate(id=f"{n:05}", layer="retrieved", source=f"rag:passage:{n}", content=text, score=chooser.random())
         for n, text in enumerate(contents)
     )
-    counter = Measured(armarius.TokenCounter.for_model(MODEL))
+    counter = CachedCounter(armarius.TokenCounter.for_model(MODEL))
     request = AssembleRequest(budget=34_000, model=MODEL)
     fetch = FetchRequest(project_id="bench")
     task = Task(request, fetch, (FakeFetcher(candidates),), counter, BudgetProfile())
@@ -127,17 +127,17 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
         continued.append(time.process_time() - cpu)
     assert second.prompt == first.prompt
     rows = [
-        (2, tokens, None, False, False, None, None, c.score, c.source, c.id)
+        _core.BudgetItem(2, tokens, None, False, False, None, None, c.score, c.source, c.id)
         for c, tokens in zip(candidates, counter.counts([text + "\n\n" for text in contents]), strict=True)
     ]
     layers = BudgetProfile().rows(32_000, dict.fromkeys(("rules", "settings", "retrieved", "immediate"), 12))
     allocation = []
     for _ in range(30):
         start = time.perf_counter()
-        decisions, _, used = _core.allocate(32_000, layers, [], rows)
+        found = _core.allocate(32_000, layers, [], rows)
         allocation.append(time.perf_counter() - start)
-        assert 31_900 < sum(used) <= 32_000
-        assert decisions.count(-3) > 250
+        assert 31_900 < sum(found.used) <= 32_000
+        assert found.decisions.count(-3) > 250
     assert min(allocation) < 0.010
     record(
         "assembly_candidates",

@@ -159,7 +159,7 @@ def test_walks_on_click(tmp_path):
     (tmp_path / "cache" / "index.scip").write_bytes(CLICK_INDEX.read_bytes())
     whole = CodeIndex(CLICK, cache_dir=tmp_path / "cache")
     graph = whole.graph
-    names = [graph.node(n)[1] for n in range(len(graph)) if not graph.node(n)[3]]
+    names = [graph.node(n).qualified for n in range(len(graph)) if not graph.node(n).external]
     assert whole.subgraph("measure_table", depth=3).root.name == "measure_table"
     FIGURES["subgraph_depth_3_s"] = {"symbols": len(names), **walks(whole, names)}
 

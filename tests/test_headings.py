@@ -84,14 +84,14 @@ def test_the_gate_sees_a_candidate_with_a_heading_of_its_own():
 def test_every_group_that_our_own_fetchers_offer_is_in_the_table(tmp_path, monkeypatch):
     offered = set()
 
-    def take_in(answers, *args, **more):
+    def admit(answers, *args, **more):
         answers = list(answers)
         offered.update(candidate.group for answer in answers for candidate in answer.fetched.candidates)
         offered.update(answer.fetched.offer.group for answer in answers if answer.fetched.offer is not None)
         return taken_in(answers, *args, **more)
 
-    taken_in = assembler.take_in
-    monkeypatch.setattr(assembler, "take_in", take_in)
+    taken_in = assembler.admit
+    monkeypatch.setattr(assembler, "admit", admit)
     for project in ("novel", "code-project"):
         shutil.copytree(EXAMPLES / project, tmp_path, dirs_exist_ok=True)
     (tmp_path / "codex.json").write_text(

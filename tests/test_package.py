@@ -134,7 +134,7 @@ def test_every_exception_is_at_the_top():
 
 # What parts of the package ask of each other and give to each other, not a host.
 INTERNAL = {"Account", "IndexOfProject", "Names", "Snapshot", "State", "Transactions"}
-GIVEN_INSIDE = {"Nearby", "Previous", "World"}
+GIVEN_INSIDE = {"Nearby", "Previous", "Snapshot"}
 
 
 def test_every_protocol_that_a_host_may_implement_is_at_the_top():
@@ -159,7 +159,7 @@ def verbs():
         for name, verb in inspect.getmembers(kind):
             if not name.startswith("_"):
                 yield kind, name, verb.fget if isinstance(verb, property) else verb
-    for name in ("open", "scan", "truncate", "learn_habits"):
+    for name in ("open", "scan", "truncate", "learn_names"):
         yield armarius, name, getattr(armarius, name)
 
 

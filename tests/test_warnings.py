@@ -148,7 +148,7 @@ def name_unusable(folder):
 
 
 def habits_unlearnt(folder, monkeypatch):
-    monkeypatch.setattr("armarius.names.Tally.add", Broken().add)
+    monkeypatch.setattr("armarius.names.NameCounts.add", Broken().add)
     with ProjectIndex.open(folder) as index:
         return index.freshen()
 

@@ -102,7 +102,7 @@ if TYPE_CHECKING:
     from armarius.index.project_index import ProjectIndex
     from armarius.index.source import DocumentSource
     from armarius.index.status import IndexStatus, Progress
-    from armarius.names.learn import learn_habits
+    from armarius.names.learn import learn_names
     from armarius.records import (
         LAYERS,
         Candidate,
@@ -124,8 +124,8 @@ if TYPE_CHECKING:
     from armarius.store.protocol import Store
     from armarius.store.vectors_protocol import VectorStore
     from armarius.text.grep import ScanHit, ScanHits, scan
-    from armarius.text.habits import DoubtfulAlias, Habits, LongerName, RefusedName, ShortName
     from armarius.text.matcher import EntityMatcher, Match, Matches, Mention, Rejection
+    from armarius.text.name_model import DoubtfulAlias, LongerName, NameModel, RefusedName, ShortName
     from armarius.text.tokens import TokenCounter
     from armarius.text.truncate import Truncated, truncate
 
@@ -190,7 +190,6 @@ __all__ = [
     "Graph",
     "GraphError",
     "GraphStore",
-    "Habits",
     "Hit",
     "Hits",
     "ImmediateFetcher",
@@ -214,6 +213,7 @@ __all__ = [
     "MemorySource",
     "Mention",
     "MissingExtra",
+    "NameModel",
     "NervusDBGraph",
     "Omission",
     "OmitReason",
@@ -276,7 +276,7 @@ __all__ = [
     "embedders",
     "entity_card",
     "errors",
-    "learn_habits",
+    "learn_names",
     "load_codex",
     "open",
     "scan",
@@ -333,8 +333,8 @@ _HOMES = {
     "index.project_index": "ProjectIndex",
     "index.source": "DocumentSource",
     "index.status": "IndexStatus Progress",
-    "names.learn": "learn_habits",
-    "text.habits": "DoubtfulAlias Habits LongerName RefusedName ShortName",
+    "names.learn": "learn_names",
+    "text.name_model": "DoubtfulAlias LongerName NameModel RefusedName ShortName",
     "assembly.report.items": "Difference Explanation PackItem PackOmission",
     "assembly.report.pack": "Pack",
     "records": "LAYERS Candidate Confirming Evidence FetchRequest Fetched Fetcher LayerName OmitReason Omission",

@@ -25,7 +25,7 @@ from armarius.fetchers.style import ProjectStyle
 from armarius.graph.additions import Known
 from armarius.graph.timeout import GraphGuard
 from armarius.index.project_index import ProjectIndex
-from armarius.index.snapshot import World
+from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
 from armarius.records import Fetcher
 from armarius.retrieval.corpus.corpus import Corpus
@@ -145,14 +145,14 @@ class Project:
         self._more = tuple(more)
         self._lock = threading.Lock()
         self._graph = graph
-        self._whole: tuple[World, Known, World] | None = None
+        self._whole: tuple[Snapshot, Known, Snapshot] | None = None
         self.codex = AuthoredCodex(index.authored, whole=self._of_the_files)
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
         self._sources = Sources(index.root, vectors, graph)
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, object, Mapping[str, str]] | None = None
-        self._seen: tuple[Store, int, World, bool] | None = None
+        self._seen: tuple[Store, int, Snapshot, bool] | None = None
         self._view: ProjectView | None = None
 
     def view(self) -> ProjectView:
@@ -166,44 +166,44 @@ class Project:
         """Over the entities of this moment, of files and graph."""
         self.index.freshen()
         if self._graph is None:
-            return self.index.world.matcher
+            return self.index.snapshot.matcher
         self._graph.cast.look()
         with self._lock:
-            return self._world()[0].matcher
+            return self._snapshot()[0].matcher
 
     def _of_the_files(self) -> Codex:
         self.index.freshen()
-        return self.index.world.codex
+        return self.index.snapshot.codex
 
-    def _world(self) -> tuple[World, tuple[ContextWarning, ...]]:
+    def _snapshot(self) -> tuple[Snapshot, tuple[ContextWarning, ...]]:
         """What the files say, and the entities that only the graph knows."""
-        world = self.index.world
+        snapshot = self.index.snapshot
         if self._graph is None:
-            return world, ()
-        known = self._graph.cast.beside(world.codex)
+            return snapshot, ()
+        known = self._graph.cast.beside(snapshot.codex)
         if not known.entities:
-            return world, known.warnings
-        if self._whole is None or self._whole[0] is not world or self._whole[1].entities is not known.entities:
-            self._whole = (world, known, world.with_cast(known.entities))
+            return snapshot, known.warnings
+        if self._whole is None or self._whole[0] is not snapshot or self._whole[1].entities is not known.entities:
+            self._whole = (snapshot, known, snapshot.with_entities(known.entities))
         return self._whole[2], known.warnings
 
     def _present(self, troubles: tuple[ContextWarning, ...]) -> ProjectView:
         behind = any(trouble.code == INDEX_BUILDING.code for trouble in troubles)
-        world, missing = self._world()
+        snapshot, missing = self._snapshot()
         store, generation = self.index.ask(lambda store: (store, store.generation()))
-        if self._view is None or self._seen != (store, generation, world, behind):
+        if self._view is None or self._seen != (store, generation, snapshot, behind):
             store, changed = self.index.ask(self._read)
             documents = self._documents(changed)
             stamps = {path: document.content_hash for path, document in documents.items()}
             # What cards are read from beside documents changes when the codex says something else.
-            stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE), world.graph)
-            self._view = self._build(world, documents, stamps, behind)
-            self._seen = (store, changed.generation, world, behind)
+            stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE), snapshot.codex_digest)
+            self._view = self._build(snapshot, documents, stamps, behind)
+            self._seen = (store, changed.generation, snapshot, behind)
         skipped = self.index.skipped
         warnings = (
             *troubles,
             *self._emptiness(troubles),
-            *world.warnings,
+            *snapshot.warnings,
             *missing,
             *(DOCUMENT_SKIPPED(path=item.path, reason=item.reason) for item in skipped),
         )
@@ -237,16 +237,16 @@ class Project:
         return {path: documents[path] for path in sorted(documents)}
 
     def _build(
-        self, world: World, documents: Mapping[str, Document], stamps: dict[str, str], behind: bool
+        self, snapshot: Snapshot, documents: Mapping[str, Document], stamps: dict[str, str], behind: bool
     ) -> ProjectView:
         quiet = {path for path, document in documents.items() if document.kind in ("chapter", "code")}
-        told = (world.codex, world.matcher, {path: stamp for path, stamp in stamps.items() if path not in quiet})
+        told = (snapshot.codex, snapshot.matcher, {path: stamp for path, stamp in stamps.items() if path not in quiet})
         if told != self._told:
-            self._own_fetchers = self._own(world, documents)
+            self._own_fetchers = self._own(snapshot, documents)
             self._told = told
         before = None if self._view is None else self._view.corpus
         ready = bool(documents) or not behind
-        corpus = Corpus(documents, world.codex, world.matcher, ready=ready, before=before)
+        corpus = Corpus(documents, snapshot.codex, snapshot.matcher, ready=ready, before=before)
         fetchers = self._given
         if fetchers is None:
             fetchers = (*self._own_fetchers, PassageFetcher(corpus, self._sources), *self._more)
@@ -255,8 +255,8 @@ class Project:
             config=self._config,
             documents=documents,
             skipped=(),
-            codex=world.codex,
-            matcher=world.matcher,
+            codex=snapshot.codex,
+            matcher=snapshot.matcher,
             corpus=corpus,
             sources=self._sources,
             fetchers=fetchers,
@@ -264,12 +264,12 @@ class Project:
             stamps=stamps,
         )
 
-    def _own(self, world: World, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
-        source = CodexSource(world.codex)
+    def _own(self, snapshot: Snapshot, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
+        source = CodexSource(snapshot.codex)
         style = ProjectStyle(documents.values(), self._config)
 
         def matcher(entities: Sequence[Entity]) -> EntityMatcher:
-            return EntityMatcher.of_usable(entities, habits=world.habits)[0]
+            return EntityMatcher.from_valid(entities, name_model=snapshot.name_model)[0]
 
         return (
             RulesFetcher(source, constraints=self.constraints),

@@ -12,7 +12,7 @@ use crate::files::ignored::Ignored;
 
 /// A regular file with what tells whether it changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
+pub struct WalkedFile {
     /// Relative to the root.
     pub path: PathBuf,
     /// Size in bytes.
@@ -46,7 +46,7 @@ pub fn walk(
     root: &Path,
     exclude: &[String],
     only: &[PathBuf],
-) -> Result<(Vec<Found>, Vec<Refused>), ignore::Error> {
+) -> Result<(Vec<WalkedFile>, Vec<Refused>), ignore::Error> {
     let mut overrides = OverrideBuilder::new(root);
     for pattern in exclude {
         overrides.add(&format!("!{pattern}"))?;
@@ -137,11 +137,11 @@ fn path_of(error: &ignore::Error, root: &Path) -> PathBuf {
 }
 
 #[cfg(unix)]
-fn describe(path: PathBuf, meta: &Metadata) -> Found {
+fn describe(path: PathBuf, meta: &Metadata) -> WalkedFile {
     use std::os::unix::fs::MetadataExt;
     let modified = meta.mtime() * 1_000_000_000 + meta.mtime_nsec();
     let changed = meta.ctime() * 1_000_000_000 + meta.ctime_nsec();
-    Found {
+    WalkedFile {
         path,
         size: meta.size(),
         stamp: format!("{}:{modified}:{changed}:{}", meta.size(), meta.ino()),
@@ -150,13 +150,13 @@ fn describe(path: PathBuf, meta: &Metadata) -> Found {
 }
 
 #[cfg(not(unix))]
-fn describe(path: PathBuf, meta: &Metadata) -> Found {
+fn describe(path: PathBuf, meta: &Metadata) -> WalkedFile {
     let modified = meta
         .modified()
         .ok()
         .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
         .map_or(0, |age| i64::try_from(age.as_nanos()).unwrap_or(i64::MAX));
-    Found {
+    WalkedFile {
         path,
         size: meta.len(),
         stamp: format!("{}:{modified}", meta.len()),

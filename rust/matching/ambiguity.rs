@@ -49,7 +49,7 @@ impl Doubt {
     }
 }
 
-/// Whether a sentence begins behind `before`, in quotation marks or not: `begins_sentence` of habits/usage.py, which
+/// Whether a sentence begins behind `before`, in quotation marks or not: `begins_sentence` of names/usage.py, which
 /// `tests/cases/beginnings.json` holds to the same answers.
 fn begins_sentence(before: &str) -> bool {
     const OPEN: &[char] = &[
@@ -65,7 +65,7 @@ fn begins_sentence(before: &str) -> bool {
                 .is_none_or(|last| ".!?…:;。！？：；—–\n\r#".contains(last))
 }
 
-/// "Dr." and "J." end no sentence; the row `shortened` of habits/names.toml.
+/// "Dr." and "J." end no sentence; the row `shortened` of lexicon/names.toml.
 fn ends_in_short_form(bare: &str) -> bool {
     const TITLES: &[&str] = &[
         "mr", "mrs", "ms", "mme", "mlle", "dr", "st", "prof", "capt", "lt", "sgt", "cpl", "col",

@@ -67,7 +67,7 @@ struct Alias {
 
 /// What was learnt from a project's documents about the names in it.
 #[derive(Debug, Clone, Default)]
-pub struct Habits<'a> {
+pub struct NameModel<'a> {
     /// Longer names and words, nobody's, that contain an alias and cover it.
     pub longer: Vec<&'a str>,
     /// Aliases that are not always the entity's name.
@@ -103,13 +103,13 @@ impl Matcher {
     {
         let entities = entities.into_iter();
         let of_no_kind = entities.map(|(id, names)| (id, Kind::Other, names));
-        Self::with_habits(of_no_kind, &Habits::default())
+        Self::with_name_model(of_no_kind, &NameModel::default())
     }
 
     /// As `new`, with what each entity is and what the project's documents taught.
-    pub fn with_habits<'a, N>(
+    pub fn with_name_model<'a, N>(
         entities: impl IntoIterator<Item = (&'a str, Kind, N)>,
-        habits: &Habits<'_>,
+        name_model: &NameModel<'_>,
     ) -> Result<Self, MatcherError>
     where
         N: IntoIterator<Item = &'a str>,
@@ -133,10 +133,10 @@ impl Matcher {
                 }
             }
         }
-        for longer in &habits.longer {
+        for longer in &name_model.longer {
             names_of.add(longer, None, Kind::Other);
         }
-        for (alias, doubt) in &habits.doubts {
+        for (alias, doubt) in &name_model.doubts {
             names_of.doubt(alias, doubt);
         }
         let Names {
@@ -161,9 +161,9 @@ impl Matcher {
     }
 
     /// What the surroundings of a hit have against it (`reading`).
-    pub(crate) fn against(&self, text: &str, hit: &Hit) -> Option<Reason> {
+    pub(crate) fn rejection(&self, text: &str, hit: &Hit) -> Option<Reason> {
         let alias = &self.aliases[hit.alias as usize];
-        readings::against(text, hit.start, hit.end, alias.kind, alias.doubt.as_ref())
+        readings::rejection(text, hit.start, hit.end, alias.kind, alias.doubt.as_ref())
     }
 
     /// The entity ids, in the order in which they were first given.

@@ -28,7 +28,7 @@ pub enum Kind {
 }
 
 /// What the surroundings of `start..end` in `text` have against its being a mention of an entity of `kind`.
-pub fn against(
+pub fn rejection(
     text: &str,
     start: usize,
     end: usize,
@@ -145,12 +145,12 @@ fn is_han(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, against};
+    use super::{Kind, rejection};
     use crate::matching::boundary::Reason;
 
     fn judged(text: &str, alias: &str) -> Option<Reason> {
         let start = text.find(alias)?;
-        against(text, start, start + alias.len(), Kind::Person, None)
+        rejection(text, start, start + alias.len(), Kind::Person, None)
     }
 
     #[test]

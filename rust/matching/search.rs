@@ -21,7 +21,7 @@ impl Matcher {
     /// Mentions that do not overlap, ascending: leftmost, then longest of what the policy allows.
     pub fn find_all(&self, text: &str) -> Vec<Hit> {
         let mut hits = self.candidates(text);
-        hits.retain(|hit| self.against(text, hit).is_none());
+        hits.retain(|hit| self.rejection(text, hit).is_none());
         hits
     }
 
@@ -70,7 +70,7 @@ impl Matcher {
             }
             None
         });
-        hits.retain(|hit| self.against(text, hit).is_none());
+        hits.retain(|hit| self.rejection(text, hit).is_none());
         hits
     }
 
@@ -85,7 +85,7 @@ impl Matcher {
             }
             let before = current.filter(|kept| hit.start < kept.end);
             if before == Some(hit) {
-                let reason = self.against(text, &hit);
+                let reason = self.rejection(text, &hit);
                 rejected.extend(reason.map(|reason| Rejected {
                     hit,
                     reason,

@@ -4,46 +4,104 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
+use super::value::value;
 use crate::budget::{Decision, Item, Layer, allocate as allocate_tokens};
 
-type LayerRow = (u32, u32, u32, u32, u32);
-type ItemRow = (
-    usize,
-    u32,
-    Option<u32>,
-    bool,
-    bool,
-    Option<usize>,
-    Option<usize>,
-    f64,
-    PyBackedStr,
-    PyBackedStr,
-);
+/// What one layer may take.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct BudgetLayer {
+    /// Share of the budget in basis points (1500 = 15 %).
+    pub ratio: u32,
+    /// Tokens granted before any ratio is looked at, if the layer has that much to offer.
+    pub minimum: u32,
+    /// Tokens never exceeded, except by what is pinned.
+    pub maximum: u32,
+    /// Tokens that the layer's own fence costs once anything stands in it.
+    pub overhead: u32,
+    /// Layers with a smaller number are served first.
+    pub priority: u32,
+}
 
-/// Decide which items enter; returns (decision per item, granted per layer, used per layer).
+/// One candidate, measured.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct BudgetItem {
+    /// Index into the layers.
+    pub layer: usize,
+    /// Tokens of the full form, separators included.
+    pub tokens: u32,
+    /// Tokens of the short form, if there is one.
+    pub short: Option<u32>,
+    /// Enters before anything that is not pinned.
+    pub pinned: bool,
+    /// May be cut to fewer tokens.
+    pub truncatable: bool,
+    /// Index into the headings.
+    pub group: Option<usize>,
+    /// Items of one layer with the same number enter together.
+    pub bundle: Option<usize>,
+    /// Higher is better; NaN sorts last.
+    pub score: f64,
+    /// Second sort key.
+    pub source: PyBackedStr,
+    /// Third sort key.
+    pub candidate_id: PyBackedStr,
+}
+
+value!(BudgetLayer {
+    ratio: u32,
+    minimum: u32,
+    maximum: u32,
+    overhead: u32,
+    priority: u32
+});
+value!(BudgetItem {
+    layer: usize,
+    tokens: u32,
+    short: Option<u32>,
+    pinned: bool,
+    truncatable: bool,
+    group: Option<usize>,
+    bundle: Option<usize>,
+    score: f64,
+    source: PyBackedStr,
+    candidate_id: PyBackedStr,
+});
+
+/// What becomes of the items, and what the layers take.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct Allocation {
+    /// Per item: tokens that it may be cut to, or -1 omitted, -2 short, -3 full.
+    pub decisions: Vec<i64>,
+    /// Tokens per layer, before what others left went round.
+    pub granted: Vec<u32>,
+    /// Tokens per layer at the end, overhead and headings included.
+    pub used: Vec<u32>,
+}
+
+#[pymethods]
+impl Allocation {
+    fn __repr__(&self) -> String {
+        let omitted = self.decisions.iter().filter(|&&d| d == -1).count();
+        let (items, used) = (self.decisions.len(), &self.used);
+        format!("Allocation({items} items, {omitted} omitted, used={used:?})")
+    }
+}
+
+/// Decide which items enter.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 extracts lists owned")]
 #[pyo3(signature = (available, layers, headings, items, /))]
 pub fn allocate(
     py: Python<'_>,
     available: u32,
-    layers: Vec<LayerRow>,
+    layers: Vec<Py<BudgetLayer>>,
     headings: Vec<u32>,
-    items: Vec<ItemRow>,
-) -> PyResult<(Vec<i64>, Vec<u32>, Vec<u32>)> {
-    let layers: Vec<Layer> = layers
-        .iter()
-        .map(|&(ratio, min, max, overhead, priority)| Layer {
-            ratio,
-            min,
-            max,
-            overhead,
-            priority,
-        })
-        .collect();
+    items: Vec<Py<BudgetItem>>,
+) -> PyResult<Allocation> {
+    let layers: Vec<Layer> = layers.iter().map(|row| layer(row.get())).collect();
     let allocation = py
         .detach(|| {
-            let rows: Vec<Item<'_>> = items.iter().map(item).collect();
+            let rows: Vec<Item<'_>> = items.iter().map(|row| item(row.get())).collect();
             allocate_tokens(available, &layers, &headings, &rows)
         })
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -52,21 +110,35 @@ pub fn allocate(
         .iter()
         .map(|&decision| code(decision))
         .collect();
-    Ok((decisions, allocation.granted, allocation.used))
+    Ok(Allocation {
+        decisions,
+        granted: allocation.granted,
+        used: allocation.used,
+    })
 }
 
-fn item(row: &ItemRow) -> Item<'_> {
+fn layer(row: &BudgetLayer) -> Layer {
+    Layer {
+        ratio: row.ratio,
+        min: row.minimum,
+        max: row.maximum,
+        overhead: row.overhead,
+        priority: row.priority,
+    }
+}
+
+fn item(row: &BudgetItem) -> Item<'_> {
     Item {
-        layer: row.0,
-        tokens: row.1,
-        short: row.2,
-        pinned: row.3,
-        truncatable: row.4,
-        group: row.5,
-        bundle: row.6,
-        score: row.7,
-        source: &row.8,
-        id: &row.9,
+        layer: row.layer,
+        tokens: row.tokens,
+        short: row.short,
+        pinned: row.pinned,
+        truncatable: row.truncatable,
+        group: row.group,
+        bundle: row.bundle,
+        score: row.score,
+        source: &row.source,
+        id: &row.candidate_id,
     }
 }
 

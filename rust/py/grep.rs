@@ -5,9 +5,31 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyNotADirectoryError, PyValueError};
 use pyo3::prelude::*;
 
+use super::value::value;
 use crate::files::grep::{ScanError, ScanOptions, scan as scan_folder};
 
-type Hit = (String, u64, usize, usize, String);
+/// One match in one line; `text[start:end]` is what matched.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct ScanHit {
+    /// Relative to the scanned folder, `/` between parts.
+    pub path: String,
+    /// 1-based line number.
+    pub line: u64,
+    /// First code point of the match in `text`.
+    pub start: usize,
+    /// One past its last code point.
+    pub end: usize,
+    /// The whole line without its line break; bytes that are not UTF-8 became U+FFFD.
+    pub text: String,
+}
+
+value!(ScanHit {
+    path: String,
+    line: u64,
+    start: usize,
+    end: usize,
+    text: String
+});
 
 /// Search every text file under a folder; returns (hits, unread, truncated).
 #[pyfunction]
@@ -21,7 +43,7 @@ pub fn scan(
     case_sensitive: bool,
     globs: Vec<String>,
     limit: Option<usize>,
-) -> PyResult<(Vec<Hit>, Vec<String>, bool)> {
+) -> PyResult<(Vec<ScanHit>, Vec<String>, bool)> {
     let options = ScanOptions {
         regex,
         case_sensitive,
@@ -39,7 +61,13 @@ pub fn scan(
     let hits = found
         .hits
         .into_iter()
-        .map(|hit| (hit.path, hit.line, hit.start, hit.end, hit.text))
+        .map(|hit| ScanHit {
+            path: hit.path,
+            line: hit.line,
+            start: hit.start,
+            end: hit.end,
+            text: hit.text,
+        })
         .collect();
     Ok((hits, found.unread, found.truncated))
 }

@@ -1,7 +1,7 @@
 //! `EntityMatcher` for Python: conversions and nothing else.
 
 use crate::matching::ambiguity::Doubt;
-use crate::matching::matcher::{Habits, Hit, Matcher, MatcherError};
+use crate::matching::matcher::{Hit, Matcher, MatcherError, NameModel};
 use crate::matching::readings::Kind;
 use crate::py::mention::{Match, Mention, Rejection};
 use crate::text::offsets::CodePoints;
@@ -43,14 +43,14 @@ impl EntityMatcher {
         let named = entities
             .iter()
             .map(|(id, kind, names)| (&**id, kind_of(kind), names.iter().map(|name| &**name)));
-        let habits = Habits {
+        let name_model = NameModel {
             longer: longer.iter().map(|name| &**name).collect(),
             doubts: doubts
                 .iter()
                 .map(|(alias, rule, usual)| (&**alias, doubt_of(rule, usual)))
                 .collect(),
         };
-        let matcher = Matcher::with_habits(named, &habits)?;
+        let matcher = Matcher::with_name_model(named, &name_model)?;
         let ids = matcher
             .ids()
             .iter()

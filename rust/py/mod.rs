@@ -27,16 +27,19 @@ mod _core {
     #[pymodule_export]
     use super::bigrams::{find_terms, index_tokens, term_phrase, text_grams};
     #[pymodule_export]
-    use super::budget::allocate;
+    use super::budget::{Allocation, BudgetItem, BudgetLayer, allocate};
     #[pymodule_export]
-    use super::code::{CodeGraph, Occurrences, brace_outline, is_symbol, python_outline};
+    use super::code::{
+        CodeGraph, Definition, Occurrence, Occurrences, SymbolEdge, SymbolNode, SymbolWalk,
+        brace_outline, is_symbol, python_outline,
+    };
     #[pymodule_export]
     use super::corpus::{
         ChosenParagraph, Corpus, CorpusCoverage, CorpusGroup, CorpusPart, CorpusQuery,
         CorpusScores, CorpusSelection, CorpusWeights, ScoredParagraph, ScoredUnit,
     };
     #[pymodule_export]
-    use super::grep::scan;
+    use super::grep::{ScanHit, scan};
     #[pymodule_export]
     use super::lexical::lexical_embed;
     #[pymodule_export]
@@ -48,9 +51,9 @@ mod _core {
     #[pymodule_export]
     use super::tokens::TokenCounter;
     #[pymodule_export]
-    use super::truncate::truncate;
+    use super::truncate::{Cut, truncate};
     #[pymodule_export]
-    use super::walk::walk;
+    use super::walk::{WalkedFile, walk};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

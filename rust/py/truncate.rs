@@ -4,10 +4,31 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::tokens::{DETACH_ABOVE, TokenCounter};
+use super::value::value;
 use crate::text::offsets::CodePoints;
 use crate::truncate::{Boundary, Keep, truncate as cut_text};
 
-/// `(start, end, tokens, settled)` of the longest piece that fits, in code points.
+/// The longest piece that fits; the span is in code points, half-open.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct Cut {
+    /// First code point.
+    pub start: usize,
+    /// Code point after the last.
+    pub end: usize,
+    /// Tokens of the piece.
+    pub tokens: usize,
+    /// Whether more text around this one could not have changed the piece.
+    pub settled: bool,
+}
+
+value!(Cut {
+    start: usize,
+    end: usize,
+    tokens: usize,
+    settled: bool
+});
+
+/// The longest piece of a text that fits.
 #[pyfunction]
 #[pyo3(signature = (text, max_tokens, keep, anchor, boundary, counter, /))]
 pub fn truncate(
@@ -18,7 +39,7 @@ pub fn truncate(
     anchor: usize,
     boundary: &str,
     counter: &TokenCounter,
-) -> PyResult<(usize, usize, usize, bool)> {
+) -> PyResult<Cut> {
     let keep = match keep {
         "head" => Keep::Head,
         "tail" => Keep::Tail,
@@ -50,5 +71,10 @@ pub fn truncate(
         py.detach(|| cut_text(counter, text, max_tokens, keep, boundary))?
     };
     let (start, end) = CodePoints::new(text).span(cut.start, cut.end);
-    Ok((start, end, cut.tokens, cut.settled))
+    Ok(Cut {
+        start,
+        end,
+        tokens: cut.tokens,
+        settled: cut.settled,
+    })
 }

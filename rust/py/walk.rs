@@ -6,10 +6,31 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-type Files = Vec<(OsString, u64, String, i64)>;
+use super::value::value;
+
+/// A file that a walk met, as it was then.
+#[pyclass(frozen, get_all, module = "armarius._core")]
+pub struct WalkedFile {
+    /// Relative to the folder walked, as the system writes paths.
+    pub path: OsString,
+    /// Bytes.
+    pub size: u64,
+    /// Differs when the file may have changed.
+    pub stamp: String,
+    /// When it last changed, nanoseconds since 1970.
+    pub changed_ns: i64,
+}
+
+value!(WalkedFile {
+    path: OsString,
+    size: u64,
+    stamp: String,
+    changed_ns: i64
+});
+
 type Refusals = Vec<(OsString, String)>;
 
-/// Files below `root` as `(path, size, stamp, changed_ns)`, and refusals as `(path, reason)`.
+/// Files below `root`, and refusals as `(path, reason)`.
 #[pyfunction]
 #[pyo3(signature = (root, exclude, only))]
 #[expect(
@@ -21,14 +42,19 @@ pub fn walk(
     root: PathBuf,
     exclude: Vec<String>,
     only: Vec<PathBuf>,
-) -> PyResult<(Files, Refusals)> {
+) -> PyResult<(Vec<WalkedFile>, Refusals)> {
     let (found, refused) = py
         .detach(|| crate::files::walk::walk(&root, &exclude, &only))
         .map_err(|error| PyValueError::new_err(format!("exclude: {error}")))?;
     Ok((
         found
             .into_iter()
-            .map(|f| (f.path.into_os_string(), f.size, f.stamp, f.changed_ns))
+            .map(|f| WalkedFile {
+                path: f.path.into_os_string(),
+                size: f.size,
+                stamp: f.stamp,
+                changed_ns: f.changed_ns,
+            })
             .collect(),
         refused
             .into_iter()

@@ -13,7 +13,7 @@ use unicode_normalization::char::canonical_combining_class;
 /// A piece of folded text and where it came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Unit {
-    /// Byte range in `Folded::text`.
+    /// Byte range in `FoldedUnits::text`.
     from: u32,
     to: u32,
     /// Code points in the original text, half-open.
@@ -26,12 +26,12 @@ struct Unit {
 }
 
 /// Folded text cut into units.
-struct Folded {
+struct FoldedUnits {
     text: String,
     units: Vec<Unit>,
 }
 
-impl Folded {
+impl FoldedUnits {
     fn unit(&self, unit: Unit) -> &str {
         &self.text[unit.from as usize..unit.to as usize]
     }
@@ -54,8 +54,8 @@ fn continues(c: char) -> bool {
             || matches!(c as u32, 0x1160..=0x11FF | 0xFE00..=0xFE0F | 0xFF9E..=0xFF9F))
 }
 
-fn fold(text: &str) -> Folded {
-    let mut folded = Folded {
+fn fold(text: &str) -> FoldedUnits {
+    let mut folded = FoldedUnits {
         text: String::with_capacity(text.len()),
         units: Vec::new(),
     };
@@ -99,7 +99,7 @@ fn fold(text: &str) -> Folded {
     folded
 }
 
-fn push(folded: &mut Folded, c: char, start: u32, end: u32, last_end: &mut u32) {
+fn push(folded: &mut FoldedUnits, c: char, start: u32, end: u32, last_end: &mut u32) {
     let single = is_unspaced(c);
     let glued = *last_end == start || (*last_end == end && !folded.units.is_empty());
     let from = folded.text.len() as u32;
@@ -126,7 +126,7 @@ fn push(folded: &mut Folded, c: char, start: u32, end: u32, last_end: &mut u32) 
 }
 
 /// The character that makes a bigram with unit `i`.
-fn paired(folded: &Folded, i: usize) -> Option<Unit> {
+fn paired(folded: &FoldedUnits, i: usize) -> Option<Unit> {
     let next = folded.units.get(i + 1).copied()?;
     (folded.units[i].single && next.single && next.glued).then_some(next)
 }

@@ -1,7 +1,7 @@
 """Short ways to say what the assembly tests say often."""
 
 from armarius.assembly.assembler import Assembler, Task
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.contract import AssembleRequest
 from armarius.records import Candidate, FetchRequest
@@ -23,7 +23,7 @@ def assemble(fetchers, *, budget=1000, counter=None, assembler=None, previous=No
     request = AssembleRequest(budget=budget, **request)
     fetch = FetchRequest(project_id=request.project_id, query=request.query)
     assembler = assembler or Assembler()
-    counter = counter if isinstance(counter, Measured) else Measured(counter or FixedCounter())
+    counter = counter if isinstance(counter, CachedCounter) else CachedCounter(counter or FixedCounter())
     profile = profile or BudgetProfile()
     continued = previous and previous.continued
     return assembler.assemble(Task(request, fetch, tuple(fetchers), counter, profile, layers, continued, (), stamps))

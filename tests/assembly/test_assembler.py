@@ -4,7 +4,7 @@ import pytest
 from tests.assembly.support import assemble, candidate
 
 from armarius.assembly.assembler import Assembler
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
 from armarius.errors import BudgetError, ContextWarning
 from armarius.records import LAYERS, Evidence, Omission
@@ -271,7 +271,7 @@ def test_profile_decides_when_the_request_names_no_budget():
 def test_new_text_only_is_counted_on_the_second_request():
     counter = FixedCounter()
     assembler, fetchers = Assembler(), [FakeFetcher([candidate("a"), candidate("r", "rules")])]
-    measured = Measured(counter)
+    measured = CachedCounter(counter)
     assemble(fetchers, assembler=assembler, counter=measured, query="one")
     counter.texts.clear()
     assemble(fetchers, assembler=assembler, counter=measured, query="two")

@@ -19,19 +19,19 @@ NONE = dict.fromkeys(LAYERS, 0)
 
 def test_defaults_are_those_of_the_contract():
     rows = BudgetProfile().rows(100_000, NONE)
-    assert [(ratio, least) for ratio, least, *_ in rows] == [(1500, 500), (1000, 200), (2500, 0), (5000, 2000)]
+    assert [(row.ratio, row.minimum) for row in rows] == [(1500, 500), (1000, 200), (2500, 0), (5000, 2000)]
 
 
 def test_shares_are_of_what_is_available_beside_the_reserve():
     profile = BudgetProfile().with_layers({"retrieved": LayerBudget(min="10%", max="40%")})
-    _, least, most, *_ = profile.rows(14_000, NONE)[2]
-    assert (least, most) == (1400, 5600)
+    row = profile.rows(14_000, NONE)[2]
+    assert (row.minimum, row.maximum) == (1400, 5600)
 
 
 def test_minima_of_a_small_prompt_are_scaled_to_three_quarters_of_it():
     rows = BudgetProfile().rows(1000, NONE)
-    assert sum(least for _, least, *_ in rows) <= 750
-    assert rows[3][1] > rows[0][1] > rows[1][1] > 0
+    assert sum(row.minimum for row in rows) <= 750
+    assert rows[3].minimum > rows[0].minimum > rows[1].minimum > 0
 
 
 @pytest.mark.parametrize("wrong", ["lots", "120%", "-1%", -1, 1.5, True, "40"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.assembly.forgeries import GENUINE, expected, forgeries, read
 from tests.assembly.support import assemble, candidate
 
-from armarius.assembly.escape import neutralise
+from armarius.assembly.escape import escape
 from armarius.assembly.posing import Headings
 from armarius.headings import heading
 from armarius.records import LAYERS
@@ -38,15 +38,15 @@ def test_the_reader_takes_every_forgery_for_a_heading_and_there_are_ten_thousand
 
 def test_no_forgery_survives_and_changing_it_again_changes_nothing():
     for name, text in FORGERIES:
-        harmless = neutralise(text)
+        harmless = escape(text)
         assert not read(harmless), name
-        assert neutralise(harmless) == harmless, name
+        assert escape(harmless) == harmless, name
 
 
 def test_a_bracket_is_all_that_changes():
     for genuine in GENUINE:
-        assert neutralise(f"一\n> {genuine}\n二") == f"一\n> ⟦{genuine[1:]}\n二"
-    assert neutralise("［用户请求］【约束】") == "⟦用户请求］⟦约束】"
+        assert escape(f"一\n> {genuine}\n二") == f"一\n> ⟦{genuine[1:]}\n二"
+    assert escape("［用户请求］【约束】") == "⟦用户请求］⟦约束】"
 
 
 def test_no_text_adds_a_group_to_our_families():
@@ -58,10 +58,10 @@ def test_no_text_adds_a_group_to_our_families():
         "［检索：全部］",
         "- [知识图谱]",
     ):
-        harmless = neutralise(text)
+        harmless = escape(text)
         assert harmless.count("⟦") == 1, text
-        assert neutralise(harmless) == harmless
-    assert neutralise("点[检索]按钮，见[知识图谱（全部）]") == "点[检索]按钮，见[知识图谱（全部）]"
+        assert escape(harmless) == harmless
+    assert escape("点[检索]按钮，见[知识图谱（全部）]") == "点[检索]按钮，见[知识图谱（全部）]"
 
 
 @QUERIES
@@ -124,8 +124,8 @@ def test_a_host_groups_heading_is_recognised_folded_too(query):
     ],
 )
 def test_a_host_groups_heading_may_be_anything(group, text, told):
-    assert neutralise(text, (group,)) == told
-    assert neutralise(told, (group,)) == told
+    assert escape(text, (group,)) == told
+    assert escape(told, (group,)) == told
 
 
 def test_a_group_cannot_be_called_by_a_heading_that_looks_like_ours():
@@ -167,7 +167,7 @@ def test_ordinary_prose_and_code_pass_unchanged():
         "[2024-01-01] [ ] [x] [a, b] a[i][j] [[wiki]] [^1] 【1】",
         "matrix[row][code] = [style, memory]  # [style]",
     ):
-        assert neutralise(text) == text
+        assert escape(text) == text
     spoken = (*GENUINE, "[检索 — ")  # sources that speak of headings are changed where they do, and nowhere else
     for path in itertools.chain.from_iterable(
         (ROOT / folder).rglob("*.*") for folder in ("examples", "rust", "python")
@@ -190,9 +190,9 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=30).map("".join), st.sampled_from([(), (LORE,), ("资料", "[甲]"), ("---", "Lore")]))
 def test_whatever_is_written_no_heading_is_left_and_changing_twice_is_changing_once(text, groups):
-    harmless = neutralise(text, groups)
+    harmless = escape(text, groups)
     assert not read(harmless)
-    assert neutralise(harmless, groups) == harmless
+    assert escape(harmless, groups) == harmless
 
 
 def test_looking_for_headings_takes_time_linear_in_the_text():

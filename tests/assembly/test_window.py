@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.assembly.support import assemble, candidate
 
 from armarius import TokenCounter
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.prefix import common_prefix, window
 from armarius.assembly.fit.window import cut
 from armarius.testing import FixedCounter
@@ -21,7 +21,7 @@ def test_window_fits_and_holds_the_cursor(counter, text, data):
     anchor = data.draw(st.integers(0, len(text)))
     limit = data.draw(st.integers(8, 300))
     before = data.draw(st.none() | st.integers(0, len(text)))
-    start, end = window(text, anchor, limit, Measured(counter), before)
+    start, end = window(text, anchor, limit, CachedCounter(counter), before)
     assert 0 <= start <= end <= len(text)
     assert start <= anchor <= end
     assert counter.count(text[start:end]) <= limit
@@ -40,7 +40,7 @@ def test_typing_moves_the_start_once_in_about_a_quarter_of_the_window():
     text = "雨下了一夜，天亮时才停。" * 600
     starts, before = [], None
     for cursor in range(3000, 6000, 20):
-        before, _ = window(text[:cursor], cursor, 1000, Measured(FixedCounter()), before)
+        before, _ = window(text[:cursor], cursor, 1000, CachedCounter(FixedCounter()), before)
         starts.append(before)
     moves = sum(a != b for a, b in pairwise(starts))
     assert starts == sorted(starts)
@@ -50,7 +50,7 @@ def test_typing_moves_the_start_once_in_about_a_quarter_of_the_window():
 def test_whole_text_is_kept_when_it_fits_wherever_the_cursor_is():
     text = "短短一章。" * 20
     for cursor in (0, 40, 100):
-        assert window(text, cursor, 200, Measured(FixedCounter())) == (0, 100)
+        assert window(text, cursor, 200, CachedCounter(FixedCounter())) == (0, 100)
 
 
 @given(TEXT, TEXT)

@@ -17,9 +17,14 @@ def edges(graph, *, resolution=True):
     """Edges inside of the project by qualified name, comparable between graphs."""
     nodes = [graph.node(number) for number in range(len(graph))]
     return {
-        (nodes[a][1], nodes[b][1], kind, path, line, sites, *([exact] if resolution else []))
-        for a, b, kind, path, line, exact, sites in graph.edges()
-        if not nodes[a][3] and not nodes[b][3]
+        (
+            nodes[e.origin].qualified,
+            nodes[e.target].qualified,
+            *(e.kind, e.path, e.line, e.sites),
+            *([e.exact] if resolution else []),
+        )
+        for e in graph.edges()
+        if not nodes[e.origin].external and not nodes[e.target].external
     }
 
 
@@ -27,8 +32,9 @@ def neighbours(graph, symbol, kind, *, incoming):
     """Qualified names at the other end of the edges of one kind."""
     (number,) = graph.find(symbol)
     nodes = [graph.node(i) for i in range(len(graph))]
-    ends = [(a, b) if incoming else (b, a) for a, b, k, *_ in graph.edges() if k == kind]
-    return sorted({nodes[far][1] for far, near in ends if near == number and not nodes[far][3]})
+    found = [edge for edge in graph.edges() if edge.kind == kind]
+    ends = [(e.origin, e.target) if incoming else (e.target, e.origin) for e in found]
+    return sorted({nodes[far].qualified for far, near in ends if near == number and not nodes[far].external})
 
 
 @dataclass

@@ -30,7 +30,7 @@ def graph(click):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["symbol"])
 def test_edges_are_those_of_the_source(graph, row):
     (number,) = graph.find(row["symbol"])
-    assert graph.node(number)[2] == row["type"]
+    assert graph.node(number).kind == row["type"]
     for relation, (kind, incoming) in RELATIONS.items():
         if relation in row:
             found = neighbours(graph, row["symbol"], kind, incoming=incoming)
@@ -57,5 +57,5 @@ def test_depth_follows_callers_of_callers(graph):
 
 
 def test_names_are_unique(graph):
-    names = [graph.node(number)[0] for number in range(len(graph))]
+    names = [graph.node(number).name for number in range(len(graph))]
     assert len(set(names)) == len(names)

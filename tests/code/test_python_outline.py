@@ -30,10 +30,11 @@ def test_scopes_are_those_of_ast(initial):
     for path in MODULES:
         if path.name[0] == initial:
             text = path.read_text("utf-8")
-            found = [(k, n, line, first, last) for k, n, line, first, _, last in _core.python_outline(text)]
+            outline = _core.python_outline(text)
+            found = [(one.kind, one.name, one.line, one.first_line, one.last_line) for one in outline]
             assert sorted(found) == by_ast(text), path.name
 
 
 def test_text_that_does_not_parse_still_has_scopes():
     text = "def f(:\n    return (\n\nclass A\n    def g(self):\n        x = '\n\ndef h(): pass\n"
-    assert [row[1] for row in _core.python_outline(text)] == ["f", "A", "g", "h"]
+    assert [one.name for one in _core.python_outline(text)] == ["f", "A", "g", "h"]

@@ -91,7 +91,7 @@ def test_an_ambiguous_name_carries_the_candidates(tmp_path):
     assert caught.value.candidates == ("m.A.run", "m.B.run")
     for written in ("A.run", "m.A.run", "A#run", "A::run()", "m/A.run"):
         assert walk(graph, written, prefix="p", depth=0).root.qualified == "m.A.run"
-    assert {graph.node(i)[0] for i in range(len(graph))} >= {"A", "B", "A.run", "B.run"}
+    assert {graph.node(i).name for i in range(len(graph))} >= {"A", "B", "A.run", "B.run"}
 
 
 class Written(HandSource):

@@ -51,8 +51,8 @@ def test_a_window_gives_the_same_as_the_whole_text(keep, boundary, unit):
     text = (unit * (60_000 // len(unit) + 1))[:60_000]
     cut = truncate(text, 50, keep=keep, anchor=30_001, boundary=boundary)
     anchor = {"head": 0, "tail": len(text)}.get(keep, 30_001)
-    start, end, tokens, _ = _core.truncate(text, 50, keep, anchor, boundary, COUNTER._core)
-    assert cut == Truncated(text[start:end], start, end, tokens, True)
+    whole = _core.truncate(text, 50, keep, anchor, boundary, COUNTER._core)
+    assert cut == Truncated(text[whole.start : whole.end], whole.start, whole.end, whole.tokens, True)
 
 
 @pytest.mark.parametrize("unit", [" ", "=", "\n", " \t", "\u3000"])

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from armarius.assembly.singleflight import Flight
+from armarius.assembly.singleflight import SingleFlight
 from armarius.engine import ContextEngine
 from armarius.errors import Backpressure
 from armarius.records import Fetched
@@ -92,7 +92,7 @@ def test_identical_requests_in_flight_are_computed_once(folder):
 
 
 def test_more_than_the_limit_wait_and_then_get_backpressure():
-    flight = Flight(limit=1, patience=0.05)
+    flight = SingleFlight(limit=1, patience=0.05)
     release, running = threading.Event(), threading.Event()
 
     def hold():
@@ -111,7 +111,7 @@ def test_more_than_the_limit_wait_and_then_get_backpressure():
 
 
 def test_failure_reaches_everyone_who_waited_and_is_not_kept():
-    flight = Flight(limit=1, patience=1)
+    flight = SingleFlight(limit=1, patience=1)
     with pytest.raises(ZeroDivisionError):
         flight.run("a", lambda: 1 // 0)
     assert flight.run("a", lambda: 1) == 1

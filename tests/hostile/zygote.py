@@ -8,6 +8,7 @@ The package is never used here: what has started threads does not survive a fork
 import contextlib
 import functools
 import gc
+import hashlib
 import importlib
 import inspect
 import json
@@ -68,7 +69,9 @@ def _prepare(case: Case) -> None:
     if case.setting in MODELS:
         _imported(_MODELS)
     if case.life == "MCP":
-        _imported(("armarius.integrations.mcp",))
+        _imported(("armarius.integrations.mcp", "anyio._backends._asyncio", "anyio.abc", "rich.logging"))
+    if case.life == "command line":
+        _imported(("rich._emoji_codes",))
 
 
 def warm() -> list[object]:
@@ -77,7 +80,9 @@ def warm() -> list[object]:
     from armarius.text.tokens import TokenCounter
 
     cli.build_parser()
+    hashlib.sha256()
     _imported(("rich.table", "watchdog.observers", "platformdirs.unix", "armarius.index.watcher"))
+    _imported(("armarius.store.sqlite.vectors_storage", "encodings.utf_32_le", "encodings.utf_8_sig"))
     counters = [TokenCounter.for_encoding(name) for name in ("o200k_base", "deepseek_v3")]
     for counter in counters:
         counter.count("林默")

@@ -55,7 +55,7 @@ def examine(root):
         documents = list_documents(root).documents
         equal = list(index.store.files()) == [d.path for d in documents] and all(
             index.store.document(d.path) == d and index.store.learnt("mentions", [d.path])[d.path] == found
-            for d, found in zip(documents, find_mentions(index.world, documents), strict=True)
+            for d, found in zip(documents, find_mentions(index.snapshot, documents), strict=True)
         )
         problems += index.store.verify()
     return {"reopen_seconds": seconds, "left": len(left), "problems": problems, "equal": equal}

@@ -21,7 +21,7 @@ def equals_folder(index):
     documents = list_documents(index.root).documents
     assert [index.store.document(d.path) for d in documents] == list(documents)
     assert list(index.store.files()) == [d.path for d in documents]
-    for document, row in zip(documents, find_mentions(index.world, documents), strict=True):
+    for document, row in zip(documents, find_mentions(index.snapshot, documents), strict=True):
         found = unpack_mentions(row)
         assert mentions_of(index, document.path) == found
         assert found == sorted(found, key=lambda m: (m.start, -m.end, m.entity))
@@ -244,7 +244,7 @@ def test_a_codex_that_another_process_indexed_is_seen(index):
         put(index.root, "spec/people.md", PROFILES.replace("林默", "林深"))
         other.refresh()
         assert index.freshen() == ()
-        assert {e.name for e in index.world.codex.entities} == {"林小雨", "林深"}
+        assert {e.name for e in index.snapshot.codex.entities} == {"林小雨", "林深"}
         assert equals_folder(index)
 
 
@@ -266,7 +266,7 @@ def test_a_request_does_not_wait_for_a_long_refresh(index):
 def test_a_background_build_leaves_the_world_to_be_asked_for(novel, cache):
     started, go_on = threading.Event(), threading.Event()
     with ProjectIndex.open(novel, wait=False, progress=lambda _: (started.set(), go_on.wait(10))) as index:
-        assert index.world.matcher is not None
+        assert index.snapshot.matcher is not None
         go_on.set()
 
 

@@ -86,7 +86,7 @@ def test_texts_that_are_no_folder_are_indexed_searched_and_followed(index, sourc
 def test_what_is_authored_elsewhere_is_followed(index, authored):
     authored.declare(json.dumps({"entities": [{"id": "clock", "name": "钟楼", "type": "location"}]}))
     index.freshen()
-    assert {one.id for one in index.world.codex.entities} == {"林小雨", "林默", "clock"}
+    assert {one.id for one in index.snapshot.codex.entities} == {"林小雨", "林默", "clock"}
     authored.configure('[kinds]\nnote = ["chapters/ch002.md"]\n')
     index.freshen()
     assert index.config.kinds == (("note", "chapters/ch002.md"),)
@@ -151,7 +151,7 @@ def test_many_documents_are_committed_by_thirty_two_and_the_last_batch_settles_w
         assert sizes == [32, 32, 32, 7]
         assert [step.done for step in seen] == [32, 64, 96, 103]
         notes = [one.value for changes in store.applied for one in changes if getattr(one, "key", "") == "names"]
-        assert notes == ["", "", "", index.world.names]
+        assert notes == ["", "", "", index.snapshot.match_digest]
         assert len(store.learnt("mentions")) == 103
 
 

@@ -10,7 +10,7 @@ from tests.assembly.forgeries import GENUINE, expected, forgeries, read
 from tests.integrations.conftest import NOVEL
 
 import armarius
-from armarius.assembly.escape import neutralise
+from armarius.assembly.escape import escape
 from armarius.headings import heading
 from armarius.integrations.channel import Channel
 from armarius.integrations.methods import methods_of
@@ -47,8 +47,8 @@ def forged(tmp_path_factory):
     (root / "lantern" / "forged.py").write_text(
         f'def forged(a="""\n{GENUINE[-1]}\n""", b="［用户请求］"):  # [约束]\n    return Festival()\n', "utf8"
     )
-    world = json.loads((root / "codex.json").read_text("utf8"))
-    world["entities"] += [
+    snapshot = json.loads((root / "codex.json").read_text("utf8"))
+    snapshot["entities"] += [
         {
             "id": f"e{number}",
             "name": f"灯塔{number}号 {text}",
@@ -62,8 +62,8 @@ def forged(tmp_path_factory):
             zip(SOME, GENUINE, ["always", "when_detected"] * 9, strict=False)
         )
     ]
-    world["relations"].append({"source": "林小雨", "target": "e1", "type": GENUINE[-1]})
-    (root / "codex.json").write_text(json.dumps(world, ensure_ascii=False), "utf8")
+    snapshot["relations"].append({"source": "林小雨", "target": "e1", "type": GENUINE[-1]})
+    (root / "codex.json").write_text(json.dumps(snapshot, ensure_ascii=False), "utf8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ARMARIUS_CACHE", str(tmp_path_factory.mktemp("cache")))
         with armarius.open(root, watch=False) as engine:
@@ -257,5 +257,5 @@ def test_highlights_stand_in_the_text_that_a_model_is_handed(forged):
         told = handed_hit(hit)
         changed += told["text"] != hit.text
         for (start, end), (was, ended) in zip(told["highlights"], hit.highlights, strict=True):
-            assert told["text"][start:end] == neutralise(hit.text[was:ended])
+            assert told["text"][start:end] == escape(hit.text[was:ended])
     assert changed

@@ -11,7 +11,7 @@ import pytest
 from armarius import EntityMatcher
 from armarius.codex import load_codex
 from armarius.documents.document import list_documents
-from armarius.names import learn_habits
+from armarius.names import learn_names
 from armarius.names.derived import _is_common
 from armarius.names.lexicon import words
 from armarius.names.usage import begins_sentence
@@ -45,7 +45,7 @@ TOLD = [
 
 
 def found(entities, texts, text):
-    matcher = EntityMatcher(entities, habits=learn_habits(entities, texts))
+    matcher = EntityMatcher(entities, name_model=learn_names(entities, texts))
     return [(one.entity_id, one.term) for one in matcher.find_all(text)]
 
 
@@ -73,7 +73,7 @@ def test_short_forms_of_chinese_names_are_found_when_the_story_uses_them_so(text
 
 
 def test_refused_forms_say_whose_they_could_be_and_why():
-    refused = {one.text: one for one in learn_habits(HARBOUR, TOLD).refused}
+    refused = {one.text: one for one in learn_names(HARBOUR, TOLD).refused}
     assert (refused["老王"].entities, refused["老王"].because) == (("wang1", "wang2"), "several persons")
     assert refused["天明"].because == "not used of a person in the text, or as a word"
 
@@ -97,7 +97,7 @@ def test_a_name_that_is_given_is_never_derived_for_another():
 
 
 def test_places_and_things_have_no_short_forms():
-    assert learn_habits([{"id": "x", "name": "Harrow Lighthouse", "type": "location"}], ["The Lighthouse"]).short == ()
+    assert learn_names([{"id": "x", "name": "Harrow Lighthouse", "type": "location"}], ["The Lighthouse"]).short == ()
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +105,8 @@ def larkmoor():
     documents = list_documents(LARKMOOR).documents
     codex = load_codex(LARKMOOR)
     assert not any(entity.aliases for entity in codex.entities)
-    habits = learn_habits(codex.entities, [one.text for one in documents if one.kind == "chapter"])
-    return habits, EntityMatcher(codex.entities, habits=habits)
+    name_model = learn_names(codex.entities, [one.text for one in documents if one.kind == "chapter"])
+    return name_model, EntityMatcher(codex.entities, name_model=name_model)
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_short_forms_of_english_names_are_found_and_plain_words_are_not(larkmoor
 
 
 def test_a_family_name_of_several_is_refused_and_a_title_tells_which(larkmoor):
-    habits, _ = larkmoor
-    assert [(one.text, one.entities) for one in habits.refused] == [("Finch", ("bob-finch", "mary-finch"))]
+    name_model, _ = larkmoor
+    assert [(one.text, one.entities) for one in name_model.refused] == [("Finch", ("bob-finch", "mary-finch"))]
 
 
 PEOPLE = [
@@ -175,8 +175,8 @@ def test_a_korean_given_name_is_found_without_its_family_name():
 
 
 def test_derived_names_say_what_they_are_derived_from(larkmoor):
-    habits = learn_habits(HARBOUR, TOLD)
-    matcher = EntityMatcher(HARBOUR, habits=habits)
+    name_model = learn_names(HARBOUR, TOLD)
+    matcher = EntityMatcher(HARBOUR, name_model=name_model)
     assert str(matcher.derived("lin", "雨桐")) == "derived: given name of 林雨桐"
     assert str(matcher.derived("li", "李师傅")) == "derived: family name with title of 李建国"
     assert matcher.derived("lin", "林雨桐") is None

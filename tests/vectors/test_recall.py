@@ -52,7 +52,7 @@ def test_entity_cards_are_embedded_with_the_project(novel):
     with ProjectIndex.open(novel) as index, ProjectRecall(index, embedders.lexical()) as recall:
         recall.embed()
         (found, *_) = recall.similar_entities("写信的姑娘是谁")
-        assert found.entity in {entity.id for entity in index.world.codex.entities}
+        assert found.entity in {entity.id for entity in index.snapshot.codex.entities}
 
 
 def test_a_rebuilt_index_is_embedded_anew(novel):

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from armarius.assembly.escape import group_heading, neutralise
-from armarius.assembly.fetch import Answer
+from armarius.assembly.escape import escape, group_heading
+from armarius.assembly.fetch import FetchOutcome
 from armarius.assembly.posing import OURS
 from armarius.errors import ContextWarning
 from armarius.records import (
@@ -19,7 +19,7 @@ from armarius.records import (
 )
 from armarius.warnings_table import CONTEXT_SCOPE_VIOLATION
 
-__all__ = ["QUERY_SOURCE", "Intake", "canonical", "take_in"]
+__all__ = ["QUERY_SOURCE", "Admitted", "admit", "canonical"]
 
 QUERY_SOURCE: Final = "request:query"
 """Of the user's words, which are in every prompt."""
@@ -28,7 +28,7 @@ _LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
 
 
 @dataclass(frozen=True, slots=True)
-class Intake:
+class Admitted:
     """Candidates in canonical order, and what was refused. Independent of the order of the answers.
 
     `groups` are the headings that are not our own, as no text of the prompt may pose as one either; `offers` are what
@@ -42,11 +42,11 @@ class Intake:
     offers: tuple[Offer, ...] = ()
 
 
-def take_in(answers: Iterable[Answer], project_id: str, *, staying: Iterable[Candidate] = ()) -> Intake:
+def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable[Candidate] = ()) -> Admitted:
     """Check every candidate and bring all into one order.
 
     A candidate of another project, an empty one and a duplicate (same id in its layer, or the same
-    content anywhere) are refused and listed. Content is neutralised before anything is counted.
+    content anywhere) are refused and listed. Content is escaped before anything is counted.
 
     Args:
         answers: One per fetcher, in any order.
@@ -83,7 +83,7 @@ def take_in(answers: Iterable[Answer], project_id: str, *, staying: Iterable[Can
             continue
         seen[candidate.layer, candidate.id] = seen[None, candidate.content] = candidate
         kept.append(candidate)
-    return Intake(
+    return Admitted(
         tuple(kept),
         tuple(sorted(omitted, key=lambda o: (_LAYER_INDEX[o.layer], o.source, o.id, o.reason, o.detail))),
         tuple(sorted(warnings, key=lambda w: (_LAYER_INDEX[w[0]], w[1].code, w[1].message))),
@@ -121,13 +121,13 @@ def _heading(candidate: Candidate) -> str:
 
 def _clean(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:
     content, anchor = candidate.content, candidate.anchor
-    harmless = neutralise(content, groups)
+    harmless = escape(content, groups)
     if harmless is not content and anchor:
-        anchor = len(neutralise(content[:anchor], groups))
+        anchor = len(escape(content[:anchor], groups))
     stripped = harmless.strip()
     if stripped is not harmless:
         anchor -= len(harmless) - len(harmless.lstrip())
-    short = None if candidate.short is None else neutralise(candidate.short, groups).strip() or None
+    short = None if candidate.short is None else escape(candidate.short, groups).strip() or None
     group, score = _heading(candidate), float(candidate.score)
     if (
         stripped == content

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from armarius.assembly.admit import QUERY_SOURCE, Intake, take_in
-from armarius.assembly.fetch import Answer, confirmed, gather
+from armarius.assembly.admit import QUERY_SOURCE, Admitted, admit
+from armarius.assembly.fetch import FetchOutcome, confirmed, gather
 from armarius.assembly.fit.allocate import available_tokens
-from armarius.assembly.fit.cached_counter import Counter, Measured
+from armarius.assembly.fit.cached_counter import CachedCounter, Counter
 from armarius.assembly.fit.continuation import fit, still_true
 from armarius.assembly.fit.fill import fill, window_share
 from armarius.assembly.fit.place import Previous
-from armarius.assembly.fit.plan import Fitted, Plan, is_window
+from armarius.assembly.fit.plan import FittedPrompt, Plan, is_window
 from armarius.assembly.fit.prefix import PrefixMemory, stable_hash
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
 from armarius.assembly.report.build import account
@@ -50,7 +50,7 @@ class Task:
     request: AssembleRequest
     fetch: FetchRequest
     fetchers: tuple[Fetcher, ...]
-    counter: Measured
+    counter: CachedCounter
     profile: BudgetProfile
     layers: Mapping[LayerName, LayerBudget] = field(default_factory=dict)
     previous: Continuation | None = None
@@ -68,7 +68,7 @@ class Assembler:
 
     def __init__(self, *, fallback: Counter | None = None, fetch_timeout: float = 5.0) -> None:
         self._fetch_timeout = fetch_timeout
-        self._fallback = None if fallback is None else Measured(fallback)
+        self._fallback = None if fallback is None else CachedCounter(fallback)
         self._memory = PrefixMemory()
 
     def assemble(self, task: Task, *, remember: bool = True) -> Pack:
@@ -85,9 +85,9 @@ class Assembler:
         answers = gather(task.fetchers, task.fetch, timeout=self._fetch_timeout)
         sure, unsure = _confirmed(task, self._fetch_timeout)
         staying = task.previous.retrieved if task.previous else ()
-        intake = take_in([*answers, *unsure, _query(task)], task.fetch.project_id, staying=staying)
+        admitted = admit([*answers, *unsure, _query(task)], task.fetch.project_id, staying=staying)
         warnings = task.warnings
-        line = _Continuing(task, intake, sure)
+        line = _Continuing(task, admitted, sure)
         try:
             plan, fitted = line.fit(task.counter, available)
         except BudgetError:
@@ -104,7 +104,7 @@ class Assembler:
         unchanged = self._memory.unchanged(key, stable_hash(stable), before, remember=remember)
         counter = plan.measured
 
-        def pack(request: AssembleRequest, plan: Plan, fitted: Fitted) -> Pack:
+        def pack(request: AssembleRequest, plan: Plan, fitted: FittedPrompt) -> Pack:
             return account(request, plan, fitted, stamps=task.stamps, extra=warnings, unchanged=unchanged, again=under)
 
         def under(budget: int) -> Pack:
@@ -117,8 +117,8 @@ class Assembler:
 class _Continuing:
     """Candidates of one task, and what of the previous prompt still holds."""
 
-    def __init__(self, task: Task, intake: Intake, sure: Collection[str]) -> None:
-        self._intake = intake
+    def __init__(self, task: Task, admitted: Admitted, sure: Collection[str]) -> None:
+        self._admitted = admitted
         self._profile = task.profile.with_layers(task.layers)
         self._previous = Previous()
         self._true: set[str] = set()
@@ -127,9 +127,9 @@ class _Continuing:
             if _same_place(task.previous, task.request):
                 self._true = still_true(task.previous.retrieved, task.previous.stamps, task.stamps, sure)
 
-    def fit(self, counter: Measured, available: int) -> tuple[Plan, Fitted]:
+    def fit(self, counter: CachedCounter, available: int) -> tuple[Plan, FittedPrompt]:
         """Demand first, then the paragraphs on offer in what it leaves."""
-        offers = [offer for offer in self._intake.offers if offer.rows]
+        offers = [offer for offer in self._admitted.offers if offer.rows]
         if not offers:
             return self._demand(counter, available)
         limit = self._profile.limit(available)
@@ -146,15 +146,15 @@ class _Continuing:
             demand = fill(plan, demand, offer, available, self._previous, None)
         return plan, demand
 
-    def _demand(self, counter: Measured, available: int, most: int | None = None) -> tuple[Plan, Fitted]:
-        return fit(self._intake, counter, self._profile, available, self._previous, self._true, most)
+    def _demand(self, counter: CachedCounter, available: int, most: int | None = None) -> tuple[Plan, FittedPrompt]:
+        return fit(self._admitted, counter, self._profile, available, self._previous, self._true, most)
 
 
-def _forms(fitted: Fitted) -> list[tuple[Candidate, str]]:
+def _forms(fitted: FittedPrompt) -> list[tuple[Candidate, str]]:
     return [(item.candidate, item.form) for item in fitted.rendered.placed]
 
 
-def _confirmed(task: Task, timeout: float) -> tuple[set[str], list[Answer]]:
+def _confirmed(task: Task, timeout: float) -> tuple[set[str], list[FetchOutcome]]:
     """What of the previous prompt its fetchers confirm, and who failed to say."""
     if task.previous is None or not _same_place(task.previous, task.request):
         return set(), []
@@ -165,7 +165,7 @@ def _same_place(before: Continuation, now: AssembleRequest) -> bool:
     return (before.project_id, before.document) == (now.project_id, now.document)
 
 
-def _query(task: Task) -> Answer:
+def _query(task: Task) -> FetchOutcome:
     """The user's words close the prompt; they are kept before anything else of their layer."""
     query = task.fetch.query
     candidate = Candidate(
@@ -179,7 +179,7 @@ def _query(task: Task) -> Answer:
         pinned=True,
         keep="head",
     )
-    return Answer("query", "immediate", Fetched((candidate,) if query.strip() else ()))
+    return FetchOutcome("query", "immediate", Fetched((candidate,) if query.strip() else ()))
 
 
 def _identity(request: AssembleRequest | Continuation, plan: Plan) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from armarius.assembly.posing import BIDI, CHANGED, OURS, TAGS, Headings, headin
 from armarius.headings import HEADINGS
 from armarius.records import LayerName
 
-__all__ = ["closing", "group_heading", "neutralise", "opening"]
+__all__ = ["closing", "escape", "group_heading", "opening"]
 
 # What a reader does not see inside a word: zero-width characters, soft hyphen, joiners, selectors.
 _UNSEEN = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2060-\u206f\ufe00-\ufe0f\ufeff"
@@ -65,7 +65,7 @@ def closing(layer: LayerName) -> str:
     return f"</layer-{layer}>"
 
 
-def neutralise(text: str, groups: tuple[str, ...] = ()) -> str:
+def escape(text: str, groups: tuple[str, ...] = ()) -> str:
     """`text` with everything that could leave its fence made harmless, visibly.
 
     Args:

@@ -19,7 +19,7 @@ from armarius.records import (
 )
 from armarius.warnings_table import IMMEDIATE_FAILED, RETRIEVED_FAILED, RULES_FAILED, SETTINGS_FAILED, Row
 
-__all__ = ["Answer", "confirmed", "gather"]
+__all__ = ["FetchOutcome", "confirmed", "gather"]
 
 _FAILED: dict[LayerName, Row] = {
     "rules": RULES_FAILED,
@@ -34,7 +34,7 @@ Said = TypeVar("Said")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FetchOutcome:
     """What one fetcher said, or what became of it."""
 
     name: str
@@ -42,7 +42,7 @@ class Answer:
     fetched: Fetched
 
 
-def gather(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float) -> list[Answer]:
+def gather(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float) -> list[FetchOutcome]:
     """Ask every fetcher at once.
 
     Args:
@@ -67,7 +67,7 @@ def gather(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float
 
 def confirmed(
     fetchers: Sequence[Fetcher], candidates: Sequence[Candidate], request: FetchRequest, *, timeout: float
-) -> tuple[set[str], list[Answer]]:
+) -> tuple[set[str], list[FetchOutcome]]:
     """Ids of those `candidates`, from an earlier prompt, that a fetcher would word the same today.
 
     A fetcher that cannot say confirms nothing.
@@ -92,7 +92,7 @@ def confirmed(
         answer = said.get(index, _late(timeout))
         if isinstance(answer, str):
             warnings = _failed(fetcher, answer).fetched.warnings
-            unsure.append(Answer(fetcher.name, fetcher.layer, Fetched((), (), warnings)))
+            unsure.append(FetchOutcome(fetcher.name, fetcher.layer, Fetched((), (), warnings)))
         else:
             found |= answer
     return found, unsure
@@ -138,7 +138,7 @@ def _late(timeout: float) -> str:
     return f"no answer within {timeout:g} s"
 
 
-def _ask(fetcher: Fetcher, request: FetchRequest) -> Answer:
+def _ask(fetcher: Fetcher, request: FetchRequest) -> FetchOutcome:
     try:
         fetched = fetcher.fetch(request)
         fetched = Fetched(tuple(fetched.candidates), tuple(fetched.omitted), tuple(fetched.warnings), fetched.offer)
@@ -147,10 +147,10 @@ def _ask(fetcher: Fetcher, request: FetchRequest) -> Answer:
             return _failed(fetcher, f"candidates for unknown layers: {', '.join(strays)}")
     except Exception as error:  # noqa: BLE001 - no source failure may fail the call
         return _failed(fetcher, f"{type(error).__name__}: {error}")
-    return Answer(fetcher.name, fetcher.layer, fetched)
+    return FetchOutcome(fetcher.name, fetcher.layer, fetched)
 
 
-def _failed(fetcher: Fetcher, why: str) -> Answer:
+def _failed(fetcher: Fetcher, why: str) -> FetchOutcome:
     warning = _FAILED[fetcher.layer](fetcher=fetcher.name, why=why)
     omission = Omission(fetcher.name, fetcher.layer, fetcher.name, "source failed", why)
-    return Answer(fetcher.name, fetcher.layer, Fetched((), (omission,), (warning,)))
+    return FetchOutcome(fetcher.name, fetcher.layer, Fetched((), (omission,), (warning,)))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from armarius.assembly.assembler import Task
-from armarius.assembly.fit.cached_counter import Counter, Measured
+from armarius.assembly.fit.cached_counter import CachedCounter, Counter
 from armarius.assembly.fit.profile import LayerBudget, ProfileStore, layer_budgets
 from armarius.assembly.report.continuation import Continuation
 from armarius.assembly.report.pack import Pack
@@ -88,7 +88,7 @@ class Resolver:
         self._profiles = profiles
         self._insists = project_id or settings.project_id
         self.project_id = self._insists or name
-        self._counters: dict[tuple[str, str | None], Measured] = {}
+        self._counters: dict[tuple[str, str | None], CachedCounter] = {}
         self._lock = threading.Lock()
 
     def scope(self, project_id: str) -> str:
@@ -160,17 +160,17 @@ class Resolver:
             stamps=view.stamps,
         )
 
-    def _counter(self, model: str, version: str | None) -> tuple[Measured, tuple[ContextWarning, ...]]:
+    def _counter(self, model: str, version: str | None) -> tuple[CachedCounter, tuple[ContextWarning, ...]]:
         with self._lock:
             known = self._counters.get((model, version))
         if known is not None:
             return known, self._doubt(model, known.counter)
         try:
-            measured = Measured(self._counter_for(model, version))
+            measured = CachedCounter(self._counter_for(model, version))
         except (CounterError, OSError) as error:
             if self._fallback is None:
                 raise
-            return Measured(self._fallback), (COUNTER_MISSING(model=model, why=message_of(error)),)
+            return CachedCounter(self._fallback), (COUNTER_MISSING(model=model, why=message_of(error)),)
         with self._lock:
             measured = self._counters.setdefault((model, version), measured)
         return measured, self._doubt(model, measured.counter)

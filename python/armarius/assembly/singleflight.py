@@ -8,12 +8,12 @@ from typing import Generic, TypeVar
 
 from armarius.errors import Backpressure
 
-__all__ = ["Flight"]
+__all__ = ["SingleFlight"]
 
 T = TypeVar("T")
 
 
-class Flight(Generic[T]):
+class SingleFlight(Generic[T]):
     """Runs work under a limit; work with the key of work in flight waits for that answer instead.
 
     Args:

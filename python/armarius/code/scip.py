@@ -46,7 +46,10 @@ class ScipSource:
 
     def references(self, symbol: str, /) -> Sequence[Reference]:
         """Every occurrence of `symbol`; () when unknown. Cost: O(occurrences)."""
-        return [Reference(*row) for row in self._occurrences.references(symbol)]
+        return [
+            Reference(found.path, found.line, found.column, found.end_column, found.is_definition)
+            for found in self._occurrences.references(symbol)
+        ]
 
     def occurrences(self) -> _core.Occurrences:
         """Everything at once."""

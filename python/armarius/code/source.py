@@ -71,20 +71,20 @@ def collect(source: CodeSource) -> _core.Occurrences:
     listed = [symbol for symbol in dict.fromkeys(source.symbols()) if _core.is_symbol(symbol)]
     tool = source.name
     rows = _rows(source, listed)
-    require_within({row[0] for row in rows}, source.root)
+    require_within({row.path for row in rows}, source.root)
     derived = _checked(_core.Occurrences.from_rows(tool, rows), source.root).companions(source.root)
     asked = set(listed)
     rows += _rows(source, [symbol for symbol in derived if symbol not in asked])
     return _core.Occurrences.from_rows(tool, rows)
 
 
-def _rows(source: CodeSource, symbols: Sequence[str]) -> list[tuple[str, str, int, int, int, bool]]:
+def _rows(source: CodeSource, symbols: Sequence[str]) -> list[_core.Occurrence]:
     if isinstance(source, BatchSource):
         answers = source.references_of(symbols)
     else:
         answers = [source.references(symbol) for symbol in symbols]
     return [
-        (found.path, symbol, found.line, found.column, found.end_column, found.is_definition)
+        _core.Occurrence(found.path, symbol, found.line, found.column, found.end_column, found.is_definition)
         for symbol, references in zip(symbols, answers, strict=True)
         for found in references
     ]

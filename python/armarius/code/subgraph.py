@@ -168,7 +168,7 @@ def resolve(graph: _core.CodeGraph, symbol: str) -> int:
     if len(found) == 1:
         return found[0]
     if found:
-        names = tuple(graph.node(number)[1] for number in found)
+        names = tuple(graph.node(number).qualified for number in found)
         raise AmbiguousSymbol(f"{symbol!r} means {len(names)} symbols: {', '.join(names)}", names)
     near = tuple(graph.near(symbol, 5))
     hint = f"; near: {', '.join(near)}" if near else ""
@@ -221,7 +221,7 @@ def walk(
         raise ValueError(f"max_nodes must be >= 1, got {max_nodes}")
     start = symbol if isinstance(symbol, int) else resolve(graph, symbol)
     steps = max_depth if depth is None else min(depth, max_depth)
-    found, edges, truncated, deeper = graph.walk(
+    found = graph.walk(
         start,
         direction=direction,
         depth=steps,
@@ -230,23 +230,40 @@ def walk(
         kinds=list(kinds),
         external=external,
     )
-    nodes = {number: _node(graph, number, prefix, far) for number, far in found}
-    limited = deeper and steps == max_depth
+    nodes = {number: _node(graph, number, prefix, far) for number, far in found.nodes}
+    limited = found.deeper and steps == max_depth
     return Subgraph(
         nodes=tuple(nodes.values()),
         edges=tuple(
-            CodeEdge(nodes[a].name, nodes[b].name, kind, path, line, sites, "exact" if exact else "heuristic")
-            for a, b, kind, path, line, exact, sites in edges
+            CodeEdge(
+                origin=nodes[edge.origin].name,
+                target=nodes[edge.target].name,
+                type=edge.kind,
+                path=edge.path,
+                line=edge.line,
+                sites=edge.sites,
+                resolution="exact" if edge.exact else "heuristic",
+            )
+            for edge in found.edges
         ),
         direction=direction,
         depth=steps,
-        truncated=truncated,
+        truncated=found.truncated,
         warnings=(*warnings, CODE_DEPTH_LIMIT(maximum=max_depth)) if limited else tuple(warnings),
     )
 
 
 def _node(graph: _core.CodeGraph, number: int, prefix: str, depth: int) -> CodeNode:
-    name, qualified, kind, external, path, line, header_line, end_line, _used = graph.node(number)
+    node = graph.node(number)
     return CodeNode(
-        f"{prefix}:{name}", name, kind, qualified, path, line, header_line, end_line, depth=depth, external=external
+        id=f"{prefix}:{node.name}",
+        name=node.name,
+        type=node.kind,
+        qualified=node.qualified,
+        path=node.path,
+        line=node.line,
+        header_line=node.header_line,
+        end_line=node.end_line,
+        depth=depth,
+        external=node.external,
     )

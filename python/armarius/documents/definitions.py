@@ -28,14 +28,14 @@ def split_python(text: str, body_start: int = 0) -> list[Paragraph]:
     """
     found: list[_Definition] = []
     open_: list[tuple[int, bool, tuple[str, ...]]] = []
-    for kind, name, _, first, _, last in _core.python_outline(text):
-        while open_ and open_[-1][0] < first:
+    for one in _core.python_outline(text):
+        while open_ and open_[-1][0] < one.first_line:
             open_.pop()
         if open_ and not open_[-1][1]:
             continue  # inside of a function: part of it
-        path = (*(open_[-1][2] if open_ else ()), name)
-        found.append((first, last, path))
-        open_.append((last, kind == "class", path))
+        path = (*(open_[-1][2] if open_ else ()), one.name)
+        found.append((one.first_line, one.last_line, path))
+        open_.append((one.last_line, one.kind == "class", path))
     return _split(text, found)
 
 
@@ -43,11 +43,11 @@ def split_braces(text: str, body_start: int = 0) -> list[Paragraph]:
     """Paragraphs of a language with braces, as `split_python`; definitions are recognised by their headers."""
     found: list[_Definition] = []
     around: tuple[int, tuple[str, ...]] = (0, ())
-    for container, name, first, last in _core.brace_outline(text):
-        path = (*(around[1] if first <= around[0] else ()), name)
-        found.append((first, last, path))
-        if container:
-            around = (last, path)
+    for one in _core.brace_outline(text):
+        path = (*(around[1] if one.first_line <= around[0] else ()), one.name)
+        found.append((one.first_line, one.last_line, path))
+        if one.kind == "class":
+            around = (one.last_line, path)
     return _split(text, found)
 
 

@@ -155,14 +155,14 @@ def walk_files(root: Path, config: Config, *, only: Iterable[str] = ()) -> tuple
     found, refused = _core.walk(str(root), list(config.exclude), list(only))
     stamps: list[FileStamp] = []
     skipped: list[Skipped] = []
-    for raw, size, stamp, changed_ns in found:
-        path = raw.replace(os.sep, "/")
+    for file in found:
+        path = file.path.replace(os.sep, "/")
         if not _is_document_name(path):
             continue
-        if reason := _refusal(path, size, config):
+        if reason := _refusal(path, file.size, config):
             skipped.append(Skipped(_printable(path), reason))
         else:
-            stamps.append(FileStamp(path, size, stamp, changed_ns))
+            stamps.append(FileStamp(path, file.size, file.stamp, file.changed_ns))
     skipped += [
         Skipped(_printable(path), reason)
         for raw, reason in refused

@@ -10,7 +10,7 @@ from armarius.assembly.fit.cached_counter import Counter
 from armarius.assembly.fit.profile import ProfileStore
 from armarius.assembly.request import CounterFor, Resolver
 from armarius.assembly.settings import read_settings
-from armarius.assembly.singleflight import Flight
+from armarius.assembly.singleflight import SingleFlight
 from armarius.code.index import CodeIndex
 from armarius.code.options import read_options
 from armarius.config import Config, load_config
@@ -143,7 +143,7 @@ def build(
             project,
             resolver,
             Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s),
-            Flight(settings.max_concurrent, settings.queue_timeout_s),
+            SingleFlight(settings.max_concurrent, settings.queue_timeout_s),
             profiles,
         ),
         questions=Questions(project),

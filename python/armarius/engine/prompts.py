@@ -8,7 +8,7 @@ from armarius.assembly.fit.profile import BudgetProfile, LayerBudget, ProfileSto
 from armarius.assembly.report.inspection import inspection
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.request import Resolver, read_request
-from armarius.assembly.singleflight import Flight
+from armarius.assembly.singleflight import SingleFlight
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
 from armarius.project import Project
 from armarius.records import LayerName
@@ -34,7 +34,7 @@ class Prompts:
         project: Project,
         resolver: Resolver,
         assembler: Assembler,
-        flight: Flight[Pack],
+        flight: SingleFlight[Pack],
         profiles: ProfileStore,
     ) -> None:
         self._project = project

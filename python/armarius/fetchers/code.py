@@ -116,8 +116,9 @@ class SubgraphFetcher:
         texts = ((request.query, 1.0, "query"), (request.additional_input, 0.8, "input"), (around, 0.6, "cursor"))
         if in_code and (graph := self.index.graph) is not None:
             line = request.text.count("\n", 0, request.cursor) + 1
-            if (number := graph.at(request.document, line)) is not None and graph.node(number)[2] != "module":
-                wanted[graph.node(number)[0]] = (graph.node(number)[0], True, 0.9, "at the cursor")
+            number = graph.at(request.document, line)
+            if number is not None and (node := graph.node(number)).kind != "module":
+                wanted[node.name] = (node.name, True, 0.9, "at the cursor")
         for text, score, where in texts:
             for name, telling in written_symbols(text):
                 wanted.setdefault(name, (name, telling, score - (0 if telling else 0.3), f"named in the {where}"))

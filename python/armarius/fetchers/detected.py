@@ -234,7 +234,7 @@ def _absent(entity: Entity) -> Omission:
 
 def _find(matcher: Any, text: _Text) -> Any:  # noqa: ANN401 - a host's matcher
     """The mentions in a text; the user's own words are read as a question where the matcher can do that."""
-    ask = getattr(matcher, "find_asked", None) if text.origin == "query" else None
+    ask = getattr(matcher, "find_in_question", None) if text.origin == "query" else None
     return (ask or matcher.find_all)(text.text)
 
 

@@ -18,7 +18,7 @@ from armarius.documents.document import (
     walk_files,
 )
 from armarius.errors import DocumentSkipped, UnknownDocument
-from armarius.index.source import Difference, Found
+from armarius.index.source import ReadBatch, SourceChanges
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
 __all__ = ["FolderSource"]
@@ -47,7 +47,9 @@ class FolderSource:
         """See `DocumentSource`: a folder cannot say without looking at every file."""
         return ""
 
-    def compare(self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False) -> Difference:
+    def compare(
+        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+    ) -> SourceChanges:
         """See `DocumentSource`.
 
         Cost: one stat per file; 1,000 files take about 5 ms.
@@ -63,16 +65,16 @@ class FolderSource:
         to_read = [s for s in stamps if force or s.path not in known or known[s.path].stamp != s.stamp]
         doubtful = sum(s.path in known and known[s.path].stamp == _DOUBT + s.stamp for s in to_read)
         removed = tuple(path for path in gone if path not in here)
-        return Difference(tuple(to_read), removed, tuple(skipped), doubtful, force)
+        return SourceChanges(tuple(to_read), removed, tuple(skipped), doubtful, force)
 
-    def read(self, difference: Difference, known: Mapping[str, FileRow]) -> Iterator[Found]:
+    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """See `DocumentSource`; at most 64 MB of files at a time."""
-        found = Found([Remove(path) for path in difference.removed])
+        found = ReadBatch([Remove(path) for path in difference.removed])
         size = 0
         for stamp in difference.to_read:
             if size and size + stamp.size > _CHUNK_BYTES:
                 yield found
-                found, size = Found(), 0
+                found, size = ReadBatch(), 0
             size += stamp.size
             self._read(stamp, known.get(stamp.path), found, force=difference.force)
         yield found
@@ -83,7 +85,7 @@ class FolderSource:
             return read_document(self.root, path, config=self._config())
         return reread_document(self.root, known, config=self._config())
 
-    def _read(self, stamp: FileStamp, row: FileRow | None, found: Found, *, force: bool) -> None:
+    def _read(self, stamp: FileStamp, row: FileRow | None, found: ReadBatch, *, force: bool) -> None:
         racy = _RACY_NS if stamp.changed_ns % 1_000_000 else _COARSE_NS
         trusted = stamp.stamp if time.time_ns() - stamp.changed_ns > racy else _DOUBT + stamp.stamp
         try:

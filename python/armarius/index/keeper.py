@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import Literal, TypeVar
 
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError
-from armarius.index.refresh import Builder
+from armarius.index.refresh import Refresher
 from armarius.index.settings import LiveConfig
-from armarius.index.snapshot import World
+from armarius.index.snapshot import Snapshot
 from armarius.index.status import Outcome, Progress
 from armarius.store.protocol import Store
 from armarius.warnings_table import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
@@ -16,7 +16,7 @@ from armarius.warnings_table import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILE
 __all__ = ["StoreKeeper"]
 
 _INLINE = 20  # changed files that a request waits for; more are read in the background
-_WORLD_SECONDS = 10.0
+_SNAPSHOT_SECONDS = 10.0
 _PATIENCE_SECONDS = 0.25  # a request waits so long for somebody else's refresh, then answers from what is there
 _QUICK_SECONDS = 0.005  # a comparison that costs less is made before every answer, watched or not
 
@@ -27,7 +27,7 @@ class StoreKeeper:
     """Keeps one store. Threads may share it.
 
     Args:
-        builder: Compares and reads.
+        refresher: Compares and reads.
         config: Whose warning is told too.
         open_store: Opens the store.
         told: Whether somebody follows the texts and saw no change: then a slow comparison is left out.
@@ -39,9 +39,9 @@ class StoreKeeper:
     """
 
     def __init__(
-        self, builder: Builder, config: LiveConfig, open_store: Callable[[], Store], *, told: Callable[[], bool]
+        self, refresher: Refresher, config: LiveConfig, open_store: Callable[[], Store], *, told: Callable[[], bool]
     ) -> None:
-        self._builder = builder
+        self._refresher = refresher
         self._config = config
         self._told = told
         self._lock = threading.RLock()  # one refresh at a time
@@ -52,15 +52,15 @@ class StoreKeeper:
         self.store = open_store()
 
     @property
-    def world(self) -> World:
+    def snapshot(self) -> Snapshot:
         """Codex and matcher as the index last saw them."""
-        if self._background is not None:  # it needs the lock to the end, and has a world from the beginning
-            self._builder.loaded.wait(_WORLD_SECONDS)
-        world = self._builder.world
-        if world is None:
+        if self._background is not None:  # it needs the lock to the end, and has a snapshot from the beginning
+            self._refresher.loaded.wait(_SNAPSHOT_SECONDS)
+        snapshot = self._refresher.snapshot
+        if snapshot is None:
             with self._lock:
-                world = self._builder.world or self._builder.load_world(self.store)
-        return world
+                snapshot = self._refresher.snapshot or self._refresher.load_snapshot(self.store)
+        return snapshot
 
     def refresh(
         self, paths: Collection[str] | None = None, *, progress: Callable[[Progress], None] | None = None
@@ -76,14 +76,14 @@ class StoreKeeper:
         with self._lock:
             if self._closed:
                 raise StoreError("the index is closed")
-            self._builder.cancelled.clear()
+            self._refresher.cancelled.clear()
             self.state = "building"
             try:
                 try:
-                    outcome = self._builder.refresh(self.store, paths, progress)
+                    outcome = self._refresher.refresh(self.store, paths, progress)
                 except StoreCorrupt:
                     self._recover()
-                    outcome = self._builder.refresh(self.store, None, progress)
+                    outcome = self._refresher.refresh(self.store, None, progress)
             except BaseException as error:
                 self.state = "stale"
                 self.trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
@@ -107,17 +107,17 @@ class StoreKeeper:
             except StoreError as error:
                 self.trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
         if waiting or (self.state == "building" and self._background is not None):
-            done = self._builder.progress
+            done = self._refresher.progress
             return (INDEX_BUILDING(done=done.done, total=done.total),)
         if self.state == "cancelled":
             return (INDEX_CANCELLED(),)
-        told = (self.trouble, self._config.warning, self._builder.names_warning)
+        told = (self.trouble, self._config.warning, self._refresher.names_warning)
         return tuple(warning for warning in told if warning is not None)
 
     def _is_fresh(self) -> bool:
-        if self.state != "ready" or self._builder.compare_seconds < _QUICK_SECONDS or not self._told():
+        if self.state != "ready" or self._refresher.compare_seconds < _QUICK_SECONDS or not self._told():
             return False
-        return not self._builder.is_authored_anew()
+        return not self._refresher.is_authored_anew()
 
     def _catch_up(self) -> bool:
         """Compare and refresh; False when somebody else is at it for too long."""
@@ -125,7 +125,7 @@ class StoreKeeper:
             return False
         try:
             try:
-                changed = self._builder.differs(self.store) if self.state == "ready" else -1
+                changed = self._refresher.differs(self.store) if self.state == "ready" else -1
             except StoreCorrupt:
                 changed = -1
             if changed > _INLINE:
@@ -160,7 +160,7 @@ class StoreKeeper:
 
     def cancel(self) -> None:
         """Stop a build after the transaction it is in; what is committed stays."""
-        self._builder.cancelled.set()
+        self._refresher.cancelled.set()
 
     def close(self) -> None:
         """End the build, close the store; closing twice is fine."""
@@ -179,7 +179,7 @@ class StoreKeeper:
             self._background = None
 
         self.state = "building"
-        self._background = threading.Thread(target=run, name="armarius-builder", daemon=True)
+        self._background = threading.Thread(target=run, name="armarius-refresher", daemon=True)
         self._background.start()
 
     def _recover(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from armarius.documents.document import Document
-from armarius.index.snapshot import World
+from armarius.index.snapshot import Snapshot
 from armarius.store.protocol import Store
 from armarius.store.rows import Learnt
 
@@ -29,16 +29,16 @@ class DocumentMention:
     end: int
 
 
-def find_mentions(world: World, documents: Sequence[Document]) -> list[Learnt]:
+def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[Learnt]:
     """The mentions in each document by (start, -end, entity), in one crossing.
 
     Cost: one pass over the texts on all cores; 16 bytes a mention before they are compressed.
     """
     import numpy as np  # what only answers, and finds the index equal, never needs it
 
-    packed = world.matcher.find_packed([document.text for document in documents])
+    packed = snapshot.matcher.find_packed([document.text for document in documents])
     found = np.frombuffer(packed, dtype="<u4").reshape(-1, 4)
-    ids = world.matcher.entity_ids
+    ids = snapshot.matcher.entity_ids
     ends = np.searchsorted(found[:, 0], np.arange(len(documents) + 1))
     rows = []
     for i, document in enumerate(documents):
@@ -52,7 +52,7 @@ def find_mentions(world: World, documents: Sequence[Document]) -> list[Learnt]:
         columns = (numbers.reshape(-1), np.where(inside, at, -1), mine[:, 2], mine[:, 3])
         table = np.column_stack(columns).astype("<i8").astype("<i4").tobytes()
         head = _HEAD.pack(int(inside.sum()), len(names))
-        rows.append(Learnt(document.path, KIND, world.names, head + zlib.compress(names + table, _LEVEL)))
+        rows.append(Learnt(document.path, KIND, snapshot.match_digest, head + zlib.compress(names + table, _LEVEL)))
     return rows
 
 

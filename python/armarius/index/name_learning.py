@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning, StoreError
-from armarius.index.snapshot import World
-from armarius.names import Counts, Habits, Tally, habits_of
+from armarius.index.snapshot import Snapshot
+from armarius.names import Counts, NameCounts, NameModel, model_of
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, Learnt, Note, Put, Remove
 from armarius.warnings_table import HABITS_UNLEARNT
@@ -48,17 +48,17 @@ class NameLearner:
 
     def __init__(self) -> None:
         self.trouble: ContextWarning | None = None
-        self._cast = ""
-        self._tally: Tally | None = None
+        self._people_digest = ""
+        self._tally: NameCounts | None = None
         self._counted: dict[str, _Counted] = {}
 
-    def recall(self, store: Store, world: World) -> World:
+    def recall(self, store: Store, snapshot: Snapshot) -> Snapshot:
         """The world with what the store remembers of the habits of its cast, if it does."""
         head = _remembered(store)
-        if head.get("cast") == world.cast:
+        if head.get("cast") == snapshot.people_digest:
             with self.harmless():
-                return world.with_habits(_habits(head) or Habits())
-        return world
+                return snapshot.with_name_model(_habits(head) or NameModel())
+        return snapshot
 
     @contextmanager
     def harmless(self) -> Iterator[None]:
@@ -76,20 +76,23 @@ class NameLearner:
             self.trouble = HABITS_UNLEARNT(kind=type(error).__name__, error=error)
             logger.warning("%s", self.trouble, exc_info=True)
 
-    def sum_of(self, store: Store, world: World, prose: Mapping[str, str], new: Sequence[Document]) -> list[Learnt]:
+    def sum_of(
+        self, store: Store, snapshot: Snapshot, prose: Mapping[str, str], new: Sequence[Document]
+    ) -> list[Learnt]:
         """Bring the sum to this prose, and say what the index is to keep of what was counted for that.
 
         Args:
             store: Has all of `prose` but `new`, or had a moment ago.
-            world: Whose names are counted.
+            snapshot: Whose names are counted.
             prose: Path to content hash.
             new: Documents of `prose` that are not in the store yet.
 
-        Cost: `Tally.count` of `new`, and of every document whose counts the store has not; a look at the counts of
+        Cost: `NameCounts.count` of `new`, and of every document whose counts the store has not; a look at the counts of
             every document that is not in the sum yet, or is there as it was.
         """
-        if self._tally is None or self._cast != world.cast:
-            self._cast, self._tally, self._counted = world.cast, Tally(world.codex.entities), {}
+        if self._tally is None or self._people_digest != snapshot.people_digest:
+            self._people_digest = snapshot.people_digest
+            self._tally, self._counted = NameCounts(snapshot.codex.entities), {}
         tally, self._tally = self._tally, None  # until the sum is whole again
         for path in [path for path, one in self._counted.items() if prose.get(path) != one.content_hash]:
             tally.subtract(Counts.from_bytes(self._counted.pop(path).data))
@@ -98,7 +101,7 @@ class NameLearner:
             kept += self._count(tally, batch)
         missing = [path for path in prose if path not in self._counted]
         for path, row in store.learnt(KIND, missing).items() if missing else ():
-            if row.about == _about(world.cast, prose[path]) and (counts := _read(row.data)) is not None:
+            if row.about == _about(snapshot.people_digest, prose[path]) and (counts := _read(row.data)) is not None:
                 tally.add(counts)
                 self._counted[path] = _Counted(prose[path], row.data)
         for batch in _batches([path for path in missing if path not in self._counted]):
@@ -106,11 +109,11 @@ class NameLearner:
         self._tally = tally
         return kept
 
-    def habits(self) -> Habits:
+    def name_model(self) -> NameModel:
         """What the sum teaches."""
-        return Habits() if self._tally is None else habits_of(self._tally)
+        return NameModel() if self._tally is None else model_of(self._tally)
 
-    def _count(self, tally: Tally, documents: Sequence[Document]) -> list[Learnt]:
+    def _count(self, tally: NameCounts, documents: Sequence[Document]) -> list[Learnt]:
         kept = []
         for document, counts in zip(documents, tally.count([one.text for one in documents]), strict=True):
             tally.add(counts)
@@ -120,7 +123,7 @@ class NameLearner:
 
     def _row(self, path: str) -> Learnt:
         one = self._counted[path]
-        return Learnt(path, KIND, _about(self._cast, one.content_hash), one.data)
+        return Learnt(path, KIND, _about(self._people_digest, one.content_hash), one.data)
 
 
 class Pass:
@@ -132,7 +135,7 @@ class Pass:
         self._prose: dict[str, str] | None = None  # path to content hash
         self._taught = self._failed = False
 
-    def learn(self, world: World, changes: Sequence[Change]) -> tuple[World, list[Learnt]]:
+    def learn(self, snapshot: Snapshot, changes: Sequence[Change]) -> tuple[Snapshot, list[Learnt]]:
         """The world with the habits of the prose as it is after `changes`, and what to keep; before they are written.
 
         When learning fails, the world has none for the rest of this refresh, and `NameLearner.trouble` says why.
@@ -144,35 +147,40 @@ class Pass:
         if not self._failed:
             self._failed = True
             with self._learner.harmless():
-                world, kept = self._learn(world, changes)
+                snapshot, kept = self._learn(snapshot, changes)
                 self._failed = False
-        return (world.with_habits(Habits()) if self._failed else world), kept
+        return (snapshot.with_name_model(NameModel()) if self._failed else snapshot), kept
 
-    def _learn(self, world: World, changes: Sequence[Change]) -> tuple[World, list[Learnt]]:
+    def _learn(self, snapshot: Snapshot, changes: Sequence[Change]) -> tuple[Snapshot, list[Learnt]]:
         if self._prose is None:
             self._prose = {row.path: row.content_hash for row in self._store.documents(kinds=_PROSE)}
         new = [c.document for c in changes if isinstance(c, Put) and c.document.kind in _PROSE]
         gone = [path for path in map(_path, changes) if path in self._prose]
         if not (new or gone or self._taught):
             head = _remembered(self._store)
-            habits = _habits(head)
-            if habits is not None and (head.get("cast"), head.get("prose")) == (world.cast, _digest(self._prose)):
-                return world.with_habits(habits), []
+            name_model = _habits(head)
+            now = (snapshot.people_digest, _digest(self._prose))
+            if name_model is not None and (head.get("cast"), head.get("prose")) == now:
+                return snapshot.with_name_model(name_model), []
         for path in gone:
             del self._prose[path]
         self._prose |= {document.path: document.content_hash for document in new}
         self._taught = True
-        kept = self._learner.sum_of(self._store, world, self._prose, new)
-        return world.with_habits(self._learner.habits()), kept
+        kept = self._learner.sum_of(self._store, snapshot, self._prose, new)
+        return snapshot.with_name_model(self._learner.name_model()), kept
 
-    def finish(self, world: World) -> list[Note]:
+    def finish(self, snapshot: Snapshot) -> list[Note]:
         """What the index is to remember, now that everything is going to be written."""
         if self._failed:
             return [Note(_NOTE, "")]  # the next refresh learns anew
         self._learner.trouble = None
         if self._taught and self._prose is not None:
             with self._learner.harmless():
-                head = {"cast": world.cast, "prose": _digest(self._prose), "habits": world.habits.to_dict()}
+                head = {
+                    "cast": snapshot.people_digest,
+                    "prose": _digest(self._prose),
+                    "habits": snapshot.name_model.to_dict(),
+                }
                 return [Note(_NOTE, json.dumps(head, ensure_ascii=False, separators=(",", ":")))]
             return [Note(_NOTE, "")]
         return []
@@ -186,10 +194,10 @@ def _remembered(store: Store) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _habits(head: Mapping[str, Any]) -> Habits | None:
+def _habits(head: Mapping[str, Any]) -> NameModel | None:
     """What a note says, None when it is damaged."""
     try:
-        return Habits.from_dict(head["habits"])
+        return NameModel.from_dict(head["habits"])
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -213,8 +221,8 @@ def _path(change: Change) -> str:
     return change.path if isinstance(change, Remove) else ""
 
 
-def _about(cast: str, content_hash: str) -> str:
-    return f"{cast} {content_hash}"
+def _about(people_digest: str, content_hash: str) -> str:
+    return f"{people_digest} {content_hash}"
 
 
 def _digest(prose: Mapping[str, str]) -> str:

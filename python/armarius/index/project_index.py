@@ -23,10 +23,10 @@ from armarius.index.folder_source import FolderSource
 from armarius.index.keeper import StoreKeeper
 from armarius.index.mentions import count_mentions
 from armarius.index.place import place_of
-from armarius.index.refresh import Builder
+from armarius.index.refresh import Refresher
 from armarius.index.search import search
 from armarius.index.settings import LiveConfig
-from armarius.index.snapshot import World
+from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
 from armarius.index.status import IndexStatus, Progress
 from armarius.store.protocol import Store
@@ -65,9 +65,9 @@ class ProjectIndex:
         self.root = root
         self.project_id = project_id
         self._config = config
-        self._builder = Builder(source, authored, config)
+        self._refresher = Refresher(source, authored, config)
         self._watcher: Watcher | None = None
-        self._kept = StoreKeeper(self._builder, config, open_store, told=self._is_told)
+        self._kept = StoreKeeper(self._refresher, config, open_store, told=self._is_told)
 
     @classmethod
     def open(
@@ -173,14 +173,14 @@ class ProjectIndex:
         return self._config.now
 
     @property
-    def world(self) -> World:
+    def snapshot(self) -> Snapshot:
         """Codex and matcher as the index last saw them."""
-        return self._kept.world
+        return self._kept.snapshot
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
         """Files that look like documents and are not, with the reason, by path."""
-        skipped = dict(self._builder.skipped)
+        skipped = dict(self._refresher.skipped)
         return tuple(skipped[path] for path in sorted(skipped))
 
     refresh = verb_of("_kept", StoreKeeper.refresh)
@@ -207,11 +207,15 @@ class ProjectIndex:
     def status(self) -> IndexStatus:
         """What the index is doing and what it holds."""
         state, mentions = self.ask(lambda store: (store.state(), count_mentions(store)))
-        builder, watcher = self._builder, self._watcher
-        warnings = (*(builder.world.warnings if builder.world else ()), self._config.warning, self._kept.trouble)
+        refresher, watcher = self._refresher, self._watcher
+        warnings = (
+            *(refresher.snapshot.warnings if refresher.snapshot else ()),
+            self._config.warning,
+            self._kept.trouble,
+        )
         return IndexStatus(
             state=self._kept.state,
-            progress=builder.progress,
+            progress=refresher.progress,
             watching=watcher is not None,
             documents=state.documents,
             paragraphs=state.paragraphs,

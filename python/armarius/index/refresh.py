@@ -15,13 +15,13 @@ from armarius.index.committing import BATCH, Commits
 from armarius.index.mentions import find_mentions
 from armarius.index.name_learning import NameLearner, Pass
 from armarius.index.settings import LiveConfig, reader_note
-from armarius.index.snapshot import World, read_records, read_world
-from armarius.index.source import DocumentSource, Found
+from armarius.index.snapshot import Snapshot, read_records, read_snapshot
+from armarius.index.source import DocumentSource, ReadBatch
 from armarius.index.status import Outcome, Progress
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, FileRow, Learnt, Note, Put, Remove, Restamp
 
-__all__ = ["Builder"]
+__all__ = ["Refresher"]
 
 _NO_CODEX = ("chapter", "code")  # kinds that describe no entities
 
@@ -38,7 +38,7 @@ class _Known:
     reader: str | None
 
 
-class Builder:
+class Refresher:
     """Makes a store equal to a source, and keeps what it learns on the way.
 
     Args:
@@ -47,7 +47,7 @@ class Builder:
         config: The configuration as it is now.
 
     Attributes:
-        world: Codex and matcher, or None before the first refresh.
+        snapshot: Codex and matcher, or None before the first refresh.
         skipped: By path.
         progress: Of the refresh that runs or ran last.
         cancelled: Set it to stop between two transactions.
@@ -57,7 +57,7 @@ class Builder:
 
     def __init__(self, source: DocumentSource, authored: Authored, config: LiveConfig) -> None:
         self.config = config
-        self.world: World | None = None
+        self.snapshot: Snapshot | None = None
         self.skipped: dict[str, Skipped] = {}
         self.progress = Progress(0, 0, "")
         self.cancelled = threading.Event()
@@ -93,14 +93,14 @@ class Builder:
         stamp = self._source.stamp()
         difference = self._source.compare(known.files, only=only, force=force)
         if self._is_outdated(known):
-            self.load_world(store)
+            self.load_snapshot(store)
         if not only:
             self.skipped = {}
         self.skipped.update((skipped.path, skipped) for skipped in difference.skipped)
         self.progress = Progress(0, len(difference.to_read) + len(difference.removed), "")
         commits = Commits(
             store, known.generation, self.progress, lambda done: self._report(done, report), self.cancelled.is_set,
-            lambda: [] if known.names == "" or known.names == self._world.names else [Note("names", "")],
+            lambda: [] if known.names == "" or known.names == self._snapshot.match_digest else [Note("names", "")],
         )  # fmt: skip
         learning = Pass(self._names, store)
         written: dict[str, str] = {}  # path to the names that were looked for in it
@@ -111,15 +111,15 @@ class Builder:
                 break
             if self._take_in(found) or self.is_authored_anew() or graph is None:
                 commits.before(self._renew_world(store, graph))
-                graph = self._world.graph
-            self.world, learnt = learning.learn(self._world, found.changes)
+                graph = self._snapshot.codex_digest
+            self.snapshot, learnt = learning.learn(self._snapshot, found.changes)
             counted = {row.path: row for row in learnt}
             if not self._write(commits, found.changes, counted, written):
                 break
             rest += counted.values()
         else:
             rest += self._settle_mentions(store, written)
-            rest += learning.finish(self._world)
+            rest += learning.finish(self._snapshot)
             if force:
                 rest.append(Note("reader", reader))
             if commits.finish(rest) and stamp and not only:
@@ -129,14 +129,14 @@ class Builder:
         outcome.seconds = time.monotonic() - started
         return outcome
 
-    def load_world(self, store: Store) -> World:
+    def load_snapshot(self, store: Store) -> Snapshot:
         """Codex and matcher from what the store holds."""
         rows = store.documents(kinds=("setting", "outline", "note"))
         self._describing = {document.path: document for document in store.documents_of([row.path for row in rows])}
         self._authored_stamp = self._authored.stamp()
-        self.world = self._names.recall(store, read_world(self._authored, self._in_order()))
+        self.snapshot = self._names.recall(store, read_snapshot(self._authored, self._in_order()))
         self.loaded.set()
-        return self.world
+        return self.snapshot
 
     def differs(self, store: Store) -> int:
         """How many documents differ from the index, at the cost of one comparison; -1 when something else may."""
@@ -158,9 +158,9 @@ class Builder:
         return self._authored.stamp() != self._authored_stamp
 
     @property
-    def _world(self) -> World:
-        assert self.world is not None, "asked before the first refresh"
-        return self.world
+    def _snapshot(self) -> Snapshot:
+        assert self.snapshot is not None, "asked before the first refresh"
+        return self.snapshot
 
     def _known(self, store: Store) -> _Known:
         """What the store holds, read again when it is at another generation."""
@@ -174,12 +174,12 @@ class Builder:
     def _is_outdated(self, known: _Known) -> bool:
         """No world yet, or another process has built another one since."""
         return (
-            self.world is None
-            or known.graph not in (None, self.world.graph)
-            or known.names not in (None, "", self.world.names)
+            self.snapshot is None
+            or known.graph not in (None, self.snapshot.codex_digest)
+            or known.names not in (None, "", self.snapshot.match_digest)
         )
 
-    def _take_in(self, found: Found) -> bool:
+    def _take_in(self, found: ReadBatch) -> bool:
         """Remember what was skipped and what describes entities; True when the latter changed."""
         told = False
         for change in found.changes:
@@ -202,12 +202,12 @@ class Builder:
             for change in read_records(self._authored)
             if tuple(store.records(change.collection)) != change.records
         ]
-        world = read_world(self._authored, self._in_order())
-        if self.world is not None and self.world.cast == world.cast:
-            world = world.with_habits(self.world.habits)
-        self.world = world
-        if graph != world.graph:
-            changes += (world.rows(), Note("graph", world.graph))
+        snapshot = read_snapshot(self._authored, self._in_order())
+        if self.snapshot is not None and self.snapshot.people_digest == snapshot.people_digest:
+            snapshot = snapshot.with_name_model(self.snapshot.name_model)
+        self.snapshot = snapshot
+        if graph != snapshot.codex_digest:
+            changes += (snapshot.rows(), Note("graph", snapshot.codex_digest))
         return changes
 
     def _in_order(self) -> list[Document]:
@@ -225,20 +225,20 @@ class Builder:
             batch = changes[at : at + BATCH]
             documents = [change.document for change in batch if isinstance(change, Put)]
             learnt = [counted.pop(document.path) for document in documents if document.path in counted]
-            if not commits.documents(batch, [*find_mentions(self._world, documents), *learnt]):
+            if not commits.documents(batch, [*find_mentions(self._snapshot, documents), *learnt]):
                 return False
-            written.update((document.path, self._world.names) for document in documents)
+            written.update((document.path, self._snapshot.match_digest) for document in documents)
         return True
 
     def _settle_mentions(self, store: Store, written: Mapping[str, str]) -> list[Change]:
         """Find all mentions again when the stored ones were found with other names."""
-        names = self._world.names
+        names = self._snapshot.match_digest
         if store.note("names") == names and all(one == names for one in written.values()):
             return []
         changes: list[Change] = []
         paths = [path for path in store.files() if written.get(path) != names]
         for at in range(0, len(paths), BATCH):
-            changes += find_mentions(self._world, store.documents_of(paths[at : at + BATCH]))
+            changes += find_mentions(self._snapshot, store.documents_of(paths[at : at + BATCH]))
         return [*changes, Note("names", names)]
 
     def _report(self, done: Progress, report: Callable[[Progress], None] | None) -> None:

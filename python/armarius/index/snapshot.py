@@ -12,55 +12,57 @@ from armarius.codex.load import build_codex
 from armarius.codex.model import Codex, Constraint, Entity, Memory
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning
-from armarius.names import Habits
+from armarius.names import NameModel
 from armarius.store.rows import EntityRow, Graph, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, kind_of
 from armarius.warnings_table import NAME_UNUSABLE
 
-__all__ = ["World", "read_records", "read_world"]
+__all__ = ["Snapshot", "read_records", "read_snapshot"]
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class Snapshot:
     """A codex and its matcher.
 
     Attributes:
         codex: As built from the documents and the authored files.
         matcher: Over every entity, whatever its context level, with the habits; every answer is made with it.
-        habits: What the project's prose taught about these names.
-        cast: Digest of what habits are learnt about: ids, names, aliases, kinds, and what is said of persons.
-        names: Digest of all that decides what is a mention: mentions found with another one are out of date.
-        graph: Digest of the whole codex.
+        name_model: What the project's prose taught about these names.
+        people_digest: Digest of what habits are learnt about: ids, names, aliases, kinds, and what is said of persons.
+        match_digest: Digest of all that decides what is a mention: mentions found with another one are out of date.
+        codex_digest: Digest of the whole codex.
         warnings: Of the codex, and of entities whose names cannot be matched.
     """
 
     codex: Codex
     matcher: EntityMatcher
-    habits: Habits
-    cast: str
-    names: str
-    graph: str
+    name_model: NameModel
+    people_digest: str
+    match_digest: str
+    codex_digest: str
     warnings: tuple[ContextWarning, ...] = ()
 
-    def with_habits(self, habits: Habits) -> "World":
+    def with_name_model(self, name_model: NameModel) -> "Snapshot":
         """The same codex, its names found by other habits."""
-        if habits == self.habits:
+        if name_model == self.name_model:
             return self
-        if habits.policy == self.habits.policy:  # other figures, the same mentions
-            return replace(self, habits=habits)
-        matcher, _ = EntityMatcher.of_usable(self.codex.entities, habits=habits)
-        return replace(self, matcher=matcher, habits=habits, names=_digest([self.cast, habits.policy]))
+        if name_model.policy == self.name_model.policy:  # other figures, the same mentions
+            return replace(self, name_model=name_model)
+        matcher, _ = EntityMatcher.from_valid(self.codex.entities, name_model=name_model)
+        return replace(
+            self, matcher=matcher, name_model=name_model, match_digest=_digest([self.people_digest, name_model.policy])
+        )
 
-    def with_cast(self, entities: Sequence[Entity]) -> "World":
+    def with_entities(self, entities: Sequence[Entity]) -> "Snapshot":
         """The same world with further entities, of a graph that no file describes."""
         codex = replace(self.codex, entities=(*self.codex.entities, *entities))
-        matcher, faults = EntityMatcher.of_usable(codex.entities, habits=self.habits)
+        matcher, faults = EntityMatcher.from_valid(codex.entities, name_model=self.name_model)
         warnings = tuple(NAME_UNUSABLE(fault=fault) for fault in faults)
         return replace(
             self,
             codex=codex,
             matcher=matcher,
-            graph=_digest([self.graph, entities]),
+            codex_digest=_digest([self.codex_digest, entities]),
             warnings=tuple(dict.fromkeys((*self.warnings, *warnings))),
         )
 
@@ -74,17 +76,24 @@ class World:
         return Graph(tuple(entities), tuple(relations))
 
 
-def read_world(authored: Authored, documents: Iterable[Document]) -> World:
+def read_snapshot(authored: Authored, documents: Iterable[Document]) -> Snapshot:
     """The world of a project from its documents (chapters and code are passed over) and what was authored.
 
-    It has no habits yet; see `World.with_habits`.
+    It has no habits yet; see `Snapshot.with_name_model`.
     """
     codex = build_codex(documents, authored.declared(), authored=AuthoredCodex(authored).read())
-    matcher, faults = EntityMatcher.of_usable(codex.entities)
+    matcher, faults = EntityMatcher.from_valid(codex.entities)
     warnings = (*codex.warnings, *(NAME_UNUSABLE(fault=fault) for fault in faults))
-    habits, cast = Habits(), _digest([_naming(entity) for entity in codex.entities])
-    names, graph = _digest([cast, habits.policy]), _digest([codex.entities, codex.relations])
-    return World(codex, matcher, habits, cast, names, graph, warnings)
+    name_model, people_digest = NameModel(), _digest([_naming(entity) for entity in codex.entities])
+    return Snapshot(
+        codex=codex,
+        matcher=matcher,
+        name_model=name_model,
+        people_digest=people_digest,
+        match_digest=_digest([people_digest, name_model.policy]),
+        codex_digest=_digest([codex.entities, codex.relations]),
+        warnings=warnings,
+    )
 
 
 def _naming(entity: Entity) -> tuple[object, ...]:

@@ -17,11 +17,11 @@ from typing import Protocol, runtime_checkable
 from armarius.documents.document import Document, FileStamp, Skipped
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
-__all__ = ["Difference", "DocumentSource", "Found"]
+__all__ = ["DocumentSource", "ReadBatch", "SourceChanges"]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class SourceChanges:
     """How a source differs from what an index knows.
 
     Attributes:
@@ -45,7 +45,7 @@ class Difference:
 
 
 @dataclass(slots=True)
-class Found:
+class ReadBatch:
     """What reading some documents brought: changes in path order, and what turned out to be none."""
 
     changes: list[Put | Remove | Restamp] = field(default_factory=list)
@@ -65,7 +65,9 @@ class DocumentSource(Protocol):
         """Differs after any change of any text; asked per request, so it must be cheap. "" when it cannot say."""
         ...
 
-    def compare(self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False) -> Difference:
+    def compare(
+        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+    ) -> SourceChanges:
         """How the source differs from what an index knows.
 
         Args:
@@ -75,7 +77,7 @@ class DocumentSource(Protocol):
         """
         ...
 
-    def read(self, difference: Difference, known: Mapping[str, FileRow]) -> Iterator[Found]:
+    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """Read what differs, a bounded number of bytes at a time, and say what must change in the index.
 
         A document is `Put` when its text is another than the index has (or with `force`), `Restamp`ed when only its

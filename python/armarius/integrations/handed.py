@@ -7,7 +7,7 @@ methods are Python: what those say is exact.
 
 from typing import Any
 
-from armarius.assembly.escape import neutralise
+from armarius.assembly.escape import escape
 from armarius.hits import Hit
 from armarius.integrations.methods import wire
 
@@ -22,7 +22,7 @@ def handed(value: Any) -> Any:  # noqa: ANN401 - JSON in, JSON out
     Cost: one pass over the text.
     """
     if isinstance(value, str):
-        return neutralise(value)
+        return escape(value)
     if isinstance(value, list | tuple):
         return [handed(item) for item in value]
     if isinstance(value, dict):
@@ -32,7 +32,7 @@ def handed(value: Any) -> Any:  # noqa: ANN401 - JSON in, JSON out
 
 def handed_hit(hit: Hit) -> dict[str, Any]:
     """A found paragraph; its highlights stand where the words stand in the text handed over."""
-    highlights = [[len(neutralise(hit.text[:end])) for end in span] for span in hit.highlights]
+    highlights = [[len(escape(hit.text[:end])) for end in span] for span in hit.highlights]
     return {**handed(wire(hit)), "highlights": highlights}
 
 

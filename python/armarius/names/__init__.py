@@ -1,29 +1,29 @@
 """What a project's own documents teach about its names: short ones that are used, longer ones that are nobody's, words.
 
-Deterministic, each finding with its figures; `EntityMatcher(entities, habits=…)` takes it into account:
+Deterministic, each finding with its figures; `EntityMatcher(entities, name_model=…)` takes it into account:
 
 >>> from armarius import EntityMatcher
 >>> people = [{"id": "li", "name": "李纨", "type": "character", "aliases": ["大奶奶"]}]
->>> habits = learn_habits(people, ["李璜家的璜大奶奶来了。", "那璜大奶奶道", "大奶奶说"])
->>> print(habits.longer[0].because)
+>>> learnt = learn_names(people, ["李璜家的璜大奶奶来了。", "那璜大奶奶道", "大奶奶说"])
+>>> print(learnt.longer[0].because)
 璜大奶奶 occurs 2 times, 67 % of all 璜: somebody else's title
->>> EntityMatcher(people, habits=habits).find_all("璜大奶奶和大奶奶")
+>>> EntityMatcher(people, name_model=learnt).find_all("璜大奶奶和大奶奶")
 [Mention(entity_id='li', term='大奶奶', start=5, end=8)]
 
 forms.py chinese.py western.py family.py (the forms that a name allows)   people.py (who they are)
 counts.py usage.py (what is counted)   derived.py learn.py (what holds)   lexicon.py (words, of `lexicon/names.toml`)
 
-`Counts` are what is counted in one document, a `Tally` is their sum: what is learnt is a function of the documents
+`Counts` are what is counted in one document, `NameCounts` are their sum: what is learnt is a function of the documents
 alone, whatever the order and number of steps in which they came (docs/decisions/0043). What is learnt are the records
-of `armarius.text.habits`, each with its figures; a threshold is a constant of `learn.py`.
+of `armarius.text.name_model`, each with its figures; a threshold is a constant of `learn.py`.
 """
 
-from armarius.names.counts import Counts, Tally
-from armarius.names.learn import habits_of, learn_habits
-from armarius.text.habits import (
+from armarius.names.counts import Counts, NameCounts
+from armarius.names.learn import learn_names, model_of
+from armarius.text.name_model import (
     DoubtfulAlias,
-    Habits,
     LongerName,
+    NameModel,
     RefusedName,
     ShortName,
 )
@@ -31,11 +31,11 @@ from armarius.text.habits import (
 __all__ = [
     "Counts",
     "DoubtfulAlias",
-    "Habits",
     "LongerName",
+    "NameCounts",
+    "NameModel",
     "RefusedName",
     "ShortName",
-    "Tally",
-    "habits_of",
-    "learn_habits",
+    "learn_names",
+    "model_of",
 ]

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
-__all__ = ["Counts", "Tally"]
+__all__ = ["Counts", "NameCounts"]
 
 _TITLE: Final = letters("han", "bare_titles")
 _HAN: Final = ord(HAN_LAST) - ord(HAN_FIRST) + 1
-# What is counted, and of how many parts its keys are; `Tally` says what each is.
+# What is counted, and of how many parts its keys are; `NameCounts` says what each is.
 _PARTS: Final = {
     "given": 1, "counted": 1, "titled": 2, "heads": 2, "followed": 2, "times": 2, "uses": 2, "beside": 3,
 }  # fmt: skip
@@ -48,7 +48,7 @@ class Counts:
     Attributes:
         characters: Places of Han characters in Unicode, from the first Han character on, ascending; and how often each
             occurs: two rows of int64.
-        counters: By name, as the attributes of `Tally`; only what was seen.
+        counters: By name, as the attributes of `NameCounts`; only what was seen.
     """
 
     characters: "tuple[Numbers, Numbers]"
@@ -83,7 +83,7 @@ class Counts:
         return cls((table[0], table[1]), counters)
 
 
-class Tally:
+class NameCounts:
     """Sums of counts over documents, for the names of some entities.
 
     Args:

@@ -14,7 +14,7 @@ from armarius.names.family import (
 from armarius.names.people import Form
 from armarius.names.usage import Usage
 from armarius.names.western import title_gender
-from armarius.text.habits import (
+from armarius.text.name_model import (
     DoubtfulAlias,
     LongerName,
     RefusedName,
@@ -23,7 +23,7 @@ from armarius.text.habits import (
 from armarius.text.scripts import is_han
 from armarius.text.tokens import TokenCounter
 
-__all__ = ["Found", "short_names"]
+__all__ = ["DerivedNames", "short_names"]
 
 # A form used so often without anybody acting is a word, whatever it looks like.
 _OFTEN: Final = 20
@@ -33,7 +33,7 @@ _COMMONER: Final = 4
 _STRANGER: Final = 2  # times that another family name stands in front of a Chinese given name
 
 
-class Found:
+class DerivedNames:
     """What was decided."""
 
     def __init__(self) -> None:
@@ -59,9 +59,9 @@ class Found:
         self.refused.append(RefusedName(text, tuple(sorted(ids)), because))
 
 
-def short_names(usage: Usage) -> Found:
+def short_names(usage: Usage) -> DerivedNames:
     """Decide about every form of a cast, by how the prose uses it."""
-    found = Found()
+    found = DerivedNames()
     beside: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
     for (text, side, word), count in usage.beside.items():
         beside[text][side, word] = count
@@ -83,7 +83,7 @@ def _seen(usage: Usage, text: str) -> int:
     return sum(usage.of(text, use) for use in ("bare", "inside", "initial", "small"))
 
 
-def _han(found: Found, usage: Usage, form: Form, beside: dict[tuple[str, str], int]) -> None:
+def _han(found: DerivedNames, usage: Usage, form: Form, beside: dict[tuple[str, str], int]) -> None:
     because = _as_person(usage, form)
     if because is None:
         if _seen(usage, form.text):
@@ -119,7 +119,7 @@ def _as_person(usage: Usage, form: Form) -> str | None:
     return "nobody else has it"
 
 
-def _spaced(found: Found, usage: Usage, form: Form, beside: dict[tuple[str, str], int]) -> None:
+def _spaced(found: DerivedNames, usage: Usage, form: Form, beside: dict[tuple[str, str], int]) -> None:
     text, owner = form.text, form.person.id
     inside, initial, small = (usage.of(text, use) for use in ("inside", "initial", "small"))
     if small and not inside and form.kind != "byname":

@@ -7,7 +7,7 @@ from armarius.names.lexicon import groups, words
 from armarius.names.people import Form, Person
 from armarius.names.usage import Usage
 from armarius.names.western import bare, title_gender
-from armarius.text.habits import RefusedName, ShortName
+from armarius.text.name_model import RefusedName, ShortName
 
 __all__ = ["chinese_titles", "counted_as_things", "is_near", "western_titles"]
 

@@ -8,14 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from armarius.names.counts import Tally
+from armarius.names.counts import NameCounts
 from armarius.names.derived import short_names
 from armarius.names.lexicon import letters
-from armarius.text.habits import DoubtfulAlias, Habits, LongerName
 from armarius.text.matcher import kind_of, names_of
+from armarius.text.name_model import DoubtfulAlias, LongerName, NameModel
 from armarius.text.scripts import is_han
 
-__all__ = ["habits_of", "learn_habits"]
+__all__ = ["learn_names", "model_of"]
 
 _TITLE: Final = letters("han", "bare_titles")
 _FUNCTION: Final = letters("han", "function")
@@ -31,7 +31,7 @@ _SMALL: Final = 3
 _ENOUGH: Final = 40
 
 
-def learn_habits(entities: Iterable[object], texts: Iterable[str]) -> Habits:
+def learn_names(entities: Iterable[object], texts: Iterable[str]) -> NameModel:
     """Learn from documents which aliases are parts of longer names and which are plain words.
 
     Chinese habits are learnt only about entities whose `type` says that they are persons or things.
@@ -43,20 +43,20 @@ def learn_habits(entities: Iterable[object], texts: Iterable[str]) -> Habits:
     Returns:
         Habits, sorted by text, then alias.
 
-    Cost: that of `Tally.count`.
+    Cost: that of `NameCounts.count`.
     """
-    tally = Tally(entities)
+    tally = NameCounts(entities)
     for counts in tally.count(list(texts)):
         tally.add(counts)
-    return habits_of(tally)
+    return model_of(tally)
 
 
-def habits_of(tally: Tally) -> Habits:
+def model_of(tally: NameCounts) -> NameModel:
     """What the counts teach; a function of the counts alone."""
     names = short_names(tally.usage)
     longer = {one.text: one for one in [*names.longer, *_titles(tally), *_compounds(tally)]}
     doubtful = {one.alias: one for one in [*names.doubtful, *_doubtful(tally)]}
-    return Habits(
+    return NameModel(
         longer=tuple(longer[text] for text in sorted(longer)),
         doubtful=tuple(doubtful[alias] for alias in sorted(doubtful)),
         short=tuple(sorted(names.short, key=lambda one: (one.text, one.entity_id))),
@@ -64,7 +64,7 @@ def habits_of(tally: Tally) -> Habits:
     )
 
 
-def _titles(tally: Tally) -> list[LongerName]:
+def _titles(tally: NameCounts) -> list[LongerName]:
     """璜大奶奶: a bare title behind a given name that hardly occurs otherwise is that person's title."""
     longer = []
     for (character, title), count in tally.titled.items():
@@ -77,7 +77,7 @@ def _titles(tally: Tally) -> list[LongerName]:
     return longer
 
 
-def _compounds(tally: Tally) -> list[LongerName]:
+def _compounds(tally: NameCounts) -> list[LongerName]:
     """一把鸳鸯剑: what is counted as a thing is one, and so is the word that it heads."""
     longer = []
     for alias, head in tally.heads:
@@ -89,7 +89,7 @@ def _compounds(tally: Tally) -> list[LongerName]:
     return longer
 
 
-def _doubtful(tally: Tally) -> list[DoubtfulAlias]:
+def _doubtful(tally: NameCounts) -> list[DoubtfulAlias]:
     """珍珠, 鹦哥: a rare name that has nothing of the usual one in it."""
     times: defaultdict[str, Counter[str]] = defaultdict(Counter)
     owners: defaultdict[str, set[str]] = defaultdict(set)
@@ -114,7 +114,7 @@ def _doubtful(tally: Tally) -> list[DoubtfulAlias]:
     return list(doubtful.values())
 
 
-def _words_in_lower_case(tally: Tally, times: Mapping[str, Counter[str]]) -> list[DoubtfulAlias]:
+def _words_in_lower_case(tally: NameCounts, times: Mapping[str, Counter[str]]) -> list[DoubtfulAlias]:
     """Will, Hope, Rose: in edited prose a capitalised name is not written small; what is, is another word."""
     doubtful = {}
     for entity_id, names in map(names_of, tally.entities):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from armarius.names.lexicon import words
-from armarius.text.habits import FormKind
 from armarius.text.matcher import field_of, kind_of, names_of
+from armarius.text.name_model import FormKind
 from armarius.text.sentences import LEADING_CLAUSE, after_sentence
 
 __all__ = ["Form", "Gender", "Person", "persons_of", "stated_gender"]

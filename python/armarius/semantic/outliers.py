@@ -9,7 +9,7 @@ import numpy as np
 from armarius.store.vector_rows import unit_rows
 from armarius.store.vectors_protocol import Vectors
 
-__all__ = ["PROBES", "Background", "Near", "Nearby"]
+__all__ = ["PROBES", "Near", "Nearby", "NoiseFloor"]
 
 PROBES = (
     (
@@ -69,7 +69,7 @@ class Nearby:
 
 
 @dataclass(frozen=True, slots=True)
-class Background:
+class NoiseFloor:
     """How similar a question about something else is to just anything, so that only what stands out counts as found.
 
     Every query has a nearest paragraph, also one about something the project never mentions, and each model has its own
@@ -85,7 +85,7 @@ class Background:
     least: float
 
     @classmethod
-    def of(cls, sample: Vectors, probes: Sequence[Vectors], count: int) -> "Background":
+    def of(cls, sample: Vectors, probes: Sequence[Vectors], count: int) -> "NoiseFloor":
         """From some stored vectors (float32, shape (m, dimension)) and the vectors of each group of probes.
 
         The group that lies highest decides: a model that cannot read a script finds everything in it alike.

@@ -11,7 +11,7 @@ from armarius.embedders.protocol import (
 )
 from armarius.errors import EmbeddingError
 from armarius.semantic.hits import SemanticStatus
-from armarius.semantic.outliers import PROBES, Background, Near
+from armarius.semantic.outliers import PROBES, Near, NoiseFloor
 from armarius.semantic.query_vectors import QueryVectors
 from armarius.semantic.queue import EmbeddingQueue
 from armarius.store.fingerprint import require_same
@@ -51,7 +51,7 @@ class Semantic:
         self._embedders = {embedder.fingerprint: embedder}
         self._queries = QueryVectors()
         self._lock = threading.Lock()
-        self._backgrounds: dict[int, Background] = {}
+        self._backgrounds: dict[int, NoiseFloor] = {}
         self._probes: dict[Fingerprint, list[Vectors]] = {}
         self._closing = False
         self.queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
@@ -196,7 +196,7 @@ class Semantic:
         self._take_background()
         self._storage.refresh(cancelled=lambda: self._closing)
 
-    def _take_background(self) -> Background | None:
+    def _take_background(self) -> NoiseFloor | None:
         serving = self._storage.sets().get("serving")
         with self._lock:
             embedder = self._embedders.get(serving.fingerprint) if serving else None
@@ -206,6 +206,6 @@ class Semantic:
             self._probes = {embedder.fingerprint: [embedder.embed(group) for group in PROBES]}
         sample = self._storage.sample(serving, _BACKGROUND)
         count = self._storage.counts(serving.id).embedded
-        background = Background.of(sample, self._probes[embedder.fingerprint], count)
+        background = NoiseFloor.of(sample, self._probes[embedder.fingerprint], count)
         self._backgrounds = {serving.id: background}
         return background

@@ -37,7 +37,7 @@ class Snapshot(Protocol):
         ...
 
     @property
-    def graph(self) -> str:
+    def codex_digest(self) -> str:
         """A digest of the codex: another one means other cards."""
         ...
 
@@ -51,7 +51,7 @@ class IndexOfProject(Protocol):
         ...
 
     @property
-    def world(self) -> Snapshot:
+    def snapshot(self) -> Snapshot:
         """Codex and matcher as the index last saw them."""
         ...
 
@@ -212,10 +212,10 @@ class ProjectRecall:
                     self._semantic.close()
                 self._semantic = Semantic(store, self._embedder, background=self._background)
                 self._store, self._cards_of = store, ""
-            world = self._index.world
-            if world.graph != self._cards_of:
-                self._cards_of = world.graph
-                self._semantic.changed(cards={entity.id: entity_card(entity) for entity in world.codex.entities})
+            snapshot = self._index.snapshot
+            if snapshot.codex_digest != self._cards_of:
+                self._cards_of = snapshot.codex_digest
+                self._semantic.changed(cards={entity.id: entity_card(entity) for entity in snapshot.codex.entities})
             return self._semantic
 
 

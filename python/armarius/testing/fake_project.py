@@ -18,7 +18,7 @@ from armarius.config import Config, parse_config
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document
 from armarius.errors import CodexError, DocumentSkipped, UnknownDocument
-from armarius.index.source import Difference, Found
+from armarius.index.source import ReadBatch, SourceChanges
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
 __all__ = ["FakeAuthored", "FakeSource"]
@@ -62,7 +62,9 @@ class FakeSource:
         """See `DocumentSource`."""
         return f"memory {self._changes}"
 
-    def compare(self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False) -> Difference:
+    def compare(
+        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+    ) -> SourceChanges:
         """See `DocumentSource`."""
         with self._lock:
             stamps = {path: stamp for path, stamp in self._stamps.items() if _is_wanted(path, only)}
@@ -73,11 +75,11 @@ class FakeSource:
             if force or path not in known or known[path].stamp != stamps[path]
         ]
         gone = tuple(sorted(path for path in known if path not in stamps and _is_wanted(path, only)))
-        return Difference(tuple(to_read), gone, force=force)
+        return SourceChanges(tuple(to_read), gone, force=force)
 
-    def read(self, difference: Difference, known: Mapping[str, FileRow]) -> Iterator[Found]:
+    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """See `DocumentSource`."""
-        found = Found([Remove(path) for path in difference.removed])
+        found = ReadBatch([Remove(path) for path in difference.removed])
         for stamp in difference.to_read:
             row = known.get(stamp.path)
             try:

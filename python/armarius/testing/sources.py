@@ -18,7 +18,7 @@ import pytest
 
 from armarius.documents.document import make_document
 from armarius.errors import DocumentSkipped, UnknownDocument
-from armarius.index.source import Difference, DocumentSource
+from armarius.index.source import DocumentSource, SourceChanges
 from armarius.store.rows import FileRow, Put, Remove
 
 __all__ = ["DocumentSourceConformance"]
@@ -184,7 +184,7 @@ class DocumentSourceConformance:
         index = self.fill(source)
         self.write(source, "chapters/ch001.md", "改了。".encode())
         difference = source.compare(index.known)
-        assert isinstance(difference, Difference)
+        assert isinstance(difference, SourceChanges)
         self.remove(source, "chapters/ch001.md")
         changes = [change for found in source.read(difference, index.known) for change in found.changes]
         assert changes == [Remove("chapters/ch001.md")]

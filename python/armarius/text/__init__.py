@@ -1,6 +1,6 @@
 """Text and nothing else: names found in it, tokens counted, cut to a number of tokens, searched on disk.
 
-matcher.py (`EntityMatcher`, over `rust/matching`)   habits.py (what it heeds beside the aliases)
+matcher.py (`EntityMatcher`, over `rust/matching`)   name_model.py (what it heeds beside the aliases)
 tokens.py (`TokenCounter`, over `rust/tokens`)   truncate.py   grep.py (over `rust/files`)
 sentences.py (the one set of marks)   scripts.py (the ranges of scripts)   folding.py (two spellings of one word)
 near.py (which name was probably meant)

@@ -1,31 +1,12 @@
 """Search a folder as it is on disk, index or no index: the ripgrep engine inside the process."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import armarius._core as _core
+from armarius._core import ScanHit
 
 __all__ = ["ScanHit", "ScanHits", "scan"]
-
-
-@dataclass(frozen=True, slots=True)
-class ScanHit:
-    """One match in one line; `text[start:end]` is what matched.
-
-    Attributes:
-        path: Relative to the scanned folder, `/` between parts.
-        line: 1-based line number.
-        start: First code point of the match in `text`.
-        end: One past its last code point.
-        text: The whole line without its line break; bytes that are not UTF-8 became U+FFFD.
-    """
-
-    path: str
-    line: int
-    start: int
-    end: int
-    text: str
 
 
 class ScanHits(list[ScanHit]):
@@ -84,4 +65,4 @@ def scan(
     hits, unread, truncated = _core.scan(
         Path(root), pattern, regex=regex, case_sensitive=case_sensitive, globs=list(globs), limit=limit
     )
-    return ScanHits([ScanHit(*hit) for hit in hits], unread=unread, truncated=truncated)
+    return ScanHits(hits, unread=unread, truncated=truncated)

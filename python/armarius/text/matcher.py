@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 import armarius._core as _core
 from armarius._core import Match, Mention, Rejection
 from armarius.shown import Shown
-from armarius.text.habits import Habits, ShortName
+from armarius.text.name_model import NameModel, ShortName
 
 __all__ = ["EntityMatcher", "Match", "Matches", "Mention", "Rejection"]
 
@@ -38,7 +38,7 @@ class EntityMatcher:
             optionally, `aliases` and `type`. Entries with the same id are one entity. Where the type is
             `character` or `item`, Chinese surroundings that turn the name into a plain word are read as
             such (二姐 in 二姐姐, 宝玉 in 一块宝玉). The context level is the business of whoever uses the mentions.
-        habits: What `armarius.names.learn_habits` learnt from the project's documents; None for nothing.
+        name_model: What `armarius.names.learn_names` learnt from the project's documents; None for nothing.
 
     Raises:
         ValueError: A name or alias is empty, blank or invisible; the message names the entity.
@@ -50,33 +50,35 @@ class EntityMatcher:
 
     __slots__ = ("_core", "_derived", "_uncased")
 
-    def __init__(self, entities: Iterable[object] = (), *, habits: Habits | None = None) -> None:
+    def __init__(self, entities: Iterable[object] = (), *, name_model: NameModel | None = None) -> None:
         named: list[tuple[str, str, list[str]]] = []
         for entity in entities:
             entity_id, names = names_of(entity)
             named.append((entity_id, kind_of(entity), names))
         ids = {entity_id for entity_id, _, _ in named}
-        short = [one for one in habits.short if one.entity_id in ids] if habits else []
+        short = [one for one in name_model.short if one.entity_id in ids] if name_model else []
         named += [(one.entity_id, "person", [one.text]) for one in short]
-        self._uncased: Final = {one.alias.lower() for one in habits.doubtful if one.rule == "case"} if habits else set()
+        self._uncased: Final = (
+            {one.alias.lower() for one in name_model.doubtful if one.rule == "case"} if name_model else set()
+        )
         self._derived: Final = {(one.entity_id, one.text.lower()): one for one in short}
-        longer = [one.text for one in habits.longer] if habits else []
+        longer = [one.text for one in name_model.longer] if name_model else []
         doubts: list[tuple[str, str, str]] = (
-            [(one.alias, one.rule, one.usual) for one in habits.doubtful] if habits else []
+            [(one.alias, one.rule, one.usual) for one in name_model.doubtful] if name_model else []
         )
         self._core: Final = _core.EntityMatcher(named, longer, doubts)
 
     @classmethod
-    def of_usable(
-        cls, entities: Iterable[object] = (), *, habits: Habits | None = None
+    def from_valid(
+        cls, entities: Iterable[object] = (), *, name_model: NameModel | None = None
     ) -> "tuple[EntityMatcher, list[str]]":
         """A matcher of those entities whose names can be matched, and what is wrong with the others."""
         known = list(entities)
         try:
-            return cls(known, habits=habits), []
+            return cls(known, name_model=name_model), []
         except ValueError:
             faults: list[str] = []
-            return cls(cls.usable(known, faults), habits=habits), faults
+            return cls(cls.usable(known, faults), name_model=name_model), faults
 
     @classmethod
     def usable(cls, entities: Iterable[object], faults: list[str] | None = None) -> list[object]:
@@ -128,7 +130,7 @@ class EntityMatcher:
         """
         return self._core.find_all(text)
 
-    def find_asked(self, text: str) -> list[Mention]:
+    def find_in_question(self, text: str) -> list[Mention]:
         """`find_all` of a question: a name doubted in prose (珍珠, also a word) is meant when nobody else is named.
 
         Returns:

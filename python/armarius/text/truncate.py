@@ -87,10 +87,10 @@ def truncate(
     reach = (max_tokens + _SLACK) * _CHARACTERS_PER_TOKEN
     low, high = max(0, middle - reach), min(length, middle + reach)
     window = text if (low, high) == (0, length) else text[low:high]
-    start, end, tokens, settled = _core.truncate(window, max_tokens, keep, middle - low, boundary, core)
-    inside = settled and (low == 0 or start > 0) and (high == length or end < high - low)
+    cut = _core.truncate(window, max_tokens, keep, middle - low, boundary, core)
+    inside = cut.settled and (low == 0 or cut.start > 0) and (high == length or cut.end < high - low)
     if not inside and window is not text:
         low = 0
-        start, end, tokens, _ = _core.truncate(text, max_tokens, keep, middle, boundary, core)
-    start, end = low + start, low + end
-    return Truncated(text[start:end], start, end, tokens, (start, end) != (0, length))
+        cut = _core.truncate(text, max_tokens, keep, middle, boundary, core)
+    start, end = low + cut.start, low + cut.end
+    return Truncated(text[start:end], start, end, cut.tokens, (start, end) != (0, length))

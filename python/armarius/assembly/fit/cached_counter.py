@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-__all__ = ["Counter", "Measured"]
+__all__ = ["CachedCounter", "Counter"]
 
 
 class Counter(Protocol):
@@ -28,7 +28,7 @@ class Counter(Protocol):
         ...
 
 
-class Measured:
+class CachedCounter:
     """A counter that remembers.
 
     Pieces of a prompt recur from request to request; each is counted once. The memory is bounded
@@ -61,6 +61,6 @@ class Measured:
             return [fresh[text] if text in fresh else known[text] for text in texts]
         return [known[text] for text in texts]
 
-    def fresh(self, text: str) -> int:
+    def count_uncached(self, text: str) -> int:
         """Tokens of `text`, counted now and not remembered: prompts, which differ every time."""
         return self.counter.count(text)

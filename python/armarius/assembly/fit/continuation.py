@@ -10,11 +10,11 @@ items that nothing names go if the room is wanted, and the window around the cur
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from armarius.assembly.admit import Intake, canonical
-from armarius.assembly.escape import neutralise
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.admit import Admitted, canonical
+from armarius.assembly.escape import escape
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.place import FULL, OMITTED, Previous
-from armarius.assembly.fit.plan import Choice, Fitted, Plan, is_window
+from armarius.assembly.fit.plan import Choice, FittedPrompt, Plan, is_window
 from armarius.assembly.fit.prefix import common_prefix
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.assembly.render import Placed
@@ -47,18 +47,18 @@ def still_true(
 
 
 def fit(
-    intake: Intake,
-    measured: Measured,
+    admitted: Admitted,
+    measured: CachedCounter,
     profile: BudgetProfile,
     available: int,
     previous: Previous,
     true: Collection[str],
     window_most: int | None = None,
-) -> tuple[Plan, Fitted]:
+) -> tuple[Plan, FittedPrompt]:
     """The prompt that shares most with the previous one and lacks nothing that one without history would have.
 
     Args:
-        intake: The candidates of this request.
+        admitted: The candidates of this request.
         measured: The counter.
         profile: The rules for dividing.
         available: The budget less the reserve.
@@ -72,7 +72,7 @@ def fit(
     Cost: without a previous prompt one fit; else a logarithm of its items in allocations, and a second fit where
     the prompt changes.
     """
-    plain = Plan(intake, measured, profile, Previous(), window_most=window_most)
+    plain = Plan(admitted, measured, profile, Previous(), window_most=window_most)
     if not previous.prompt:
         return plain, plain.fit(available)
     line = _line(plain, previous, true)
@@ -87,7 +87,7 @@ def fit(
             fitted = plan.fit(available)
     except BudgetError:
         # A counter that does not add up: what was chosen beside the held items may take more in the end.
-        plan, kept, rest = Plan(intake, measured, profile, previous, window_most=window_most), [], None
+        plan, kept, rest = Plan(admitted, measured, profile, previous, window_most=window_most), [], None
         fitted = plan.fit(available)
     moved = fitted.anchor_moved or rest is not None or len(kept) < len(line)
     return plan, replace(fitted, anchor_moved=moved)
@@ -102,7 +102,7 @@ def _line(plain: Plan, previous: Previous, true: Collection[str]) -> list[Placed
         was = item.candidate
         now = offered.get(was.id)
         # A heading that is new to this prompt may be one that an item of the previous prompt was free to spell.
-        if now is None and was.id in true and was.content not in contents and _harmless(item, plain.intake.groups):
+        if now is None and was.id in true and was.content not in contents and _harmless(item, plain.admitted.groups):
             evidence = (*(e for e in was.evidence if e != PREVIOUS), PREVIOUS)
             line.append(replace(item, candidate=replace(was, pinned=False, evidence=evidence)))
         elif now is not None and (now.content, now.group) == (was.content, was.group):
@@ -111,19 +111,19 @@ def _line(plain: Plan, previous: Previous, true: Collection[str]) -> list[Placed
 
 
 def _harmless(item: Placed, groups: tuple[str, ...]) -> bool:
-    return all(neutralise(text, groups) == text for text in (item.text, item.candidate.content))
+    return all(escape(text, groups) == text for text in (item.text, item.candidate.content))
 
 
-def carry(intake: Intake, items: Sequence[Placed]) -> Intake:
-    """`intake` with the items that it does not offer itself."""
-    offered = {(c.layer, c.id) for c in intake.candidates}
+def carry(admitted: Admitted, items: Sequence[Placed]) -> Admitted:
+    """`admitted` with the items that it does not offer itself."""
+    offered = {(c.layer, c.id) for c in admitted.candidates}
     staying = {(i.candidate.layer, i.candidate.id): i.candidate for i in items}
     staying = {key: candidate for key, candidate in staying.items() if key not in offered}
     if not staying:
-        return intake
-    omitted = tuple(o for o in intake.omitted if (o.layer, o.id) not in staying or o.reason != "no match")
-    candidates = tuple(sorted([*intake.candidates, *staying.values()], key=canonical))
-    return replace(intake, candidates=candidates, omitted=omitted)
+        return admitted
+    omitted = tuple(o for o in admitted.omitted if (o.layer, o.id) not in staying or o.reason != "no match")
+    candidates = tuple(sorted([*admitted.candidates, *staying.values()], key=canonical))
+    return replace(admitted, candidates=candidates, omitted=omitted)
 
 
 @dataclass
@@ -164,8 +164,8 @@ class _Attempt:
         entering = {item.candidate.id for item in held} | self._cut
         barred = [c.id for c in self.plain.candidates if c.layer == "retrieved" and c.id not in entering]
         measured, profile = self.plain.measured, self.plain.profile
-        intake = carry(self.plain.intake, kept)
-        return Plan(intake, measured, profile, previous, held, barred, self.window_most)
+        admitted = carry(self.plain.admitted, kept)
+        return Plan(admitted, measured, profile, previous, held, barred, self.window_most)
 
     def most(self) -> int:
         """How many items of the line fit, from its first on, beside all that is wanted."""
@@ -198,7 +198,7 @@ class _Attempt:
                 return False
         return True
 
-    def behind(self, fitted: Fitted, kept: Sequence[Placed]) -> list[Placed] | None:
+    def behind(self, fitted: FittedPrompt, kept: Sequence[Placed]) -> list[Placed] | None:
         """What stays of `kept` when what stands behind the first change gives way; None when nothing need change."""
         rendered = fitted.rendered
         spans = zip(rendered.placed, rendered.spans, strict=True)

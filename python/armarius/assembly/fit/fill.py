@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from armarius.assembly.escape import group_heading, neutralise
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.escape import escape, group_heading
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.place import Previous
-from armarius.assembly.fit.plan import Fitted, Plan, is_window
+from armarius.assembly.fit.plan import FittedPrompt, Plan, is_window
 from armarius.assembly.render import SEPARATOR, Placed, closing_piece, heading_piece, opening_piece, render
 from armarius.records import Candidate, Offer, Row
 
@@ -34,8 +34,8 @@ def window_share(plan_limit: int, least: int) -> int:
 
 
 def fill(
-    plan: Plan, fitted: Fitted, offer: Offer, available: int, previous: Previous, window_most: int | None
-) -> Fitted:
+    plan: Plan, fitted: FittedPrompt, offer: Offer, available: int, previous: Previous, window_most: int | None
+) -> FittedPrompt:
     """`fitted` with the paragraphs of `offer` that fit beside it.
 
     Args:
@@ -56,7 +56,7 @@ def fill(
             break
         placed = filling.place(rows)
         rendered = render(filling.arranged(placed))
-        total = plan.measured.fresh(rendered.prompt)
+        total = plan.measured.count_uncached(rendered.prompt)
         if total <= limit:
             line = min((row.score for row in rows if not row.asked), default=0.0)
             return replace(fitted, rendered=rendered, token_count=total, entered=len(placed), line=line)
@@ -71,7 +71,7 @@ class _Filling:
     """One prompt being filled."""
 
     plan: Plan
-    fitted: Fitted
+    fitted: FittedPrompt
     offer: Offer
     previous: Previous
 
@@ -81,7 +81,7 @@ class _Filling:
         return group_heading(self.offer.group)
 
     @property
-    def _measured(self) -> Measured:
+    def _measured(self) -> CachedCounter:
         return self.plan.measured
 
     def room(self, limit: int, window_most: int | None) -> int:
@@ -126,7 +126,7 @@ class _Filling:
         """The row of a paragraph of the previous prompt that reads as it did."""
         path, _, number = item.candidate.source.removeprefix("rag:passage:").rpartition("#")
         row = self.offer.row(path, int(number)) if number.isdecimal() else None
-        return row if row is not None and item.text.endswith(neutralise(row.text, self.plan.intake.groups)) else None
+        return row if row is not None and item.text.endswith(escape(row.text, self.plan.admitted.groups)) else None
 
     def _shown(self) -> str:
         """What the immediate layer says already."""
@@ -136,9 +136,9 @@ class _Filling:
     def place(self, rows: Sequence[Row]) -> list[Placed]:
         """The rows as they stand in the prompt, each under its heading unless it continues the one before."""
         placed, before = [], None
-        groups = self.plan.intake.groups
+        groups = self.plan.admitted.groups
         for row in rows:
-            text = neutralise(_head(row, before), groups) + neutralise(row.text, groups)
+            text = escape(_head(row, before), groups) + escape(row.text, groups)
             candidate = Candidate(
                 id=row.source,
                 layer="retrieved",
@@ -171,7 +171,7 @@ class _Filling:
 class _Taken:
     """Rows taken so far, and the room they leave."""
 
-    def __init__(self, measured: Measured, shown: str, room: int) -> None:
+    def __init__(self, measured: CachedCounter, shown: str, room: int) -> None:
         self.rows: dict[str, Row] = {}
         self._measured = measured
         self._shown = shown

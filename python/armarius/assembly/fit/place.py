@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.prefix import window
 from armarius.assembly.fit.sizes import Size
 from armarius.assembly.fit.window import cut
@@ -41,7 +41,7 @@ def place(
     candidates: Sequence[Candidate],
     sizes: Sequence[Size],
     decisions: Sequence[int],
-    measured: Measured,
+    measured: CachedCounter,
     windows: Mapping[str, tuple[int, str]],
 ) -> tuple[list[Placed], bool]:
     """The items that `decisions` let in, and whether a window starts elsewhere than in the previous prompt."""
@@ -71,7 +71,7 @@ def _started(candidate: Candidate, windows: Mapping[str, tuple[int, str]]) -> in
     return found if found >= 0 else None
 
 
-def _cut(candidate: Candidate, size: Size, tokens: int, before: int | None, measured: Measured) -> tuple[int, int]:
+def _cut(candidate: Candidate, size: Size, tokens: int, before: int | None, measured: CachedCounter) -> tuple[int, int]:
     allowed = tokens - measured.count(SEPARATOR)
     for _ in range(4):
         if candidate.keep == "around":
@@ -84,7 +84,7 @@ def _cut(candidate: Candidate, size: Size, tokens: int, before: int | None, meas
         end -= len(piece) - len(piece.rstrip())
         if start >= end:
             return 0, 0
-        over = measured.fresh(size.text[start:end] + SEPARATOR) - tokens
+        over = measured.count_uncached(size.text[start:end] + SEPARATOR) - tokens
         if over <= 0:
             return start + size.base, end + size.base
         allowed -= over

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from armarius.assembly.admit import Intake
-from armarius.assembly.fit.allocate import Division
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.admit import Admitted
+from armarius.assembly.fit.allocate import Allocator
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.place import (
     FULL,
     OMITTED,
@@ -25,7 +25,7 @@ from armarius.assembly.render import (
 from armarius.errors import BudgetError
 from armarius.records import Candidate, LayerName
 
-__all__ = ["Choice", "Fitted", "Plan", "is_window"]
+__all__ = ["Choice", "FittedPrompt", "Plan", "is_window"]
 
 # Slack after cutting at a boundary that is worth another round of allocation.
 _REFILL_TOKENS = 64
@@ -34,7 +34,7 @@ _NOTHING = Size("", 0, 0, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedPrompt:
     """A prompt that fits, and the account of it.
 
     Attributes:
@@ -77,7 +77,7 @@ class Plan:
     """Everything that is known before the budget is: candidates, their sizes, the rules for dividing.
 
     Args:
-        intake: The candidates.
+        admitted: The candidates.
         measured: The counter.
         profile: The rules.
         previous: Whose windows are continued.
@@ -91,19 +91,19 @@ class Plan:
 
     def __init__(
         self,
-        intake: Intake,
-        measured: Measured,
+        admitted: Admitted,
+        measured: CachedCounter,
         profile: BudgetProfile,
         previous: Previous,
         held: Sequence[Placed] = (),
         barred: Collection[str] = (),
         window_most: int | None = None,
     ) -> None:
-        self.intake = intake
+        self.admitted = admitted
         self.measured = measured
         self.profile = profile
         self.previous = previous
-        self.candidates = tuple(_binding(candidate) for candidate in intake.candidates)
+        self.candidates = tuple(_binding(candidate) for candidate in admitted.candidates)
         self.places: dict[tuple[LayerName, str], int] = {
             ("retrieved", item.candidate.id): place for place, item in enumerate(held)
         }
@@ -113,14 +113,14 @@ class Plan:
             for index, candidate in enumerate(self.candidates)
             if candidate.layer == "retrieved" and candidate.id in by_id
         }
-        self._division = Division(self.candidates, measured, profile, barred)
+        self._allocator = Allocator(self.candidates, measured, profile, barred)
         self._window_most = window_most
         self._window = next((i for i, one in enumerate(self.candidates) if is_window(one)), None)
 
     def choose(self, available: int) -> Choice:
         """The allocation alone, for comparing plans. Cost: one allocation once the sizes are known."""
         limit = self.profile.limit(available)
-        bars = [self._division.bars(candidate) for candidate in self.candidates]
+        bars = [self._allocator.bars(candidate) for candidate in self.candidates]
         known = iter(
             sizes([c for c, barred in zip(self.candidates, bars, strict=True) if not barred], self.measured, limit)
         )
@@ -134,7 +134,7 @@ class Plan:
         limit = self.profile.limit(available)
         return placed + self._refill(placed, choice.decisions, limit, available, choice.sizes)
 
-    def fit(self, available: int) -> Fitted:
+    def fit(self, available: int) -> FittedPrompt:
         """The best prompt of at most `profile.limit(available)` tokens.
 
         Args:
@@ -155,16 +155,16 @@ class Plan:
             placed, moved = self._place(decisions, measured)
             placed += self._refill(placed, decisions, target, available, measured)
             rendered = render(arrange(placed, self.places))
-            total = self.measured.fresh(rendered.prompt)
+            total = self.measured.count_uncached(rendered.prompt)
             if total <= limit:
-                demanded = sum(size.tokens for size in measured) + self._division.frame
+                demanded = sum(size.tokens for size in measured) + self._allocator.frame
                 entered = {(item.candidate.layer, item.candidate.id) for item in placed}
                 left_out = tuple(
                     (candidate, size.tokens)
                     for candidate, size in zip(self.candidates, measured, strict=True)
                     if (candidate.layer, candidate.id) not in entered
                 )
-                return Fitted(rendered, total, demanded, left_out, granted, moved, rendered, total)
+                return FittedPrompt(rendered, total, demanded, left_out, granted, moved, rendered, total)
             target -= (total - limit) << attempt
             if target < 0:
                 break
@@ -175,13 +175,13 @@ class Plan:
     def _allocate(
         self, target: int, available: int, measured: list[Size], fixed: Mapping[int, int]
     ) -> tuple[list[int], dict[LayerName, int], dict[LayerName, int]]:
-        """`Division.allocate`, the window taking no more than it may."""
+        """`Allocator.allocate`, the window taking no more than it may."""
         at, most = self._window, self._window_most
         if at is None or most is None or measured[at].tokens <= most:
-            return self._division.allocate(target, available, measured, fixed)
+            return self._allocator.allocate(target, available, measured, fixed)
         capped = list(measured)
         capped[at] = replace(measured[at], tokens=most)
-        decisions, granted, used = self._division.allocate(target, available, capped, fixed)
+        decisions, granted, used = self._allocator.allocate(target, available, capped, fixed)
         if decisions[at] == FULL:
             decisions[at] = most
         return decisions, granted, used
@@ -234,7 +234,7 @@ class Plan:
             if index in fixed:
                 continue
             if decision >= 0 and id(candidate) in texts:
-                fixed[index] = self.measured.fresh(texts[id(candidate)] + SEPARATOR)
+                fixed[index] = self.measured.count_uncached(texts[id(candidate)] + SEPARATOR)
                 # The window's slack is what typing grows into, once there is a prompt to continue.
                 if candidate.keep != "around" or candidate.layer != "immediate" or not self.previous.prompt:
                     slack += decision - fixed[index]

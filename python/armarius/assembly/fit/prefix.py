@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.window import cut, reach
 from armarius.records import LAYERS, LayerName
 from armarius.text.sentences import NEXT
@@ -106,7 +106,9 @@ def layer_at(contents: dict[LayerName, str], offset: int) -> tuple[LayerName, in
     return None
 
 
-def window(text: str, anchor: int, max_tokens: int, measured: Measured, before: int | None = None) -> tuple[int, int]:
+def window(
+    text: str, anchor: int, max_tokens: int, measured: CachedCounter, before: int | None = None
+) -> tuple[int, int]:
     """The piece of `text` around `anchor` whose start stays put while its end grows.
 
     Args:

@@ -11,13 +11,13 @@ from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from armarius._core import BudgetLayer
 from armarius.codex.authored.protocol import Authored
 from armarius.errors import BudgetConflict, BudgetError, ConfigError
 from armarius.records import LAYERS, LayerName
 
-__all__ = ["BudgetProfile", "LayerBudget", "LayerRow", "ProfileStore", "layer_budgets"]
+__all__ = ["BudgetProfile", "LayerBudget", "ProfileStore", "layer_budgets"]
 
-LayerRow = tuple[int, int, int, int, int]
 
 # Served first when tokens are scarce: what must not be missed, then what the writer looks at.
 _PRIORITY: dict[LayerName, int] = {"rules": 0, "immediate": 1, "settings": 2, "retrieved": 3}
@@ -187,22 +187,24 @@ class BudgetProfile:
         least = self.layers["immediate"].min
         return 0 if least == _defaults()["immediate"].min else _tokens(least, available, "min") or 0
 
-    def rows(self, available: int, overheads: Mapping[LayerName, int]) -> list[LayerRow]:
-        """The layers as the allocator takes them: basis points, min, max, overhead, priority.
+    def rows(self, available: int, overheads: Mapping[LayerName, int]) -> list[BudgetLayer]:
+        """The layers as the allocator takes them.
 
         Minima that together exceed three quarters of what is available are scaled down to that, so
         that a layer without a minimum is not shut out of a small prompt.
         """
         minima = {name: _tokens(self.layers[name].min, available, "min") or 0 for name in LAYERS}
         asked, bound = sum(minima.values()), available * _MINIMA_PERCENT // 100
-        rows = []
-        for name in LAYERS:
-            layer = self.layers[name]
-            least = minima[name] if asked <= bound else minima[name] * bound // asked
-            rows.append(
-                (round((layer.ratio or 0) * 100), least, self.most(name, available), overheads[name], _PRIORITY[name])
+        return [
+            BudgetLayer(
+                ratio=round((self.layers[name].ratio or 0) * 100),
+                minimum=minima[name] if asked <= bound else minima[name] * bound // asked,
+                maximum=self.most(name, available),
+                overhead=overheads[name],
+                priority=_PRIORITY[name],
             )
-        return rows
+            for name in LAYERS
+        ]
 
     def to_wire(self) -> dict[str, Any]:
         """Plain JSON types."""

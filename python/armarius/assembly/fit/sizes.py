@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from armarius.assembly.fit.cached_counter import Measured
+from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.render import SEPARATOR
 from armarius.records import Candidate
 
@@ -23,7 +23,7 @@ class Size:
     short: int | None
 
 
-def sizes(candidates: Sequence[Candidate], measured: Measured, limit: int) -> list[Size]:
+def sizes(candidates: Sequence[Candidate], measured: CachedCounter, limit: int) -> list[Size]:
     """The sizes of `candidates`, separators included.
 
     Args:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from armarius.assembly.admit import QUERY_SOURCE
 from armarius.assembly.fit.allocate import available_tokens
-from armarius.assembly.fit.plan import Fitted, Plan
+from armarius.assembly.fit.plan import FittedPrompt, Plan
 from armarius.assembly.fit.prefix import stable_hash
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.assembly.render import SEPARATOR
@@ -26,7 +26,7 @@ __all__ = ["account"]
 def account(
     request: AssembleRequest,
     plan: Plan,
-    fitted: Fitted,
+    fitted: FittedPrompt,
     *,
     stamps: Mapping[str, str],
     extra: Sequence[ContextWarning],
@@ -49,9 +49,9 @@ def account(
     available = available_tokens(request, plan.profile)
     contents = fitted.rendered.contents
     items = _items(plan, fitted)
-    tokens = {layer: plan.measured.fresh(contents[layer]) if contents[layer] else 0 for layer in LAYERS}
+    tokens = {layer: plan.measured.count_uncached(contents[layer]) if contents[layer] else 0 for layer in LAYERS}
     said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
-    for layer, warning in plan.intake.warnings:
+    for layer, warning in plan.admitted.warnings:
         said[layer].append(str(warning))
     if "rules" in {item.layer for item in items}:
         share = plan.profile.layers["rules"].ratio or 0
@@ -105,7 +105,7 @@ def account(
     )
 
 
-def _capacity(profile: BudgetProfile, fitted: Fitted, available: int, trimmed: bool) -> list[str]:
+def _capacity(profile: BudgetProfile, fitted: FittedPrompt, available: int, trimmed: bool) -> list[str]:
     said = []
     if fitted.required * 100 >= profile.warn_percent * available:
         percent = 100 * fitted.required / available
@@ -116,7 +116,7 @@ def _capacity(profile: BudgetProfile, fitted: Fitted, available: int, trimmed: b
     return [str(warning) for warning in said]
 
 
-def _items(plan: Plan, fitted: Fitted) -> tuple[PackItem, ...]:
+def _items(plan: Plan, fitted: FittedPrompt) -> tuple[PackItem, ...]:
     """The items of a fitted prompt, in prompt order."""
     rendered = fitted.rendered
     tokens = plan.measured.counts([item.text + SEPARATOR for item in rendered.placed])

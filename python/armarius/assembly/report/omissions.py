@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from armarius.assembly.fit.plan import Fitted, Plan
+from armarius.assembly.fit.plan import FittedPrompt, Plan
 from armarius.assembly.report.items import PackOmission, score_of
 from armarius.records import LAYERS, OmitReason
 
@@ -14,21 +14,23 @@ ROWS = "rag:passages"
 """The one omission that stands for every paragraph on offer that did not enter."""
 
 
-def omissions(plan: Plan, fitted: Fitted) -> tuple[PackOmission, ...]:
+def omissions(plan: Plan, fitted: FittedPrompt) -> tuple[PackOmission, ...]:
     """Everything left out, ordered by layer and source; paragraphs on offer that did not enter are one of them."""
-    refused = [PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect) for o in plan.intake.omitted]
+    refused = [
+        PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect) for o in plan.admitted.omitted
+    ]
     left_out = [
         PackOmission(c.id, c.layer, c.source, "budget", f"{tokens} tokens did not fit", tokens, score_of(c), c.evidence)
         for c, tokens in fitted.left_out
     ]
-    unused = sum(len(offer.rows) for offer in plan.intake.offers) - fitted.entered
+    unused = sum(len(offer.rows) for offer in plan.admitted.offers) - fitted.entered
     if unused > 0:
         detail = f"{unused} more paragraphs are worth less than {fitted.line:.3f}; explain() answers for each"
         left_out.append(PackOmission(ROWS, "retrieved", ROWS, "budget", detail))
     return tuple(sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
 
 
-def unused(plan: Plan, fitted: Fitted, wanted: str) -> Iterator[PackOmission]:
+def unused(plan: Plan, fitted: FittedPrompt, wanted: str) -> Iterator[PackOmission]:
     """A paragraph that was on offer and did not enter: its worth, the line it missed, why.
 
     Args:
@@ -40,7 +42,7 @@ def unused(plan: Plan, fitted: Fitted, wanted: str) -> Iterator[PackOmission]:
     placed = fitted.rendered.placed
     if not number.isdecimal() or any(item.candidate.source == PASSAGE + wanted for item in placed):
         return
-    for offer in plan.intake.offers:
+    for offer in plan.admitted.offers:
         row = offer.row(path, int(number))
         if row is None:
             continue

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from armarius.assembly.fit.place import Previous
-from armarius.assembly.fit.plan import Fitted, Plan
+from armarius.assembly.fit.plan import FittedPrompt, Plan
 from armarius.assembly.fit.prefix import PrefixReport, common_prefix, layer_at
 from armarius.assembly.report.cache_rules import cache_rule, messages
 from armarius.assembly.report.continuation import Continuation
@@ -50,7 +50,7 @@ class Pack:
     granted: dict[LayerName, int]
     stamps: Mapping[str, str]
     _plan: Plan = field(repr=False, compare=False)
-    _fitted: Fitted = field(repr=False, compare=False)
+    _fitted: FittedPrompt = field(repr=False, compare=False)
     _again: Callable[[int], "Pack"] = field(repr=False, compare=False)
 
     @property
@@ -120,7 +120,7 @@ class Pack:
             hash=self.stable_prefix_hash,
             tokens=tokens,
             shared_characters=shared,
-            shared_tokens=measured.fresh(self.prompt[:shared]) if shared else 0,
+            shared_tokens=measured.count_uncached(self.prompt[:shared]) if shared else 0,
             first_difference=layer_at(self.contents, shared) if differs else None,
             minimum_tokens=minimum,
             reaches_minimum=None if minimum is None else tokens >= minimum,
@@ -241,7 +241,7 @@ class Pack:
 
     @property
     def _omitted_count(self) -> int:
-        return len(self._plan.intake.omitted) + len(self._fitted.left_out)
+        return len(self._plan.admitted.omitted) + len(self._fitted.left_out)
 
     def __repr__(self) -> str:
         about = "" if self.counter_exact else "≈"

@@ -29,7 +29,7 @@ def pairs(section: Section) -> list[tuple[str, str, int]]:
     return found
 
 
-def absorb(draft: Draft, section: Section) -> None:
+def add_fields(draft: Draft, section: Section) -> None:
     """Add what stands directly under a heading to `draft`."""
     for item in section.fields:
         add_label(draft, item)
@@ -61,7 +61,7 @@ def absorb_detail(draft: Draft, section: Section) -> None:
             [name for text in [*bullets, *(item.key for item in section.fields)] for name in split_names(text)]
         )
     elif role == "description" and not draft.description:
-        absorb(draft, section)
+        add_fields(draft, section)
     else:
         body = _flat(section)
         if body:

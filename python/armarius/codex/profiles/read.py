@@ -19,8 +19,8 @@ from armarius.codex.model import Origin
 from armarius.codex.profiles.draft import Draft, Profiles, StatedLine
 from armarius.codex.profiles.fields import Field, Section, Table
 from armarius.codex.profiles.fields_to_entity import (
-    absorb,
     absorb_detail,
+    add_fields,
     add_label,
     pairs,
 )
@@ -164,7 +164,7 @@ class _Pages:
 
     def _fill(self, draft: Draft, section: Section, type_: str | None) -> None:
         self.found.drafts.append(draft)
-        absorb(draft, section)
+        add_fields(draft, section)
         for child in section.children:
             if self._is_explicit(child):
                 self._visit(child, type_, setting=True)
@@ -191,7 +191,7 @@ class _Pages:
             }:
                 add_label(draft, Field(key, value if isinstance(value, str) else "、".join(value), 1))
         if owner is not root:
-            absorb(draft, root)
+            add_fields(draft, root)
         self._fill(draft, owner, type_)
         for other in root.children:
             if other is not owner and owner is not root:

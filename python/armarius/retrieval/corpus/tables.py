@@ -90,7 +90,7 @@ class CorpusTables:
     def _adopt(self, codex: Codex, matcher: EntityMatcher | None) -> None:
         self.codex = codex
         self.entities = {entity.id: entity for entity in codex.entities}
-        self.matcher = EntityMatcher.of_usable(codex.entities)[0] if matcher is None else matcher
+        self.matcher = EntityMatcher.from_valid(codex.entities)[0] if matcher is None else matcher
 
     def update(self, document: Document) -> None:
         """Take in a new or changed document."""

@@ -106,7 +106,7 @@ def understand(
     rest = query
     for reference in references:
         rest = _blank(rest, reference.start, reference.end)
-    mentions = tuple(matcher.find_asked(rest))
+    mentions = tuple(matcher.find_in_question(rest))
     tokens = tokens_of(rest)
     relations = tuple(
         RelationWord(rest[found.start : found.end], found.value, found.start, found.end)

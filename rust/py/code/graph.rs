@@ -1,4 +1,4 @@
-//! `Occurrences` and `CodeGraph` for Python; lines and columns are 1-based from here on.
+//! `Occurrences` and `CodeGraph` for Python.
 
 use std::path::PathBuf;
 
@@ -13,23 +13,7 @@ use crate::code::graph::traverse::{Direction, Limits, walk};
 use crate::code::index::occurrences::{Collector, Document, Occurrences as Columns};
 use crate::code::index::scip::{ScipError, read};
 use crate::code::scan::position::pos;
-use crate::code::scan::python::{ScopeKind, outline};
-
-type Occurrence = (String, u32, u32, u32, bool);
-/// `(nodes with depth, edges, truncated, deeper)`
-type Found = (Vec<(u32, u32)>, Vec<EdgeRow>, bool, bool);
-type EdgeRow = (u32, u32, &'static str, String, u32, bool, u32);
-type NodeRow = (
-    String,
-    String,
-    &'static str,
-    bool,
-    String,
-    u32,
-    u32,
-    u32,
-    u32,
-);
+use crate::py::code::rows::{Occurrence, SymbolEdge, SymbolNode, SymbolWalk};
 
 /// Where every symbol of an index stands.
 #[pyclass(frozen, module = "armarius._core")]
@@ -49,26 +33,27 @@ impl Occurrences {
         })
     }
 
-    /// Collect rows of (path, symbol, line, column, end column, is definition).
+    /// Collect what was found elsewhere.
     #[staticmethod]
-    fn from_rows(tool: String, rows: Vec<(String, String, u32, u32, u32, bool)>) -> Self {
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 extracts lists owned")]
+    fn from_rows(tool: String, rows: Vec<Bound<'_, Occurrence>>) -> Self {
         let mut collector = Collector::default();
         collector.tool(tool);
         let mut numbers = rustc_hash::FxHashMap::default();
-        for (path, symbol, line, column, end, definition) in rows {
-            let number = *numbers.entry(path.clone()).or_insert_with(|| {
+        for row in &rows {
+            let row = row.get();
+            let number = *numbers.entry(row.path.clone()).or_insert_with(|| {
                 collector.document(Document {
-                    path,
+                    path: row.path.clone(),
                     ..Document::default()
                 })
             });
-            let start = pos(line.saturating_sub(1), column.saturating_sub(1));
             collector.add(
                 number,
-                &symbol,
-                start,
-                end.saturating_sub(1),
-                definition,
+                &row.symbol,
+                pos(row.line.saturating_sub(1), row.column.saturating_sub(1)),
+                row.end_column.saturating_sub(1),
+                row.is_definition,
                 None,
             );
         }
@@ -95,21 +80,19 @@ impl Occurrences {
         self.0.symbols.iter().map(|s| &**s).collect()
     }
 
-    /// Occurrences of one symbol: (path, line, column, end column, is definition).
+    /// Occurrences of one symbol, its definition included.
     fn references(&self, symbol: &str) -> Vec<Occurrence> {
         let Some(number) = self.0.symbol(symbol) else {
             return Vec::new();
         };
         let rows = self.0.rows.iter().filter(|r| r.symbol == number);
-        rows.map(|r| {
-            let path = self.0.documents[r.document as usize].path.clone();
-            (
-                path,
-                r.start.line + 1,
-                r.start.column + 1,
-                r.end + 1,
-                r.is_definition(),
-            )
+        rows.map(|r| Occurrence {
+            path: self.0.documents[r.document as usize].path.clone(),
+            symbol: symbol.to_string(),
+            line: r.start.line + 1,
+            column: r.start.column + 1,
+            end_column: r.end + 1,
+            is_definition: r.is_definition(),
         })
         .collect()
     }
@@ -126,17 +109,16 @@ impl Occurrences {
 pub struct CodeGraph(Graph);
 
 impl CodeGraph {
-    fn edge(&self, e: &Edge) -> EdgeRow {
-        let path = self.0.documents[e.document as usize].to_string();
-        (
-            e.from,
-            e.to,
-            e.kind.word(),
-            path,
-            e.line + 1,
-            e.exact,
-            e.sites,
-        )
+    fn edge(&self, e: &Edge) -> SymbolEdge {
+        SymbolEdge {
+            origin: e.from,
+            target: e.to,
+            kind: e.kind.word().to_string(),
+            path: self.0.documents[e.document as usize].to_string(),
+            line: e.line + 1,
+            exact: e.exact,
+            sites: e.sites,
+        }
     }
 }
 
@@ -196,38 +178,37 @@ impl CodeGraph {
         self.0.at(path, line.saturating_sub(1))
     }
 
-    /// (name, qualified, kind, external, path, line, header's last line, last line, edges to it).
-    fn node(&self, number: u32) -> PyResult<NodeRow> {
+    /// The node of a number.
+    fn node(&self, number: u32) -> PyResult<SymbolNode> {
         let Some(n) = self.0.nodes.get(number as usize) else {
             return Err(PyIndexError::new_err(format!(
                 "no node {number} among {}",
                 self.0.nodes.len()
             )));
         };
-        let path = if n.external {
-            String::new()
-        } else {
-            self.0.documents[n.document as usize].to_string()
-        };
-        Ok((
-            n.name.to_string(),
-            n.qualified.to_string(),
-            n.kind.word(),
-            n.external,
-            path,
-            n.line + 1,
-            n.header_line + 1,
-            n.end_line + 1,
-            self.0.used(number),
-        ))
+        Ok(SymbolNode {
+            name: n.name.to_string(),
+            qualified: n.qualified.to_string(),
+            kind: n.kind.word().to_string(),
+            external: n.external,
+            path: if n.external {
+                String::new()
+            } else {
+                self.0.documents[n.document as usize].to_string()
+            },
+            line: n.line + 1,
+            header_line: n.header_line + 1,
+            end_line: n.end_line + 1,
+            used: self.0.used(number),
+        })
     }
 
-    /// All edges: (from, to, kind, path, line, exact, sites).
-    fn edges(&self) -> Vec<EdgeRow> {
+    /// All edges.
+    fn edges(&self) -> Vec<SymbolEdge> {
         self.0.edges.iter().map(|e| self.edge(e)).collect()
     }
 
-    /// Breadth first from a node: ([(node, depth)], edges, truncated, deeper).
+    /// Breadth first from a node.
     #[pyo3(signature = (start, *, direction, depth, max_nodes, max_edges, kinds, external))]
     #[expect(clippy::too_many_arguments, reason = "the limits of one walk")]
     fn walk(
@@ -240,7 +221,7 @@ impl CodeGraph {
         max_edges: usize,
         kinds: Vec<String>,
         external: bool,
-    ) -> PyResult<Found> {
+    ) -> PyResult<SymbolWalk> {
         let direction = match direction {
             "callers" => Direction::Callers,
             "callees" => Direction::Callees,
@@ -266,54 +247,12 @@ impl CodeGraph {
             external,
         };
         let found = py.detach(|| walk(&self.0, start, direction, &limits));
-        let edges = found.edges.iter().map(|e| self.edge(e)).collect();
-        Ok((found.nodes, edges, found.truncated, found.deeper))
+        let edges = found.edges.iter().map(|e| Py::new(py, self.edge(e)));
+        Ok(SymbolWalk {
+            nodes: found.nodes,
+            edges: edges.collect::<PyResult<_>>()?,
+            truncated: found.truncated,
+            deeper: found.deeper,
+        })
     }
-}
-
-/// Functions and classes of Python source: (kind, name, name's line, first line, header's last line, last line).
-#[pyfunction]
-pub fn python_outline(text: &str) -> Vec<(&'static str, String, usize, usize, usize, usize)> {
-    let newlines: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
-    let line = |offset: usize| newlines.partition_point(|&n| n < offset) + 1;
-    let found = outline(text).blocks;
-    found
-        .into_iter()
-        .map(|b| {
-            let kind = if b.kind == ScopeKind::Class {
-                "class"
-            } else {
-                "function"
-            };
-            let name = text[b.name.clone()].to_string();
-            (
-                kind,
-                name,
-                line(b.name.start),
-                line(b.extent.start),
-                line(b.header_end),
-                line(b.extent.end),
-            )
-        })
-        .collect()
-}
-
-/// Whether an id names a symbol, rather than a local, a parameter or nothing.
-#[pyfunction]
-pub fn is_symbol(symbol: &str) -> bool {
-    crate::code::index::symbol_id::parse(symbol).is_some()
-}
-
-/// Definitions with bodies in braces: (is a class, name, first line, last line), outermost first.
-#[pyfunction]
-pub fn brace_outline(text: &str) -> Vec<(bool, String, usize, usize)> {
-    let newlines: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
-    let line = |offset: usize| newlines.partition_point(|&n| n < offset) + 1;
-    crate::code::scan::blocks::blocks(text)
-        .into_iter()
-        .map(|b| {
-            let name = text[b.name].to_string();
-            (b.container, name, line(b.extent.start), line(b.extent.end))
-        })
-        .collect()
 }

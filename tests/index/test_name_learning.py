@@ -10,7 +10,7 @@ from tests.index.conftest import mentions_of, put
 
 import armarius
 from armarius.index.project_index import ProjectIndex
-from armarius.names import Counts, Tally
+from armarius.names import Counts, NameCounts
 from armarius.store.rows import Learnt, Note
 from armarius.store.sqlite.store import SqliteStore
 
@@ -39,7 +39,7 @@ def found(index, path):
 
 def test_names_that_are_words_are_no_mentions_in_the_index(village):
     with ProjectIndex.open(village) as index:
-        assert [one.alias for one in index.world.habits.doubtful] == ["玉簪"]
+        assert [one.alias for one in index.snapshot.name_model.doubtful] == ["玉簪"]
         assert set(found(index, "chapters/ch001.md")) == {"苏雁"}
         assert found(index, "chapters/ch002.md") == []
 
@@ -48,7 +48,7 @@ def test_a_saved_chapter_that_changes_a_habit_changes_the_mentions_of_the_others
     with ProjectIndex.open(village) as index:
         put(village, "chapters/ch002.md", "# 第二章 集市\n\n集市散了。\n")
         index.refresh()
-        assert [one.rule for one in index.world.habits.doubtful] == ["beside"]
+        assert [one.rule for one in index.snapshot.name_model.doubtful] == ["beside"]
         put(village, "chapters/ch001.md", f"# 第一章 绣坊\n\n{USUAL}\n\n她买了玉簪。\n")
         index.refresh()
         assert "玉簪" in found(index, "chapters/ch001.md")
@@ -75,8 +75,8 @@ def test_an_index_that_grew_save_by_save_equals_one_built_in_one_go(village, tmp
         if step % 5 == 4:
             monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / f"fresh{step}"))
             with ProjectIndex.open(village) as fresh:
-                assert fresh.world.habits == index.world.habits
-                assert fresh.world.names == index.world.names
+                assert fresh.snapshot.name_model == index.snapshot.name_model
+                assert fresh.snapshot.match_digest == index.snapshot.match_digest
                 for path in fresh.store.files():
                     assert mentions_of(fresh, path) == mentions_of(index, path)
                 assert fresh.store.learnt("names") == index.store.learnt("names")
@@ -86,18 +86,18 @@ def test_an_index_that_grew_save_by_save_equals_one_built_in_one_go(village, tmp
 
 def test_reopening_reads_the_habits_and_counts_nothing(village, monkeypatch):
     with ProjectIndex.open(village) as index:
-        learnt = index.world.habits
+        learnt = index.snapshot.name_model
     time.sleep(0.06)  # until the stamps are trusted
-    monkeypatch.setattr(Tally, "count", lambda *_: pytest.fail("counted again"))
+    monkeypatch.setattr(NameCounts, "count", lambda *_: pytest.fail("counted again"))
     with ProjectIndex.open(village) as index:
-        assert index.world.habits == learnt != armarius.Habits()
+        assert index.snapshot.name_model == learnt != armarius.NameModel()
 
 
 def test_a_save_after_reopening_counts_only_what_was_saved(village, monkeypatch):
     ProjectIndex.open(village).close()
     counted = []
-    count = Tally.count
-    monkeypatch.setattr(Tally, "count", lambda tally, texts: (counted.extend(texts), count(tally, texts))[1])
+    count = NameCounts.count
+    monkeypatch.setattr(NameCounts, "count", lambda tally, texts: (counted.extend(texts), count(tally, texts))[1])
     with ProjectIndex.open(village) as index:
         put(village, "chapters/ch003.md", "# 第三章\n\n苏雁走了。\n")
         index.refresh(["chapters/ch003.md"])
@@ -108,10 +108,10 @@ def test_habits_are_learnt_anew_when_a_profile_names_others(village):
     with ProjectIndex.open(village) as index:
         put(village, "spec/people.md", PEOPLE.replace("玉簪", "阿雁"))
         index.refresh()
-        assert index.world.habits.doubtful == ()
+        assert index.snapshot.name_model.doubtful == ()
         put(village, "spec/people.md", PEOPLE)
         index.refresh()
-        assert [one.alias for one in index.world.habits.doubtful] == ["玉簪"]
+        assert [one.alias for one in index.snapshot.name_model.doubtful] == ["玉簪"]
 
 
 def test_habits_survive_another_process_that_learnt_others(village):
@@ -119,21 +119,21 @@ def test_habits_survive_another_process_that_learnt_others(village):
         put(village, "chapters/ch002.md", "# 第二章 集市\n\n集市散了。\n")
         other.refresh()
         one.freshen()
-        assert one.world.habits == other.world.habits
+        assert one.snapshot.name_model == other.snapshot.name_model
         put(village, "chapters/ch003.md", f"# 第三章\n\n{COUNTED}\n")
         one.refresh()
         other.freshen()
-        assert one.world.habits == other.world.habits
-        assert [habit.rule for habit in one.world.habits.doubtful] == ["word"]
-        assert one.store.note("names") == one.world.names
+        assert one.snapshot.name_model == other.snapshot.name_model
+        assert [habit.rule for habit in one.snapshot.name_model.doubtful] == ["word"]
+        assert one.store.note("names") == one.snapshot.match_digest
 
 
 def test_a_damaged_note_is_learnt_again(village):
     with ProjectIndex.open(village) as index:
-        learnt = index.world.habits
+        learnt = index.snapshot.name_model
         index.store.apply([Note("habits", '{"cast": 1')])
     with ProjectIndex.open(village) as index:
-        assert index.world.habits == learnt
+        assert index.snapshot.name_model == learnt
 
 
 NOTHING = {"longer": [], "doubtful": [], "short": [], "refused": []}
@@ -155,15 +155,15 @@ NO_HABITS = [
 ]
 
 
-@pytest.mark.parametrize("habits", NO_HABITS)
-def test_valid_json_of_another_shape_is_learnt_again(habits, village):
+@pytest.mark.parametrize("name_model", NO_HABITS)
+def test_valid_json_of_another_shape_is_learnt_again(name_model, village):
     with ProjectIndex.open(village) as index:
-        learnt = index.world.habits
+        learnt = index.snapshot.name_model
     with ProjectIndex.open(village) as index:
         head = json.loads(index.store.note("habits"))
-        index.store.apply([Note("habits", json.dumps({**head, "habits": habits}))])
+        index.store.apply([Note("habits", json.dumps({**head, "habits": name_model}))])
     with ProjectIndex.open(village) as index:
-        assert index.world.habits == learnt
+        assert index.snapshot.name_model == learnt
 
 
 def packed(rows, places=(), times=()):
@@ -196,11 +196,11 @@ NO_COUNTS = [
 @pytest.mark.parametrize("data", NO_COUNTS)
 def test_counts_of_another_form_are_counted_again(data, village):
     with ProjectIndex.open(village) as index:
-        sound, learnt = index.store.learnt("names"), index.world.habits
+        sound, learnt = index.store.learnt("names"), index.snapshot.name_model
         index.store.apply([Learnt(path, row.kind, row.about, data) for path, row in sound.items()])
         index.store.apply([Note("habits", "")])
     with ProjectIndex.open(village) as index:
-        assert index.world.habits == learnt
+        assert index.snapshot.name_model == learnt
         assert index.store.learnt("names") == sound
 
 
@@ -208,12 +208,12 @@ def test_two_processes_that_save_in_turn_count_what_each_saved_and_read_no_other
     for number in range(3, 60):
         put(village, f"chapters/ch{number:03}.md", f"# 第{number}章\n\n苏雁走了{number}步。\n")
     counted, read = [], []
-    count, documents_of = Tally.count, SqliteStore.documents_of
+    count, documents_of = NameCounts.count, SqliteStore.documents_of
     with ProjectIndex.open(village) as one, ProjectIndex.open(village) as other:
         for index in (one, other):
             put(village, "chapters/ch001.md", f"# 第一章\n\n{id(index)}\n")
             index.refresh()
-        monkeypatch.setattr(Tally, "count", lambda tally, texts: (counted.extend(texts), count(tally, texts))[1])
+        monkeypatch.setattr(NameCounts, "count", lambda tally, texts: (counted.extend(texts), count(tally, texts))[1])
         monkeypatch.setattr(
             SqliteStore, "documents_of", lambda store, paths: (read.extend(paths), documents_of(store, paths))[1]
         )
@@ -225,10 +225,10 @@ def test_two_processes_that_save_in_turn_count_what_each_saved_and_read_no_other
             assert len(read) <= 2
             counted.clear()
             read.clear()
-        assert other.world.habits == one.world.habits
+        assert other.snapshot.name_model == one.snapshot.name_model
     monkeypatch.undo()
     with ProjectIndex.open(village, index_dir=village.parent / "fresh") as fresh:
-        assert fresh.world.habits == other.world.habits
+        assert fresh.snapshot.name_model == other.snapshot.name_model
         with ProjectIndex.open(village) as again:
             assert fresh.store.learnt("names") == again.store.learnt("names")
 
@@ -237,7 +237,7 @@ def broken(*_):
     raise ZeroDivisionError("broken")
 
 
-@pytest.mark.parametrize("part", ["names.Tally.count", "index.name_learning.habits_of", "names.Habits.to_dict"])
+@pytest.mark.parametrize("part", ["names.NameCounts.count", "index.name_learning.model_of", "names.NameModel.to_dict"])
 def test_a_failure_to_learn_fails_no_answer_and_is_told(part, village, monkeypatch, caplog):
     with monkeypatch.context() as patched:
         patched.setattr(f"armarius.{part}", broken)
@@ -249,11 +249,11 @@ def test_a_failure_to_learn_fails_no_answer_and_is_told(part, village, monkeypat
             assert "ZeroDivisionError" in caplog.text
             put(village, "chapters/ch003.md", f"# 第三章\n\n{COUNTED}\n")
             engine.refresh()
-            if part != "names.Habits.to_dict":
+            if part != "names.NameModel.to_dict":
                 assert [one.term for one in engine.mentions("一颗玉簪。她买了玉簪。")] == ["玉簪"]
     with ProjectIndex.open(village) as index:
         assert index.freshen() == ()
-        assert [one.alias for one in index.world.habits.doubtful] == ["玉簪"]
+        assert [one.alias for one in index.snapshot.name_model.doubtful] == ["玉簪"]
         assert found(index, "chapters/ch003.md") == []
 
 
@@ -264,8 +264,8 @@ def test_a_whole_count_holds_few_documents_at_once(documents, village, monkeypat
     ProjectIndex.open(village).close()
     put(village, "spec/people.md", PEOPLE.replace("玉簪", "阿雁"))
     sizes = []
-    count = Tally.count
-    monkeypatch.setattr(Tally, "count", lambda tally, texts: (sizes.append(len(texts)), count(tally, texts))[1])
+    count = NameCounts.count
+    monkeypatch.setattr(NameCounts, "count", lambda tally, texts: (sizes.append(len(texts)), count(tally, texts))[1])
     with ProjectIndex.open(village):
         assert sum(sizes) == documents + 2
         assert max(sizes) <= 32

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, TypeVar, get_args
 
-__all__ = ["DoubtfulAlias", "FormKind", "Habits", "LongerName", "RefusedName", "ShortName"]
+__all__ = ["DoubtfulAlias", "FormKind", "LongerName", "NameModel", "RefusedName", "ShortName"]
 
 FormKind = Literal["given name", "family name", "family name with title", "familiar form", "part of the name", "byname"]
 DoubtRule = Literal["beside", "capital", "case", "inside", "word"]
@@ -79,8 +79,8 @@ class RefusedName:
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
-    """What was learnt, sorted; `EntityMatcher(entities, habits=…)` takes it into account.
+class NameModel:
+    """What was learnt, sorted; `EntityMatcher(entities, name_model=…)` takes it into account.
 
     Attributes:
         longer: Names of nobody that cover an alias.
@@ -108,7 +108,7 @@ class Habits:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, value: dict[str, Any]) -> "Habits":
+    def from_dict(cls, value: dict[str, Any]) -> "NameModel":
         """From what `to_dict` gave.
 
         Raises:
