@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from benches.prefix_peers import Material, contestants
 from benches.record import record
-from benches.replay import replay
+from benches.replay import conversations, replay
 
 import armarius
 from armarius.assembly.fit.prefix import common_prefix
@@ -29,6 +29,7 @@ from armarius.assembly.report.pack import Pack
 MODEL = "deepseek-chat"
 BUDGETS = (3000, 4000, 6000)
 SEEDS = (7, 8, 9)
+QUESTION_BUDGETS = (8000, 16000)
 
 
 def shareable(pack: Pack, before: Pack, counter: armarius.TokenCounter) -> tuple[int, int]:
@@ -185,6 +186,41 @@ def run(corpus: Path, budget: int, seed: int) -> Tally:
             last, previous = prompts, pack
         engine.close()
     return tally
+
+
+def ask(corpus: Path, budget: int) -> dict[str, float]:
+    """Conversations of four questions: what continues, and what of a prompt without history is held."""
+    counter = armarius.TokenCounter.for_model(MODEL)
+    tokens = shared = everything = 0
+    used, held = [], []
+    with armarius.open(corpus, watch=False) as engine:
+        for conversation in conversations(corpus):
+            previous = None
+            for step in conversation:
+                request = {"document": step.document, "cursor": step.cursor, "query": step.query, "model": MODEL}
+                pack = engine.assemble(**request, budget=budget, previous=previous)
+                used.append(pack.token_count / budget)
+                if previous is not None:
+                    value = held_value(engine.assemble(**request, budget=budget), pack)
+                    held += [] if value is None else [value]
+                    tokens += pack.token_count
+                    shared += counter.count(pack.prompt[: common_prefix(previous.prompt, pack.prompt)])
+                    everything += shareable(pack, previous, counter)[0]
+                previous = pack
+    return {
+        "prompts": len(used),
+        "share of prompt tokens that continue the previous prompt": round(shared / tokens, 3),
+        "ceiling in any order": round(everything / tokens, 3),
+        "of the ceiling in any order": round(shared / everything, 3),
+        "mean budget use": round(statistics.mean(used), 3),
+        "value of the items of a prompt without history that is held": round(statistics.mean(held), 3),
+    }
+
+
+def test_four_questions_in_a_row_continue_each_other(corpus):
+    figures = {f"budget {budget}": ask(corpus, budget) for budget in QUESTION_BUDGETS}
+    assert all(one["value of the items of a prompt without history that is held"] >= 0.85 for one in figures.values())
+    record("prefix_questions", figures)
 
 
 def test_prompts_continue_each_other_over_a_writing_task(corpus):

@@ -11,6 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _SESSIONS, _STEPS = 5, 64
+_CONVERSATIONS, _QUESTIONS = 12, 4
+_ASKED = {
+    "zh": ("{}第一次出场是什么情形", "{}和谁有过争执", "{}为什么离开", "{}后来怎么样了"),
+    "en": ("How is {} first described?", "With whom does {} quarrel?", "Why does {} leave?", "What becomes of {}?"),
+}
 
 
 @dataclass(frozen=True)
@@ -52,3 +57,24 @@ def replay(corpus: Path, folder: Path, *, seed: int = 7) -> Iterator[Step]:
                 yield Step(kind, document, at)
             else:
                 yield Step("move", document, max(0, at - chooser.randint(200, 3000)))
+
+
+def conversations(corpus: Path, *, seed: int = 7) -> Iterator[list[Step]]:
+    """Twelve conversations of four questions each about two people of the codex, at the end of one chapter.
+
+    The first two questions are about one of them, the others about the other: what the prompt before held is of use for
+    one step, then no more.
+    """
+    chooser = random.Random(seed)
+    entities = json.loads((corpus / "codex.json").read_text(encoding="utf8"))["entities"]
+    names = [entity["name"] for entity in entities if entity.get("type") == "character"]
+    templates = _ASKED["en" if names[0].isascii() else "zh"]
+    chapters = sorted((corpus / "chapters").glob("*.md"))
+    for path in chooser.sample(chapters, _CONVERSATIONS):
+        people = chooser.sample(names, 2)
+        at = len(path.read_text(encoding="utf8"))
+        document = path.relative_to(corpus).as_posix()
+        yield [
+            Step("ask", document, at, template.format(people[number * 2 // _QUESTIONS]))
+            for number, template in enumerate(templates)
+        ]

@@ -5,7 +5,7 @@ the prompt. Paragraphs are no demand. They enter greedily by worth while they fi
 what a previous prompt held keeps its place, and new ones follow. Neighbours join under one heading.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -26,6 +26,7 @@ _MISSES = 96  # rows in a row that do not fit before the search for a smaller on
 _LEAST = 24  # tokens: no paragraph worth reading is shorter with its heading
 _SUBHEADING = 6  # tokens of the line between two paragraphs of one chapter that are no neighbours
 _REPAIRS = 12
+_KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
 
 
 def window_share(plan_limit: int, least: int) -> int:
@@ -104,8 +105,31 @@ class _Filling:
         return min(room, self.offer.most - frame - held)
 
     def choose(self, room: int) -> list[Row]:
-        """The rows that enter, in the order of the prompt."""
+        """The rows that enter, in the order of the prompt: what a previous one held, from its first row on, then new.
+
+        As many of those are kept as leave room for most of what a prompt without history would hold.
+        """
+        held = [row for row in map(self._still, self.previous.rows) if row is not None]
+        fresh = self._pick((), room)
+        kept, rows = (held, self._pick(held, room)) if held else (held, fresh)
+        if not _serves(rows, fresh):
+            least, most, rows = 0, len(held), fresh
+            while most - least > 1:
+                middle = (least + most) // 2
+                tried = self._pick(held[:middle], room)
+                if _serves(tried, fresh):
+                    least, rows = middle, tried
+                else:
+                    most = middle
+            kept = held[:least]
+        first = {row.source: row for row in kept if row.source in rows}
+        new = sorted((row for source, row in rows.items() if source not in first), key=lambda row: row.place)
+        return [*first.values(), *new]
+
+    def _pick(self, first: Sequence[Row], room: int) -> dict[str, Row]:
+        """Rows by source: `first`, what is asked for, then the best of the offer."""
         taken = _Taken(self._measured, self._shown(), room)
+        taken.greedily(first)
         offered = iter(self.offer.rows)
         asked = []
         for row in offered:  # they come first
@@ -116,11 +140,7 @@ class _Filling:
         if not taken.all(asked):
             taken.greedily(asked)
         taken.greedily(offered)
-        held = [one for one in map(self._still, self.previous.rows) if one is not None]
-        taken.greedily([row for row in held if row.source not in taken.rows])
-        kept = [row.source for row in held if row.source in taken.rows]
-        new = sorted((row for key, row in taken.rows.items() if key not in set(kept)), key=lambda row: row.place)
-        return [*(taken.rows[source] for source in kept), *new]
+        return taken.rows
 
     def _still(self, item: Placed) -> Row | None:
         """The row of a paragraph of the previous prompt that reads as it did."""
@@ -166,6 +186,13 @@ class _Filling:
             else:
                 before.append(item)
         return [*before, *group, *rows, *behind]
+
+
+def _serves(rows: Mapping[str, Row], fresh: Mapping[str, Row]) -> bool:
+    """Whether `rows` are worth nearly what those of a prompt without history are, and hold all that is asked for."""
+    worth, enough = (sum(row.score for row in some.values() if not row.asked) for some in (rows, fresh))
+    asked = {source for source, row in fresh.items() if row.asked}
+    return asked <= rows.keys() and 100 * worth >= _KEPT_PERCENT * enough
 
 
 class _Taken:
