@@ -4,6 +4,7 @@
 later view takes over what has not changed: documents, the tables of the corpus, fetchers.
 """
 
+import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,8 +14,9 @@ from armarius.codex.importers import IMPORTERS
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity
 from armarius.config import Config
+from armarius.corpus.kept import KIND, KeptParts
 from armarius.documents.document import Document, Skipped
-from armarius.errors import ContextWarning, DocumentSkipped, UnknownDocument, UnknownId
+from armarius.errors import ContextWarning, DocumentSkipped, StoreError, UnknownDocument, UnknownId
 from armarius.fetchers.detected import RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.immediate import ImmediateFetcher
@@ -32,13 +34,15 @@ from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.retrieve import Sources
 from armarius.retrieval.signals.vectors import VectorSearch
 from armarius.store.protocol import Store
-from armarius.store.rows import Changed
+from armarius.store.rows import Changed, Learnt
 from armarius.text.matcher import EntityMatcher
 from armarius.text.near import near, near_paths, suggestion
 from armarius.text.tokens import TokenCounter
 from armarius.warnings_table import DOCUMENT_SKIPPED, INDEX_BUILDING, PROJECT_EMPTY, SOURCE_EMPTY
 
 __all__ = ["Project", "ProjectView", "counter_for"]
+
+logger = logging.getLogger("armarius")
 
 _GRAPH = "codex"
 
@@ -246,7 +250,8 @@ class Project:
             self._told = told
         before = None if self._view is None else self._view.corpus
         ready = bool(documents) or not behind
-        corpus = Corpus(documents, snapshot.codex, snapshot.matcher, ready=ready, before=before)
+        kept = KeptParts(snapshot.match_digest, self._kept_rows)
+        corpus = Corpus(documents, snapshot.codex, snapshot.matcher, ready=ready, before=before, kept=kept)
         fetchers = self._given
         if fetchers is None:
             fetchers = (*self._own_fetchers, PassageFetcher(corpus, self._sources), *self._more)
@@ -263,6 +268,14 @@ class Project:
             warnings=(),
             stamps=stamps,
         )
+
+    def _kept_rows(self, paths: Sequence[str] | None) -> Mapping[str, Learnt]:
+        """What the index keeps of documents for retrieval; nothing where it cannot be asked."""
+        try:
+            return self.index.ask(lambda store: store.learnt(KIND, paths))
+        except StoreError as error:
+            logger.warning("%s; the texts are worked out again", error)
+            return {}
 
     def _own(self, snapshot: Snapshot, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
         source = CodexSource(snapshot.codex)

@@ -1,5 +1,6 @@
 //! The documents of a project in path order, immutable; a change makes another corpus that shares what has not changed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -88,6 +89,40 @@ impl Corpus {
             .map(|bytes| wire::from_bytes(bytes.as_ref()))
             .collect();
         Self::new(parts?)
+    }
+
+    /// From (path, number of paragraphs, bytes, where the part begins in them) of each document: the corpus of those that
+    /// can be read, and what is wrong with the others, by path. A part of another document is as damaged as one that
+    /// cannot be read.
+    pub fn recover<P, B>(
+        parts: &[(P, usize, B, usize)],
+    ) -> Result<(Self, BTreeMap<String, String>), CorpusError>
+    where
+        P: AsRef<str> + Sync,
+        B: AsRef<[u8]> + Sync,
+    {
+        let read: Vec<Result<Part, CorpusError>> = parts
+            .par_iter()
+            .map(|(path, paragraphs, bytes, begin)| {
+                let part = wire::from_bytes(bytes.as_ref().get(*begin..).unwrap_or_default())?;
+                let (own, held) = (&part.rows.path, part.rows.paragraphs.len());
+                if own == path.as_ref() && held == *paragraphs {
+                    return Ok(part);
+                }
+                let what = format!("of another document, {own} of {held} paragraphs");
+                Err(CorpusError::Damaged(what))
+            })
+            .collect();
+        let (mut whole, mut damaged) = (Vec::with_capacity(parts.len()), BTreeMap::new());
+        for ((path, ..), part) in parts.iter().zip(read) {
+            match part {
+                Ok(part) => whole.push(part),
+                Err(error) => {
+                    damaged.insert(path.as_ref().to_owned(), error.to_string());
+                }
+            }
+        }
+        Ok((Self::new(whole)?, damaged))
     }
 
     /// The corpus after a change: `changed` replace or join the documents of their paths, `removed` go.

@@ -106,14 +106,15 @@ def test_a_first_index_is_one_transaction(source, authored, store):
     with ProjectIndex.over(source, authored, lambda: store, project_id="novel"):
         (changes,) = store.applied
     assert set(kinds_of(changes)) == {"Graph", "Note", "Put", "Learnt"}
-    assert [change.key for change in changes if isinstance(change, Note)] == ["graph", "names", "habits", "reader"]
+    notes = [change.key for change in changes if isinstance(change, Note)]
+    assert notes == ["graph", "names", "corpus", "habits", "reader"]
 
 
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        ("chapters/ch002.md", "# 第二章\n\n林默走了。\n", {"Put": 1, "Learnt": 2, "Note": 1}),
-        ("spec/people.md", "# 人物\n\n## 林默\n\n- 类型：人物\n", {"Put": 1, "Learnt": 5, "Note": 3, "Graph": 1}),
+        ("chapters/ch002.md", "# 第二章\n\n林默走了。\n", {"Put": 1, "Learnt": 3, "Note": 1}),
+        ("spec/people.md", "# 人物\n\n## 林默\n\n- 类型：人物\n", {"Put": 1, "Learnt": 8, "Note": 3, "Graph": 1}),
     ],
 )
 def test_a_save_is_one_transaction_whatever_follows_from_it(index, source, store, path, text, expected):
@@ -129,6 +130,7 @@ def test_a_new_name_reads_each_document_for_its_names_and_is_one_transaction(ind
     (changes,) = store.applied
     found = [change.path for change in changes if isinstance(change, Learnt) and change.kind == "mentions"]
     assert found == list(NOVEL)
+    assert found == [change.path for change in changes if isinstance(change, Learnt) and change.kind == "corpus"]
     assert not [change for change in changes if isinstance(change, Put)]
     assert len([change for change in changes if isinstance(change, Graph)]) == 1
 

@@ -6,12 +6,13 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from armarius.corpus.kept import part_rows
 from armarius.documents.document import Document
 from armarius.index.snapshot import Snapshot
 from armarius.store.protocol import Store
 from armarius.store.rows import Learnt
 
-__all__ = ["KIND", "DocumentMention", "count_mentions", "find_mentions", "unpack_mentions"]
+__all__ = ["KIND", "DocumentMention", "count_mentions", "find_mentions", "read_names", "unpack_mentions"]
 
 KIND = "mentions"
 _HEAD = struct.Struct("<II")  # mentions inside paragraphs, bytes of the ids; then the ids, then the rows
@@ -54,6 +55,11 @@ def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[Lea
         head = _HEAD.pack(int(inside.sum()), len(names))
         rows.append(Learnt(document.path, KIND, snapshot.match_digest, head + zlib.compress(names + table, _LEVEL)))
     return rows
+
+
+def read_names(snapshot: Snapshot, documents: Sequence[Document]) -> list[Learnt]:
+    """What is kept of documents and depends on names: where these are mentioned, and what retrieval reads."""
+    return [*find_mentions(snapshot, documents), *part_rows(documents, snapshot.matcher, snapshot.match_digest)]
 
 
 def unpack_mentions(row: Learnt) -> list[DocumentMention]:

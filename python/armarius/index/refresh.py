@@ -9,10 +9,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from armarius.codex.authored.protocol import Authored
+from armarius.corpus.kept import FORM, KIND
 from armarius.documents.document import Document, Skipped
 from armarius.errors import ContextWarning
 from armarius.index.committing import BATCH, Commits
-from armarius.index.mentions import find_mentions
+from armarius.index.mentions import read_names
 from armarius.index.name_learning import NameLearner, Pass
 from armarius.index.settings import LiveConfig, reader_note
 from armarius.index.snapshot import Snapshot, read_records, read_snapshot
@@ -225,21 +226,22 @@ class Refresher:
             batch = changes[at : at + BATCH]
             documents = [change.document for change in batch if isinstance(change, Put)]
             learnt = [counted.pop(document.path) for document in documents if document.path in counted]
-            if not commits.documents(batch, [*find_mentions(self._snapshot, documents), *learnt]):
+            if not commits.documents(batch, [*read_names(self._snapshot, documents), *learnt]):
                 return False
             written.update((document.path, self._snapshot.match_digest) for document in documents)
         return True
 
     def _settle_mentions(self, store: Store, written: Mapping[str, str]) -> list[Change]:
-        """Find all mentions again when the stored ones were found with other names."""
+        """Find all names again when the stored ones were found with others, or are kept in another form."""
         names = self._snapshot.match_digest
-        if store.note("names") == names and all(one == names for one in written.values()):
+        same, formed = store.note("names") == names, store.note(KIND) == FORM
+        if same and formed and all(one == names for one in written.values()):
             return []
         changes: list[Change] = []
         paths = [path for path in store.files() if written.get(path) != names]
         for at in range(0, len(paths), BATCH):
-            changes += find_mentions(self._snapshot, store.documents_of(paths[at : at + BATCH]))
-        return [*changes, Note("names", names)]
+            changes += read_names(self._snapshot, store.documents_of(paths[at : at + BATCH]))
+        return [*changes, Note("names", names), *([] if formed else [Note(KIND, FORM)])]
 
     def _report(self, done: Progress, report: Callable[[Progress], None] | None) -> None:
         self.progress = done

@@ -62,6 +62,7 @@ class Snapshot:
             self,
             codex=codex,
             matcher=matcher,
+            match_digest=_digest([self.match_digest, [_naming(entity) for entity in entities]]),
             codex_digest=_digest([self.codex_digest, entities]),
             warnings=tuple(dict.fromkeys((*self.warnings, *warnings))),
         )

@@ -161,6 +161,8 @@ def find(
 
 
 def _people(tables: CorpusTables, asked: Understanding, chapter: int | None, known: Known) -> People:
+    if not (asked.entities and asked.relations):
+        return People(asked.entities, {})  # no word leads anywhere: the ties of the whole cast are not needed
     ties = _ties_at(tables, chapter)
     return people_of(tables, ties.beside(known, chapter=chapter) if known.relations else ties, asked)
 

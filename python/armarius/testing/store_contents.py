@@ -152,6 +152,18 @@ class StoreContents:
         assert store.learnt("names", []) == store.learnt("none") == {}
         assert store.verify() == []
 
+    def test_all_that_was_learnt_from_a_document_comes_and_goes_with_it(self, store: Store) -> None:
+        """Kinds side by side in one `apply`, of any size; a document that is put again begins without them."""
+        path, large = "chapters/ch003.md", bytes(range(256)) * 4_000
+        rows = {kind: Learnt(path, kind, f"about {kind}", large[: 10**at]) for at, kind in enumerate("abcdefg")}
+        store.apply([Put(document(path, "# 第三回"), ""), *rows.values()])
+        assert {kind: store.learnt(kind) for kind in rows} == {kind: {path: row} for kind, row in rows.items()}
+        store.apply([Put(document(path, "# 第三回 又"), ""), rows["a"]])
+        assert [kind for kind in rows if store.learnt(kind)] == ["a"]
+        store.apply([Remove(path), rows["b"]])
+        assert not any(store.learnt(kind) for kind in rows)
+        assert store.verify() == []
+
     def test_state_counts(self, store: Store) -> None:
         """What there is."""
         state = store.state()

@@ -1,5 +1,6 @@
 //! `Corpus`: the parts of a project as one.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -17,7 +18,7 @@ type Costs = Vec<(String, u32, Option<Vec<u32>>, Vec<u32>)>;
 
 /// The documents of a project in path order, immutable; a change makes another that shares what has not changed.
 #[pyclass(frozen, module = "armarius._core")]
-pub struct Corpus(Arc<Whole>);
+pub struct Corpus(pub(in crate::py) Arc<Whole>);
 
 // Arguments are extracted by value: that is how PyO3 hands over a list.
 #[allow(clippy::needless_pass_by_value)]
@@ -36,6 +37,18 @@ impl Corpus {
     #[pyo3(signature = (parts, /))]
     fn open(py: Python<'_>, parts: Vec<PyBackedBytes>) -> PyResult<Self> {
         Ok(Self(Arc::new(py.detach(|| Whole::open(&parts))?)))
+    }
+
+    /// From (path, number of paragraphs, bytes, where what `to_bytes` gave begins) of each document: the corpus of those that can be read, and what is wrong
+    /// with the others, by path.
+    #[staticmethod]
+    #[pyo3(signature = (parts, /))]
+    fn recover(
+        py: Python<'_>,
+        parts: Vec<(PyBackedStr, usize, PyBackedBytes, usize)>,
+    ) -> PyResult<(Self, BTreeMap<String, String>)> {
+        let (corpus, damaged) = py.detach(|| Whole::recover(&parts))?;
+        Ok((Self(Arc::new(corpus)), damaged))
     }
 
     /// The corpus after a change: parts replace or join those of their paths, removed paths go.

@@ -1,18 +1,17 @@
-"""The paragraphs of a project as the core ranks them: one part per document, changed by document.
+"""The paragraphs of a project as the core ranks them: one part per document, changed by document."""
 
-Attributes of a paragraph that the core needs are its span, its role, the unit it stands in (a chapter, a section of
-settings, a line of the outline, a note) and who is mentioned in it.
-"""
-
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import logging
+import threading
+from collections.abc import Callable, Sequence
 
 from armarius._core import Corpus, CorpusPart
-from armarius.documents.document import Document
-from armarius.retrieval.corpus.units import chapters_of
-from armarius.text.matcher import Mention
 
-__all__ = ["Paragraphs", "part_of"]
+__all__ = ["Paragraphs"]
+
+logger = logging.getLogger("armarius")
+
+_FEW = 8  # parts that are read at once
+KeptBytes = tuple[str, int, bytes, int]  # path, number of paragraphs, bytes, where the part begins in them
 
 
 class Paragraphs:
@@ -22,11 +21,33 @@ class Paragraphs:
         self._corpus = Corpus([])
         self._changed: dict[str, CorpusPart] = {}
         self._removed: set[str] = set()
+        self._opening: _Opening | None = None
 
-    def update(self, document: Document, mentions: Sequence[Sequence[Mention]]) -> None:
-        """Take in a new or changed document with the mentions of each paragraph. Cost: one pass over its text."""
-        self._changed[document.path] = part_of(document, mentions)
-        self._removed.discard(document.path)
+    def open(self, parts: Sequence[KeptBytes], anew: Callable[[str], CorpusPart]) -> None:
+        """Take in what a store kept of documents that are new or changed.
+
+        A whole project is read by a thread of its own while the question is being understood; `corpus` waits for it.
+
+        Args:
+            parts: Their bytes.
+            anew: Makes the part of a document whose bytes are damaged.
+
+        Cost: a check of every byte, and one merge; both on all cores.
+        """
+        self._finish()
+        if len(parts) > _FEW and not len(self._corpus) and not self._changed:
+            self._opening = _Opening(parts, anew)
+            return
+        for path, paragraphs, data, begin in parts:
+            try:
+                self.update(path, _read(path, paragraphs, data[begin:]))
+            except ValueError as error:
+                self.update(path, _mended(path, str(error), anew))
+
+    def update(self, path: str, part: CorpusPart) -> None:
+        """Take in a new or changed document."""
+        self._changed[path] = part
+        self._removed.discard(path)
 
     def remove(self, path: str) -> None:
         """Forget a document; unknown paths are no error."""
@@ -36,50 +57,52 @@ class Paragraphs:
     @property
     def corpus(self) -> Corpus:
         """The corpus of this moment. Cost: a few milliseconds after a change."""
+        self._finish()
         if self._changed or self._removed:
             removed = sorted(self._removed & set(self._corpus.paths))
             self._corpus = self._corpus.with_parts(list(self._changed.values()), removed)
             self._changed, self._removed = {}, set()
         return self._corpus
 
-
-def part_of(document: Document, mentions: Sequence[Sequence[Mention]]) -> CorpusPart:
-    """A document as a part of the corpus; `mentions` are those of each of its paragraphs."""
-    spans: list[tuple[int, int, str]] = [(one.start, one.end, one.role) for one in document.paragraphs]
-    part = CorpusPart(document.path, document.kind, document.text, spans, list(_units(document)))
-    rows = [
-        (index, entity, count)
-        for index, found in enumerate(mentions)
-        for entity, count in sorted(Counter(one.entity_id for one in found).items())
-    ]
-    return part.with_entities(rows) if rows else part
+    def _finish(self) -> None:
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            self._corpus, mended = opening.wait()
+            gone = self._removed
+            self._changed = {path: part for path, part in mended.items() if path not in gone} | self._changed
 
 
-def _units(document: Document) -> Iterator[tuple[str, int | None, int]]:
-    """(label, chapter, first paragraph) of the stretches that are ranked as one."""
-    paragraphs = document.paragraphs
-    if not paragraphs:
-        return
-    if document.kind == "outline":
-        yield from ((str(one.index), one.chapter, one.index) for one in paragraphs)
-        return
-    starts: dict[int, tuple[str, int | None]] = {0: ("", document.chapter)}
-    if document.kind == "setting":
-        before = None
-        for one in paragraphs:
-            title = one.heading_path[-1] if one.heading_path else ""
-            if title != before:
-                starts[one.index] = (title, document.chapter)
-                before = title
-    else:
-        for number, section, inside in chapters_of(document):
-            if inside:
-                starts[inside[0].index] = (section, number)
-    first = min(starts.keys() - {0}, default=None)
-    # A title above the first chapter of its file belongs to it.
-    if first is not None and document.kind != "setting" and all(one.role != "body" for one in paragraphs[:first]):
-        starts[0] = starts.pop(first)
-    seen: Counter[str] = Counter()
-    for index, (label, chapter) in sorted(starts.items()):
-        seen[label] += 1
-        yield (label if seen[label] == 1 else f"{label} ({seen[label]})", chapter, index)
+class _Opening:
+    """A corpus that is being read by a thread of its own."""
+
+    def __init__(self, parts: Sequence[KeptBytes], anew: Callable[[str], CorpusPart]) -> None:
+        self._anew = anew
+        self._read: tuple[Corpus, dict[str, str]] | BaseException | None = None
+        self._thread = threading.Thread(target=self._run, args=(list(parts),), name="armarius-corpus", daemon=True)
+        self._thread.start()
+
+    def _run(self, parts: list[KeptBytes]) -> None:
+        try:
+            self._read = Corpus.recover(parts)
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            self._read = error
+
+    def wait(self) -> tuple[Corpus, dict[str, CorpusPart]]:
+        """The corpus of what could be read, and the parts of what could not, made anew."""
+        self._thread.join()
+        if not isinstance(self._read, tuple):
+            raise RuntimeError("the corpus could not be read") from self._read
+        corpus, damaged = self._read
+        return corpus, {path: _mended(path, why, self._anew) for path, why in damaged.items()}
+
+
+def _read(path: str, paragraphs: int, data: bytes) -> CorpusPart:
+    part = CorpusPart.from_bytes(data)
+    if (part.path, len(part)) != (path, paragraphs):
+        raise ValueError(f"corpus part is damaged: of another document, {part.path} of {len(part)} paragraphs")
+    return part
+
+
+def _mended(path: str, why: str, anew: Callable[[str], CorpusPart]) -> CorpusPart:
+    logger.warning("%s: %s; it is worked out again", path, why)
+    return anew(path)

@@ -9,32 +9,31 @@ chapters is several texts. A *section* is one entry of a settings file: a profil
 
 import hashlib
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from armarius.codex import Codex, Entity
+from armarius.corpus.kept import Kept, KeptParts
+from armarius.corpus.part import DocumentPart, TextPart, parts_of
+from armarius.corpus.units import OutlineLine, Section, entries_of, lines_by_text
 from armarius.documents.document import Document
+from armarius.retrieval.corpus.names import DocumentNames
 from armarius.retrieval.corpus.paragraphs import Paragraphs
-from armarius.retrieval.corpus.units import (
-    OutlineLine,
-    Section,
-    Text,
-    chapters_of,
-    entries_of,
-    lines_by_text,
-)
-from armarius.text.matcher import EntityMatcher, Mention
+from armarius.retrieval.corpus.text import Text
+from armarius.text.matcher import EntityMatcher
 
 __all__ = ["CorpusTables"]
 
 _LAST = 1 << 30  # after every chapter
+_FEW = 20  # documents whose rows are read one by one
 
 
 @dataclass(slots=True)
 class _File:
     document: Document
+    names: DocumentNames
     keys: list[int] = field(default_factory=list)
 
     def key(self, section: str) -> int:
@@ -67,6 +66,7 @@ class CorpusTables:
         self.paragraphs = Paragraphs()
         self.memo: dict[tuple[str, str, int | None], Any] = {}
         self.sections_memo: dict[Any, Any] = {}
+        self._kept: KeptParts | None = None
         self._files: dict[str, _File] = {}
         self._places: dict[int, tuple[int, str, int]] = {}
         self._outline_stale = True
@@ -76,34 +76,86 @@ class CorpusTables:
         self._sections_by_label: dict[tuple[str, str], int] | None = None
 
     @classmethod
-    def of(cls, documents: Iterable[Document], codex: Codex, matcher: EntityMatcher | None = None) -> "CorpusTables":
+    def of(
+        cls,
+        documents: Iterable[Document],
+        codex: Codex,
+        matcher: EntityMatcher | None = None,
+        kept: KeptParts | None = None,
+    ) -> "CorpusTables":
         """The tables of a whole project.
 
-        Cost: one pass over all texts; about 0.1 s per million characters of Chinese.
+        Args:
+            documents: All of it.
+            codex: Its entities are looked for.
+            matcher: Finds them; one of the names alone when not given.
+            kept: Where documents may have been worked out before, with the same names.
+
+        Cost: what is kept is read; of what is not, one pass over the text, about .1 s per million Chinese characters.
         """
         tables = cls()
-        tables._adopt(codex, matcher)
-        for document in documents:
-            tables.update(document)
+        tables._adopt(codex, matcher, kept)
+        tables.update(list(documents))
         return tables
 
-    def _adopt(self, codex: Codex, matcher: EntityMatcher | None) -> None:
+    def _adopt(self, codex: Codex, matcher: EntityMatcher | None, kept: KeptParts | None) -> None:
         self.codex = codex
         self.entities = {entity.id: entity for entity in codex.entities}
         self.matcher = EntityMatcher.from_valid(codex.entities)[0] if matcher is None else matcher
+        self._kept = kept
 
-    def update(self, document: Document) -> None:
-        """Take in a new or changed document."""
-        self.remove(document.path)
-        file = self._files[document.path] = _File(document)
-        found = self.matcher.find_batch([document.text[one.start : one.end] for one in document.paragraphs])
-        self.paragraphs.update(document, found)
-        if document.kind == "setting":
-            self._add_sections(file)
-        elif document.kind == "outline":
-            self._outline_stale = True
-        else:
-            self._add_texts(file, found)
+    @property
+    def names(self) -> str | None:
+        """Digest of the names that were looked for; None where nobody knows it."""
+        return None if self._kept is None else self._kept.names
+
+    def adopt(self, codex: Codex, matcher: EntityMatcher, kept: KeptParts) -> None:
+        """Another codex with the same names: what is said of them changes, not where they stand.
+
+        Cost: the sections are read again.
+        """
+        self._adopt(codex, matcher, kept)
+        for file in self._files.values():
+            if file.document.kind == "setting":
+                self._drop_texts(file)
+                self._add_sections(file)
+        self._changed()
+
+    def update(self, documents: Sequence[Document]) -> None:
+        """Take in new or changed documents."""
+        for path in [document.path for document in documents]:
+            self.remove(path)
+        known = self._read(documents)
+        missing = [document for document in documents if document.path not in known]
+        worked = {
+            document.path: part
+            for document, part in zip(missing, parts_of(missing, self.matcher) if missing else (), strict=True)
+        }
+        for path, part in worked.items():
+            self.paragraphs.update(path, part.part)
+        for document in documents:
+            one = known.get(document.path) or worked[document.path]
+            names = DocumentNames(one.names if isinstance(one, Kept) else one, partial(self._worked_out, document))
+            file = self._files[document.path] = _File(document, names)
+            if document.kind == "setting":
+                self._add_sections(file)
+            elif document.kind != "outline":
+                self._add_texts(file, one.texts)
+        self._changed()
+
+    def _read(self, documents: Sequence[Document]) -> dict[str, Kept]:
+        """What is kept of documents, as far as it is sound; their parts are in the corpus."""
+        if self._kept is None or not documents:
+            return {}
+        rows = self._kept.read(None if len(documents) > _FEW else [document.path for document in documents])
+        found = {one.path: kept for one in documents if (kept := self._kept.of(one, rows.get(one.path))) is not None}
+        by_path = {document.path: document for document in documents}
+        parts = [(path, len(by_path[path].paragraphs), one.data, one.part) for path, one in found.items()]
+        self.paragraphs.open(parts, lambda path: self._worked_out(by_path[path]).part)
+        return found
+
+    def _worked_out(self, document: Document) -> DocumentPart:
+        return parts_of([document], self.matcher)[0]
 
     def remove(self, path: str) -> None:
         """Forget a document; unknown paths are no error."""
@@ -111,12 +163,16 @@ class CorpusTables:
         if file is None:
             return
         self.paragraphs.remove(path)
+        self._drop_texts(file)
+        self._changed()
+
+    def _drop_texts(self, file: _File) -> None:
         for key in file.keys:
             self._places.pop(key, None)
             self.texts.pop(key, None)
             if self.sections.pop(key, None) is not None:
                 self.sections_memo.clear()
-        self._changed()
+        file.keys.clear()
 
     def _changed(self) -> None:
         self._outline_stale = True
@@ -124,23 +180,12 @@ class CorpusTables:
         self._texts_by_label = self._sections_by_label = None
         self.memo.clear()
 
-    def _add_texts(self, file: _File, found: Sequence[Sequence[Mention]]) -> None:
+    def _add_texts(self, file: _File, texts: Sequence[TextPart]) -> None:
         document = file.document
-        for number, section, paragraphs in chapters_of(document):
-            key = file.key(section)
-            mentions: Counter[str] = Counter()
-            terms: Counter[str] = Counter()
-            first: dict[str, Mention] = {}
-            for paragraph in paragraphs:
-                for mention in found[paragraph.index]:
-                    mentions[mention.entity_id] += 1
-                    terms[mention.term] += 1
-                    if mention.entity_id not in first:
-                        first[mention.entity_id] = _moved(mention, paragraph.start)
-            span = (paragraphs[0].start, paragraphs[-1].end) if paragraphs else (0, 0)
-            title = section or document.title
-            self.texts[key] = Text(key, document.path, section, title, number, *span, mentions, terms, first)
-        self._changed()
+        for position, one in enumerate(texts):
+            key, read = file.key(one.section), partial(file.names.of, position)
+            title = one.section or document.title
+            self.texts[key] = Text(key, document.path, one.section, title, one.number, one.start, one.end, read)
 
     def _add_sections(self, file: _File) -> None:
         document = file.document
@@ -156,7 +201,6 @@ class CorpusTables:
             described = tuple(dict.fromkeys(owners.get(section, ())))
             self.sections[key] = Section(key, document.path, section, start, end, text, described)
         self.sections_memo.clear()
-        self._changed()
 
     def place(self, key: int) -> tuple[int, str, int]:
         """Where a text or section stands in the order of the book: (chapter or last, path, first code point)."""
@@ -268,7 +312,3 @@ class CorpusTables:
             summary = " ".join([one.title, *(line.text for line in self.outline.get(one.key, ()))])
             self.told[one.key] = frozenset(mention.entity_id for mention in self.matcher.find_all(summary))
         self._outline_stale = False
-
-
-def _moved(mention: Mention, by: int) -> Mention:
-    return Mention(mention.entity_id, mention.term, mention.start + by, mention.end + by)

@@ -8,7 +8,7 @@ import armarius._core as _core
 from armarius._core import ScoredUnit
 from armarius.records import Evidence
 from armarius.retrieval.corpus.tables import CorpusTables
-from armarius.retrieval.corpus.units import Text
+from armarius.retrieval.corpus.text import Text
 from armarius.retrieval.order import Ordered
 from armarius.retrieval.ranking import Ranked
 from armarius.retrieval.signals.phrases import pattern_of

@@ -1,39 +1,12 @@
 """What is found: chapters and other texts, sections of settings, lines of the outline; how files are cut."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
-from armarius.text.matcher import Mention
 
-__all__ = ["OutlineLine", "Section", "Text", "chapters_of", "entries_of", "lines_by_text"]
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A chapter, or a file that is none: `document[start:end]`.
-
-    Attributes:
-        key: Its number in the tables.
-        number: Chapter number, None for a note.
-        section: The heading that names it in a file of several chapters, else "".
-        mentions: Entity id to how often.
-        terms: Written alias to how often.
-        first: Entity id to the first mention.
-    """
-
-    key: int
-    path: str
-    section: str
-    title: str
-    number: int | None
-    start: int
-    end: int
-    mentions: Counter[str]
-    terms: Counter[str]
-    first: dict[str, Mention]
+__all__ = ["OutlineLine", "Section", "chapters_of", "entries_of", "lines_by_text"]
 
 
 @dataclass(frozen=True, slots=True)

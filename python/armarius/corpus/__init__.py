@@ -1,0 +1,1 @@
+"""Documents as they are ranked: units, paragraphs, texts cut into blocks, and how a store keeps them."""

@@ -1,0 +1,139 @@
+"""One document as retrieval takes it: a part of the corpus, and its texts with the names in them.
+
+Worked out from the document and a matcher alone, so that a store can keep it (`corpus.kept`) until one of the two
+changes.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from armarius._core import CorpusPart
+from armarius.corpus.units import chapters_of
+from armarius.documents.document import Document
+from armarius.documents.segments import Paragraph
+from armarius.text.matcher import EntityMatcher, Mention
+
+__all__ = ["DocumentPart", "Named", "TextPart", "part_of", "parts_of"]
+
+_TEXTS = ("chapter", "note", "code")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name as it is written in a text.
+
+    Attributes:
+        entity: Whom it means.
+        term: The alias as written.
+        count: How often.
+        start: First code point of the first of them, in the document.
+    """
+
+    entity: str
+    term: str
+    count: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A chapter of a document, or the whole of one that has none.
+
+    Attributes:
+        number: Chapter number, None for a note.
+        section: The heading that names it in a file of several chapters, else "".
+        start: First code point in the document.
+        end: One past the last.
+        names: By where each first stands, then by length and entity.
+    """
+
+    number: int | None
+    section: str
+    start: int
+    end: int
+    names: tuple[Named, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPart:
+    """A document as retrieval takes it.
+
+    Attributes:
+        part: For the corpus.
+        texts: Of a chapter, a note, a source file; none of settings and outlines.
+    """
+
+    part: CorpusPart
+    texts: tuple[TextPart, ...]
+
+
+def part_of(document: Document, matcher: EntityMatcher) -> DocumentPart:
+    """One document. Cost: one pass over its text, and one search for names."""
+    return parts_of([document], matcher)[0]
+
+
+def parts_of(documents: Sequence[Document], matcher: EntityMatcher) -> list[DocumentPart]:
+    """Several documents, in one search for names, on all cores."""
+    texts = [document.text[one.start : one.end] for document in documents for one in document.paragraphs]
+    found = iter(matcher.find_batch(texts))
+    return [_part(document, [next(found) for _ in document.paragraphs]) for document in documents]
+
+
+def _part(document: Document, mentions: Sequence[Sequence[Mention]]) -> DocumentPart:
+    spans: list[tuple[int, int, str]] = [(one.start, one.end, one.role) for one in document.paragraphs]
+    part = CorpusPart(document.path, document.kind, document.text, spans, list(_units(document)))
+    rows = [
+        (index, entity, count)
+        for index, found in enumerate(mentions)
+        for entity, count in sorted(Counter(one.entity_id for one in found).items())
+    ]
+    if rows:
+        part = part.with_entities(rows)
+    texts: list[TextPart] = []
+    if document.kind in _TEXTS:
+        for number, section, paragraphs in chapters_of(document):
+            span = (paragraphs[0].start, paragraphs[-1].end) if paragraphs else (0, 0)
+            texts.append(TextPart(number, section, *span, _names(paragraphs, mentions)))
+    return DocumentPart(part, tuple(texts))
+
+
+def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[Mention]]) -> tuple[Named, ...]:
+    counts: Counter[tuple[str, str]] = Counter()
+    first: dict[tuple[str, str], int] = {}
+    for paragraph in paragraphs:
+        for one in mentions[paragraph.index]:
+            name = (one.entity_id, one.term)
+            counts[name] += 1
+            first.setdefault(name, paragraph.start + one.start)
+    return tuple(Named(entity, term, count, first[entity, term]) for (entity, term), count in counts.items())
+
+
+def _units(document: Document) -> Iterator[tuple[str, int | None, int]]:
+    """(label, chapter, first paragraph) of the stretches that are ranked as one."""
+    paragraphs = document.paragraphs
+    if not paragraphs:
+        return
+    if document.kind == "outline":
+        yield from ((str(one.index), one.chapter, one.index) for one in paragraphs)
+        return
+    starts: dict[int, tuple[str, int | None]] = {0: ("", document.chapter)}
+    if document.kind == "setting":
+        before = None
+        for one in paragraphs:
+            title = one.heading_path[-1] if one.heading_path else ""
+            if title != before:
+                starts[one.index] = (title, document.chapter)
+                before = title
+    else:
+        for number, section, inside in chapters_of(document):
+            if inside:
+                starts[inside[0].index] = (section, number)
+    first = min(starts.keys() - {0}, default=None)
+    # A title above the first chapter of its file belongs to it.
+    if first is not None and document.kind != "setting" and all(one.role != "body" for one in paragraphs[:first]):
+        starts[0] = starts.pop(first)
+    seen: Counter[str] = Counter()
+    for index, (label, chapter) in sorted(starts.items()):
+        seen[label] += 1
+        yield (label if seen[label] == 1 else f"{label} ({seen[label]})", chapter, index)
