@@ -7,8 +7,9 @@ Nothing is guessed silently: a file that should be a document and is not comes b
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Protocol
 
 import armarius._core as _core
 from armarius.config import Config, load_config
@@ -39,6 +40,7 @@ __all__ = [
     "Listing",
     "Paragraph",
     "Skipped",
+    "Unread",
     "list_documents",
     "make_document",
     "read_document",
@@ -72,10 +74,73 @@ class Document:
     front_matter: FrontMatter
     encoding: str
     content_hash: str
+    _unread: "Unread | None" = field(default=None, init=False, compare=False)
+
+    @classmethod
+    def unread(
+        cls,
+        unread: "Unread",
+        *,
+        path: str,
+        kind: Kind,
+        title: str,
+        chapter: int | None,
+        front_matter: FrontMatter,
+        encoding: str,
+        content_hash: str,
+    ) -> "Document":
+        """A document whose text and paragraphs are unpacked when somebody looks at them: most are never shown."""
+        document = object.__new__(cls)
+        for name, value in {
+            "path": path,
+            "kind": kind,
+            "title": title,
+            "chapter": chapter,
+            "front_matter": front_matter,
+            "encoding": encoding,
+            "content_hash": content_hash,
+            "_unread": unread,
+        }.items():
+            object.__setattr__(document, name, value)
+        return document
+
+    if not TYPE_CHECKING:  # a checker is to know the fields, and no others
+
+        def __getattr__(self, name: str) -> object:
+            """Text and paragraphs that have not been unpacked; two threads may both do it, to the same end."""
+            if name not in ("text", "paragraphs"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            unread = self._unread
+            if unread is None:  # another thread has just unpacked both
+                return object.__getattribute__(self, name)
+            text, paragraphs = unread.read()
+            object.__setattr__(self, "text", text)
+            object.__setattr__(self, "paragraphs", paragraphs)
+            object.__setattr__(self, "_unread", None)
+            return text if name == "text" else paragraphs
+
+    @property
+    def paragraph_count(self) -> int:
+        """How many paragraphs there are; unpacks nothing."""
+        unread = self._unread
+        return len(self.paragraphs) if unread is None else unread.paragraphs
 
     def __repr__(self) -> str:
         number = "" if self.chapter is None else f" {self.chapter}"
         return f"Document({self.path}: {self.kind}{number}, {len(self.text):,} code points)"
+
+
+class Unread(Protocol):
+    """The text of a document as it is kept, sound and of one moment with the rest."""
+
+    @property
+    def paragraphs(self) -> int:
+        """How many."""
+        ...
+
+    def read(self) -> tuple[str, tuple[Paragraph, ...]]:
+        """Text and paragraphs."""
+        ...
 
 
 class Documents(Shown[Document]):

@@ -150,7 +150,7 @@ class CorpusTables:
         rows = self._kept.read(None if len(documents) > _FEW else [document.path for document in documents])
         found = {one.path: kept for one in documents if (kept := self._kept.of(one, rows.get(one.path))) is not None}
         by_path = {document.path: document for document in documents}
-        parts = [(path, len(by_path[path].paragraphs), one.data, one.part) for path, one in found.items()]
+        parts = [(path, by_path[path].paragraph_count, one.data, one.part) for path, one in found.items()]
         self.paragraphs.open(parts, lambda path: self._worked_out(by_path[path]).part)
         return found
 

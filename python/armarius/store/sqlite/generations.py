@@ -5,7 +5,7 @@ import apsw
 from armarius.errors import StoreConflict
 from armarius.store.rows import Changed
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.packing import read_document_rows
+from armarius.store.sqlite.packing import unread_documents
 from armarius.store.sqlite.schema import keep_meta, meta
 
 __all__ = ["changed", "forget", "generation", "next_generation", "remember", "sweep"]
@@ -39,13 +39,13 @@ def changed(connection: apsw.Connection, since: int) -> Changed:
     after = 0 if whole else since
     rows = all_rows(
         connection,
-        "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text FROM documents "
-        "WHERE version > ? ORDER BY path",
+        "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text, checksum "
+        "FROM documents WHERE version > ? ORDER BY path",
         (after,),
     )
     gone = [] if whole else all_rows(connection, "SELECT path FROM gone WHERE version > ? ORDER BY path", (after,))
     notes = dict(all_rows(connection, "SELECT key, value FROM notes WHERE version > ? ORDER BY key", (after,)))
-    documents = tuple(read_document_rows(connection, row) for row in rows)
+    documents = tuple(unread_documents(connection, rows))
     return Changed(now, documents, tuple(path for (path,) in gone), notes, whole)
 
 

@@ -1,6 +1,7 @@
 """Is the index sound? SQLite's checks, then our own: they see what the others cannot."""
 
 import hashlib
+import zlib
 
 import apsw
 
@@ -50,11 +51,13 @@ def _problems(connection: apsw.Connection) -> list[str]:
     for row in all_rows(
         connection,
         "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text, version, hash, length, "
-        "paragraphs FROM documents ORDER BY id",
+        "paragraphs, checksum FROM documents ORDER BY id",
     ):
         document = read_document_rows(connection, row[:9])
         if document_hash(document, row[9]) != row[10]:
             found.append(f"{row[1]}: stored content does not match its hash")
+        if zlib.crc32(row[8]) != row[13]:
+            found.append(f"{row[1]}: stored text does not match its checksum")
         if (len(document.text), len(document.paragraphs)) != (row[11], row[12]):
             found.append(f"{row[1]}: length or number of paragraphs is wrong")
         base = row[0] << PARAGRAPH_BITS

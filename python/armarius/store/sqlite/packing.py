@@ -4,6 +4,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import apsw
@@ -25,6 +26,7 @@ __all__ = [
     "remove_document",
     "unpack_front_matter",
     "unpack_text",
+    "unread_documents",
 ]
 
 PARAGRAPH_BITS = 24  # a paragraph's id is document << 24 | index: 16 million paragraphs in a document
@@ -33,8 +35,12 @@ _TEXT_LEVEL = 1  # zlib: 46 % of Chinese text at 60 MB/s; level 6 saves 2 % more
 
 _INSERT = (
     "INSERT INTO documents (id, path, version, kind, title, chapter, length, paragraphs, encoding, content_hash, "
-    "front_matter, stamp, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "front_matter, stamp, text, checksum, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+
+_PARAGRAPHS = 'SELECT id, chapter, start, "end", role, heading FROM paragraphs WHERE id >= ? AND id < ? ORDER BY id'
+_HEADINGS = "SELECT id, path FROM headings WHERE id >= ? AND id < ? ORDER BY id"
+_SPARSE = 4  # documents between the first and the last that are read, for each of those that are wanted
 
 
 def insert_document(
@@ -48,7 +54,7 @@ def insert_document(
         (
             number, document.path, version, document.kind, document.title, document.chapter, len(document.text),
             len(document.paragraphs), document.encoding, document.content_hash, front_matter, stamp, text,
-            document_hash(document, version),
+            zlib.crc32(text), document_hash(document, version),
         ),
     )  # fmt: skip
     number = connection.last_insert_rowid()
@@ -106,20 +112,79 @@ def read_document_rows(connection: apsw.Connection, row: Sequence[Any]) -> Docum
     """A document from `(id, path, kind, title, chapter, encoding, content_hash, front_matter, text)`."""
     number, path, kind, title, chapter, encoding, content_hash, front_matter, text = row
     low, high = number << PARAGRAPH_BITS, (number + 1) << PARAGRAPH_BITS
-    headings = {
-        at: tuple(json.loads(titles))
-        for at, titles in all_rows(connection, "SELECT id, path FROM headings WHERE id >= ? AND id < ?", (low, high))
-    }
-    paragraphs = tuple(
-        Paragraph(at - low, start, end, headings[heading], ROLES[role], number_)
-        for at, number_, start, end, role, heading in all_rows(
-            connection,
-            'SELECT id, chapter, start, "end", role, heading FROM paragraphs WHERE id >= ? AND id < ? ORDER BY id',
-            (low, high),
-        )
-    )
+    rows, headings = all_rows(connection, _PARAGRAPHS, (low, high)), all_rows(connection, _HEADINGS, (low, high))
+    paragraphs = _paragraphs(path, rows, headings)
     matter = unpack_front_matter(front_matter)
     return Document(path, kind, title, chapter, unpack_text(path, text), paragraphs, matter, encoding, content_hash)
+
+
+def unread_documents(connection: apsw.Connection, rows: Sequence[Sequence[Any]]) -> list[Document]:
+    """Documents from rows as `read_document_rows` takes them, and a checksum; text and paragraphs are unpacked later.
+
+    Raises:
+        StoreCorrupt: A text does not match its checksum.
+
+    Cost: 20 µs for a chapter, against 200 that it takes to read it.
+    """
+    found = []
+    numbers = [row[0] for row in rows]
+    paragraphs, headings = (_by_document(connection, query, numbers) for query in (_PARAGRAPHS, _HEADINGS))
+    for number, path, kind, title, chapter, encoding, content_hash, front_matter, text, checksum in rows:
+        if zlib.crc32(text) != checksum:
+            raise StoreCorrupt(f"text of {path} is damaged: its checksum does not fit")
+        document = Document.unread(
+            _Packed(path, text, paragraphs.get(number, []), headings.get(number, [])),
+            path=path,
+            kind=kind,
+            title=title,
+            chapter=chapter,
+            front_matter=unpack_front_matter(front_matter),
+            encoding=encoding,
+            content_hash=content_hash,
+        )
+        found.append(document)
+    return found
+
+
+def _by_document(connection: apsw.Connection, query: str, numbers: Sequence[int]) -> dict[int, list[Any]]:
+    """Rows of several documents: by one statement, unless they are few among many."""
+    if not numbers:
+        return {}
+    low, high = min(numbers), max(numbers) + 1
+    if high - low > _SPARSE * len(numbers):
+        spans = [(number << PARAGRAPH_BITS, (number + 1) << PARAGRAPH_BITS) for number in numbers]
+        return {number: all_rows(connection, query, span) for number, span in zip(numbers, spans, strict=True)}
+    rows = all_rows(connection, query, (low << PARAGRAPH_BITS, high << PARAGRAPH_BITS))
+    return {number: list(inside) for number, inside in groupby(rows, key=lambda row: row[0] >> PARAGRAPH_BITS)}
+
+
+class _Packed:
+    """Text and paragraphs of a document as the rows hold them; see `documents.document.Unread`."""
+
+    __slots__ = ("_headings", "_path", "_rows", "_text")
+
+    def __init__(self, path: str, text: bytes, rows: list[Any], headings: list[Any]) -> None:
+        self._path, self._text, self._rows, self._headings = path, text, rows, headings
+
+    @property
+    def paragraphs(self) -> int:
+        return len(self._rows)
+
+    def read(self) -> tuple[str, tuple[Paragraph, ...]]:
+        return unpack_text(self._path, self._text), _paragraphs(self._path, self._rows, self._headings)
+
+
+def _paragraphs(path: str, rows: Sequence[Any], headings: Sequence[Any]) -> tuple[Paragraph, ...]:
+    """Paragraphs of a document from their rows."""
+    paths = {at: tuple(json.loads(titles)) for at, titles in headings}
+    first = (1 << PARAGRAPH_BITS) - 1
+    try:
+        return tuple(
+            Paragraph(at & first, start, end, paths[heading], ROLES[role], number)
+            for at, number, start, end, role, heading in rows
+        )
+    except (KeyError, IndexError) as error:
+        raise StoreCorrupt(f"paragraphs of {path} are damaged: {error!r}") from error
 
 
 def unpack_front_matter(column: str) -> dict[str, str | tuple[str, ...]]:

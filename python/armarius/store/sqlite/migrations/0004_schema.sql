@@ -5,7 +5,8 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 -- version, here and below: the generation that wrote the row.
 CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL) WITHOUT ROWID;
 
--- text: zlib of UTF-8. hash: over every other column but the stamp, and the paragraphs; checked by `verify`.
+-- text: zlib of UTF-8. checksum: CRC-32 of it, checked when it is read and unpacked later. hash: over every other column
+-- but the stamp, and the paragraphs; checked by `verify`.
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,
@@ -20,6 +21,7 @@ CREATE TABLE documents (
     front_matter TEXT NOT NULL,
     stamp TEXT NOT NULL,
     text BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
     hash BLOB NOT NULL
 );
 CREATE INDEX documents_by_version ON documents (version);
