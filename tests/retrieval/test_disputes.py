@@ -1,10 +1,19 @@
 """Sources that say different things of a person, in evidence and in the pack, an attribute asked for or not."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 import armarius
+from armarius.documents.document import list_documents
+from armarius.retrieval.contradictions import values
+from armarius.retrieval.contradictions.detect import disputes
+from armarius.text.sentences import STATEMENT
 
 from .conftest import write
+
+DATA = Path(__file__).parents[1] / "data"
 
 VILLAGE = {
     "chapters/ch001.md": (
@@ -81,3 +90,30 @@ def test_a_question_about_something_else_is_not_burdened_with_disputes(engine):
 def test_answers_change_with_the_text(engine):
     (engine.root / "chapters/ch001.md").write_text("# 第一章\n\n孟琼二十三岁了。\n", "utf-8")
     assert marked(engine.evidence("孟琼")) == set()
+
+
+def test_what_was_worked_out_for_one_chapter_does_not_show_in_another(novel):
+    with novel.corpus.tables() as tables:
+        fresh = {}
+        for chapter in (None, 1, 3, 2):
+            for entity in tables.entities:
+                tables.memo.clear()
+                fresh[entity, chapter] = disputes(tables, entity, chapter=chapter)
+        tables.memo.clear()
+        assert {key: disputes(tables, *key[:1], chapter=key[1]) for key in fresh} == fresh
+        assert any(fresh.values())
+
+
+def test_sentences_without_a_sign_of_an_age_give_none(monkeypatch):
+    sentences = [
+        sentence
+        for name in ("saltern", "larkmoor", "wintermere")
+        for document in list_documents(DATA / name).documents
+        for sentence in STATEMENT.findall(document.text)
+    ]
+    sentences += [f"{who}比{whom}大三岁" for who in "他她" for whom in ("小雨", "林默")]
+    sentences += ["Anna is 41.", "At forty she left.", "a man of thirty", "Tom, older than Clara", "age: 12", "aged\t7"]
+    quick = [values._ages(sentence) for sentence in sentences]
+    monkeypatch.setattr(values, "_AGES", re.compile(""))
+    assert quick == [values._ages(sentence) for sentence in sentences]
+    assert any(quick)

@@ -131,3 +131,14 @@ def test_any_question_can_be_read(query):
     asked = ask(query, chapters=[1, 2, 3], current=2)
     for mention in asked.mentions:
         assert asked.query[mention.start : mention.end] == mention.term
+
+
+PIECES = st.sampled_from(
+    ["渡口", "灯", "老 渡", "老-渡口", "lamp", "lamps", "run away", "run-away", "第7", "7", " ", "。", "_", "x灯"]
+)
+
+
+@given(st.lists(PIECES, min_size=1, max_size=4, unique=True), st.lists(PIECES, max_size=8))
+def test_phrases_occur_where_they_are_found(phrases, text):
+    known, text = Phrases(dict.fromkeys(phrases, 1)), "".join(text)
+    assert known.occur_in(text) == bool(known.find(text))

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import armarius._core as _core
+from armarius.corpus.units import Section
+from armarius.documents.document import Document
 from armarius.retrieval.contradictions.values import (
     Topic,
     topic_of,
@@ -154,24 +156,19 @@ def _in_sections(tables: CorpusTables, entity_id: str, topic: Topic | None) -> I
         document = tables.document(section.path)
         if document is None:
             continue
-        for paragraph in document.paragraphs:
-            if paragraph.role == "heading" or not section.start <= paragraph.start < section.end:
+        for index, start, end, mentions in _sentences(tables, document, section):
+            about = key in own or any(mention.entity_id == entity_id for mention in mentions)
+            if not about:
                 continue
-            for start, end, mentions in _sentences(tables, document.text, paragraph.start, paragraph.end):
-                sentence = document.text[start:end]
-                about = key in own or any(mention.entity_id == entity_id for mention in mentions)
-                if not about:
-                    continue
-                values = frozenset() if topic is None else values_in(tables, sentence, mentions, topic)
-                if key not in own and "place" in (topic.dimensions if topic else ()):
-                    # In the section of a place, to be named there is to be there.
-                    here = [other for other in section.entities if tables.entities[other].type == "location"]
-                    values |= {f"place:{other}" for other in here}
-                speaks = topic is None or topic.spoken_in(sentence) or bool(values - _bodies(values))
-                if speaks:
-                    yield Statement(
-                        sentence, section.path, section.section, paragraph.index, (start, end), None, values
-                    )
+            sentence = document.text[start:end]
+            values = frozenset() if topic is None else values_in(tables, sentence, mentions, topic)
+            if key not in own and "place" in (topic.dimensions if topic else ()):
+                # In the section of a place, to be named there is to be there.
+                here = [other for other in section.entities if tables.entities[other].type == "location"]
+                values |= {f"place:{other}" for other in here}
+            speaks = topic is None or topic.spoken_in(sentence) or bool(values - _bodies(values))
+            if speaks:
+                yield Statement(sentence, section.path, section.section, index, (start, end), None, values)
 
 
 def _in_texts(
@@ -182,41 +179,52 @@ def _in_texts(
     A sentence counts when it names the entity and a word of the topic, or when its paragraph names the entity and it
     shares words with what a profile claims, or says who of two is older.
     """
+    kept: dict[tuple[str, int], tuple[tuple[int, Statement], ...]] = tables.memo.setdefault(
+        ("told", f"{entity_id}\0{topic.name}", None), {}
+    )
     claims = {term for one in claimed for term in _core.terms(one.text)}
     claims -= {term for one in claimed for m in tables.matcher.find_all(one.text) for term in _core.terms(m.term)}
     words = [word for word in topic.words if len(word) > 1 or not is_unspaced(word)]
     likely = paragraphs_about(tables, entity_id, words, sorted(claims), as_of=chapter, limit=_PARAGRAPHS * texts)
     for path, index in likely:
-        document = tables.document(path)
-        if document is None or document.kind in ("setting", "outline"):
+        if (path, index) not in kept:  # what a paragraph says does not depend on the chapter that is open
+            kept[path, index] = tuple(_in_paragraph(tables, entity_id, topic, claims, path, index))
+        yield from kept[path, index]
+
+
+def _in_paragraph(
+    tables: CorpusTables, entity_id: str, topic: Topic, claims: set[str], path: str, index: int
+) -> Iterator[tuple[int, Statement]]:
+    document = tables.document(path)
+    if document is None or document.kind in ("setting", "outline"):
+        return
+    paragraph = document.paragraphs[index]
+    text = tables.text_at(path, paragraph.start)
+    if text is None:
+        return
+    whole = document.text[paragraph.start : paragraph.end]
+    shared = len(claims.intersection(_core.terms(whole)))
+    if shared < SHARED and not words_in(whole, topic.words) and "age" not in topic.dimensions:
+        return
+    here = tables.matcher.find_all(whole)
+    if not any(mention.entity_id == entity_id for mention in here):
+        return
+    for start, end in _spans(document.text, paragraph.start, paragraph.end):
+        sentence = document.text[start:end]
+        shared = len(claims.intersection(_core.terms(sentence)))
+        spoken = topic.spoken_in(sentence)
+        if not spoken and shared < SHARED and "age" not in topic.dimensions:
             continue
-        paragraph = document.paragraphs[index]
-        text = tables.text_at(path, paragraph.start)
-        if text is None:
-            continue
-        whole = document.text[paragraph.start : paragraph.end]
-        shared = len(claims.intersection(_core.terms(whole)))
-        if shared < SHARED and not words_in(whole, topic.words) and "age" not in topic.dimensions:
-            continue
-        here = tables.matcher.find_all(whole)
-        if not any(mention.entity_id == entity_id for mention in here):
-            continue
-        for start, end in _spans(document.text, paragraph.start, paragraph.end):
-            sentence = document.text[start:end]
-            shared = len(claims.intersection(_core.terms(sentence)))
-            spoken = topic.spoken_in(sentence)
-            if not spoken and shared < SHARED and "age" not in topic.dimensions:
-                continue
-            mentions = tables.matcher.find_all(sentence)
-            values = values_in(tables, sentence, mentions, topic)
-            one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
-            named = is_about(tables, entity_id, one)
-            told = spoken or any(value.startswith(("years:", "reached:")) for value in values)
-            compared = any(value.startswith("older:") for value in values)
-            valued = bool(values) or not topic.valued
-            if valued and ((told and named) or (shared >= SHARED and (spoken or values)) or compared):
-                sure = 2 * (shared >= SHARED) + 2 * named + bool(values) + spoken
-                yield sure, one
+        mentions = tables.matcher.find_all(sentence)
+        values = values_in(tables, sentence, mentions, topic)
+        one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
+        named = is_about(tables, entity_id, one)
+        told = spoken or any(value.startswith(("years:", "reached:")) for value in values)
+        compared = any(value.startswith("older:") for value in values)
+        valued = bool(values) or not topic.valued
+        if valued and ((told and named) or (shared >= SHARED and (spoken or values)) or compared):
+            sure = 2 * (shared >= SHARED) + 2 * named + bool(values) + spoken
+            yield sure, one
 
 
 def _bodies(values: frozenset[str]) -> frozenset[str]:
@@ -232,7 +240,20 @@ def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             yield first, first + len(stripped)
 
 
-def _sentences(tables: CorpusTables, text: str, start: int, end: int) -> Iterator[tuple[int, int, list[Mention]]]:
-    """(first, one past the last, mentions) of each sentence; mentions count from its beginning."""
-    for first, last in _spans(text, start, end):
-        yield first, last, tables.matcher.find_all(text[first:last])
+def _sentences(
+    tables: CorpusTables, document: Document, section: Section
+) -> Sequence[tuple[int, int, int, Sequence[Mention]]]:
+    """(paragraph, first, one past the last, mentions) of each sentence of a section; mentions count from its beginning.
+
+    Remembered until something changes: every entity and every topic asks for them.
+    """
+    key = ("sentences", "", section.key)
+    if key not in tables.memo:
+        tables.memo[key] = [
+            (paragraph.index, first, last, tables.matcher.find_all(document.text[first:last]))
+            for paragraph in document.paragraphs
+            if paragraph.role != "heading" and section.start <= paragraph.start < section.end
+            for first, last in _spans(document.text, paragraph.start, paragraph.end)
+        ]
+    found: Sequence[tuple[int, int, int, Sequence[Mention]]] = tables.memo[key]
+    return found

@@ -32,6 +32,8 @@ _YEARS = re.compile(
 )
 # Past that age already: later ones may be said as well. "At six she rose" is a clock.
 _REACHED = re.compile(rf"\b[Aa]t\s({_GROWN}),?\s(?=he\b|she\b|they\b|[A-Z]\w)")
+# One of these stands in whatever the patterns of ages find.
+_AGES = re.compile(r"[岁比]|[Yy]ear|[Aa]ge|\b(?:of|was|is|am|at)\s|than\b|er\s", re.IGNORECASE)
 _WHO = r"[^，。；、：“”‘’！？\s的得]{1,6}?"
 _OLDER_ZH = re.compile(
     rf"(?P<left>{_WHO})比(?P<right>{_WHO})(?P<way>年?[大长小幼]|年[长轻])(?=[一二两三四五六七八九十几\d]|些|$|[，。；、！？”])"
@@ -81,9 +83,10 @@ class Topic:
 
     def spoken_in(self, sentence: str) -> bool:
         """Whether a sentence has a word of the topic, as a whole word in any inflection."""
-        return bool(_phrases(self.words).find(sentence))
+        return _phrases(self.words).occur_in(sentence)
 
 
+@lru_cache(maxsize=64)
 def topic_of(attribute: str) -> Topic:
     """The topic of an attribute name or of a question: 年龄, 住处, "eye colour".
 
@@ -170,7 +173,9 @@ def without_names(sentence: str, mentions: Sequence[Mention]) -> str:
 
 
 def _ages(sentence: str) -> set[str]:
-    found = set()
+    found: set[str] = set()
+    if not _AGES.search(sentence):
+        return found
     for match in _YEARS.finditer(sentence):
         years = parse_numeral(next(filter(None, match.groups())))
         before = sentence[max(0, match.start() - 1) : match.start()]
