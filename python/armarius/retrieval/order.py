@@ -116,6 +116,8 @@ def _texts(tables: CorpusTables, asked: Understanding, units: Sequence[ScoredUni
     asked_for: list[tuple[int, ScoredUnit]] = []
     best = 0.0
     for unit in units:
+        if unit.asked <= 0 and unit.rank <= STOP_SHARE * best:
+            continue  # most of a long book: nothing of them is looked up
         key = tables.text_of(unit.path, unit.label)
         if key is None or tables.texts[key].number in scope.without:
             continue
@@ -123,7 +125,7 @@ def _texts(tables: CorpusTables, asked: Understanding, units: Sequence[ScoredUni
             asked_for.append((key, unit))
             continue
         said = unit.own > 0 or unit.told > 0 or unit.rank > _NOTHING
-        if not said or unit.rank <= STOP_SHARE * best:
+        if not said:
             continue
         best = best or unit.rank
         share = WEIGHTS["others"] if asked.chapters else 1.0
@@ -185,12 +187,15 @@ def _sections(
     most = max(present.values(), default=1.0)
     for entity_id, amount in present.items():
         describing(entity_id, WEIGHTS["present"] * amount / most, "present")
-    by_words = [(key, unit.own) for unit in units if (key := tables.section_of(unit.path, unit.label)) is not None]
+    by_words = [
+        (key, unit.own)
+        for unit in units
+        if unit.own > 0 and (key := tables.section_of(unit.path, unit.label)) is not None
+    ]
     by_words.sort(key=lambda one: (-one[1], tables.place(one[0])))
     best = by_words[0][1] if by_words else 0.0
     for key, own in by_words[:_SECTIONS]:
-        if own > 0:
-            put(key, WEIGHTS["fulltext"] * own / best, "fulltext")
+        put(key, WEIGHTS["fulltext"] * own / best, "fulltext")
     return found
 
 

@@ -41,7 +41,7 @@ class Phrases(Generic[T]):
     Cost: to find, linear in the text, times the longest phrase where one may begin; no regular expression per phrase.
     """
 
-    __slots__ = ("_longest", "_spaced", "_unspaced", "_values")
+    __slots__ = ("_longest", "_sieve", "_values")
 
     def __init__(self, entries: Mapping[str, T]) -> None:
         self._values: dict[tuple[str, ...], T] = {}
@@ -52,20 +52,25 @@ class Phrases(Generic[T]):
         self._longest: dict[str, int] = {}  # by first token
         for key in self._values:
             self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
-        unspaced = [key for key in self._values if all(map(_IS_UNSPACED.match, key))]
-        self._spaced = len(unspaced) < len(self._values)
-        self._unspaced = (
-            re.compile("|".join("[ -]?".join(map(re.escape, key)) for key in unspaced)) if unspaced else None
-        )
+        self._sieve: tuple[re.Pattern[str] | None, bool] | None = None
 
     def occur_in(self, text: str) -> bool:
         """Whether `find` finds anything.
 
         Cost: one search for the phrases of unspaced scripts; of a text without other letters nothing more is read.
         """
-        if self._unspaced is not None and self._unspaced.search(text):
+        if self._sieve is None:
+            self._sieve = self._made_sieve()
+        unspaced, others = self._sieve
+        if unspaced is not None and unspaced.search(text):
             return True
-        return self._spaced and _SPACED.search(text) is not None and bool(self.find(text))
+        return others and _SPACED.search(text) is not None and bool(self.find(text))
+
+    def _made_sieve(self) -> tuple[re.Pattern[str] | None, bool]:
+        """What finds the phrases of unspaced scripts alone, and whether there are others."""
+        unspaced = [key for key in self._values if all(map(_IS_UNSPACED.match, key))]
+        spelt = "|".join("[ -]?".join(map(re.escape, key)) for key in unspaced)
+        return re.compile(spelt) if spelt else None, len(unspaced) < len(self._values)
 
     def find(self, text: str, tokens: "Tokens | None" = None) -> list[Found[T]]:
         """Every phrase in `text`, leftmost-longest; spans in code points.
