@@ -38,7 +38,7 @@ class Project:
         root = DATA / name
         self.documents = {document.path: document for document in list_documents(root).documents}
         self.codex = load_codex(root)
-        self.matcher = EntityMatcher.of_usable(self.codex.entities)[0]
+        self.matcher = EntityMatcher.from_valid(self.codex.entities)[0]
         self.rows = {row.path: row for row in part_rows(list(self.documents.values()), self.matcher, "names")}
         self.asked = []
 
@@ -255,7 +255,9 @@ def test_a_save_keeps_the_new_part_with_the_new_text(folder, worked_out):
         saved = ask(engine)
         after = engine.index.store.learnt(KIND)
         assert {one for one in after if after[one] != before[one]} == {path}
-        assert after[path].about == about(engine.index.world.names, engine.index.store.files()[path].content_hash)
+        assert after[path].about == about(
+            engine.index.snapshot.match_digest, engine.index.store.files()[path].content_hash
+        )
     assert worked_out == []
     with armarius.open(folder, watch=False) as engine:
         assert ask(engine) == saved
