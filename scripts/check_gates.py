@@ -35,6 +35,10 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     ),
     "code/indexers.py": (frozenset({"process"}), "the SCIP indexers, on the user's word"),
     "graph/process.py": (frozenset({"process"}), "the graph program that the user named, limited in time and output"),
+    "cli/piping.py": (
+        frozenset({"process"}),
+        "the command that the user typed behind --reword, limited in time and output",
+    ),
     "cli/__init__.py": (frozenset({"write"}), "the null device in the place of a standard output that went away"),
 }
 """Path in the package: what it may do, and why. `files/lock.py` is not here: it opens through `files/folder.py`."""

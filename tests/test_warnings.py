@@ -239,6 +239,7 @@ SITUATIONS = {
     "KG_UNAVAILABLE": lambda _: RulesFetcher(Broken()).fetch(ASKED).warnings,
     "KG_TRUNCATED": truncated_graph,
     "EMBEDDING_UNAVAILABLE": no_model,
+    "REWORDING_UNAVAILABLE": lambda folder: told(folder, reword=Broken().model),
     "CODE_GRAPH_UNAVAILABLE": no_code_index,
     "CODE_GRAPH_REASON": no_code_index,
     "CODE_DEPTH_LIMIT": code_depth,

@@ -16,7 +16,7 @@ from armarius._core import __version__, optimised
 
 TYPE_CHECKING = False  # not typing's: that would be the most expensive import of this file
 if TYPE_CHECKING:
-    from armarius import embedders, errors, testing
+    from armarius import embedders, errors, rewording, testing
     from armarius.assembly.fit.cached_counter import Counter
     from armarius.assembly.fit.prefix import PrefixReport
     from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         GraphError,
         MissingExtra,
         ProjectError,
+        RewordingError,
         SchemaTooNew,
         ScopeViolation,
         SettingRefused,
@@ -118,6 +119,8 @@ if TYPE_CHECKING:
     from armarius.retrieval.contradictions.statements import Statement
     from armarius.retrieval.hits import Outcome, Retrieval
     from armarius.retrieval.understand.query import Understanding
+    from armarius.rewording.asking import RewordingRequest
+    from armarius.rewording.reworder import ChatModel, Reworder
     from armarius.semantic.hits import SemanticStatus, SimilarEntity
     from armarius.semantic.queue import EmbeddingProgress
     from armarius.semantic.recall import ProjectRecall
@@ -144,6 +147,7 @@ __all__ = [
     "BudgetError",
     "BudgetProfile",
     "Candidate",
+    "ChatModel",
     "CodeEdge",
     "CodeGraphError",
     "CodeIndex",
@@ -237,6 +241,9 @@ __all__ = [
     "Relation",
     "Retrieval",
     "RetrievedFetcher",
+    "Reworder",
+    "RewordingError",
+    "RewordingRequest",
     "Role",
     "RulesFetcher",
     "ScanHit",
@@ -279,6 +286,7 @@ __all__ = [
     "learn_names",
     "load_codex",
     "open",
+    "rewording",
     "scan",
     "testing",
     "truncate",
@@ -314,9 +322,9 @@ _HOMES = {
     "errors": (
         "AmbiguousSymbol ArmariusError Backpressure BudgetConflict BudgetError CodeGraphError CodexError ConfigError "
         "ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch DocumentSkipped EmbeddingError "
-        "GraphError MissingExtra ProjectError SchemaTooNew ScopeViolation SettingRefused SourceReason "
-        "SourceUnavailable StoreBusy StoreConflict StoreCorrupt StoreError StoreFull UnknownDocument UnknownId "
-        "UnknownSymbol"
+        "GraphError MissingExtra ProjectError RewordingError SchemaTooNew ScopeViolation SettingRefused "
+        "SourceReason SourceUnavailable StoreBusy StoreConflict StoreCorrupt StoreError StoreFull UnknownDocument "
+        "UnknownId UnknownSymbol"
     ),
     "fetchers.code": "SubgraphFetcher",
     "fetchers.detected": "RetrievedFetcher",
@@ -341,6 +349,8 @@ _HOMES = {
     "retrieval.contradictions.statements": "Statement",
     "retrieval.hits": "Outcome Retrieval",
     "retrieval.understand.query": "Understanding",
+    "rewording.asking": "RewordingRequest",
+    "rewording.reworder": "ChatModel Reworder",
     "semantic.hits": "SemanticStatus SimilarEntity",
     "semantic.queue": "EmbeddingProgress",
     "semantic.recall": "ProjectRecall",

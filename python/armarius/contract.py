@@ -9,13 +9,15 @@ field that is null is one that is absent.
 import json
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from armarius.bounds import OPEN, Bounds, Chapters, Kind, read_chapter, read_chapters, read_kinds
 from armarius.camel import camel
 from armarius.errors import ContractError, CursorOutOfRange
 from armarius.records import LAYERS, LayerName
+from armarius.wordings import read_wordings
 
 __all__ = [
     "WIRE_NAMES",
@@ -39,6 +41,9 @@ PositionEncoding = Literal["code-point", "utf-16", "utf-8"]
 
 WIRE_NAMES = {"document": "documentId", "cursor": "cursorPosition", "skill": "skillId"}
 """Python name to wire name, where that is not the same in camelCase: the wire's are fixed by specification."""
+
+
+_UNSAID = ((), OPEN)  # what an optional list says when it is not given
 
 
 def wire_name(name: str) -> str:
@@ -100,7 +105,9 @@ class _Wire(BaseModel):
 
     def to_wire(self) -> dict[str, Any]:
         """The camelCase form as plain JSON types; optional fields that are unset are left out."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        unset = {name for name, one in type(self).model_fields.items() if one.default in _UNSAID}
+        unset = {name for name in unset if getattr(self, name) in _UNSAID}
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=unset)
 
 
 def _contract_error(kind: type[_Wire], error: ValidationError, given: Collection[str]) -> ContractError:
@@ -144,6 +151,12 @@ class AssembleRequest(_Wire):
         budget: Tokens for the prompt and the reserve together; None means the configured default.
         reserve_output: Tokens of `budget` kept free for the model's answer.
         position_encoding: Unit of `cursor`: `code-point`, `utf-16` or `utf-8`.
+        chapters: First and last chapter to look into, inclusive, either None; one number is that chapter alone. With
+            it, what is no chapter is not looked into; cards, style, memories and rules stay, without what is told of
+            other chapters.
+        kinds: The kinds of documents to look into, one or several; empty is all.
+        as_of: Nothing of a later chapter than this, nor what holds from a later one; over the current chapter.
+        also: The query in other words, at most 8 of at most 400 characters: looked up beside it, never shown.
     """
 
     project_id: str = ""
@@ -158,6 +171,15 @@ class AssembleRequest(_Wire):
     budget: int | None = None
     reserve_output: int = 0
     position_encoding: PositionEncoding = "code-point"
+    chapters: Annotated[Chapters, BeforeValidator(read_chapters)] = OPEN
+    kinds: Annotated[tuple[Kind, ...], BeforeValidator(read_kinds)] = ()
+    as_of: Annotated[int | None, BeforeValidator(read_chapter)] = None
+    also: Annotated[tuple[str, ...], BeforeValidator(read_wordings)] = ()
+
+    @property
+    def bounds(self) -> Bounds:
+        """What may be looked into."""
+        return Bounds(self.chapters, self.kinds, self.as_of)
 
     @classmethod
     def _required_on_wire(cls) -> tuple[str, ...]:

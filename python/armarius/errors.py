@@ -21,6 +21,7 @@
     ├── CounterError (ValueError)       no such tokenizer, or a file that cannot be read; carries near ones
     ├── EmbeddingError                  a missing or broken embedding model   EMBEDDING_UNAVAILABLE
     │   └── DimensionMismatch           vectors of another model              EMBEDDING_UNAVAILABLE
+    ├── RewordingError                  no other wordings of a question       REWORDING_UNAVAILABLE
     ├── CodeGraphError                  no answer from the code graph
     │   ├── SourceUnavailable           one source of it cannot serve; carries the reason in one word
     │   ├── UnknownSymbol               carries near matches
@@ -44,6 +45,7 @@ from armarius.warnings_table import (
     CONTEXT_SCOPE_VIOLATION,
     EMBEDDING_UNAVAILABLE,
     KG_UNAVAILABLE,
+    REWORDING_UNAVAILABLE,
     ContextWarning,
 )
 
@@ -66,6 +68,7 @@ __all__ = [
     "GraphError",
     "MissingExtra",
     "ProjectError",
+    "RewordingError",
     "SchemaTooNew",
     "ScopeViolation",
     "SettingRefused",
@@ -248,6 +251,13 @@ class EmbeddingError(ArmariusError):
 
 class DimensionMismatch(EmbeddingError):
     """Vectors of one model met an index of another; the message names both."""
+
+
+class RewordingError(ArmariusError):
+    """No other wordings of a question; a host's own model may raise it, and its message is shown."""
+
+    code: ClassVar[str] = REWORDING_UNAVAILABLE.code
+    says_code = True
 
 
 class CodeGraphError(ArmariusError):

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
+from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.errors import ContextWarning
 
 __all__ = [
@@ -145,6 +146,10 @@ class Offer(Protocol):
         """Any paragraph of the project as it reads today, with its worth; None when there is none."""
         ...
 
+    def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
+        """Why a row may not enter, whatever it is worth; None when it may."""
+        ...
+
     def evidence(self, row: Row, /) -> Evidence:
         """What a row is worth, and where it stands. Cost: none; called for every row that enters."""
         ...
@@ -176,6 +181,11 @@ class FetchRequest:
         text: The whole text of the current document, "" when the request names none.
         cursor: Code-point offset into `text`.
         chapter: Number of the current chapter, or None.
+        chapters: The chapters to look into.
+        kinds: The kinds of documents to look into; empty is all.
+        as_of: Nothing later than this chapter; None is up to the current one, unless the query names a later one.
+        also: The query in other words.
+        withheld: Why `text` is not all of the current document, "" when it is.
     """
 
     project_id: str
@@ -187,6 +197,21 @@ class FetchRequest:
     chapter: int | None = None
     skill: str = ""
     previous_ids: tuple[str, ...] = field(default=())
+    chapters: Chapters = OPEN
+    kinds: tuple[Kind, ...] = ()
+    as_of: int | None = None
+    also: tuple[str, ...] = ()
+    withheld: str = ""
+
+    @property
+    def bounds(self) -> Bounds:
+        """What may be looked into."""
+        return Bounds(self.chapters, self.kinds, self.as_of)
+
+    @property
+    def moment(self) -> int | None:
+        """The chapter whose state of the world is shown: `as_of`, else the current one."""
+        return self.chapter if self.as_of is None else self.as_of
 
 
 @runtime_checkable

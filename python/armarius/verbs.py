@@ -5,6 +5,8 @@ from functools import wraps
 from operator import attrgetter
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
+from armarius.rewording.reworder import CALLER
+
 __all__ = ["awaitable", "verb_of"]
 
 Self = TypeVar("Self")
@@ -47,7 +49,11 @@ def awaitable(
     async def call(self: Self, *args: P.args, **keywords: P.kwargs) -> Answer:
         import asyncio
 
-        return await asyncio.to_thread(verb, self, *args, **keywords)
+        waiting = CALLER.set(asyncio.get_running_loop())
+        try:
+            return await asyncio.to_thread(verb, self, *args, **keywords)
+        finally:
+            CALLER.reset(waiting)
 
     name = verb.__name__
     call.__name__, call.__qualname__ = f"a{name}", verb.__qualname__.removesuffix(name) + f"a{name}"

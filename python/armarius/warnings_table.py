@@ -32,6 +32,7 @@ WarningCode = Literal[
     "MODEL_UNKNOWN",
     "PROJECT_EMPTY",
     "RAG_UNAVAILABLE",
+    "REWORDING_UNAVAILABLE",
     "RULES_UNAVAILABLE",
     "STYLE_UNAVAILABLE",
 ]
@@ -138,6 +139,12 @@ KG_TRUNCATED: Final = Row(
 )
 EMBEDDING_UNAVAILABLE: Final = Row(
     "EMBEDDING_UNAVAILABLE", "nothing is found by meaning, or not all: no model, or it failed", "{why}"
+)
+
+REWORDING_UNAVAILABLE: Final = Row(
+    "REWORDING_UNAVAILABLE",
+    "the question was asked in its own words alone: the model for other wordings failed, was late or said nothing",
+    "{why}",
 )
 
 CODE_GRAPH_UNAVAILABLE: Final = Row(

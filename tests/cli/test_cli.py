@@ -1,4 +1,6 @@
 import json
+import os
+import shlex
 import subprocess
 import sys
 
@@ -32,6 +34,31 @@ def test_assemble_as_json_is_the_wire_form(capsys):
     assert "小雨" in out
     assert wire["tokenCount"] > 0
     assert "codex:detected:lin-xiaoyu" in wire["layers"]["retrieved"]["source"]
+
+
+def test_commands_take_bounds_and_other_wordings(capsys):
+    out = run(capsys, "assemble", NOVEL, "--query", "检查第5章", "--as-of", 3, "--json")[1]
+    assert [one["reason"] for one in json.loads(out)["account"]["omitted"] if one["id"] == "request:chapter:5"] == [
+        "timeline"
+    ]
+    found = json.loads(run(capsys, "retrieve", NOVEL, "灯塔", "--chapters", "-3", "--also", "白鹭洲的灯", "--json")[1])
+    assert {hit["path"] for hit in found["hits"]} <= {f"chapters/ch00{n}.md" for n in (1, 2, 3)}
+    assert found["also"] == ["白鹭洲的灯"]
+    rows = json.loads(run(capsys, "search", NOVEL, "灯塔", "--kind", "outline", "--kind", "setting", "--json")[1])
+    assert {row["kind"] for row in rows} == {"outline", "setting"}
+    rows = json.loads(run(capsys, "search", NOVEL, "灯塔", "--as-of", 4, "--limit", 50, "--json")[1])
+    assert max(row["chapter"] or 0 for row in rows) == 4
+    said = run(capsys, "evidence", NOVEL, "林默", "--as-of", 6, "--json")[1]
+    assert "钟表铺" in said
+    assert "守灯塔" not in said
+
+
+@pytest.mark.parametrize("chapters", ["x", "1-2-3", "-", "", "1,2"])
+def test_chapters_that_are_none_are_refused(capsys, chapters):
+    status, _, err = run(capsys, "retrieve", NOVEL, "x", f"--chapters={chapters}")
+    assert status == 2
+    assert "no range of chapters" in err
+    assert "later than the last" in run(capsys, "retrieve", NOVEL, "x", "--chapters", "4-1")[2]
 
 
 def test_inspect_shows_layer_source_tokens_and_why(capsys):
@@ -195,3 +222,78 @@ def test_doctor_says_what_assemble_would_refuse(capsys, tmp_path):
 def test_doctor_of_an_empty_folder_asks_whether_it_is_the_right_one(capsys, tmp_path):
     assert main(["doctor", str(tmp_path)]) == 1
     assert "is this the project folder?" in capsys.readouterr().out
+
+
+ECHO = """
+import sys
+sys.stderr.write("asked")
+print('["周远把第十八页交给林默"]' if "missing" in sys.stdin.read() else "")
+"""
+WORDED = "who handed over the missing sheet"
+
+
+def python(code):
+    """A command line that runs a piece of Python."""
+    return shlex.join([sys.executable, "-c", code])
+
+
+def test_ask_prints_the_prompt_and_nothing_else(capsys):
+    status, out, err = run(capsys, "ask", NOVEL, "检查第3章", "--budget", 4000, "--as-of", 3)
+    assert (status, err) == (0, "")
+    assert out == armarius.open(NOVEL).assemble("检查第3章", budget=4000, as_of=3).prompt + "\n"
+
+
+def test_ask_asks_a_command_of_the_users_for_other_wordings(capfd):
+    assert main(["ask", NOVEL, WORDED, "--budget", "2000"]) == 0
+    assert "chapters/ch005.md" not in capfd.readouterr().out
+    assert main(["ask", NOVEL, WORDED, "--budget", "2000", "--reword", python(ECHO)]) == 0
+    said = capfd.readouterr()
+    assert "chapters/ch005.md" in said.out
+    assert said.err == "asked"  # what the command has to say is the user's to read
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("import sys; sys.exit(3)", "ended with status 3"),
+        ("pass", "the reply holds no wording"),
+        ("import time; time.sleep(60)", "did not end within 0.3 s"),
+        ("while True: print('x' * 1000)", "wrote more than"),
+    ],
+)
+def test_a_command_that_fails_is_a_warning_beside_the_prompt(capsys, code, why):
+    status, out, err = run(
+        capsys, "ask", NOVEL, WORDED, "--budget", 2000, "--reword", python(code), "--reword-timeout",
+        0.3 if "sleep" in code else 30,
+    )  # fmt: skip
+    assert (status, out) == (0, run(capsys, "ask", NOVEL, WORDED, "--budget", 2000)[1])
+    assert err.startswith("! REWORDING_UNAVAILABLE: ")
+    assert why in err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["x", "--reword", "no-such-program-anywhere"], "no program 'no-such-program-anywhere'"),
+        (["x", "--reword", ""], "the command is empty"),
+        (["x", "--reword", "'x"], "No closing quotation"),
+        (["x", "--reword-timeout", "0"], "--reword-timeout must be"),
+        ([" "], "the question is empty"),
+    ],
+)
+def test_ask_refuses_what_it_cannot_do(capsys, words, why):
+    status, out, err = run(capsys, "ask", NOVEL, *words)
+    assert (status, out) == (2, "")
+    assert why in err
+
+
+def test_no_program_of_the_project_is_run_for_other_wordings(capsys, tmp_path, monkeypatch):
+    (tmp_path / "ch001.md").write_text("# 第一章\n\n灯。\n", encoding="utf-8")
+    (tmp_path / "llm").write_text("#!/bin/sh\ntouch ran\n", encoding="utf-8")
+    (tmp_path / "llm").chmod(0o755)
+    (tmp_path / "armarius.toml").write_text("[assembly]\nreword = 'llm'\n", encoding="utf-8")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}.")
+    monkeypatch.chdir(tmp_path)
+    assert "no program 'llm'" in run(capsys, "ask", tmp_path, "灯", "--reword", "llm")[2]
+    run(capsys, "ask", tmp_path, "灯")
+    assert not (tmp_path / "ran").exists()

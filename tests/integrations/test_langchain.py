@@ -84,6 +84,20 @@ def test_one_human_message_is_assembled_once_over_a_tool_loop(engine):
     assert [m.type for m in state["messages"]] == ["human", "ai", "tool", "ai"]
 
 
+async def test_the_middleware_asks_a_model_for_other_wordings_once_per_message(engine):
+    worded = tooled(*[AIMessage('["周远把第十八页交给林默"]')] * 4)
+    asked = {"messages": [HumanMessage("who handed over the missing sheet")]}
+    options = {"reword": worded, "budget": 2000, "document": "", "cursor": None}
+    for answer in ("invoke", "ainvoke"):
+        model = tooled(CALL, AIMessage("雨"))
+        middleware = ContextMiddleware(engine, **options)
+        one = create_agent(model, [weather], middleware=[middleware])
+        state = one.invoke(asked) if answer == "invoke" else await one.ainvoke(asked)
+        assert "chapters/ch005.md" in "".join(str(message.text) for message in model.seen[0])
+        assert [message.type for message in state["messages"]] == ["human", "ai", "tool", "ai"]
+    assert len(worded.seen) == 1
+
+
 async def test_async_agent_is_sent_the_same(engine):
     first, second = tooled(AIMessage("好")), tooled(AIMessage("好"))
     agent(first, engine).invoke({"messages": [HumanMessage(QUESTION)]})

@@ -1,5 +1,6 @@
 """LangGraph for real: compiled graphs, sync and async, with a checkpointer and a tool loop."""
 
+import asyncio
 from typing import TypedDict
 
 import pytest
@@ -64,6 +65,43 @@ def test_chapter_and_profiles_reach_the_model(engine):
     assert "林默的妹妹" in sent
     assert "chapters/ch003.md" in state["context_files"]
     assert "spec/characters.md" in state["context_files"]
+
+
+def test_the_state_and_the_options_may_bound_and_reword_the_question(engine):
+    asked = {"messages": [HumanMessage("谁交出了第十八页")], "chapters": [1, 3], "also": ["周远交出第十八页"]}
+    files = compiled(recorder()).invoke(asked, context=ArmariusContext(engine))["context_files"]
+    assert [path for path in files if path.startswith("chapters/")]
+    assert not {f"chapters/ch00{n}.md" for n in (4, 5, 6, 7)} & set(files)
+    files = compiled(recorder()).invoke(
+        {"messages": asked["messages"]}, context=ArmariusContext(engine, options={"as_of": 2})
+    )["context_files"]
+    assert not {f"chapters/ch00{n}.md" for n in (3, 4, 5, 6, 7)} & set(files)
+
+
+def test_a_model_for_other_wordings_may_be_given_with_the_context(engine):
+    worded = recorder(*[AIMessage('["周远把第十八页交给林默"]')] * 4)
+    asked = {"messages": [HumanMessage("who handed over the missing sheet")]}
+    context = ArmariusContext(engine, options={"budget": 2000}, reword=worded)
+    streamed = [part for part, _ in compiled(recorder()).stream(asked, context=context, stream_mode="messages")]
+    assert [one.text for one in streamed if one.type in ("ai", "AIMessageChunk")] == ["好的"]  # not the wordings
+    assert [one.type for one in worded.seen[0]] == ["system", "human"]
+    state = compiled(recorder()).invoke(asked, context=ArmariusContext(engine, {"budget": 2000}, reword=worded))
+    assert "chapters/ch005.md" in state["context_files"]
+    assert len(worded.seen) == 1  # remembered by the engine, whichever context brings the model
+
+
+async def test_async_graph_asks_the_model_on_its_own_loop(engine):
+    loops = []
+
+    async def model(messages):
+        loops.append(asyncio.get_running_loop())
+        return '["周远把第十八页交给林默"]'
+
+    asked = {"messages": [HumanMessage("who handed over the missing sheet")]}
+    context = ArmariusContext(engine, options={"budget": 2000}, reword=model)
+    state = await compiled(recorder()).ainvoke(asked, context=context)
+    assert "chapters/ch005.md" in state["context_files"]
+    assert loops == [asyncio.get_running_loop()]
 
 
 async def test_async_graph_gets_the_same_context(engine):

@@ -71,6 +71,37 @@ async def test_the_other_tools_answer(client):
     assert [entity["matchedTerm"] for entity in who.structured_content["entities"]] == ["小雨"]
 
 
+async def test_tools_take_bounds_and_other_wordings(client):
+    asked = {"query": "检查第5章", "as_of": 3, "also": ["周远交出第十八页"]}
+    seen = await call(client, "assemble_context", **asked)
+    assert not {f"chapters/ch00{n}.md" for n in (4, 5, 6, 7)} & set(seen.structured_content["documents"])
+    hits = await call(client, "retrieve", **asked)
+    assert [gone["reason"] for gone in hits.structured_content["omitted"]] == ["timeline"]
+    found = await call(client, "search", query="灯塔", chapters=[6, None], kinds=["chapter"])
+    assert {one["chapter"] for one in found.structured_content["results"]} == {6, 7}
+    inspected = await call(client, "inspect_context", query="灯塔", chapters=3)
+    assert not inspected.is_error
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"chapters": [4, 1]}, {"chapters": ["1", 4]}, {"as_of": "3"}, {"as_of": True}, {"kinds": ["x"]}, {"also": [""]}],
+)
+async def test_bounds_that_are_none_are_a_tool_error_that_names_the_field(client, wrong):
+    answer = await call(client, "assemble_context", query="x", **wrong)
+    assert answer.is_error
+    assert next(iter(wrong)) in answer.content[0].text
+
+
+async def test_agents_are_asked_for_wordings_in_the_words_of_the_book(client):
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    for name in ("assemble_context", "retrieve"):
+        assert "two to four wordings" in tools[name].description
+        said = json.dumps(tools[name].input_schema["properties"]["also"])
+        assert "names of the people and places" in said
+        assert '"maxItems": 8' in said
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "code"),
     [

@@ -68,6 +68,45 @@ def test_an_optional_parameter_that_is_null_is_absent(call):
         call("documents:search", query=None)
 
 
+def test_bounds_and_other_wordings_travel_in_the_wire_form(call):
+    later = call("context:prompt:assemble", **REQUEST, asOf=2, also=["小雨点弓着背"])
+    assert "弓着背" not in later["prompt"]
+    assert "弓着背" in call("context:prompt:assemble", **REQUEST, chapters=[3, None], kinds="chapter")["prompt"]
+    found = call("documents:retrieve", query="检查第5章", chapters=[1, 3], also=["周远交出第十八页"])
+    assert found["items"]
+    assert {item["path"] for item in found["items"]} <= {f"chapters/ch00{n}.md" for n in (1, 2, 3)}
+    assert [gone["reason"] for gone in found["omitted"]] == ["excluded"]
+    kinds = {item["kind"] for item in call("documents:search", query="灯塔", kinds=["outline"])["items"]}
+    assert kinds == {"outline"}
+    both = call("documents:search", query="第十八页", also=["白鹭"], limit=100)["items"]
+    assert len(both) > len(call("documents:search", query="第十八页", limit=100)["items"])
+    assert "omitted" not in call("documents:retrieve", query="检查第5章")
+
+
+@pytest.mark.parametrize("method", ["documents:search", "documents:retrieve", "context:prompt:assemble"])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("chapters", [4, 1]),
+        ("chapters", ["1", "4"]),
+        ("chapters", "1-4"),
+        ("chapters", True),
+        ("kinds", ["chapters"]),
+        ("asOf", "3"),
+        ("asOf", True),
+        ("asOf", 2.5),
+        ("also", "x"),
+        ("also", [""]),
+        ("also", ["x" * 401]),
+        ("also", [f"x{n}" for n in range(9)]),
+    ],
+)
+def test_bounds_of_the_wrong_kind_are_refused_with_the_field_as_it_was_written(call, method, field, value):
+    request = REQUEST if method.startswith("context") else {"query": "小雨"}
+    with pytest.raises(ContractError, match=rf"\.{field}: "):
+        call(method, **request, **{field: value})
+
+
 def test_budget_is_updated_under_its_version(call):
     profile = call("context:budget:get")
     changed = call("context:budget:update", version=profile["version"], profile={**profile, "budget": 5000})

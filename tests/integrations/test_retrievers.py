@@ -67,3 +67,13 @@ async def test_llama_index_finds_the_same_sync_and_async(engine):
     assert found[0].node.metadata["path"] in content
     assert "evidence" not in content
     assert [node.node_id for node in found] == [hit.reference for hit in engine.retrieve(QUESTION, limit=3)]
+
+
+def test_bounds_of_a_retriever_hold_for_the_texts_too(engine):
+    from armarius.integrations.llama_index import ArmariusRetriever as LlamaRetriever
+
+    options = {"as_of": 6, "also": ["林默守灯塔"]}
+    texts = [one.page_content for one in ArmariusRetriever(engine=engine, k=20, options=options).invoke("林默")]
+    texts += [one.text for one in LlamaRetriever(engine, similarity_top_k=20, options=options).retrieve("林默")]
+    assert any("钟表铺的主人" in text for text in texts)
+    assert not any("搬到白鹭洲守灯塔" in text for text in texts)

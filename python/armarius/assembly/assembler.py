@@ -162,7 +162,9 @@ def _confirmed(task: Task, timeout: float) -> tuple[set[str], list[FetchOutcome]
 
 
 def _same_place(before: Continuation, now: AssembleRequest) -> bool:
-    return (before.project_id, before.document) == (now.project_id, now.document)
+    """Whether what held there holds here: of the same document, within the same bounds."""
+    there = (before.project_id, before.document, before.chapters, before.kinds, before.as_of)
+    return there == (now.project_id, now.document, now.chapters, now.kinds, now.as_of)
 
 
 def _query(task: Task) -> FetchOutcome:

@@ -10,6 +10,7 @@ from armarius.assembly.fit.profile import LayerBudget, ProfileStore, layer_budge
 from armarius.assembly.report.continuation import Continuation
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.settings import AssemblySettings
+from armarius.codex.visible import until
 from armarius.contract import AssembleRequest, code_points
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation, message_of
@@ -59,7 +60,9 @@ def read_request(given: Mapping[str, Any]) -> AssembleRequest:
     query = given["query"]
     fields = {name: given[name] for name in AssembleRequest.model_fields if name in given and name != "query"}
     if isinstance(query, AssembleRequest):
-        beside = [name for name, value in fields.items() if value != AssembleRequest.model_fields[name].default]
+        beside = [
+            name for name, value in fields.items() if value not in (None, AssembleRequest.model_fields[name].default)
+        ]
         if beside:
             raise ContractError(f"a request object and keywords together: {', '.join(sorted(beside))}")
         return query
@@ -108,8 +111,9 @@ class Resolver:
         request: AssembleRequest,
         previous: Pack | bytes | None,
         layers: Mapping[LayerName, LayerBudget | Mapping[str, Any]] | None,
+        extra: tuple[ContextWarning, ...] = (),
     ) -> Task:
-        """The task for `request`, as the project stands in `view`.
+        """The task for `request`, as the project stands in `view`; `extra` is what has to be said already.
 
         Raises:
             ScopeViolation: The request or `previous` belongs to another project.
@@ -117,8 +121,10 @@ class Resolver:
             CursorOutOfRange: The cursor lies outside it or inside a character.
             ConfigError: The stored budget profile cannot be read.
             BudgetError: A layer's budget is none.
-            ContractError: `previous` is neither a pack nor a continuation of one.
+            ContractError: `previous` is neither a pack nor a continuation of one; other wordings of no question.
         """
+        if request.also and not request.query.strip() and not request.additional_input.strip():
+            raise ContractError("also: other wordings of a question, and the request has none")
         continued = _continued(previous)
         project_id = self.scope(request.project_id)
         if continued is not None and continued.project_id != project_id:
@@ -134,6 +140,7 @@ class Resolver:
         resolved = request.model_copy(
             update={"project_id": project_id, "cursor": cursor, "position_encoding": "code-point"}
         )
+        text, withheld = (text, "") if document is None else _known(document, cursor, request.as_of)
         counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
         fetch = FetchRequest(
             project_id=project_id,
@@ -141,12 +148,17 @@ class Resolver:
             additional_input=request.additional_input,
             document=request.document,
             text=text,
-            cursor=cursor,
+            cursor=cursor if text else 0,
             chapter=document.chapter if document else None,
             skill=request.skill,
             previous_ids=continued.ids if continued else (),
+            chapters=request.chapters,
+            kinds=request.kinds,
+            as_of=request.as_of,
+            also=request.also,
+            withheld=withheld,
         )
-        warnings = (*view.warnings, *warnings)
+        warnings = (*view.warnings, *warnings, *extra)
         profile = self._profiles.read()
         return Task(
             request=resolved,
@@ -181,6 +193,19 @@ class Resolver:
         if isinstance(counter, TokenCounter) and counter.name == "estimate" and not TokenCounter.knows(model):
             return (MODEL_UNKNOWN(model=model, near=suggestion(TokenCounter.near(model))),)
         return ()
+
+
+def _known(document: Document, cursor: int, as_of: int | None) -> tuple[str, str]:
+    """What of an open document may be known as of a chapter, and why that is not all; nothing when the cursor is later.
+
+    The text ends before the first thing that is later, so that places stay as they are.
+    """
+    end = len(document.text) if as_of is None else until(document, as_of)
+    if as_of is None or end == len(document.text):
+        return document.text, ""
+    if cursor > end or not document.text[:end].strip():
+        return "", f"the cursor stands behind what is later than chapter {as_of}"
+    return document.text[:end], f"what follows is later than chapter {as_of}"
 
 
 def _continued(previous: object) -> Continuation | None:

@@ -23,7 +23,7 @@ _INTERRUPTED = 130
 
 
 _COMMANDS = {
-    "cli.assembling": "assemble inspect",
+    "cli.assembling": "assemble inspect ask",
     "cli.detecting": "detect",
     "cli.retrieving": "retrieve evidence",
     "cli.indexing": "index search watch doctor",

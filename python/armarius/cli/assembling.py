@@ -1,4 +1,4 @@
-"""`armarius assemble` and `armarius inspect`."""
+"""`armarius assemble`, `armarius inspect` and `armarius ask`."""
 
 import argparse
 from pathlib import Path
@@ -6,17 +6,22 @@ from pathlib import Path
 from armarius.assembly.report.html import Highlight, page
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.report.terminal import overview
+from armarius.cli.bounds import add_also, add_bounds, bounds_of
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.contract import AssembleRequest
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
+from armarius.errors import ContractError
 from armarius.files import write_atomic
+from armarius.rewording import Reworder
 
 __all__ = ["add_commands"]
 
+_LONGEST_S = 3600.0
+
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add both commands."""
+    """Add the commands."""
     assemble = subparsers.add_parser(
         "assemble",
         help="print the prompt that the model would get",
@@ -35,11 +40,32 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     inspect.add_argument("--json", action="store_true", help="the layers with their content, in wire form")
     inspect.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained report page instead")
     inspect.set_defaults(run=_inspect)
+    ask = subparsers.add_parser(
+        "ask",
+        help="the prompt for a question, to be piped to a model",
+        description="Print the prompt for a question and nothing else; warnings go to standard error.",
+    )
+    add_project(ask)
+    ask.add_argument("query", help="the question; - reads it from standard input")
+    _place(ask)
+    ask.add_argument(
+        "--reword",
+        metavar="COMMAND",
+        help="a command that reads a request for other wordings and writes them, such as 'llm'; its time counts",
+    )
+    ask.add_argument(
+        "--reword-timeout", type=float, default=60.0, metavar="SECONDS", help="that it may take (default: 60)"
+    )
+    ask.set_defaults(run=_ask)
 
 
 def _request(parser: argparse.ArgumentParser) -> None:
     add_project(parser)
     parser.add_argument("--query", metavar="TEXT", help="the user's words; - reads them from standard input")
+    _place(parser)
+
+
+def _place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--document", metavar="PATH", help="the current document, relative to the project")
     parser.add_argument("--cursor", type=int, metavar="N", help="offset into it (default: its end)")
     parser.add_argument("--input", metavar="TEXT", help="the selection or the text around the cursor")
@@ -48,6 +74,8 @@ def _request(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", help="decides how tokens are counted, such as deepseek-chat")
     parser.add_argument("--provider", help="decides the rules of the prompt cache")
     parser.add_argument("--skill", help="the host's name for the task")
+    add_bounds(parser)
+    add_also(parser)
     parser.add_argument("--position-encoding", choices=("code-point", "utf-16", "utf-8"), help="the unit of --cursor")
 
 
@@ -59,6 +87,26 @@ def _assemble(arguments: argparse.Namespace) -> int:
         return 0
     print(pack.prompt)
     _summary(pack)
+    return 0
+
+
+def _ask(arguments: argparse.Namespace) -> int:
+    asked = _asked(arguments)
+    if not asked.query.strip():
+        raise ContractError("the question is empty")
+    if not 0 < arguments.reword_timeout <= _LONGEST_S:
+        raise ContractError(f"--reword-timeout must be from 0 to {_LONGEST_S:g}, got {arguments.reword_timeout:g}")
+    reword = None
+    if arguments.reword is not None:
+        from armarius.cli.piping import command_model
+
+        model = command_model(arguments.reword, project=arguments.path, timeout_s=arguments.reword_timeout)
+        reword = Reworder(model, timeout_s=arguments.reword_timeout + 5)  # the command is ended, and says so itself
+    with _open(arguments) as engine:
+        pack = engine.assemble(asked, reword=reword)
+    print(pack.prompt)
+    for warning in pack.warnings:
+        note(f"! {warning}")
     return 0
 
 
@@ -107,6 +155,7 @@ def _asked(arguments: argparse.Namespace) -> AssembleRequest:
         budget=arguments.budget,
         reserve_output=arguments.reserve_output,
         position_encoding=arguments.position_encoding,
+        **bounds_of(arguments),
     )
 
 

@@ -4,20 +4,24 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from armarius.bounds import Bounds
+from armarius.cli.bounds import add_also, add_bounds, bounds_of
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.errors import ConfigError, ContractError, GraphError, SettingRefused
 from armarius.hits import Hit
 from armarius.index.progress import progress_bar
 from armarius.index.status import IndexStatus
 from armarius.index.warm import warm_search
+from armarius.wordings import checked_wordings
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from armarius.cli.trusting import TrustReport
     from armarius.index.project_index import ProjectIndex
+    from armarius.store.rows import Passage
 
 __all__ = ["add_commands"]
 
@@ -37,6 +41,8 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     search.add_argument("text", help="the words, as written; quoted phrases stay whole")
     search.add_argument("--limit", type=int, default=10, metavar="N", help="at most so many (default: 10)")
     search.add_argument("--any", action="store_true", help="what is about the same, not only what is written")
+    add_bounds(search)
+    add_also(search)
     for parser in (index, search, doctor):
         parser.add_argument("--json", action="store_true")
 
@@ -70,10 +76,22 @@ def _search(arguments: argparse.Namespace) -> int:
         raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
     text = words(arguments.text, "the words")
     match: Literal["all", "any"] = "any" if arguments.any else "all"
-    hits = warm_search(arguments.path, text, limit=arguments.limit, match=match, index_dir=arguments.index_dir)
+    given = bounds_of(arguments)
+    also = checked_wordings(given.pop("also"))
+    bounds = Bounds.of(**given)
+    asked: dict[str, Any] = {
+        "limit": arguments.limit,
+        "match": match,
+        "kinds": bounds.kinds,
+        "chapters": bounds.chapters,
+        "also": also,
+    }
+    hits = None
+    if bounds.as_of is None:
+        hits = warm_search(arguments.path, text, index_dir=arguments.index_dir, **asked)
     if hits is None:
         with _opened(arguments) as index:
-            hits = index.search(text, limit=arguments.limit, match=match)
+            hits = index.search(text, shown=_shown(index, bounds), **asked)
     if arguments.json:
         show_json(hits)
     elif hits:
@@ -89,6 +107,16 @@ def _search(arguments: argparse.Namespace) -> int:
     else:
         note("armarius: nothing found")
     return 0
+
+
+def _shown(index: "ProjectIndex", bounds: Bounds) -> Callable[["Passage"], str] | None:
+    """What of a paragraph may be seen as of a chapter; None: all of it."""
+    if bounds.as_of is None:
+        return None
+    from armarius.codex.visible import shown_of
+
+    documents = index.ask(lambda store: store.changed(0)).documents
+    return shown_of({one.path: one for one in documents}, bounds)
 
 
 def _snippet(hit: Hit) -> "Text":

@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from armarius.cli.bounds import add_also, add_bounds, bounds_of
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
@@ -28,6 +29,8 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         "--document", default="", metavar="PATH", help="the current document; later chapters stay out"
     )
     retrieve.add_argument("--chapter", type=int, metavar="N", help="the current chapter, when there is no document")
+    add_bounds(retrieve)
+    add_also(retrieve)
     retrieve.add_argument("--explain", action="store_true", help="what was understood, every reason, what was withheld")
     retrieve.add_argument("--json", action="store_true")
     retrieve.set_defaults(run=_retrieve)
@@ -35,6 +38,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     add_project(evidence)
     evidence.add_argument("name", help="name, alias or id of an entity")
     evidence.add_argument("--attribute", metavar="NAME", help="年龄, 住处, eye colour, …")
+    add_bounds(evidence)
     evidence.add_argument("--json", action="store_true")
     evidence.set_defaults(run=_evidence)
 
@@ -45,7 +49,9 @@ def _retrieve(arguments: argparse.Namespace) -> int:
         raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
     with open_engine(arguments.path) as engine:
         document = words(arguments.document, "--document")
-        found = engine.retrieve(query, limit=arguments.limit, document=document, chapter=arguments.chapter)
+        found = engine.retrieve(
+            query, limit=arguments.limit, document=document, chapter=arguments.chapter, **bounds_of(arguments)
+        )
     if arguments.json:
         show_json(_wire(found))
     elif arguments.explain:
@@ -63,7 +69,7 @@ def _retrieve(arguments: argparse.Namespace) -> int:
 def _evidence(arguments: argparse.Namespace) -> int:
     attribute = None if arguments.attribute is None else words(arguments.attribute, "--attribute")
     with open_engine(arguments.path) as engine:
-        statements = engine.evidence(words(arguments.name, "the name"), attribute=attribute)
+        statements = engine.evidence(words(arguments.name, "the name"), attribute=attribute, **bounds_of(arguments))
     if arguments.json:
         show_json(statements)
         return 0
@@ -83,6 +89,7 @@ def _wire(found: Retrieval) -> dict[str, object]:
         "hits": [{"reference": hit.reference, **plain(hit)} for hit in found],
         "understanding": found.understanding,
         "omitted": found.omitted,
+        "also": found.also,
         "warnings": [str(warning) for warning in found.warnings],
     }
 
@@ -108,6 +115,7 @@ def _understood(found: Retrieval) -> Iterator[tuple[str, str]]:
     """What was read out of the question: each thing with the words that it was read from."""
     asked = found.understanding
     yield "query", asked.query
+    yield "also", " | ".join(found.also)
     yield "names", ", ".join(f"{one.term} ({one.entity_id})" for one in asked.mentions)
     for one in asked.references:
         if one.numbers:

@@ -9,6 +9,7 @@
 Every value stands on one line, so that nothing inside it can pose as another card or heading.
 """
 
+from armarius.bounds import OPEN, Chapters
 from armarius.codex.model import Entity, Fact, Relation
 
 TYPE_LABELS = {
@@ -25,12 +26,13 @@ _SHORT_DESCRIPTION = 60
 _STOPS = "。！？!?；;."
 
 
-def entity_card(entity: Entity, *, chapter: int | None = None) -> str:
+def entity_card(entity: Entity, *, chapter: int | None = None, chapters: Chapters = OPEN) -> str:
     r"""The card of `entity` as known in `chapter`.
 
     Args:
         entity: Any entity; an empty description leaves its line out.
         chapter: Facts that begin later or have ended are left out; None keeps all, each with its span.
+        chapters: So are facts that hold in none of these, inclusive.
 
     Returns:
         Lines joined by `\n`, no trailing newline, no blank line.
@@ -43,7 +45,7 @@ def entity_card(entity: Entity, *, chapter: int | None = None) -> str:
             f"{one_line(key)}={one_line(entity.attributes[key])}" for key in sorted(entity.attributes, key=_collated)
         )
         lines.append(f"- 属性：{', '.join(pairs)}")
-    lines += [fact_line(fact) for fact in entity.facts if holds(fact, chapter)]
+    lines += [fact_line(fact) for fact in entity.facts if holds(fact, chapter, chapters)]
     return "\n".join(lines)
 
 
@@ -71,8 +73,11 @@ def span_label(fact: Fact | Relation) -> str:
     return f"第{fact.since}–{fact.until - 1}章"
 
 
-def holds(fact: Fact | Relation, chapter: int | None) -> bool:
-    """Whether `fact` holds in `chapter`; without a chapter every fact does."""
+def holds(fact: Fact | Relation, chapter: int | None, chapters: Chapters = OPEN) -> bool:
+    """Whether `fact` holds in `chapter` and in one of `chapters`; without a chapter every fact does."""
+    first, last = chapters
+    if (last is not None and (fact.since or 0) > last) or (first is not None and (fact.until or first + 1) <= first):
+        return False
     if chapter is None:
         return True
     return (fact.since is None or fact.since <= chapter) and (fact.until is None or chapter < fact.until)

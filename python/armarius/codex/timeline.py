@@ -49,3 +49,32 @@ def parse_span(label: str) -> tuple[int | None, int | None] | None:
     if closing:
         return None, first + 1
     return (first + 1, None) if after else (first, None)
+
+
+_LABELLED = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+•·][ \t]+)?\**(?P<label>[^:：*\n]{1,24})\**[ \t]*[:：]")
+
+
+def without_later(text: str, chapter: int) -> str:
+    """`text` with every line blanked that begins with a label such as 第7章起 of a later chapter than `chapter`.
+
+    What continues such a line, indented deeper and no item of its own, goes with it. Places stay where they are.
+
+    Cost: one pass over the lines; nothing without a chapter in the text.
+    """
+    found = []
+    hidden: int | None = None  # the indent of the line that is hidden
+    for line in text.splitlines(keepends=True):
+        labelled = _LABELLED.match(line)
+        indent = len(line) - len(line.lstrip(" \t"))
+        span = parse_span(labelled["label"]) if labelled else None
+        if span is not None:
+            hidden = indent if span[0] is not None and span[0] > chapter else None
+        elif hidden is not None and (not line.strip() or indent <= hidden or labelled):
+            hidden = None
+        found.append(line if hidden is None else blank(line))
+    return "".join(found)
+
+
+def blank(text: str) -> str:
+    """`text` as spaces, its line ends kept."""
+    return re.sub(r"[^\r\n]", " ", text)

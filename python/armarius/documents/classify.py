@@ -8,8 +8,9 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Literal, get_args
+from typing import get_args
 
+from armarius.bounds import Kind
 from armarius.documents.front_matter import FrontMatter
 from armarius.documents.globs import glob
 from armarius.documents.numerals import (
@@ -22,8 +23,6 @@ from armarius.documents.segments import Paragraph
 from armarius.text.scripts import HAN, HANGUL, KANA
 
 __all__ = ["CODE_SUFFIXES", "PROSE_SUFFIXES", "Kind", "classify", "number_of"]
-
-Kind = Literal["chapter", "setting", "outline", "note", "code"]
 
 PROSE_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".txt", ".text"})
 _CODE = (

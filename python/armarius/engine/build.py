@@ -18,6 +18,7 @@ from armarius.embedders import configured
 from armarius.embedders.protocol import Embedder
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
+from armarius.engine.rewords import Rewords
 from armarius.errors import ContractError, EmbeddingError, MissingExtra
 from armarius.fetchers.code import SubgraphFetcher
 from armarius.files.paths import project_folder
@@ -29,6 +30,7 @@ from armarius.index.project_index import ProjectIndex
 from armarius.index.status import Progress
 from armarius.project import Project
 from armarius.records import Fetcher
+from armarius.rewording.reworder import Model, Reworder
 from armarius.semantic.outliers import Nearby
 from armarius.semantic.recall import ProjectRecall
 from armarius.text.tokens import TokenCounter
@@ -84,8 +86,10 @@ def build(
     embedder: Embedder | None,
     graph: GraphStore | None,
     trusted: bool | None = None,
+    reword: Model | Reworder | None = None,
 ) -> Parts:
     """The parts for `ContextEngine`, which says what the arguments are; its `close` closes them."""
+    rewords = Rewords(reword)
     folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
     _check_graph(graph)
     config = root.config if isinstance(root, ProjectIndex) else load_config(project_folder(root))
@@ -145,8 +149,9 @@ def build(
             Assembler(fallback=fallback, fetch_timeout=settings.fetch_timeout_s),
             SingleFlight(settings.max_concurrent, settings.queue_timeout_s),
             profiles,
+            rewords,
         ),
-        questions=Questions(project),
+        questions=Questions(project, rewords),
     )
 
 

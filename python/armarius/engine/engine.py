@@ -20,6 +20,7 @@ from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress
 from armarius.project import counter_for
 from armarius.records import Fetcher
+from armarius.rewording.reworder import Model, Reworder
 from armarius.semantic.recall import ProjectRecall
 from armarius.shown import html_table, rich_table
 from armarius.text.matcher import EntityMatcher
@@ -73,6 +74,7 @@ class ContextEngine:
         embedder: Embedder | None = None,
         graph: GraphStore | None = None,
         trusted: bool | None = None,
+        reword: Model | Reworder | None = None,
     ) -> None:
         parts = build(
             root,
@@ -88,6 +90,7 @@ class ContextEngine:
             embedder=embedder,
             graph=graph,
             trusted=trusted,
+            reword=reword,
         )
         self._parts = parts
         self.root = parts.root

@@ -9,6 +9,7 @@ from armarius.engine.engine import ContextEngine
 from armarius.graph.protocol import GraphStore
 from armarius.index.progress import progress_bar
 from armarius.index.status import Progress
+from armarius.rewording.reworder import Model, Reworder
 
 __all__ = ["open"]
 
@@ -24,6 +25,7 @@ def open(  # noqa: A001 - armarius.open
     embedder: Embedder | None = None,
     graph: GraphStore | None = None,
     trusted: bool | None = None,
+    reword: Model | Reworder | None = None,
 ) -> ContextEngine:
     """Open the project at `path`; needs no configuration. Builds or repairs its index.
 
@@ -43,9 +45,12 @@ def open(  # noqa: A001 - armarius.open
             `armarius.graph`.
         trusted: Whether the project's `armarius.toml` speaks for the user: may name what lies outside, and have
             programs run over the folder. None asks the user's configuration (`armarius.trust`).
+        reword: Asked for other wordings of every question that comes without `also`: a function from messages to a
+            reply, also a coroutine function, a chat model, or an `armarius.rewording.Reworder`, which says how long
+            and how many. Asked once for each question; late or broken, it is `REWORDING_UNAVAILABLE`.
 
     Raises:
-        ContractError: `graph` is no GraphStore.
+        ContractError: `graph` is no GraphStore, or `reword` no model.
         ProjectError: `path` is no folder, or `index_dir` no path.
         ConfigError: Its `armarius.toml` is wrong, or names an index or graph folder that only the user may name
             (`SettingRefused`); or the user's own configuration is wrong.
@@ -62,4 +67,5 @@ def open(  # noqa: A001 - armarius.open
             embedder=embedder,
             graph=graph,
             trusted=trusted,
+            reword=reword,
         )

@@ -1,6 +1,6 @@
 """Prompts of a project: a request resolved against one moment, assembled, alike ones at once."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from armarius.assembly.assembler import Assembler, Task
@@ -9,9 +9,12 @@ from armarius.assembly.report.inspection import inspection
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.request import Resolver, read_request
 from armarius.assembly.singleflight import SingleFlight
+from armarius.bounds import OPEN, Chapters, Kind
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
+from armarius.engine.rewords import Rewords
 from armarius.project import Project
 from armarius.records import LayerName
+from armarius.rewording.reworder import Model, Reworder
 
 __all__ = ["Prompts"]
 
@@ -27,6 +30,7 @@ class Prompts:
         assembler: Makes a pack of a task.
         flight: Lets so many assemble at once, and alike ones wait for the first.
         profiles: How the project divides its prompts.
+        rewords: Asks for other wordings of questions.
     """
 
     def __init__(
@@ -36,12 +40,14 @@ class Prompts:
         assembler: Assembler,
         flight: SingleFlight[Pack],
         profiles: ProfileStore,
+        rewords: Rewords,
     ) -> None:
         self._project = project
         self._resolver = resolver
         self._assembler = assembler
         self._flight = flight
         self._profiles = profiles
+        self._rewords = rewords
 
     def assemble(
         self,
@@ -58,8 +64,13 @@ class Prompts:
         budget: int | None = None,
         reserve_output: int = 0,
         position_encoding: PositionEncoding = "code-point",
+        chapters: int | Chapters | None = OPEN,
+        kinds: Kind | Sequence[Kind] = (),
+        as_of: int | None = None,
+        also: Sequence[str] = (),
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
+        reword: Model | Reworder | None = None,
     ) -> Pack:
         """A prompt within its budget, and the account of it.
 
@@ -76,9 +87,19 @@ class Prompts:
             budget: Tokens for prompt and reserve together; None is the profile's.
             reserve_output: Tokens of `budget` kept free for the answer.
             position_encoding: `code-point`, `utf-16` (JavaScript, LSP) or `utf-8`.
+            chapters: First and last chapter to look into, inclusive, either None; one number is that chapter alone.
+                With it, what is no chapter is not looked into. Cards, style, memories and rules stay, without what
+                is told of other chapters; so does the open document.
+            kinds: The kinds of documents to look into, one or several; empty is all. What is no document, such as
+                cards, stays.
+            as_of: Nothing of a later chapter than this: no paragraph, outline line, fact or relation, whatever the
+                query names, nor what of the open document is later. Over the current chapter.
+            also: The query in other words, as the book would put it, at most 8 of at most 400 characters: looked up
+                beside it, never shown.
             previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
                 place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
+            reword: Asked for other wordings when there are none in `also`; None is the engine's, if it has one.
 
         Raises:
             UnknownDocument: No such document.
@@ -91,7 +112,7 @@ class Prompts:
         Cost: the slowest fetcher, one allocation, two counts of the prompt.
         """
         request = read_request(locals())
-        return self._assembled("assemble", request, previous, layers)
+        return self._assembled("assemble", request, previous, layers, reword)
 
     def inspect(
         self,
@@ -108,8 +129,13 @@ class Prompts:
         budget: int | None = None,
         reserve_output: int = 0,
         position_encoding: PositionEncoding = "code-point",
+        chapters: int | Chapters | None = OPEN,
+        kinds: Kind | Sequence[Kind] = (),
+        as_of: int | None = None,
+        also: Sequence[str] = (),
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
+        reword: Model | Reworder | None = None,
         debug_mode: bool = False,
         requested_by: str = "",
     ) -> InspectResult:
@@ -122,7 +148,7 @@ class Prompts:
         if isinstance(request, InspectRequest):
             debug_mode, requested_by = debug_mode or request.debug_mode, requested_by or request.requested_by
             request = request.assembly()
-        pack = self._assembled("inspect", request, previous, layers)
+        pack = self._assembled("inspect", request, previous, layers, reword)
         return inspection(pack, debug_mode=debug_mode, requested_by=requested_by)
 
     def budget_profile(self) -> BudgetProfile:
@@ -140,9 +166,17 @@ class Prompts:
         return self._profiles.update(profile, version=version)
 
     def _assembled(
-        self, kind: str, request: AssembleRequest, previous: Pack | bytes | None, layers: Layers | None
+        self,
+        kind: str,
+        request: AssembleRequest,
+        previous: Pack | bytes | None,
+        layers: Layers | None,
+        reword: Model | Reworder | None,
     ) -> Pack:
-        task = self._resolver.task(self._project.view(), request, previous, layers)
+        view = self._project.view()
+        worded = self._rewords.ask(view, request.query, request.also, reword)
+        request = request if worded.also == request.also else request.model_copy(update={"also": worded.also})
+        task = self._resolver.task(view, request, previous, layers, worded.warnings)
         remember = kind == "assemble"
         return self._flight.run(_key(kind, task), lambda: self._assembler.assemble(task, remember=remember))
 

@@ -1,30 +1,52 @@
 """Questions to a project that need no prompt: what answers them, where the words stand, what is said of whom."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.codex.model import Entity
-from armarius.documents.classify import Kind
+from armarius.codex.visible import shown_of, visible
 from armarius.documents.document import Document, Documents
+from armarius.engine.rewords import Rewords
 from armarius.hits import Hit, Hits
 from armarius.project import Project
 from armarius.retrieval.contradictions.detect import said_of
 from armarius.retrieval.contradictions.statements import Statement
+from armarius.retrieval.corpus.bounded import bounded
 from armarius.retrieval.excerpt import excerpt
 from armarius.retrieval.hits import Retrieval
 from armarius.retrieval.retrieve import retrieve
+from armarius.rewording.reworder import Model, Reworder
+from armarius.wordings import checked_wordings
 
 __all__ = ["Questions"]
 
-Chapters = tuple[int | None, int | None]
-
 
 class Questions:
-    """Answers, each from one moment of `project`. Threads may share it."""
+    """Answers, each from one moment of `project`. Threads may share it.
 
-    def __init__(self, project: Project) -> None:
+    Args:
+        project: Whose moment a question sees.
+        rewords: Asks for other wordings of questions.
+    """
+
+    def __init__(self, project: Project, rewords: Rewords) -> None:
         self._project = project
+        self._rewords = rewords
 
-    def retrieve(self, query: str, *, limit: int = 5, document: str = "", chapter: int | None = None) -> Retrieval:
+    def retrieve(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        document: str = "",
+        chapter: int | None = None,
+        chapters: int | Chapters | None = OPEN,
+        kinds: Kind | Sequence[Kind] = (),
+        as_of: int | None = None,
+        also: Sequence[str] = (),
+        reword: Model | Reworder | None = None,
+    ) -> Retrieval:
         """The documents and sections that answer a question, best first, each with every reason for it.
 
         Args:
@@ -32,6 +54,12 @@ class Questions:
             limit: At most so many hits.
             document: The current document: its chapter is the current chapter, for 前一章 and for the timeline.
             chapter: The current chapter, when there is no document.
+            chapters: First and last chapter to look into, inclusive, either None; one number is that chapter alone.
+                With it, what is no chapter is left out.
+            kinds: The kinds of documents to look into, one or several; empty is all.
+            as_of: Nothing of a later chapter than this, whatever the query names; over the current chapter.
+            also: The query in other words, at most 8 of at most 400 characters.
+            reword: Asked for other wordings when there are none in `also`; None is the engine's, if it has one.
 
         Returns:
             A sequence of hits with `understanding`, `outcome` and `omitted`; later chapters than the current
@@ -39,43 +67,85 @@ class Questions:
 
         Raises:
             UnknownDocument: No such document.
+            ContractError: Chapters, kinds or wordings that are none.
             ValueError: `limit` is negative.
 
-        Cost: about 1 ms per question on 120 chapters; the first question reads the project.
+        Cost: about 1 ms per wording on 120 chapters; the first question reads the project.
         """
+        bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
         view = self._project.view()
         current = view.document(document).chapter if document else chapter
-        return retrieve(view.corpus, query, limit=limit, chapter=current, sources=view.sources)
+        worded = self._rewords.ask(view, query, others, reword)
+        found = retrieve(
+            view.corpus, query, limit=limit, chapter=current, bounds=bounds, also=worded.also, sources=view.sources
+        )
+        return replace(found, warnings=(*found.warnings, *worded.warnings)) if worded.warnings else found
 
-    def excerpt(self, hit: Hit) -> str:
-        """The text behind a hit: its section, or the paragraphs its evidence points at; "" when the file is gone."""
+    def excerpt(self, hit: Hit, *, chapters: int | Chapters | None = OPEN, as_of: int | None = None) -> str:
+        """The text behind a hit: its section, or the paragraphs its evidence points at; "" when the file is gone.
+
+        Args:
+            hit: Of `retrieve`, `search` or `similar`.
+            chapters: As it was asked with: a file may hold several chapters.
+            as_of: As it was asked with: a profile may tell what holds later.
+        """
+        bounds = Bounds.of(chapters, (), as_of)
         document = self._project.view().documents.get(hit.path)
-        return "" if document is None else excerpt(document, hit)
+        if document is None:
+            return ""
+        seen = visible(document, bounds)
+        return excerpt(seen, hit, is_part=seen is not document)
 
     def search(
-        self, text: str, *, limit: int = 10, kinds: Sequence[Kind] = (), chapters: Chapters = (None, None)
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        kinds: Kind | Sequence[Kind] = (),
+        chapters: int | Chapters | None = OPEN,
+        as_of: int | None = None,
+        also: Sequence[str] = (),
     ) -> Hits:
         """Paragraphs that hold the words of `text` as written, best first.
 
         Args:
             text: Anything; no query language. Quoted phrases stay whole.
             limit: At most so many.
-            kinds: Only documents of these kinds; empty is all.
-            chapters: Inclusive bounds on the chapter, None is open.
+            kinds: Only documents of these kinds, one or several; empty is all.
+            chapters: First and last chapter, inclusive, either None; one number is that chapter alone.
+            as_of: Nothing of a later chapter than this.
+            also: Other words, as written too; what holds any of them is found, what holds several stands higher.
 
         Raises:
+            ContractError: Chapters, kinds or wordings that are none.
             ValueError: `limit` is below 1.
         """
+        bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
+        shown = None if bounds.as_of is None else shown_of(self._project.view().documents, bounds)
         self._project.index.freshen()
-        return self._project.index.search(text, limit=limit, kinds=kinds, chapters=chapters)
+        return self._project.index.search(
+            text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
+        )
 
-    def evidence(self, name: str, *, attribute: str | None = None, chapter: int | None = None) -> list[Statement]:
+    def evidence(
+        self,
+        name: str,
+        *,
+        attribute: str | None = None,
+        chapter: int | None = None,
+        chapters: int | Chapters | None = OPEN,
+        kinds: Kind | Sequence[Kind] = (),
+        as_of: int | None = None,
+    ) -> list[Statement]:
         """Everything the project says about an entity, or about one attribute of it; competing statements marked.
 
         Args:
             name: Name, alias or id of an entity, or any name that `detect` finds it by, such as a short one.
             attribute: 年龄, 住处, "eye colour", …; None takes what the settings say, and whatever is disputed.
-            chapter: Later chapters are left out.
+            chapter: The current chapter; later ones are left out.
+            chapters: Only what these chapters say, first and last, inclusive; one number is that chapter alone.
+            kinds: Only what documents of these kinds say, one or several; empty is all.
+            as_of: Nothing of a later chapter than this, nor what settings say of a later one (第7章起：…).
 
         Returns:
             Statements with their sources, settings first; `competes_with` names sources that say otherwise and
@@ -83,11 +153,13 @@ class Questions:
 
         Raises:
             UnknownId: No entity goes by that name; names near ones.
+            ContractError: Chapters or kinds that are none.
         """
+        bounds = Bounds.of(chapters, kinds, as_of)
         view = self._project.view()
         entity = view.entity(name)
         with view.corpus.tables() as tables:
-            return said_of(tables, entity.id, attribute, chapter=chapter)
+            return said_of(bounded(tables, bounds), entity.id, attribute, chapter=chapter)
 
     def entities(self) -> tuple[Entity, ...]:
         """Every known entity, by whichever file."""

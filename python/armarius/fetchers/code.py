@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from armarius.code.index import CodeIndex
@@ -77,7 +77,9 @@ class SubgraphFetcher:
         return "retrieved"
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
-        """Candidates `code:subgraph:<symbol>`, the closest to the question first."""
+        """Candidates `code:subgraph:<symbol>`, the closest to the question first; none for a request without code."""
+        if request.bounds.leaves_out("code", None) is not None:
+            return Fetched()
         in_code = PurePosixPath(request.document).suffix.lower() in CODE_SUFFIXES
         named = [*written_symbols(request.query), *written_symbols(request.additional_input)]
         if not in_code and (not named or not self.index.has_code()):
@@ -104,6 +106,8 @@ class SubgraphFetcher:
                 continue
             if not telling and isinstance(found, Subgraph) and found.root.type not in _NAMED_PLAINLY:
                 continue
+            if isinstance(found, TextMatches) and request.bounds:
+                found = _of_code(found)
             warnings.update((str(w), w) for w in found.warnings if w.code != CODE_DEPTH_LIMIT.code)
             candidate = self._candidate(found, symbol, score, why, request)
             candidates.setdefault(candidate.id, candidate)
@@ -148,3 +152,10 @@ class SubgraphFetcher:
             documents=files,
             project_id=request.project_id,
         )
+
+
+def _of_code(found: TextMatches) -> TextMatches:
+    """Without the lines of other files, which may be of any chapter."""
+    return replace(
+        found, results=tuple(hit for hit in found.results if PurePosixPath(hit.file).suffix in CODE_SUFFIXES)
+    )

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armarius.codex.cards import entity_card, short_card
+from armarius.codex.cards import short_card
 from armarius.codex.model import CONTEXT_LEVELS, Entity
-from armarius.fetchers.entities import EntitySource, list_entities
+from armarius.fetchers.entities import EntitySource, card_of, list_entities
 from armarius.fetchers.rules import withheld_facts
 from armarius.headings import heading
 from armarius.records import (
@@ -128,7 +128,7 @@ class RetrievedFetcher:
             candidate.id
             for candidate in mine
             if candidate.id in by_id
-            and entity_card(by_id[candidate.id], chapter=request.chapter) == candidate.content
+            and card_of(by_id[candidate.id], request) == candidate.content
             and short_card(by_id[candidate.id]) == candidate.short
         }
 
@@ -195,7 +195,7 @@ class RetrievedFetcher:
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "level", entity.level))
             else:
                 candidates.append(_candidate(entity, source, scores[entity.id], evidence[entity.id], request))
-                omitted += withheld_facts(entity, source, "retrieved", request.chapter)
+                omitted += withheld_facts(entity, source, "retrieved", request)
         omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]
         if not built.absent and built.detectable:
             detail = f"{built.detectable - len(candidates)} entities"
@@ -209,7 +209,7 @@ def _candidate(entity: Entity, source: str, score: float, evidence: list[Evidenc
         id=f"entity:{entity.id}",
         layer="retrieved",
         source=source,
-        content=entity_card(entity, chapter=request.chapter),
+        content=card_of(entity, request),
         score=score,
         evidence=tuple(evidence),
         group=heading("detected"),

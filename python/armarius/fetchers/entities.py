@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from armarius.codex.cards import entity_card
 from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin
 from armarius.errors import ContextWarning
+from armarius.records import FetchRequest
 from armarius.warnings_table import CODEX_INVALID
 
 
@@ -72,6 +74,11 @@ def list_entities(source: EntitySource, project_id: str, level: ContextLevel) ->
         except (TypeError, ValueError) as error:
             faults.append(f"entity_list[{index}]: {error}")
     return Listed(tuple(entities), tuple(faults))
+
+
+def card_of(entity: Entity, request: FetchRequest) -> str:
+    """The card of `entity` as it may be shown to `request`: with the facts that hold where it stands."""
+    return entity_card(entity, chapter=request.moment, chapters=request.chapters)
 
 
 def resolve(answer: Any) -> Any:  # noqa: ANN401 - whatever the host returns

@@ -51,16 +51,16 @@ class ImmediateFetcher:
         Cost: slices of at most `before + after` code points, whatever the size of the document.
         """
         given = request.additional_input
+        omitted = [_withheld(request)] if request.withheld else []
         if not request.text or request.text.isspace():
             if not given.strip():
-                return Fetched()
+                return Fetched(omitted=omitted)
             evidence = Evidence("cursor", "additional input")
-            return Fetched((self._candidate(request, WINDOW_SOURCE, given, len(given), evidence),))
+            return Fetched((self._candidate(request, WINDOW_SOURCE, given, len(given), evidence),), omitted)
         start, end = self._span(request.text, request.cursor)
         content = request.text[start:end]
         evidence = Evidence("cursor", f"cursor at {request.cursor}", request.document, (start, end))
         candidates = [self._candidate(request, WINDOW_SOURCE, content, request.cursor - start, evidence)]
-        omitted: list[Omission] = []
         if given.strip() and given.strip() in content:
             omitted.append(Omission(SELECTION_SOURCE, "immediate", SELECTION_SOURCE, "duplicate", WINDOW_SOURCE))
         elif given.strip():
@@ -98,6 +98,13 @@ class ImmediateFetcher:
             documents=(request.document,) if window and request.text and request.document else (),
             project_id=request.project_id,
         )
+
+
+def _withheld(request: FetchRequest) -> Omission:
+    """What of the open document may not be known yet."""
+    return Omission(
+        request.document, "immediate", WINDOW_SOURCE, "timeline", request.withheld, aspect="of the open document"
+    )
 
 
 def _whole(text: str, at: int) -> int:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from armarius.codex import entity_card
 from armarius.codex.cards import short_card
+from armarius.codex.visible import Visible
+from armarius.fetchers.entities import card_of
 from armarius.fetchers.relations import relations_asked, relations_confirmed
 from armarius.headings import heading
 from armarius.records import (
@@ -17,6 +18,7 @@ from armarius.records import (
 from armarius.retrieval.contradictions.detect import disputes
 from armarius.retrieval.contradictions.statements import Statement, statements
 from armarius.retrieval.contradictions.values import ATTRIBUTES
+from armarius.retrieval.corpus.bounded import bounded
 from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.offer import PassageOffer
@@ -66,24 +68,27 @@ class PassageFetcher:
             return Fetched()
         if not self._corpus.ready:
             return Fetched(warnings=(INDEX_NOT_READY(),))
-        known = ask_graph(self._corpus, query, chapter=request.chapter, graph=self._sources.graph)
-        with self._corpus.tables() as tables:
+        bounds = request.bounds
+        known = ask_graph(self._corpus, query, chapter=request.chapter, bounds=bounds, graph=self._sources.graph)
+        with self._corpus.tables() as whole:
+            tables = bounded(whole, bounds)
             found = find(
                 tables,
                 query,
                 limit=_HITS,
                 chapter=request.chapter,
+                also=request.also,
                 known=known,
                 sources=self._sources,
                 explained=0,
             )
             asked = found.answer.understanding
-            rivals = [_statement(one, request) for one in _disputed(tables, found, request.chapter)]
+            rivals = [_statement(one, request) for one in _disputed(tables, found, request.moment)]
             cards = list(_cards(tables, found, request))
             related = relations_asked(tables, found, request)
-        offer = PassageOffer(
-            found.ranked, self._corpus.documents, asked, request.chapter, (request.document, request.text)
-        )
+        documents = Visible(self._corpus.documents, bounds) if bounds else self._corpus.documents
+        open_document = (request.document, request.text)
+        offer = PassageOffer(found.ranked, documents, asked, request.chapter, open_document, bounds)
         omitted = [*found.answer.omitted, *related.omitted, *_unknown(found.ranked)]
         return Fetched((*related.candidates, *cards, *rivals), omitted, found.answer.warnings, offer)
 
@@ -92,12 +97,12 @@ class PassageFetcher:
 
         Cost: one comparison per candidate; nothing is retrieved.
         """
-        related = relations_confirmed(self._corpus.codex, candidates, request.chapter)
+        related = relations_confirmed(self._corpus.codex, candidates, request)
         entities = {f"kg:related:{entity.id}": entity for entity in self._corpus.codex.entities}
         found = set()
         for candidate in candidates:
             entity = entities.get(candidate.source)
-            same = entity is not None and entity_card(entity, chapter=request.chapter) == candidate.content
+            same = entity is not None and card_of(entity, request) == candidate.content
             if same or candidate.id in related:
                 found.add(candidate.id)
         return found
@@ -150,7 +155,7 @@ def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterato
             id=f"entity:{entity_id}",
             layer="retrieved",
             source=f"kg:related:{entity_id}",
-            content=entity_card(entity, chapter=request.chapter),
+            content=card_of(entity, request),
             short=short_card(entity),
             score=_RELATED_SCORE * factor,
             evidence=(Evidence("relation", f"{word}: {tie.role.name}, {tie.said}", tie.path),),

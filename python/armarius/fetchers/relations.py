@@ -63,7 +63,7 @@ def relations_asked(tables: CorpusTables, found: Found, request: FetchRequest) -
         source = _source(relation)
         if hidden:
             omitted.append(Omission(source, "retrieved", source, "level", hidden[0].level, one_line(relation.type)))
-        elif not holds(relation, request.chapter):
+        elif not holds(relation, request.moment, request.chapters):
             detail = span_label(relation)
             omitted.append(Omission(source, "retrieved", source, "timeline", detail, one_line(relation.type)))
         else:
@@ -75,7 +75,7 @@ def relations_asked(tables: CorpusTables, found: Found, request: FetchRequest) -
     return Fetched(tuple(candidates[:_MOST]), tuple(omitted))
 
 
-def relations_confirmed(codex: Codex, candidates: Sequence[Candidate], chapter: int | None) -> set[str]:
+def relations_confirmed(codex: Codex, candidates: Sequence[Candidate], request: FetchRequest) -> set[str]:
     """The ids of those `candidates` that are relations of `codex`, hold, may be shown and read the same.
 
     Cost: linear in the relations, when there is such a candidate; what a graph of the user's own says is not confirmed.
@@ -86,7 +86,11 @@ def relations_confirmed(codex: Codex, candidates: Sequence[Candidate], chapter: 
     entities = {entity.id: entity for entity in codex.entities if entity.level in _SHOWN}
     now: dict[str, list[Relation]] = {}
     for relation in codex.relations:
-        if holds(relation, chapter) and relation.source in entities and relation.target in entities:
+        if (
+            holds(relation, request.moment, request.chapters)
+            and relation.source in entities
+            and relation.target in entities
+        ):
             now.setdefault(_source(relation), []).append(relation)
     return {one.id for one in mine if one.source in now and relation_text(now[one.source], entities) == one.content}
 

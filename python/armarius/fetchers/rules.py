@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-from armarius.codex.cards import entity_card, holds, one_line
+from armarius.codex.cards import holds, one_line
 from armarius.codex.model import Constraint, Entity, Fact
 from armarius.errors import ContextWarning
-from armarius.fetchers.entities import EntitySource, file_warnings, list_entities, resolve
+from armarius.fetchers.entities import EntitySource, card_of, file_warnings, list_entities, resolve
 from armarius.headings import heading
 from armarius.records import (
     Candidate,
@@ -70,12 +70,12 @@ class RulesFetcher:
                 for entity in listed.entities:
                     if entity.level == "always":
                         candidates.append(_always(entity, request))
-                        omitted += withheld_facts(entity, f"kg:always:{entity.id}", "rules", request.chapter)
+                        omitted += withheld_facts(entity, f"kg:always:{entity.id}", "rules", request)
         return Fetched(tuple(candidates), tuple(omitted), tuple(warnings))
 
 
-def withheld_facts(entity: Entity, source: str, layer: LayerName, chapter: int | None) -> list[Omission]:
-    """One omission per fact of `entity` that does not hold in `chapter`."""
+def withheld_facts(entity: Entity, source: str, layer: LayerName, request: FetchRequest) -> list[Omission]:
+    """One omission per fact of `entity` that does not hold where the request stands."""
     return [
         Omission(
             f"{entity.id}#fact{index}",
@@ -86,7 +86,7 @@ def withheld_facts(entity: Entity, source: str, layer: LayerName, chapter: int |
             aspect=f"fact “{one_line(fact.text)}”",
         )
         for index, fact in enumerate(entity.facts)
-        if not holds(fact, chapter)
+        if not holds(fact, request.moment, request.chapters)
     ]
 
 
@@ -115,7 +115,7 @@ def _always(entity: Entity, request: FetchRequest) -> Candidate:
         id=f"entity:{entity.id}",
         layer="rules",
         source=f"kg:always:{entity.id}",
-        content=entity_card(entity, chapter=request.chapter),
+        content=card_of(entity, request),
         evidence=(Evidence("level", "always"),),
         group=heading("always"),
         pinned=True,

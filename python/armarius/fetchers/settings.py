@@ -63,7 +63,11 @@ class SettingsFetcher:
         warnings: list[ContextWarning] = []
         if self._style is not None:
             try:
-                candidates += [_style(item, request.project_id) for item in self._style.style_list(request.project_id)]
+                for item in self._style.style_list(request.project_id):
+                    if (outside := _outside(item, request)) is None:
+                        candidates.append(_style(item, request.project_id))
+                    else:
+                        omitted.append(outside)
             except Exception as error:  # noqa: BLE001 - no source failure may fail the call
                 warnings.append(STYLE_UNAVAILABLE(error=error))
                 omitted.append(Omission("style", "settings", "style", "source failed", str(error)))
@@ -94,6 +98,15 @@ def _memory(memory: Memory, project_id: str) -> Candidate:
         group=heading("memories"),
         project_id=project_id,
     )
+
+
+def _outside(style: Style, request: FetchRequest) -> Omission | None:
+    """Why a description of style is left out: chapters may serve as one, and the request may leave those out."""
+    outside = [why for one in style.chapters if (why := request.bounds.leaves_out(None, one)) is not None]
+    if not outside:
+        return None
+    reason, detail = outside[0]
+    return Omission(f"style:{style.path}", "settings", f"style:{style.path}", reason, detail)
 
 
 def _style(style: Style, project_id: str) -> Candidate:

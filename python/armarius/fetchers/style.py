@@ -21,10 +21,11 @@ _MAX_DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """One description of style: project-relative path and text."""
+    """One description of style: project-relative path and text; the chapters that it stands in, when it is one."""
 
     path: str
     text: str
+    chapters: tuple[int, ...] = ()
 
 
 class ProjectStyle:
@@ -49,13 +50,18 @@ class ProjectStyle:
         if missing := [path for path in files if path not in found]:
             raise ConfigError(f"{CONFIG_NAME}: style.files: no document {missing[0]!r}")
         ordered = files or sorted(found, key=lambda path: (path.count("/"), path))
-        self._styles = [Style(path, found[path].text) for path in ordered if found[path].text.strip()]
+        self._styles = [_of(found[path]) for path in ordered if found[path].text.strip()]
         if text.strip():
             self._styles.insert(0, Style(CONFIG_NAME, text))
 
     def style_list(self, project_id: str, /) -> list[Style]:
         """The descriptions of style, in a stable order."""
         return list(self._styles)
+
+
+def _of(document: Document) -> Style:
+    numbers = {document.chapter, *(one.chapter for one in document.paragraphs)} - {None}
+    return Style(document.path, document.text, tuple(sorted(number for number in numbers if number is not None)))
 
 
 def _is_style(path: str) -> bool:

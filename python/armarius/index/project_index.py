@@ -30,6 +30,7 @@ from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
 from armarius.index.status import IndexStatus, Progress
 from armarius.store.protocol import Store
+from armarius.store.rows import Passage
 from armarius.store.sqlite.store import SqliteStore
 from armarius.trust.asked import Permissions
 from armarius.verbs import verb_of
@@ -200,9 +201,14 @@ class ProjectIndex:
         kinds: Sequence[Kind] = (),
         chapters: tuple[int | None, int | None] = (None, None),
         match: Literal["all", "any"] = "all",
+        also: Sequence[str] = (),
+        shown: Callable[[Passage], str] | None = None,
     ) -> Hits:
         """Passages that hold the words of `text`, best first; see `armarius.index.search.search`."""
-        return self.ask(lambda store: search(store, text, limit=limit, kinds=kinds, chapters=chapters, match=match))
+        found = partial(
+            search, text=text, limit=limit, kinds=kinds, chapters=chapters, match=match, also=also, shown=shown
+        )
+        return self.ask(found)
 
     def status(self) -> IndexStatus:
         """What the index is doing and what it holds."""

@@ -1,7 +1,8 @@
 """Search as people ask it: text in, passages out, with the places where the words stand."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import armarius._core as _core
@@ -10,6 +11,7 @@ from armarius.hits import Hit, Hits
 from armarius.records import Evidence
 from armarius.store.protocol import Store
 from armarius.store.rows import Passage, TextQuery
+from armarius.wordings import joined_scores
 
 __all__ = ["search", "terms_of"]
 
@@ -32,6 +34,8 @@ def search(
     kinds: Sequence[Kind] = (),
     chapters: tuple[int | None, int | None] = (None, None),
     match: Literal["all", "any"] = "all",
+    also: Sequence[str] = (),
+    shown: Callable[[Passage], str] | None = None,
 ) -> Hits:
     """Paragraphs that hold every term of `text` (or, with `match="any"`, the most telling pieces of it), best first.
 
@@ -42,12 +46,32 @@ def search(
         kinds: Only documents of these kinds.
         chapters: Inclusive bounds on the chapter.
         match: "all" finds what is written; "any" finds what is about the same.
+        also: Other words for it: what holds any of them is found too, what holds several stands higher.
+        shown: What of a paragraph may be seen, in its place: the rest as spaces.
 
     Raises:
         ValueError: `limit` is below 1.
     """
     if limit < 1:
         raise ValueError(f"limit must be >= 1, got {limit}")
+    answers = [_search(store, one, limit, kinds, chapters, match, shown) for one in (text, *also)]
+    if not also:
+        return answers[0]
+    first = {(hit.path, hit.paragraph): hit for hits in reversed(answers) for hit in hits}
+    scores = [{(hit.path, hit.paragraph): hit.score for hit in hits} for hits in answers]
+    found = [replace(first[key], score=score) for key, score in joined_scores(scores[0], scores[1:]).items()]
+    return Hits(sorted(found, key=lambda hit: (-hit.score, hit.path, hit.start))[:limit])
+
+
+def _search(
+    store: Store,
+    text: str,
+    limit: int,
+    kinds: Sequence[Kind],
+    chapters: tuple[int | None, int | None],
+    match: Literal["all", "any"],
+    shown: Callable[[Passage], str] | None,
+) -> Hits:
     terms = terms_of(text)
     if not terms:
         return Hits()
@@ -55,6 +79,8 @@ def search(
     while True:
         hits = store.search(TextQuery(tuple(terms), match, tuple(kinds), chapters, wanted))
         passages = {passage.key: passage for passage in store.passages([(hit.path, hit.paragraph) for hit in hits])}
+        if shown is not None:
+            passages = {key: replace(one, text=shown(one)) for key, one in passages.items()}
         ordered = [(passages[key], hit.score) for hit in hits if (key := (hit.path, hit.paragraph)) in passages]
         found = _located(ordered, terms if match == "all" else _core.text_grams(text), exact=match == "all")
         # A phrase of pairs may match across punctuation; such hits fall away, and more are fetched in their place.
@@ -65,7 +91,7 @@ def search(
 
 def _located(hits: list[tuple[Passage, float]], terms: list[str], *, exact: bool) -> list[Hit]:
     texts = [passage.text for passage, _ in hits]
-    missing: set[int] = set()
+    missing = {i for i, text in enumerate(texts) if not text.strip()}
     if exact:
         for term in terms:
             missing |= {i for i, spans in enumerate(_core.find_terms(texts, [term])) if not spans}

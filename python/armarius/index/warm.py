@@ -4,10 +4,12 @@ A process that only searches would take most of its time to import and read what
 and matcher. So what the index holds of texts is asked as it is, and where anything differs, `ProjectIndex` sees to it.
 """
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Literal
 
+from armarius.bounds import OPEN, Chapters, Kind
 from armarius.config import Config, load_config
 from armarius.errors import StoreError
 from armarius.hits import Hits
@@ -21,7 +23,15 @@ __all__ = ["warm_search"]
 
 
 def warm_search(
-    root: Path, text: str, *, limit: int, match: Literal["all", "any"], index_dir: str | PathLike[str] | None = None
+    root: Path,
+    text: str,
+    *,
+    limit: int,
+    match: Literal["all", "any"],
+    kinds: Sequence[Kind] = (),
+    chapters: Chapters = OPEN,
+    also: Sequence[str] = (),
+    index_dir: str | PathLike[str] | None = None,
 ) -> Hits | None:
     """The hits of `search`, or None when there is no index, or one that does not equal the folder, or a damaged one.
 
@@ -36,7 +46,9 @@ def warm_search(
     try:
         store = SqliteStore.open(place, project_id=root.resolve().name)
         try:
-            return search(store, text, limit=limit, match=match) if _equals(store, root, config) else None
+            if not _equals(store, root, config):
+                return None
+            return search(store, text, limit=limit, match=match, kinds=kinds, chapters=chapters, also=also)
         finally:
             store.close()
     except StoreError:

@@ -5,13 +5,17 @@ harmless as in a prompt. The channel answers programs, a resource is a file aske
 methods are Python: what those say is exact.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from armarius.assembly.escape import escape
 from armarius.hits import Hit
 from armarius.integrations.methods import wire
 
-__all__ = ["handed", "handed_hit"]
+if TYPE_CHECKING:
+    from armarius.engine import ContextEngine
+
+__all__ = ["handed", "handed_excerpt", "handed_hit"]
 
 _PATHS = frozenset({"path", "file"})
 
@@ -34,6 +38,12 @@ def handed_hit(hit: Hit) -> dict[str, Any]:
     """A found paragraph; its highlights stand where the words stand in the text handed over."""
     highlights = [[len(escape(hit.text[:end])) for end in span] for span in hit.highlights]
     return {**handed(wire(hit)), "highlights": highlights}
+
+
+def handed_excerpt(engine: "ContextEngine", hit: Hit, options: Mapping[str, Any]) -> str:
+    """The text behind a hit, as far as the `options` that it was asked with let it be seen."""
+    bounds = {name: options[name] for name in ("chapters", "as_of") if name in options}
+    return str(handed(engine.excerpt(hit, **bounds)))
 
 
 def _is_line(value: object) -> bool:

@@ -12,12 +12,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armarius.errors import MissingExtra
-from armarius.integrations.handed import handed
+from armarius.integrations.handed import handed_excerpt
 from armarius.integrations.methods import wire
 
 if TYPE_CHECKING:
     from armarius.assembly.report.pack import Pack
     from armarius.engine import ContextEngine
+    from armarius.rewording import Model, Reworder
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -42,14 +43,23 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
     Args:
         engine: The project.
         provider: `anthropic` sets a cache marker after the stable layers; None looks at the model.
-        options: Further keyword arguments of `engine.assemble`, such as `model` and `budget`.
+        reword: Asked for other wordings of each question: a function from messages to a reply, or a chat model, such
+            as the agent's own; None is the engine's.
+        options: Further keyword arguments of `engine.assemble`, such as `model`, `budget`, `chapters` and `as_of`.
     """
 
-    def __init__(self, engine: "ContextEngine", *, provider: str | None = None, **options: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        engine: "ContextEngine",
+        *,
+        provider: str | None = None,
+        reword: "Model | Reworder | None" = None,
+        **options: Any,  # noqa: ANN401 - as of assemble
+    ) -> None:
         super().__init__()
         self._engine = engine
         self._provider = provider
-        self._options = options
+        self._options = options if reword is None else {**options, "reword": reword}
         self._packs: OrderedDict[tuple[str, str], Pack] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -138,7 +148,7 @@ class ArmariusRetriever(BaseRetriever):
     Attributes:
         engine: The project.
         k: How many documents; may be given per call.
-        options: Further keyword arguments of `engine.retrieve`, such as `document`.
+        options: Further keyword arguments of `engine.retrieve`, such as `document`, `chapters`, `kinds` and `as_of`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -159,4 +169,7 @@ class ArmariusRetriever(BaseRetriever):
 
     def _found(self, query: str, k: int | None) -> list[Document]:
         hits = self.engine.retrieve(query, limit=self.k if k is None else k, **self.options)
-        return [Document(handed(self.engine.excerpt(hit)), metadata=wire(hit), id=hit.reference) for hit in hits]
+        return [
+            Document(handed_excerpt(self.engine, hit, self.options), metadata=wire(hit), id=hit.reference)
+            for hit in hits
+        ]

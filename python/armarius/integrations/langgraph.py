@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
+from armarius.bounds import Kind
 from armarius.errors import ContractError, MissingExtra
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
+    from armarius.rewording import Model, Reworder
 
 try:
     from langchain_core.messages import AnyMessage, convert_to_messages
@@ -29,11 +31,15 @@ __all__ = ["ArmariusContext", "ContextState", "inject_context"]
 
 
 class ContextState(TypedDict, total=False):
-    """The least a graph's state needs; `document` and `cursor` are optional inputs."""
+    """The least a graph's state needs; all between `messages` and `context` are optional inputs, as of `assemble`."""
 
     messages: Annotated[list[AnyMessage], add_messages]
     document: str
     cursor: int
+    chapters: int | tuple[int | None, int | None]
+    kinds: Kind | list[Kind]
+    as_of: int
+    also: list[str]
     context: str
     context_files: list[str]
 
@@ -43,11 +49,14 @@ class ArmariusContext:
     """What the host passes as `context=`: the engine, and what every assembly shares.
 
     Attributes:
-        options: Further keyword arguments of `engine.assemble`, such as `model` and `budget`.
+        options: Further keyword arguments of `engine.assemble`, such as `model` and `budget`; over the state's.
+        reword: Asked for other wordings of each question: a function from messages to a reply, or a chat model; None
+            is the engine's. Its tokens do not join the graph's stream.
     """
 
     engine: "ContextEngine"
     options: Mapping[str, Any] = field(default_factory=dict)
+    reword: "Model | Reworder | None" = None
 
 
 def _arguments(state: Mapping[str, Any]) -> tuple["ContextEngine", dict[str, Any]]:
@@ -61,6 +70,11 @@ def _arguments(state: Mapping[str, Any]) -> tuple["ContextEngine", dict[str, Any
     for key in ("document", "cursor"):
         if state.get(key):
             arguments[key] = state[key]
+    for key in ("chapters", "kinds", "as_of", "also"):
+        if state.get(key) is not None:
+            arguments[key] = state[key]
+    if context.reword is not None:
+        arguments["reword"] = context.reword
     return context.engine, {**arguments, **context.options}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from armarius.errors import MissingExtra
-from armarius.integrations.handed import handed
+from armarius.integrations.handed import handed, handed_excerpt
 from armarius.integrations.methods import wire
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
     Args:
         engine: The project.
         similarity_top_k: How many nodes.
-        options: Further keyword arguments of `engine.retrieve`, such as `document`.
+        options: Further keyword arguments of `engine.retrieve`, such as `document`, `chapters`, `kinds` and `as_of`.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
             NodeWithScore(
                 node=TextNode(
                     id_=hit.reference,
-                    text=handed(self._engine.excerpt(hit)),
+                    text=handed_excerpt(self._engine, hit, self._options),
                     metadata=handed(wire(hit)),
                     excluded_llm_metadata_keys=_REASONS,
                     excluded_embed_metadata_keys=_REASONS,

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
+from armarius.bounds import Kind
 from armarius.errors import MissingExtra
 from armarius.integrations.failures import Failure, describe
 from armarius.integrations.handed import handed, handed_hit
 from armarius.integrations.methods import match_wire, wire
+from armarius.wordings import LONGEST, MOST
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -34,6 +36,27 @@ Query = Annotated[str, Field(description="The user's words, in any language.", m
 DocumentPath = Annotated[str, Field(description='Project-relative path of the current document, or "".')]
 Cursor = Annotated[int, Field(description="Offset into that document in code points.", ge=0)]
 Budget = Annotated[int | None, Field(description="Tokens for the whole prompt; null for the default.", ge=1)]
+Chapters = Annotated[
+    StrictInt | Annotated[list[StrictInt | None], Field(min_length=2, max_length=2)] | None,
+    Field(description="Look into these chapters alone: one number, or [first, last], inclusive; null is open."),
+]
+Kinds = Annotated[
+    list[Kind] | None,
+    Field(description="Look into documents of these kinds alone; profiles of people and places are `setting`."),
+]
+AsOf = Annotated[
+    StrictInt | None,
+    Field(description="Nothing later than this chapter: no text, outline line, fact or relation; null is all.", ge=0),
+]
+Also = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=LONGEST)]] | None,
+    Field(
+        description="Two to four other wordings of the query, each a short sentence in the words that the book itself "
+        "would use, with the names of the people and places meant, in the language of the book. They are looked up "
+        "beside the query and never shown: they find what the query's own words miss.",
+        max_length=MOST,
+    ),
+]
 Limit = Annotated[int, Field(description="At most this many results.", ge=1, le=100)]
 
 _EXCERPT = 2_000
@@ -42,7 +65,9 @@ _INVALID_PARAMS = -32602
 _PATIENCE_S = 20.0
 _INSTRUCTIONS = (
     "Context from one project folder. Call assemble_context for a ready prompt within a token budget, "
-    "retrieve for the documents a question needs, search for exact words, detect_entities for who is named."
+    "retrieve for the documents a question needs, search for exact words, detect_entities for who is named. "
+    "A question is answered best in the book's own words: give assemble_context and retrieve two to four wordings of "
+    "it as `also`, as the text itself would put it, names included."
 )
 
 
@@ -80,36 +105,97 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         cursor: Cursor = 0,
         budget: Budget = None,
         model: Annotated[str | None, Field(description="Decides the tokenizer; null for the default.")] = None,
+        also: Also = None,
+        chapters: Chapters = None,
+        kinds: Kinds = None,
+        as_of: AsOf = None,
     ) -> dict[str, Any]:
-        """Assemble a prompt from rules, settings, retrieved and immediate layers, within the budget."""
-        pack = engine.assemble(query=query, document=document, cursor=cursor, budget=budget, model=model)
+        """Assemble a prompt from rules, settings, retrieved and immediate layers, within the budget.
+
+        Say the query again in two to four wordings as `also`, in the words that the book would use, names included:
+        that finds most of what a paraphrase misses.
+        """
+        pack = engine.assemble(
+            query=query,
+            document=document,
+            cursor=cursor,
+            budget=budget,
+            model=model,
+            also=also or (),
+            chapters=_pair(chapters),
+            kinds=kinds or (),
+            as_of=as_of,
+        )
         return {**pack.to_wire(), "documents": list(pack.documents)}
 
     @server.tool()
     @tool
     def inspect_context(
-        query: Query, document: DocumentPath = "", cursor: Cursor = 0, budget: Budget = None, model: str | None = None
+        query: Query,
+        document: DocumentPath = "",
+        cursor: Cursor = 0,
+        budget: Budget = None,
+        model: str | None = None,
+        also: Also = None,
+        chapters: Chapters = None,
+        kinds: Kinds = None,
+        as_of: AsOf = None,
     ) -> dict[str, Any]:
         """Show what assemble_context would send, layer by layer, without the prompt itself."""
         seen = engine.inspect(
-            query=query, document=document, cursor=cursor, budget=budget, model=model, requested_by="mcp"
+            query=query,
+            document=document,
+            cursor=cursor,
+            budget=budget,
+            model=model,
+            also=also or (),
+            chapters=_pair(chapters),
+            kinds=kinds or (),
+            as_of=as_of,
+            requested_by="mcp",
         )
         return seen.to_wire()
 
     @server.tool()
     @tool
-    def search(query: Query, limit: Limit = 10) -> dict[str, Any]:
-        """Find passages that contain the given words exactly. Any text is a valid query."""
-        return {"results": [handed_hit(hit) for hit in engine.search(query, limit=limit)]}
+    def search(
+        query: Query,
+        limit: Limit = 10,
+        also: Also = None,
+        chapters: Chapters = None,
+        kinds: Kinds = None,
+        as_of: AsOf = None,
+    ) -> dict[str, Any]:
+        """Find passages that contain the given words exactly, or those of `also`. Any text is a valid query."""
+        found = engine.search(
+            query, limit=limit, also=also or (), chapters=_pair(chapters), kinds=kinds or (), as_of=as_of
+        )
+        return {"results": [handed_hit(hit) for hit in found]}
 
     @server.tool()
     @tool
-    def retrieve(query: Query, limit: Limit = 5, document: DocumentPath = "") -> dict[str, Any]:
-        """Find the documents and sections that a question needs, best first, with the reasons."""
-        answer = engine.retrieve(query, limit=limit, document=document)
-        results = [handed({**wire(hit), "text": engine.excerpt(hit)[:_EXCERPT]}) for hit in answer]
+    def retrieve(
+        query: Query,
+        limit: Limit = 5,
+        document: DocumentPath = "",
+        also: Also = None,
+        chapters: Chapters = None,
+        kinds: Kinds = None,
+        as_of: AsOf = None,
+    ) -> dict[str, Any]:
+        """Find the documents and sections that a question needs, best first, with the reasons.
+
+        Say the query again in two to four wordings as `also`, in the words that the book would use, names included.
+        """
+        pair = _pair(chapters)
+        answer = engine.retrieve(
+            query, limit=limit, document=document, also=also or (), chapters=pair, kinds=kinds or (), as_of=as_of
+        )
+        texts = [engine.excerpt(hit, chapters=pair, as_of=as_of) for hit in answer]
+        results = [handed({**wire(hit), "text": text[:_EXCERPT]}) for hit, text in zip(answer, texts, strict=True)]
         warnings = [str(warning) for warning in answer.warnings]
-        return {"results": results, "outcome": answer.outcome, "warnings": warnings}
+        omitted = [handed(wire(gone)) for gone in answer.omitted]
+        return {"results": results, "outcome": answer.outcome, "warnings": warnings, "omitted": omitted}
 
     @server.tool()
     @tool
@@ -153,3 +239,7 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         return engine.assemble(query=query, document=document).prompt
 
     return server
+
+
+def _pair(chapters: int | list[int | None] | None) -> int | tuple[int | None, int | None] | None:
+    return (chapters[0], chapters[1]) if isinstance(chapters, list) else chapters

@@ -9,11 +9,12 @@ constraints:create        {text, source?, priority?, id?} -> constraint, or the 
 constraints:update        {id, text?, source?, priority?} -> constraint
 constraints:delete        {id} -> {id}
 entities:detect           {text} -> {items}
-documents:search          {query, limit?} -> {items}
-documents:retrieve        {query, limit?, documentId?} -> {items, outcome, warnings}
+documents:search          {query, limit?, chapters?, kinds?, asOf?, also?} -> {items}
+documents:retrieve        {query, limit?, documentId?, chapters?, kinds?, asOf?, also?} -> {items, outcome, warnings}
 index:status              {} -> status
 
-Every method takes a `projectId` too and refuses another project's with CONTEXT_SCOPE_VIOLATION; "" or none is this one.
+`documents:retrieve` with chapters, kinds or asOf says what was left out too, as `omitted`. Every method takes a
+`projectId` too and refuses another project's with CONTEXT_SCOPE_VIOLATION; "" or none is this one.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,11 +22,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from armarius.assembly.fit.profile import BudgetProfile
+from armarius.bounds import read_chapter, read_chapters, read_kinds
 from armarius.camel import camel
-from armarius.contract import AssembleRequest, InspectRequest
+from armarius.contract import AssembleRequest, InspectRequest, python_name
 from armarius.errors import BudgetError, ContractError, UnknownId
 from armarius.hits import Hit
 from armarius.text.matcher import Match
+from armarius.wordings import read_wordings
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -34,6 +37,12 @@ __all__ = ["match_wire", "methods_of", "wire"]
 
 Params = Mapping[str, Any]
 _REQUIRED = object()
+_BOUNDS: dict[str, Callable[[object], object]] = {
+    "chapters": read_chapters,
+    "kinds": read_kinds,
+    "asOf": read_chapter,
+    "also": read_wordings,
+}
 
 
 def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
@@ -66,14 +75,18 @@ def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
         return {"items": [match_wire(match) for match in engine.detect(text)]}
 
     def search(params: Params) -> dict[str, Any]:
-        query, limit = _take(params, {"query": str}, limit=10)
-        return {"items": [wire(hit) for hit in engine.search(query, limit=limit)]}
+        rest, bounds = _bounded(params)
+        query, limit = _take(rest, {"query": str}, limit=10)
+        return {"items": [wire(hit) for hit in engine.search(query, limit=limit, **bounds)]}
 
     def retrieve(params: Params) -> dict[str, Any]:
-        query, limit, document = _take(params, {"query": str}, limit=5, documentId="")
-        answer = engine.retrieve(query, limit=limit, document=document)
+        rest, bounds = _bounded(params)
+        bounded = any(params.get(name) is not None for name in ("chapters", "kinds", "asOf"))
+        query, limit, document = _take(rest, {"query": str}, limit=5, documentId="")
+        answer = engine.retrieve(query, limit=limit, document=document, **bounds)
         warnings = [str(warning) for warning in answer.warnings]
-        return {"items": [wire(hit) for hit in answer], "outcome": answer.outcome, "warnings": warnings}
+        found = {"items": [wire(hit) for hit in answer], "outcome": answer.outcome, "warnings": warnings}
+        return {**found, "omitted": [wire(gone) for gone in answer.omitted]} if bounded else found
 
     own: dict[str, Callable[[Params], Any]] = {
         "context:budget:get": lambda _: engine.budget_profile().to_wire(),
@@ -151,6 +164,17 @@ def _take(params: Params, required: Mapping[str, type], **optional: Any) -> tupl
             raise ContractError(f"params.{name}: expected {kind.__name__}, got {type(value).__name__}")
         values.append(value)
     return tuple(values)
+
+
+def _bounded(params: Params) -> tuple[Params, dict[str, Any]]:
+    """The parameters without those that bound or reword a question, and those, checked, as keywords."""
+    keywords: dict[str, Any] = {}
+    for name, read in _BOUNDS.items():
+        try:
+            keywords[python_name(name)] = read(params.get(name))
+        except ValueError as error:
+            raise ContractError(f"params.{name}: {error}") from None
+    return {key: value for key, value in params.items() if key not in _BOUNDS}, keywords
 
 
 def _known(call: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever the call returns

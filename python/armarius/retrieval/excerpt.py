@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from armarius.codex.visible import tidy
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.hits import Hit
@@ -14,8 +15,13 @@ _LEAST = 400
 _GAP = "……"
 
 
-def excerpt(document: Document, hit: Hit) -> str:
-    """What `hit` found in `document`.
+def excerpt(document: Document, hit: Hit, *, is_part: bool = False) -> str:
+    """What `hit` found in `document`, of which a bounded request may see a part (`armarius.codex.visible`).
+
+    Args:
+        document: As it may be seen.
+        hit: Of it.
+        is_part: Whether something of it is blanked.
 
     Returns:
         A section's text; of a document the paragraphs that evidence with a span stands in, in document order, or the
@@ -39,10 +45,12 @@ def excerpt(document: Document, hit: Hit) -> str:
         }
         chosen = _grown(paragraphs, chosen or set(range(min(1, len(paragraphs)))))
     parts: list[str] = []
+    chosen = {at for at in chosen if document.text[paragraphs[at].start : paragraphs[at].end].strip()}
     for at in sorted(chosen):
         if parts and at - 1 not in chosen:
             parts.append(_GAP)
-        parts.append(document.text[paragraphs[at].start : paragraphs[at].end])
+        text = document.text[paragraphs[at].start : paragraphs[at].end]
+        parts.append(tidy(text) if is_part else text)
     return "\n\n".join(parts)
 
 

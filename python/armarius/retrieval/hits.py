@@ -26,8 +26,10 @@ class Retrieval(Sequence[Hit]):
         understanding: What was read out of the question.
         outcome: `found`; `nothing found` (looked everywhere); `index not ready` (nothing has been read yet);
             `source failed` (nothing found, and not every source could look).
-        omitted: What would have been a hit, with the reason; `timeline`: it lies after the current chapter.
+        omitted: What would have been a hit, with the reason; `timeline`: it lies after the current chapter, or
+            after `as_of`; `excluded`: the question names a chapter that the request leaves out.
         warnings: Sources that could not look.
+        also: The other wordings that were asked with.
         stages: Stage to milliseconds; not part of equality.
     """
 
@@ -36,6 +38,7 @@ class Retrieval(Sequence[Hit]):
     outcome: Outcome
     omitted: tuple[Omission, ...] = ()
     warnings: tuple[ContextWarning, ...] = ()
+    also: tuple[str, ...] = ()
     stages: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @overload

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import overload
 
-from armarius._core import ScoredParagraph
+from armarius._core import CorpusQuery, ScoredParagraph
+from armarius.bounds import EVERYTHING, Bounds
+from armarius.codex.visible import chapter_at, tidy
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.headings import heading
-from armarius.records import Evidence, Row
+from armarius.records import Evidence, OmitReason, Row
 from armarius.retrieval.ranking import Ranked
 from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.weights import STOP_SHARE, WEAK_TOKENS
@@ -24,10 +26,11 @@ class PassageOffer:
 
     Args:
         ranked: The scores.
-        documents: The texts, by path.
+        documents: The texts, by path, as the request may see them.
         asked: The question.
         chapter: The current chapter: later ones are withheld unless the question names them.
         current: Path and text of the open document: of it only what stands there now may be shown.
+        bounds: What the request may see.
     """
 
     def __init__(
@@ -37,12 +40,14 @@ class PassageOffer:
         asked: Understanding,
         chapter: int | None = None,
         current: tuple[str, str] = ("", ""),
+        bounds: Bounds = EVERYTHING,
     ) -> None:
         self.ranked = ranked
         self.documents = documents
         self.asked = asked
         self.chapter = chapter
         self.current = current
+        self.bounds = bounds
         self._rows: Sequence[Row] = () if ranked.outcome == "nothing found" else _Rows(self)
 
     @property
@@ -68,40 +73,58 @@ class PassageOffer:
         return self._row(document, document.paragraphs[paragraph], self.ranked.scores.score_of(path, paragraph) or 0.0)
 
     def evidence(self, row: Row, /) -> Evidence:
-        """What it is worth and where it stands."""
+        """What it is worth and where it stands; with other wordings, in how many was asked."""
         span = self.documents[row.path].paragraphs[row.paragraph]
         kind = "chapter" if row.asked else "fulltext"
-        return Evidence(kind, f"worth {row.score:.3f}", row.path, (span.start, span.end))
+        others = len(self.ranked.also)
+        beside = f", asked in {1 + others} wordings" if others else ""
+        return Evidence(kind, f"worth {row.score:.3f}{beside}", row.path, (span.start, span.end))
 
     def explain(self, row: Row, /) -> tuple[Evidence, ...]:
-        """The strongest of the signals that made its score."""
-        explained = self.ranked.corpus.explain(self.ranked.query, row.path, row.paragraph) or {}
-        parts = sorted(explained.items(), key=lambda item: (-item[1], item[0]))
-        detail = ", ".join(f"{name} {value:.2f}" for name, value in parts[:_REASONS] if value > 0)
+        """The strongest of the signals that made its score, of the question and of each other wording."""
         plain = self.evidence(row)
-        return (Evidence(plain.kind, f"{plain.detail}: {detail}" if detail else plain.detail, plain.path, plain.span),)
+        told = self._signals(self.ranked.query, row)
+        found = [Evidence(plain.kind, f"{plain.detail}: {told}" if told else plain.detail, plain.path, plain.span)]
+        for wording, query in self.ranked.also:
+            if told := self._signals(query, row):
+                found.append(Evidence("fulltext", f"asked as “{wording}”: {told}", plain.path, plain.span))
+        return tuple(found)
+
+    def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
+        """Why it may not stand in the prompt, whatever it is worth; None when it may."""
+        document = self.documents[row.path]
+        chapter = chapter_at(document, document.paragraphs[row.paragraph])
+        if (outside := self.bounds.leaves_out(document.kind, chapter)) is not None:
+            return outside
+        if not row.text and self.bounds:
+            return "timeline", f"speaks of what is later than chapter {self.bounds.as_of}"
+        path, text = self.current
+        if row.path == path and row.text not in text:
+            return "excluded", "the open document reads otherwise there"
+        here = row.place[0]
+        if here in self.asked.excluded:
+            return "excluded", f"the question does not want chapter {here}"
+        if self.bounds.as_of is None and self.chapter is not None and here != _LAST and here > self.chapter:
+            return None if row.asked else ("timeline", f"chapter {here} is later than chapter {self.chapter}")
+        return None
+
+    def _signals(self, query: CorpusQuery, row: Row) -> str:
+        explained = self.ranked.corpus.explain(query, row.path, row.paragraph) or {}
+        parts = sorted(explained.items(), key=lambda item: (-item[1], item[0]))
+        return ", ".join(f"{name} {value:.2f}" for name, value in parts[:_REASONS] if value > 0)
 
     def _row(self, document: Document, paragraph: Paragraph, score: float) -> Row:
-        chapter = document.chapter if paragraph.chapter is None else paragraph.chapter
+        chapter = chapter_at(document, paragraph)
+        text = document.text[paragraph.start : paragraph.end]
         return Row(
             path=document.path,
             paragraph=paragraph.index,
             score=score,
             place=(_LAST if chapter is None or document.kind != "chapter" else chapter, document.path, paragraph.start),
             title=_title(document, paragraph),
-            text=document.text[paragraph.start : paragraph.end].strip(),
+            text=(tidy(text) if self.bounds else text).strip(),
             asked=chapter in self.asked.chapters and document.kind == "chapter",
         )
-
-    def _withheld(self, row: Row) -> bool:
-        """Whether its chapter is excluded or, unless the question names it, later; or it stands there no more."""
-        path, text = self.current
-        if row.path == path and row.text not in text:
-            return True
-        here = row.place[0]
-        if here in self.asked.excluded:
-            return True
-        return self.chapter is not None and here != _LAST and here > self.chapter and not row.asked
 
 
 def _title(document: Document, paragraph: Paragraph) -> str:
@@ -150,7 +173,7 @@ class _Rows(Sequence[Row]):
             if document is None:
                 continue
             row = offer._row(document, document.paragraphs[one.index], one.score)
-            if row.text and not offer._withheld(row):
+            if row.text and offer.withheld(row) is None:
                 self._made.append(row)
                 return True
         return False

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from armarius._core import ScoredUnit
+from armarius.bounds import Bounds
 from armarius.retrieval.corpus.tables import CorpusTables
-from armarius.retrieval.ranking import Ranked, Scope
+from armarius.retrieval.ranking import Ranked
 from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.understand.subjects import People
 from armarius.retrieval.weights import STOP_SHARE
@@ -68,7 +69,7 @@ def in_order(
     asked: Understanding,
     people: People,
     ranked: Ranked,
-    scope: Scope,
+    bounds: Bounds,
     backup: Sequence[int] = (),
 ) -> list[Ordered]:
     """Texts and sections, best first; ties go to texts, then to what comes first in the book.
@@ -78,7 +79,7 @@ def in_order(
         asked: The question.
         people: Its entities.
         ranked: Its scores.
-        scope: What may be found.
+        bounds: What may be found.
         backup: Texts by meaning, best first; those found in no other way come after everything else.
 
     Cost: linear in the texts and sections of the project.
@@ -86,13 +87,13 @@ def in_order(
     units = ranked.scores.units(_FAR)
     if ranked.outcome == "nothing found":
         units = []
-    texts = _texts(tables, asked, units, scope)
+    texts = _texts(tables, asked, units, bounds)
     sections = _sections(tables, asked, people, ranked, units, texts)
     texts = list({one.key: one for one in sorted(texts, key=lambda one: one.score)}.values())
     found = texts + [
         Ordered(score, key, is_section=True, how=how)
         for key, (score, how) in sections.items()
-        if _may_be_found(tables, key, scope)
+        if _may_be_found(tables, key, bounds)
     ]
     found.sort(key=lambda one: (-one.score, one.is_section, tables.place(one.key)))
     lowest = found[-1].score if found else 1.0
@@ -111,7 +112,7 @@ def withheld(tables: CorpusTables, ranked: Ranked, limit: int) -> list[int]:
     return [key for key in found if key is not None][:limit]
 
 
-def _texts(tables: CorpusTables, asked: Understanding, units: Sequence[ScoredUnit], scope: Scope) -> list[Ordered]:
+def _texts(tables: CorpusTables, asked: Understanding, units: Sequence[ScoredUnit], bounds: Bounds) -> list[Ordered]:
     found: list[Ordered] = []
     asked_for: list[tuple[int, ScoredUnit]] = []
     best = 0.0
@@ -119,7 +120,7 @@ def _texts(tables: CorpusTables, asked: Understanding, units: Sequence[ScoredUni
         if unit.asked <= 0 and unit.rank <= STOP_SHARE * best:
             continue  # most of a long book: nothing of them is looked up
         key = tables.text_of(unit.path, unit.label)
-        if key is None or tables.texts[key].number in scope.without:
+        if key is None or tables.texts[key].number in bounds.without:
             continue
         if unit.asked > 0:
             asked_for.append((key, unit))
@@ -136,10 +137,10 @@ def _texts(tables: CorpusTables, asked: Understanding, units: Sequence[ScoredUni
         Ordered(WEIGHTS["asked"] - 0.001 * place, key, is_section=False, how="chapter", unit=unit)
         for place, (key, unit) in enumerate(asked_for)
     ]
-    return [*first, *_beside(tables, asked, [*first, *found], scope), *found]
+    return [*first, *_beside(tables, asked, [*first, *found], bounds), *found]
 
 
-def _beside(tables: CorpusTables, asked: Understanding, found: Sequence[Ordered], scope: Scope) -> Iterator[Ordered]:
+def _beside(tables: CorpusTables, asked: Understanding, found: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
     """The chapters before and after those asked for, nearest first; a check looks further back."""
     known = {one.key for one in found if one.score >= WEIGHTS["beside"]}
     numbers = sorted(tables.by_chapter)
@@ -151,14 +152,14 @@ def _beside(tables: CorpusTables, asked: Understanding, found: Sequence[Ordered]
         after = [number for number in numbers if number > chapter][:1]
         for place, number in enumerate((*before, *after)):
             for key in tables.by_chapter[number]:
-                if key not in known and scope.holds(tables.kind_of(key), number):
+                if key not in known and bounds.holds(tables.kind_of(key), number):
                     known.add(key)
                     yield Ordered(WEIGHTS["beside"] - 0.01 * place, key, is_section=False, how="beside")
 
 
-def _may_be_found(tables: CorpusTables, key: int, scope: Scope) -> bool:
+def _may_be_found(tables: CorpusTables, key: int, bounds: Bounds) -> bool:
     document = tables.document(tables.sections[key].path)
-    return document is not None and scope.holds(document.kind, document.chapter)
+    return document is not None and bounds.holds(document.kind, document.chapter)
 
 
 def _sections(

@@ -11,13 +11,15 @@ from functools import cache
 from typing import Literal
 
 from armarius._core import Corpus, CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
+from armarius.bounds import EVERYTHING, Bounds
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.understand.families import FAMILIES, Group, Question, is_function, question, terms_of
 from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.weights import ABSENT, FAMILY_B, FAMILY_WEIGHTS, K1, LEVELS, WEIGHTS
 from armarius.text.sentences import BETWEEN
+from armarius.wordings import GREATEST, MEAN
 
-__all__ = ["EVERYTHING", "Ranked", "Scope", "paragraphs_about", "rank"]
+__all__ = ["Ranked", "paragraphs_about", "rank"]
 
 _DESCRIBED = 5  # profiles that may be meant where nobody is named
 _CARD_TERMS = 3.0  # what the sentence of a profile weighs in all, in terms
@@ -26,44 +28,10 @@ _SINGLE = 0.5  # what a single Han character counts among the words of a questio
 _ALIKE = 0.3  # an alternative of at least this weight counts as the word, in part
 _BEST_HAN, _BEST_LATIN = 2.5, 1.9  # what the best paragraph of a question usually has, in rarities of a single word
 _LOST, _HELD = 0.25, 0.5
-_MEAN, _MOST = 0.6, 0.4  # how the scores of other wordings are added
 _FAINT = frozenset({"stop", "single"})  # found in every book: alone they are no answer
 _FEW, _ONE_IN = 3, 500  # but for a pair in so few paragraphs, or in one of so many
 _NEAR = 0.5  # what the similarity of a paragraph near in meaning counts
 _QUOTED = 20.0  # what a quoted phrase adds to a paragraph, whose best words make 2 at most
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What of a project may be found.
-
-    Attributes:
-        kinds: Only documents of these kinds; empty is all.
-        chapters: Inclusive bounds; with one, what is no chapter is left out.
-        as_of: Nothing of a later chapter; what has no chapter may be found.
-        without: Chapters that are not wanted.
-    """
-
-    kinds: tuple[str, ...] = ()
-    chapters: tuple[int | None, int | None] = (None, None)
-    as_of: int | None = None
-    without: tuple[int, ...] = ()
-
-    def holds(self, kind: str, chapter: int | None) -> bool:
-        """Whether a text of this kind and chapter may be found."""
-        first, last = self.chapters
-        if (self.kinds and kind not in self.kinds) or chapter in self.without:
-            return False
-        if chapter is None:
-            return first is None and last is None
-        return (
-            (first is None or first <= chapter)
-            and (last is None or chapter <= last)
-            and (self.as_of is None or chapter <= self.as_of)
-        )
-
-
-EVERYTHING = Scope()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +47,9 @@ class Ranked:
         described: Entities whose profiles fit a question that names nobody, each with its share of the best.
         read: Its words.
         groups: What was looked up.
+        also: Other wordings, and as the core was asked for each.
+        strange: Wordings that look like questions about what is not there, each with its words that occur nowhere:
+            they count for nothing, as their best would count as much as that of a good one.
     """
 
     scores: CorpusScores
@@ -89,6 +60,8 @@ class Ranked:
     described: Mapping[str, float]
     read: Question
     groups: tuple[Group, ...]
+    also: tuple[tuple[str, CorpusQuery], ...] = ()
+    strange: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def rank(
@@ -97,7 +70,7 @@ def rank(
     related: Mapping[str, float] | None = None,
     *,
     also: Sequence[tuple[Understanding, Mapping[str, float]]] = (),
-    scope: Scope = EVERYTHING,
+    bounds: Bounds = EVERYTHING,
     quoted: Sequence[tuple[str, int]] = (),
     near: Sequence[tuple[str, int, float]] = (),
 ) -> Ranked:
@@ -108,7 +81,7 @@ def rank(
         asked: The question.
         related: Entities that a relation word of it leads to, each with a factor.
         also: The same question in other words, understood likewise.
-        scope: What may be found.
+        bounds: What may be found.
         quoted: Path and position of paragraphs that hold a quoted phrase: they come first.
         near: Path, position and similarity of paragraphs near in meaning: they count where words find nothing.
 
@@ -118,28 +91,38 @@ def rank(
     read = question(asked, related)
     described = _described(tables, corpus, asked, read)
     groups = _groups(tables, corpus, asked, read, described)
-    query = _query(asked, read, groups, scope, quoted)
+    query = _query(asked, read, groups, bounds, quoted)
     scores = corpus.score(query)
     grounded = bool(asked.chapters or quoted) or _is_grounded(corpus, groups, scores)
     outcome, missing = _outcome(corpus, asked, read, scores)
-    if also:
-        others = []
-        for wording, reached in also:
-            other = question(wording, reached)
-            whom = _groups(tables, corpus, wording, other, _described(tables, corpus, wording, other))
-            others.append(corpus.score(_query(wording, other, whom, scope)))
-            grounded = grounded or _is_grounded(corpus, whom, others[-1])
-        scores = scores.fused(others, mean=_MEAN, most=_MOST)
+    others: list[CorpusScores] = []
+    asked_also: list[tuple[str, CorpusQuery]] = []
+    strange: list[tuple[str, tuple[str, ...]]] = []
+    for wording, reached in also:
+        other = question(wording, reached)
+        whom = _groups(tables, corpus, wording, other, _described(tables, corpus, wording, other))
+        as_asked = _query(wording, other, whom, bounds)
+        found = corpus.score(as_asked)
+        how, absent = _outcome(corpus, wording, other, found)
+        if how == "weak" or not _is_grounded(corpus, whom, found):
+            strange.append((wording.query, absent))
+            continue
+        others.append(found)
+        asked_also.append((wording.query, as_asked))
+        grounded = True
+    if others:
+        scores = scores.fused(others, mean=MEAN, most=GREATEST)
         if outcome == "weak":
             outcome = "found"
     if (asked.chapters or quoted) and outcome == "weak":
         outcome = "found"
     if not grounded and near:
-        query = _query(asked, read, groups, scope, quoted, near)
+        query = _query(asked, read, groups, bounds, quoted, near)
         scores, outcome = corpus.score(query), "found"
     elif not grounded or scores.best <= 0:
         outcome = "nothing found"
-    return Ranked(scores, query, corpus, outcome, missing, described, read, tuple(groups))
+    worded = (tuple(asked_also), tuple(strange))
+    return Ranked(scores, query, corpus, outcome, missing, described, read, tuple(groups), *worded)
 
 
 def paragraphs_about(
@@ -150,8 +133,10 @@ def paragraphs_about(
     if words:
         groups.append(CorpusGroup("main", [(word, 1.0) for word in words]))
     groups += [CorpusGroup("card", [], terms=[(term, 1.0)]) for term in terms]
-    corpus = tables.paragraphs.corpus
-    found = corpus.score(CorpusQuery(_weights(), groups, as_of=as_of)).paragraphs(limit)
+    corpus, bounds = tables.paragraphs.corpus, tables.bounds
+    as_of = as_of if bounds.as_of is None else bounds.as_of
+    query = CorpusQuery(_weights(), groups, kinds=list(bounds.kinds), chapters=bounds.chapters, as_of=as_of)
+    found = corpus.score(query).paragraphs(limit)
     return [(one.path, one.index) for one in found]
 
 
@@ -184,7 +169,7 @@ def _query(
     asked: Understanding,
     read: Question,
     groups: Sequence[Group],
-    scope: Scope,
+    bounds: Bounds,
     quoted: Sequence[tuple[str, int]] = (),
     near: Sequence[tuple[str, int, float]] = (),
 ) -> CorpusQuery:
@@ -200,9 +185,9 @@ def _query(
         asked=list(asked.chapters),
         concepts=concepts,
         near=_ALIKE,
-        kinds=list(scope.kinds),
-        chapters=scope.chapters,
-        as_of=scope.as_of,
+        kinds=list(bounds.kinds),
+        chapters=bounds.chapters,
+        as_of=bounds.as_of,
         paragraph_signals=[
             ("quoted", _QUOTED, 0.0, [(*place, 1.0) for place in quoted]),
             ("vector", _NEAR, 0.0, list(near)),

@@ -3,7 +3,7 @@
     understand -> people -> paragraphs scored -> documents and sections in order -> evidence
 
 Functions over a corpus, without a state of their own. Deterministic: the same project and question give the same answer
-in every process.
+in every process. Tables with bounds (`corpus.bounded`) hold nothing of what lies outside.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,17 +11,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from armarius.bounds import EVERYTHING, Bounds
 from armarius.codex import Codex
 from armarius.graph.additions import Known
 from armarius.graph.timeout import GraphGuard
 from armarius.hits import Hit
 from armarius.records import Evidence, Omission
+from armarius.retrieval.corpus.bounded import bounded
 from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.grep_fallback import unread
 from armarius.retrieval.hits import Outcome, Retrieval
+from armarius.retrieval.lines import lines
 from armarius.retrieval.order import Ordered, in_order, withheld
-from armarius.retrieval.ranking import EVERYTHING, Scope, rank
+from armarius.retrieval.ranking import Ranked, rank
 from armarius.retrieval.signals.explain import reasons
 from armarius.retrieval.signals.phrases import is_content, occurs, quoted
 from armarius.retrieval.signals.vectors import VectorSearch, nearby
@@ -30,6 +33,7 @@ from armarius.retrieval.trace import Found
 from armarius.retrieval.understand.query import Understanding, understand
 from armarius.retrieval.understand.relations import Ties
 from armarius.retrieval.understand.subjects import People, people_of
+from armarius.retrieval.worded import worded
 
 __all__ = ["Sources", "ask_graph", "find", "retrieve"]
 
@@ -62,7 +66,7 @@ def retrieve(
     *,
     limit: int = 5,
     chapter: int | None = None,
-    scope: Scope = EVERYTHING,
+    bounds: Bounds = EVERYTHING,
     also: Sequence[str] = (),
     sources: Sources = _NOWHERE_ELSE,
 ) -> Retrieval:
@@ -73,7 +77,7 @@ def retrieve(
         query: The user's words.
         limit: At most so many hits, >= 0.
         chapter: The chapter the user is in: later ones are withheld unless the question names them.
-        scope: What may be found.
+        bounds: What may be found; as of a chapter, later ones are withheld whatever the question names.
         also: The question in other words.
         sources: Where else to look.
 
@@ -86,21 +90,32 @@ def retrieve(
         raise ValueError(f"limit must be >= 0, got {limit}")
     if not corpus.ready:
         return Retrieval((), Understanding(query), "index not ready")
-    known = ask_graph(corpus, query, chapter=chapter, graph=sources.graph)
-    with corpus.tables() as tables:
-        found = find(tables, query, limit=limit, chapter=chapter, scope=scope, also=also, known=known, sources=sources)
-    return found.answer
+    known = ask_graph(corpus, query, chapter=chapter, bounds=bounds, graph=sources.graph)
+    with corpus.tables() as whole:
+        tables = bounded(whole, bounds)
+        found = find(tables, query, limit=limit, chapter=chapter, also=also, known=known, sources=sources)
+        answer = found.answer
+        if len(answer) < limit and (more := list(lines(tables, found, limit - len(answer)))):
+            answer = replace(answer, hits=(*answer.hits, *more), outcome="found")
+    return answer
 
 
-def ask_graph(corpus: Corpus, query: str, *, chapter: int | None = None, graph: GraphGuard | None = None) -> Known:
+def ask_graph(
+    corpus: Corpus,
+    query: str,
+    *,
+    chapter: int | None = None,
+    bounds: Bounds = EVERYTHING,
+    graph: GraphGuard | None = None,
+) -> Known:
     """What a graph knows of a question about this corpus; for `find`. Waits for the graph, so hold no tables.
 
     Cost: the understanding of the question, and the graph when it names somebody and a relation.
     """
     if graph is None or not corpus.ready:
         return _FILES_ALONE
-    with corpus.tables() as tables:
-        steps = _steps(tables, query, chapter)
+    with corpus.tables() as whole:
+        steps = _steps(bounded(whole, bounds), query, chapter)
     return graph.around(*steps) if steps else _FILES_ALONE
 
 
@@ -110,7 +125,6 @@ def find(
     *,
     limit: int = 5,
     chapter: int | None = None,
-    scope: Scope = EVERYTHING,
     also: Sequence[str] = (),
     known: Known = _FILES_ALONE,
     sources: Sources = _NOWHERE_ELSE,
@@ -122,7 +136,7 @@ def find(
     """
     clock = Clock()
     asked = _understood(tables, query, chapter)
-    scope = _narrowed(scope, asked, chapter)
+    bounds = _narrowed(tables.bounds, asked, chapter)
     clock.lap("understand")
     people = _people(tables, asked, chapter, known)
     wordings = [_understood(tables, wording, chapter) for wording in also]
@@ -130,7 +144,7 @@ def find(
     clock.lap("people")
     warnings = list(known.warnings)
     near = {} if sources.vectors is None else nearby(sources.vectors, tables, query, warnings)
-    near = {key: one for key, one in near.items() if scope.holds(tables.kind_of(key), tables.texts[key].number)}
+    near = {key: one for key, one in near.items() if bounds.holds(tables.kind_of(key), tables.texts[key].number)}
     clock.lap("vectors")
     places = [place for phrase in asked.phrases for place in quoted(tables, phrase)]
     alike = [
@@ -138,14 +152,19 @@ def find(
         for one in near.values()
         if not one.by_wording and (at := tables.paragraph_at(one.path, one.start)) is not None
     ]
-    ranked = rank(tables, asked, _related(people), also=others, scope=scope, quoted=places, near=alike)
+    ranked = rank(tables, asked, _related(people), also=others, bounds=bounds, quoted=places, near=alike)
     clock.lap("search")
-    ordered = in_order(tables, asked, people, ranked, scope, list(near))[:limit]
+    ordered = in_order(tables, asked, people, ranked, bounds, list(near))[:limit]
     clock.lap("order")
     told = ordered if explained is None else [one for one in ordered if not one.is_section][:explained]
     why = {one: reasons(tables, asked, people, ranked, near, one) for one in told}
+    if ranked.also and told:
+        beside = worded(tables, ranked)
+        for one in told:
+            if not one.is_section and one.key in beside:
+                why[one] = (*why[one], beside[one.key])
     hits = [_hit(tables, one, why.get(one, ())) for one in ordered]
-    if sources.root is not None and len(hits) < limit and scope == EVERYTHING:
+    if sources.root is not None and len(hits) < limit and not bounds:
         hits += unread(sources.root, tables, asked.phrases, hits, warnings)[: limit - len(hits)]
     clock.lap("explain")
     outcome: Outcome = "found" if hits else "source failed" if warnings else "nothing found"
@@ -153,8 +172,14 @@ def find(
         hits=tuple(hits),
         understanding=asked,
         outcome=outcome,
-        omitted=(*_withheld(tables, withheld(tables, ranked, _WITHHELD), scope.as_of), *_unasked(known)),
+        omitted=(
+            *_strange(ranked),
+            *_outside(tables, asked),
+            *_withheld(tables.whole, withheld(tables.whole, ranked, _WITHHELD), bounds.as_of),
+            *_unasked(known),
+        ),
         warnings=tuple(warnings),
+        also=tuple(also),
         stages=clock.stages,
     )
     return Found(answer, people, ranked, ordered, known)
@@ -163,21 +188,30 @@ def find(
 def _people(tables: CorpusTables, asked: Understanding, chapter: int | None, known: Known) -> People:
     if not (asked.entities and asked.relations):
         return People(asked.entities, {})  # no word leads anywhere: the ties of the whole cast are not needed
-    ties = _ties_at(tables, chapter)
-    return people_of(tables, ties.beside(known, chapter=chapter) if known.relations else ties, asked)
+    moment = _moment(tables, chapter)
+    ties = _ties_at(tables, moment)
+    return people_of(tables, ties.beside(known, chapter=moment) if known.relations else ties, asked)
+
+
+def _moment(tables: CorpusTables, chapter: int | None) -> int | None:
+    """The chapter whose relations count."""
+    return chapter if tables.bounds.as_of is None else tables.bounds.as_of
 
 
 def _related(people: People) -> Mapping[str, float]:
     return {entity: factor for entity, (factor, _, _) in people.related.items()}
 
 
-def _narrowed(scope: Scope, asked: Understanding, chapter: int | None) -> Scope:
-    """Without the chapters that the question excludes, nor those after the current one unless it names one of them."""
+def _narrowed(bounds: Bounds, asked: Understanding, chapter: int | None) -> Bounds:
+    """Without the chapters that the question excludes, nor those after the current one unless it names one of them.
+
+    As of a chapter, that one decides and not the current one.
+    """
     if asked.excluded:
-        scope = replace(scope, without=(*scope.without, *asked.excluded))
-    if chapter is None or any(number > chapter for number in asked.chapters):
-        return scope
-    return replace(scope, as_of=chapter if scope.as_of is None else min(scope.as_of, chapter))
+        bounds = replace(bounds, without=(*bounds.without, *asked.excluded))
+    if bounds.as_of is not None or chapter is None or any(number > chapter for number in asked.chapters):
+        return bounds
+    return replace(bounds, as_of=chapter)
 
 
 def _steps(tables: CorpusTables, query: str, chapter: int | None) -> tuple[list[str], int, Codex] | None:
@@ -185,7 +219,7 @@ def _steps(tables: CorpusTables, query: str, chapter: int | None) -> tuple[list[
     asked = _understood(tables, query, chapter)
     if not asked.entities or not asked.relations:
         return None
-    ties = _ties_at(tables, chapter)
+    ties = _ties_at(tables, _moment(tables, chapter))
     # A word of several steps may take the first of them in the files.
     starts = dict.fromkeys(asked.entities)
     for path in {word.path[:end] for word in asked.relations for end in range(1, len(word.path))}:
@@ -196,13 +230,13 @@ def _steps(tables: CorpusTables, query: str, chapter: int | None) -> tuple[list[
 
 def _ties_at(tables: CorpusTables, chapter: int | None) -> Ties:
     # Only relations that begin or end somewhere depend on the chapter.
-    bounded = any(r.since is not None or r.until is not None for r in tables.codex.relations)
-    at = chapter if bounded else None
+    dated = any(r.since is not None or r.until is not None for r in tables.codex.relations)
+    at = chapter if dated else None
     ties: Ties | None = tables.sections_memo.get(("ties", at))
     if ties is None:
         if len(tables.sections_memo) > _TIES_KEPT:
             tables.sections_memo.clear()
-        ties = tables.sections_memo["ties", at] = Ties(tables, chapter=at)
+        ties = tables.sections_memo["ties", at] = Ties(tables, chapter=at, chapters=tables.bounds.chapters)
     return ties
 
 
@@ -213,6 +247,7 @@ def _understood(tables: CorpusTables, query: str, chapter: int | None) -> Unders
         chapters=tables.chapter_numbers,
         current=chapter,
         is_content=partial(is_content, tables),
+        beyond=tables.whole.chapter_numbers if tables.bounds else (),
     )
     absent = [f"“{phrase}” occurs in no document" for phrase in asked.phrases if not occurs(tables, phrase)]
     return replace(asked, remarks=(*asked.remarks, *absent))
@@ -241,9 +276,29 @@ def _of(
     return Hit(path, span, (heading,) if heading else (), score, evidence, title=title, kind=kind)
 
 
+def _strange(ranked: Ranked) -> Iterator[Omission]:
+    """Other wordings that count for nothing."""
+    for at, (wording, missing) in enumerate(ranked.strange):
+        absent = f": {', '.join(missing)} occur nowhere" if missing else ""
+        source = f"request:also:{at}"
+        yield Omission(source, "retrieved", source, "no match", f"“{wording}”{absent}")
+
+
+def _outside(tables: CorpusTables, asked: Understanding) -> Iterator[Omission]:
+    """Chapters that the question names and the request leaves out."""
+    for number in asked.chapters:
+        why = tables.bounds.leaves_out("chapter", number)
+        if why is not None:
+            reason, detail = why
+            source = f"request:chapter:{number}"
+            yield Omission(source, "retrieved", source, reason, f"the question names it: {detail}")
+
+
 def _withheld(tables: CorpusTables, keys: Sequence[int], chapter: int | None) -> Iterator[Omission]:
     for key in keys:
         text = tables.texts[key]
+        if chapter is None or text.number is None or text.number <= chapter:
+            continue
         detail = f"chapter {text.number} is later than chapter {chapter}"
         yield Omission(f"text:{text.path}", "retrieved", text.path, "timeline", detail)
 

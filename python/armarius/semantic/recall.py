@@ -9,9 +9,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Protocol, Self, TypeVar
 
+from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.codex.cards import entity_card
 from armarius.codex.model import Codex
-from armarius.documents.classify import Kind
 from armarius.embedders.protocol import Embedder
 from armarius.errors import EmbeddingError, StoreError
 from armarius.hits import Hits
@@ -98,28 +98,31 @@ class ProjectRecall:
         query: str,
         *,
         limit: int = 10,
-        kinds: Sequence[Kind] = (),
-        chapters: tuple[int | None, int | None] = (None, None),
+        kinds: Kind | Sequence[Kind] = (),
+        chapters: int | Chapters | None = OPEN,
     ) -> Hits:
         """The paragraphs nearest to `query` in meaning (with the built-in embedder: in wording), best first.
 
         Args:
             query: Any text; one without letters or digits finds nothing.
             limit: At most so many; fewer only when fewer paragraphs pass the filters and are embedded.
-            kinds: Kinds of documents; empty is all.
-            chapters: Inclusive bounds, None is open; with one, paragraphs outside chapters are left out.
+            kinds: Kinds of documents, one or several; empty is all.
+            chapters: First and last, inclusive, either None; one number is that chapter alone. With it, paragraphs
+                outside chapters are left out.
 
         Returns:
             Hits whose `score` is the cosine similarity, in [-1, 1].
 
         Raises:
+            ContractError: Chapters or kinds that are none.
             EmbeddingError: The embedder failed.
             DimensionMismatch: The index holds vectors of another model; `reembed` replaces them.
 
         Cost: one forward pass for a new query, then about 1 ms, or 3 ms per 1,000 vectors below 1,500.
         """
+        bounds = Bounds.of(chapters, kinds)
         self._index.freshen()
-        which = VectorFilter(tuple(kinds), chapters)
+        which = VectorFilter(bounds.kinds, bounds.chapters)
         return self._ask(lambda semantic: _hits(semantic.store, semantic.nearest(query, limit, which)))
 
     def near(self, query: str) -> Nearby:

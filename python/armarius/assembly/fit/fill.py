@@ -146,7 +146,9 @@ class _Filling:
         """The row of a paragraph of the previous prompt that reads as it did."""
         path, _, number = item.candidate.source.removeprefix("rag:passage:").rpartition("#")
         row = self.offer.row(path, int(number)) if number.isdecimal() else None
-        return row if row is not None and item.text.endswith(escape(row.text, self.plan.admitted.groups)) else None
+        if row is None or not row.text:
+            return None
+        return row if item.text.endswith(escape(row.text, self.plan.admitted.groups)) else None
 
     def _shown(self) -> str:
         """What the immediate layer says already."""

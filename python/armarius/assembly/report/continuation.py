@@ -40,7 +40,7 @@ class Continuation:
     """One prompt, as the next one sees it.
 
     Attributes:
-        project_id: Of its request, as are the next five.
+        project_id: Of its request, as are the next eight.
         counter: That its tokens were counted by.
         stable_prefix_hash: Of its rules and settings.
         ids: Of everything in it.
@@ -54,6 +54,9 @@ class Continuation:
     provider: str | None
     model: str | None
     tokenizer_version: str | None
+    chapters: tuple[int | None, int | None]
+    kinds: tuple[str, ...]
+    as_of: int | None
     counter: str
     stable_prefix_hash: str
     ids: tuple[str, ...]

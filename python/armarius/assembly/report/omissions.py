@@ -49,9 +49,12 @@ def unused(plan: Plan, fitted: FittedPrompt, wanted: str) -> Iterator[PackOmissi
         worth, line = row.score, fitted.line
         shown = any(row.text and row.text in item.text for item in placed)
         detail = f"worth {worth:.3f}, the last one in is worth {line:.3f}"
+        withheld = offer.withheld(row)
         if shown:
             reason: OmitReason = "duplicate"
             detail = "stands in the prompt already"
+        elif withheld is not None:
+            reason, detail = withheld
         elif worth <= 0:
             reason, detail = "no match", "nothing speaks for it"
         else:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from armarius.bounds import EVERYTHING
 from armarius.codex import Codex, Entity
 from armarius.corpus.kept import Kept, KeptParts
 from armarius.corpus.part import DocumentPart, TextPart, parts_of
@@ -54,6 +55,9 @@ class CorpusTables:
         sections_memo: What they have worked out from sections and codex alone; empty again after a change of those.
         paragraphs: Every paragraph as the core ranks it.
     """
+
+    bounds = EVERYTHING
+    """What of the project they show; see `armarius.retrieval.corpus.bounded`."""
 
     def __init__(self) -> None:
         self.codex = Codex()
@@ -103,6 +107,11 @@ class CorpusTables:
         self.entities = {entity.id: entity for entity in codex.entities}
         self.matcher = EntityMatcher.from_valid(codex.entities)[0] if matcher is None else matcher
         self._kept = kept
+
+    @property
+    def whole(self) -> "CorpusTables":
+        """The same without bounds."""
+        return self
 
     @property
     def names(self) -> str | None:

@@ -24,10 +24,15 @@ def nearby(vectors: VectorSearch, tables: CorpusTables, query: str, warnings: li
         warnings.append(EMBEDDING_UNAVAILABLE(why=answer.trouble))
     near: dict[int, Near] = {}
     for one in answer.found:
-        key = _text_at(tables, one)
+        key = _text_at(tables, one) if _is_seen(tables, one) else None
         if key is not None:
             near.setdefault(key, one)
     return near
+
+
+def _is_seen(tables: CorpusTables, near: Near) -> bool:
+    document = tables.document(near.path) if tables.bounds else None
+    return document is None or bool(document.text[near.start : near.end].strip())
 
 
 def _text_at(tables: CorpusTables, near: Near) -> int | None:

@@ -89,6 +89,7 @@ def understand(
     chapters: Sequence[int] = (),
     current: int | None = None,
     is_content: Callable[[str], bool] = lambda _: False,
+    beyond: Sequence[int] = (),
 ) -> Understanding:
     """Read a question.
 
@@ -98,6 +99,7 @@ def understand(
         chapters: The chapter numbers of the project, ascending.
         current: The chapter the user is in, for relative references.
         is_content: Whether a stretch like 第七卷 is a thing in this story and no part of the book.
+        beyond: Chapters that there are and that the request leaves out: named, they are no mistake.
 
     Cost: linear in the query; about 0.1 ms.
     """
@@ -129,7 +131,7 @@ def understand(
         references=references,
         chapters=tuple(named_chapters),
         excluded=tuple(excluded),
-        remarks=tuple(_remarks(query, references, chapters, current)),
+        remarks=tuple(_remarks(query, references, chapters, current, frozenset(beyond))),
         relations=relations,
         phrases=tuple(dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(query))),
         intents=wanted,  # type: ignore[arg-type]
@@ -141,11 +143,15 @@ def understand(
 
 
 def _remarks(
-    query: str, references: Sequence[ChapterReference], known: Sequence[int], current: int | None
+    query: str,
+    references: Sequence[ChapterReference],
+    known: Sequence[int],
+    current: int | None,
+    beyond: frozenset[int],
 ) -> Iterator[str]:
     for reference in references:
         words = query[reference.start : reference.end].strip()
-        missing = [number for number in reference.numbers if number not in known]
+        missing = [number for number in reference.numbers if number not in known and number not in beyond]
         if missing:
             there = f"the chapters are {known[0]} to {known[-1]}" if known else "there are no chapters"
             yield f"{words}: no chapter {', '.join(map(str, missing))}; {there}"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 
+from armarius.bounds import OPEN, Chapters
 from armarius.codex import Entity, Relation
 from armarius.codex.cards import holds
 from armarius.graph.additions import Known
@@ -50,16 +51,18 @@ class Ties:
     Args:
         tables: Sections give the prose, its codex the typed relations.
         chapter: Relations that end before or begin after this chapter are left out; None keeps all.
+        chapters: So are relations that hold in none of these, inclusive.
     """
 
-    def __init__(self, tables: CorpusTables, *, chapter: int | None = None) -> None:
+    def __init__(self, tables: CorpusTables, *, chapter: int | None = None, chapters: Chapters = OPEN) -> None:
         self._tables = tables
+        self._chapters = chapters
         self._entities: Mapping[str, Entity] = tables.entities
         self._ties: dict[str, list[Tie]] = {}
         self._near: dict[str, Counter[str]] = {}
         self._gender = {entity.id: _gender(entity) for entity in tables.entities.values()}
         for relation in tables.codex.relations:
-            if holds(relation, chapter):
+            if holds(relation, chapter, self._chapters):
                 self._typed(relation)
         for section in sorted(tables.sections.values(), key=lambda section: (section.path, section.start)):
             for entity_id in section.entities:
@@ -73,7 +76,7 @@ class Ties:
         ties._near = {id_: Counter(near) for id_, near in self._near.items()}
         ties._gender = {**{entity.id: _gender(entity) for entity in known.entities}, **self._gender}
         for relation in known.relations:
-            if holds(relation, chapter):
+            if holds(relation, chapter, self._chapters):
                 ties._typed(relation)
         return ties
 

@@ -1,0 +1,72 @@
+"""Other wordings for a question that comes without any: of the engine's model, or of a call's."""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from armarius.codex.model import Entity
+from armarius.errors import ContextWarning
+from armarius.project import ProjectView
+from armarius.rewording.asking import MOST_NAMES
+from armarius.rewording.reworder import Model, Reworder
+
+__all__ = ["Rewords", "Worded"]
+
+_REMEMBERED = 8  # models of calls, each with what it was asked
+_SHOWN = ("always", "when_detected")
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """The wordings to ask with, and what has to be said of them."""
+
+    also: tuple[str, ...] = ()
+    warnings: tuple[ContextWarning, ...] = ()
+
+
+class Rewords:
+    """Asks for other wordings where a question needs them. Threads may share it.
+
+    Args:
+        model: The engine's; None asks nobody unless a call brings one.
+    """
+
+    def __init__(self, model: Model | Reworder | None = None) -> None:
+        self._own = None if model is None else Reworder.of(model)
+        self._lock = threading.Lock()
+        self._others: OrderedDict[int, Reworder] = OrderedDict()
+
+    def ask(
+        self, view: ProjectView, query: str, also: tuple[str, ...], model: Model | Reworder | None = None
+    ) -> Worded:
+        """`also` where there are any; else those of `model`, or of the engine's; nobody is asked about no question."""
+        asked = self._own if model is None else self._of(model)
+        if also or asked is None or not query.strip():
+            return Worded(also)
+        found = asked.ask(query.strip(), names=_names(view, query))
+        return Worded(found.wordings, () if found.warning is None else (found.warning,))
+
+    def _of(self, model: Model | Reworder) -> Reworder:
+        """The same for the same model, so that it remembers what it was asked."""
+        if isinstance(model, Reworder):
+            return model
+        with self._lock:
+            known = self._others.pop(id(model), None)
+            if known is None or known.model is not model:
+                known = Reworder(model)
+            self._others[id(model)] = known
+            while len(self._others) > _REMEMBERED:
+                self._others.popitem(last=False)
+            return known
+
+
+def _names(view: ProjectView, query: str) -> tuple[str, ...]:
+    """Names that a model should know: those of the question first, with all they are called; none that is kept back."""
+    named = {mention.entity_id for mention in view.matcher.find_asked(query.encode("utf-8", "replace").decode())}
+    entities = [one for one in view.codex.entities if one.level in _SHOWN]
+    first = [name for one in entities if one.id in named for name in (one.name, *one.aliases)]
+    return tuple(dict.fromkeys([*first, *map(_name, entities)]))[:MOST_NAMES]
+
+
+def _name(entity: Entity) -> str:
+    return entity.name

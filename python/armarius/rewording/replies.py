@@ -1,0 +1,165 @@
+"""What a language model replied, as wordings: JSON or lines, with or without a fence, without the talk around them."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from armarius.lexicon import word_file
+from armarius.wordings import LONGEST, MOST
+
+__all__ = ["parse"]
+
+_READ = 20_000  # code points of a reply
+_ARRAYS = 40  # brackets that are tried as the beginning of an array
+_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```[\w-]*\s*\n?(.*?)(?:```|\Z)", re.DOTALL)
+_ITEM = re.compile(
+    r"\s*(?:[-*+•·▪‣–—]\s+|\(?\d{1,2}\s*[.)、:：．]\s*|（\d{1,2}）\s*|[①-⑳]\s*|[一二三四五六七八九十]{1,2}\s*[、.．:：]\s*)(?P<said>\S.*)"
+)
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*"(?=\s*[,\]])')
+_OPENING = "“\"'‘「『《〈[（(`*_ "
+_CLOSING = "”\"'’」』》〉]）)`*_ ,，;；"
+_WORD = re.compile(r"\w", re.UNICODE)
+
+
+def parse(reply: object, *, question: str = "", n: int = 4) -> tuple[str, ...]:
+    """The wordings in a reply.
+
+    Read are a JSON array (of texts, or of objects with one), alone, in a code fence, in an object or amid talk; else
+    the lines of a numbered or bulleted list; else the lines, without talk ("Here are …", 以下是…) and refusals. Quotes
+    around a wording are taken off. Dropped are the question itself, repetitions, what has fewer than two letters or
+    digits, and what is longer than 400 characters.
+
+    Args:
+        reply: Text; or a message as chat libraries give it, with `content` or `text`; or a list of texts.
+        question: As it was asked.
+        n: At most so many.
+
+    Returns:
+        The wordings in their order; () when the reply holds none, whatever else it holds.
+
+    Cost: linear in the first 20,000 characters.
+    """
+    found = _items(reply) if isinstance(reply, list | tuple) and not _blocks(reply) else _read(_text(reply))
+    kept: dict[str, str] = {}
+    asked = _folded(question)
+    for said in found:
+        wording = _bare(said)
+        key = _folded(wording)
+        if wording and key != asked and _is_wording(wording):
+            kept.setdefault(key, wording)
+    return tuple(kept.values())[: max(0, min(n, MOST))]
+
+
+def _text(reply: Any) -> str:  # noqa: ANN401 - whatever a model gives
+    """The text of a reply: of a message its content, of content in blocks those that are text."""
+    if isinstance(reply, str):
+        return reply[:_READ]
+    if isinstance(reply, bytes):
+        return reply[:_READ].decode("utf-8", "replace")
+    if isinstance(reply, list | tuple):
+        return "\n".join(_text(one) for one in reply[:_ARRAYS])[:_READ]
+    if isinstance(reply, Mapping):
+        return _text(next((reply[key] for key in ("content", "text") if reply.get(key) is not None), ""))
+    for name in ("content", "text"):
+        if isinstance(said := getattr(reply, name, None), str | list | tuple):
+            return _text(said)
+    return ""
+
+
+def _blocks(reply: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether a list is content in blocks, and not wordings."""
+    return any(isinstance(one, Mapping) and one.get("type") == "text" for one in reply)
+
+
+def _read(text: str) -> Iterable[str]:
+    text = _THOUGHT.sub("", text)
+    for piece in (*(fence[1] for fence in _FENCE.finditer(text)), text):
+        if found := _from_json(piece):
+            return found
+    fenced = _FENCE.search(text)
+    if (begun := (fenced[1] if fenced else text).strip()).startswith("["):
+        return _cut_short(begun)
+    lines = [line for line in (fenced[1] if fenced else text).splitlines() if line.strip()]
+    items = [item["said"] for line in lines if (item := _ITEM.fullmatch(line))]
+    return items or [line for line in lines if not _is_talk(line.strip())]
+
+
+def _is_talk(line: str) -> bool:
+    """Whether a line that no list holds is about the reply, or declines; in a list it is what somebody says."""
+    return line.endswith((":", "：")) or line.casefold().replace("’", "'").startswith(_talk())
+
+
+def _from_json(text: str) -> list[str]:
+    """The first array of texts in `text`."""
+    decoder = json.JSONDecoder()
+    at, tried = text.find("["), 0
+    while at >= 0 and tried < _ARRAYS:
+        tried += 1
+        try:
+            value, _ = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, list) and (found := list(_items(value))):
+            return found
+        at = text.find("[", at + 1)
+    return []
+
+
+def _cut_short(array: str) -> list[str]:
+    """The texts of an array whose end is missing, as far as they are whole."""
+    return [json.loads(one) for one in _STRING.findall(array)]
+
+
+def _items(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value[:_READ]
+        elif isinstance(value, Mapping):
+            yield from [one for one in value.values() if isinstance(one, str)][:1]
+
+
+def _bare(said: str) -> str:
+    """On one line, without marks and quotes around it; a quotation inside stays."""
+    line = " ".join(said.split())
+    if item := _ITEM.fullmatch(line):
+        line = item["said"]
+    while line and line[0] in _OPENING and line[-1] in _CLOSING and len(line) > 1:
+        inner = line[1:-1].strip()
+        if _is_torn(inner):
+            break
+        line = inner
+    return line.strip(" ,，;；`")
+
+
+def _is_torn(inner: str) -> bool:
+    """Whether the marks that were taken off belonged to two quotations: `“来”，他说“好”` begins and ends with one."""
+    for opening, closing in ("“”", "‘’", "「」", "『』", "《》", "()", "（）", "[]"):
+        depth = 0
+        for char in inner:
+            depth += (char == opening) - (char == closing)
+            if depth < 0:
+                return True
+    return False
+
+
+def _folded(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def _is_wording(text: str) -> bool:
+    if len(text) > LONGEST or len(_WORD.findall(text)) < 2:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@cache
+def _talk() -> tuple[str, ...]:
+    words = word_file("rewording")
+    return (*words["talk"], *words["refusals"])
