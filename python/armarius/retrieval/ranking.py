@@ -93,36 +93,54 @@ def rank(
     groups = _groups(tables, corpus, asked, read, described)
     query = _query(asked, read, groups, bounds, quoted)
     scores = corpus.score(query)
-    grounded = bool(asked.chapters or quoted) or _is_grounded(corpus, groups, scores)
+    named = bool(quoted) or any(bounds.holds("chapter", number) for number in asked.chapters)
+    grounded = named or _is_grounded(corpus, groups, scores)
     outcome, missing = _outcome(corpus, asked, read, scores)
-    others: list[CorpusScores] = []
-    asked_also: list[tuple[str, CorpusQuery]] = []
-    strange: list[tuple[str, tuple[str, ...]]] = []
-    for wording, reached in also:
-        other = question(wording, reached)
-        whom = _groups(tables, corpus, wording, other, _described(tables, corpus, wording, other))
-        as_asked = _query(wording, other, whom, bounds)
-        found = corpus.score(as_asked)
-        how, absent = _outcome(corpus, wording, other, found)
-        if how == "weak" or not _is_grounded(corpus, whom, found):
-            strange.append((wording.query, absent))
-            continue
-        others.append(found)
-        asked_also.append((wording.query, as_asked))
-        grounded = True
+    others, asked_also, strange = _worded(tables, also, bounds, alone=not grounded)
     if others:
-        scores = scores.fused(others, mean=MEAN, most=GREATEST)
+        scores, grounded = scores.fused(others, mean=MEAN, most=GREATEST), True
         if outcome == "weak":
             outcome = "found"
-    if (asked.chapters or quoted) and outcome == "weak":
+    if named and outcome == "weak":
         outcome = "found"
     if not grounded and near:
         query = _query(asked, read, groups, bounds, quoted, near)
         scores, outcome = corpus.score(query), "found"
     elif not grounded or scores.best <= 0:
         outcome = "nothing found"
-    worded = (tuple(asked_also), tuple(strange))
-    return Ranked(scores, query, corpus, outcome, missing, described, read, tuple(groups), *worded)
+    return Ranked(
+        scores, query, corpus, outcome, missing, described, read, tuple(groups), tuple(asked_also), tuple(strange)
+    )
+
+
+def _worded(
+    tables: CorpusTables, also: Sequence[tuple[Understanding, Mapping[str, float]]], bounds: Bounds, *, alone: bool
+) -> tuple[list[CorpusScores], list[tuple[str, CorpusQuery]], list[tuple[str, tuple[str, ...]]]]:
+    """Scores of other wordings, as the core was asked for each, and those that count for nothing.
+
+    One that looks like a question about what is not there counts only where nothing else finds anything: `alone`.
+    """
+    corpus = tables.paragraphs.corpus
+    sure: list[tuple[CorpusScores, str, CorpusQuery]] = []
+    weak: list[tuple[CorpusScores, str, CorpusQuery]] = []
+    strange: list[tuple[str, tuple[str, ...]]] = []
+    for wording, reached in also:
+        read = question(wording, reached)
+        groups = _groups(tables, corpus, wording, read, _described(tables, corpus, wording, read))
+        query = _query(wording, read, groups, bounds)
+        scores = corpus.score(query)
+        how, missing = _outcome(corpus, wording, read, scores)
+        grounded = _is_grounded(corpus, groups, scores)
+        if how == "found" and grounded:
+            sure.append((scores, wording.query, query))
+            continue
+        strange.append((wording.query, missing))
+        if grounded:
+            weak.append((scores, wording.query, query))
+    if alone and not sure and weak:
+        held = {wording for _, wording, _ in weak}
+        sure, strange = weak, [one for one in strange if one[0] not in held]
+    return [one[0] for one in sure], [one[1:] for one in sure], strange
 
 
 def paragraphs_about(
