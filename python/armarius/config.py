@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from armarius.bounds import KINDS
 from armarius.errors import ConfigError
 from armarius.toml_file import read_toml, settings_of
 
@@ -26,7 +27,6 @@ __all__ = ["CONFIG_NAME", "Config", "load_config", "parse_config"]
 
 CONFIG_NAME = "armarius.toml"
 _MAX_DOCUMENT = 256 * 1024 * 1024  # a document is held in memory, several times over while it is read
-_KINDS = ("chapter", "setting", "outline", "note", "code")
 _MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
 TABLES = frozenset({"assembly", "budget", "code", "documents", "embedding", "graph", "kinds", "project", "style"})
@@ -91,8 +91,8 @@ def _config(raw: Mapping[str, Any]) -> Config:
         raise ConfigError(f"{CONFIG_NAME}: unknown table {unknown[0]}; known: {', '.join(sorted(TABLES))}")
     if unknown := sorted(documents.keys() - {"exclude", "max_bytes", "index_dir"}):
         raise ConfigError(f"{CONFIG_NAME}: unknown key documents.{unknown[0]}")
-    if unknown := sorted(kinds.keys() - set(_KINDS)):
-        raise ConfigError(f"{CONFIG_NAME}: unknown kind kinds.{unknown[0]}; known: {', '.join(_KINDS)}")
+    if unknown := sorted(kinds.keys() - set(KINDS)):
+        raise ConfigError(f"{CONFIG_NAME}: unknown kind kinds.{unknown[0]}; known: {', '.join(KINDS)}")
     max_bytes = documents.get("max_bytes", Config.__dataclass_fields__["max_bytes"].default)
     if type(max_bytes) is not int or not 1 <= max_bytes <= _MAX_DOCUMENT:
         wanted = f"a number >= 1 and <= {_MAX_DOCUMENT:,}"

@@ -1,13 +1,18 @@
 """How a whole has the verbs of its parts: one line each; a form for coroutines; wrong keywords answered."""
 
 from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
 from functools import wraps
 from operator import attrgetter
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
-from armarius.rewording.reworder import CALLER
+if TYPE_CHECKING:
+    import asyncio
 
-__all__ = ["awaitable", "verb_of"]
+__all__ = ["CALLER", "awaitable", "verb_of"]
+
+CALLER: ContextVar["asyncio.AbstractEventLoop | None"] = ContextVar("armarius_caller", default=None)
+"""The event loop that waits for an answer, where it is one: what a verb awaits in turn may be awaited there."""
 
 Self = TypeVar("Self")
 P = ParamSpec("P")

@@ -62,7 +62,7 @@ class Rewords:
 
 def _names(view: ProjectView, query: str) -> tuple[str, ...]:
     """Names that a model should know: those of the question first, with all they are called; none that is kept back."""
-    named = {mention.entity_id for mention in view.matcher.find_asked(query.encode("utf-8", "replace").decode())}
+    named = {mention.entity_id for mention in view.matcher.find_in_question(query.encode("utf-8", "replace").decode())}
     entities = [one for one in view.codex.entities if one.level in _SHOWN]
     first = [name for one in entities if one.id in named for name in (one.name, *one.aliases)]
     return tuple(dict.fromkeys([*first, *map(_name, entities)]))[:MOST_NAMES]

@@ -5,25 +5,22 @@ import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Future
-from contextvars import ContextVar
 from dataclasses import dataclass
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from armarius.errors import ContextWarning, ContractError, RewordingError
 from armarius.rewording.asking import RewordingRequest, request
+from armarius.verbs import CALLER
 from armarius.warnings_table import REWORDING_UNAVAILABLE
 from armarius.wordings import MOST
 
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["CALLER", "ChatModel", "Model", "Reworded", "Reworder"]
+__all__ = ["ChatModel", "Model", "Reworded", "Reworder"]
 
 logger = logging.getLogger("armarius")
-
-CALLER: ContextVar["asyncio.AbstractEventLoop | None"] = ContextVar("armarius_caller", default=None)
-"""The event loop that waits for an answer, where it is one: a model for coroutines is awaited there."""
 
 _AT_ONCE = 8  # questions to a model that have not come back; a model that hangs is not asked for ever
 
