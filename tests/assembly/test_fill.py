@@ -63,6 +63,28 @@ def test_a_chapter_asked_for_is_whole(engine):
         assert paragraph(7, n) in prompt
 
 
+@pytest.mark.parametrize(
+    ("query", "shown", "missing"),
+    [
+        ("第7章的结尾", 11, 0),
+        ("the end of chapter 7", 11, 0),
+        ("第7章的开头", 0, 11),
+        ("how does chapter 7 begin", 0, None),
+    ],
+)
+def test_of_a_chapter_that_does_not_fit_the_end_asked_about_is_shown(engine, query, shown, missing):
+    prompt = engine.assemble(query, budget=450).prompt
+    assert paragraph(7, shown) in prompt
+    assert paragraph(7, missing) not in prompt
+
+
+def test_the_ending_is_that_of_the_open_chapter_and_the_ending_of_the_book_is_not_told_before_its_time(engine):
+    where = {"document": "chapters/ch004.md", "cursor": 30}
+    assert paragraph(4, 11) in engine.assemble("改写结尾", budget=1200, **where).prompt
+    assert engine.retrieve("全书的结局是什么", document="chapters/ch004.md").understanding.chapters == (4,)
+    assert engine.retrieve("全书的结局是什么").understanding.chapters == (12,)
+
+
 def test_paragraphs_stand_in_the_order_of_the_story(engine):
     chapters = [place(item.source) for item in rows(engine.assemble("谁在药铺遇见了沈砚", budget=4000))]
     story = [one for one in chapters if one[0].startswith("chapters/")]

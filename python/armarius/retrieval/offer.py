@@ -55,6 +55,21 @@ class PassageOffer:
         """Best first; ends where worth falls below a share of the best."""
         return self._rows
 
+    def asked_for(self) -> list[Row]:
+        """The paragraphs of the chapters that the question names: from the end that it is about, else best first."""
+        wanted = set(self.asked.chapters)
+        found = [
+            self._row(document, paragraph, self.ranked.scores.score_of(document.path, paragraph.index) or 0.0)
+            for document in (self.documents.values() if wanted else ())
+            if document.kind == "chapter"
+            for paragraph in document.paragraphs
+            if paragraph.role == "body" and chapter_at(document, paragraph) in wanted
+        ]
+        found = [row for row in found if row.text and self.withheld(row) is None]
+        if not self.asked.part:
+            return sorted(found, key=lambda row: (-row.score, row.source))
+        return sorted(found, key=lambda row: row.place, reverse=self.asked.part == "tail")
+
     @property
     def most(self) -> int | None:
         """Tokens of the layer: few, when the question looks like one about what is not there."""
@@ -141,7 +156,8 @@ class _Rows(Sequence[Row]):
         self._floor = offer.ranked.scores.best * STOP_SHARE
         self._found: list[ScoredParagraph] = []
         self._asked_for = 0
-        self._made: list[Row] = []
+        self._made = offer.asked_for()
+        self._asked = {(row.path, row.paragraph) for row in self._made}
         self._next = 0
 
     def __bool__(self) -> bool:
@@ -170,7 +186,7 @@ class _Rows(Sequence[Row]):
         offer = self._offer
         while (one := self._following()) is not None:
             document = offer.documents.get(one.path)
-            if document is None:
+            if document is None or (one.path, one.index) in self._asked:
                 continue
             row = offer._row(document, document.paragraphs[one.index], one.score)
             if row.text and offer.withheld(row) is None:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from armarius.documents.numerals import CHAPTER_WORDS, NUMERAL, parse_numeral
 
-__all__ = ["ChapterReference", "chapter_references"]
+__all__ = ["ChapterReference", "Part", "chapter_references", "part_asked"]
 
 _UNIT = "[章回话話节節卷集幕]"
 _TO_WORD = r"(?<![^\W\d_])(?:through|to|bis|jusqu['’]à|à|al?|по|до)(?![^\W\d_])"
@@ -74,8 +75,13 @@ _RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "opening",
     ),
-    (re.compile(r"结尾|\bthe ending\b", re.IGNORECASE), "last"),
-    (re.compile(r"开头|\bthe opening\b", re.IGNORECASE), "opening"),
+    (re.compile(r"结尾|\bthe ending\b", re.IGNORECASE), "here or last"),
+    (re.compile(r"开头|\bthe opening\b", re.IGNORECASE), "here or opening"),
+)
+Part = Literal["", "head", "tail"]
+_HEAD = re.compile(r"开头|开篇|开端|起首|\b(?:opening|beginning|start)\b", re.IGNORECASE)
+_TAIL = re.compile(
+    r"结尾|末尾|收尾|结局|\b(?:end|ends|ending|close)\b|\blast (?:paragraphs?|lines?|pages?)\b", re.IGNORECASE
 )
 
 
@@ -137,7 +143,7 @@ def chapter_references(
     taken = [(reference.start, reference.end) for reference in found]
     for pattern, how in _RELATIVE:
         for match in pattern.finditer(query):
-            if how in ("last", "opening") and absolute:
+            if how in ("last", "opening", "here or last", "here or opening") and absolute:
                 continue  # 第120回结尾: the end of that chapter
             written = match.groupdict().get("n")
             count = 1 if written is None else 3 if written in ("几", "few") else parse_numeral(written) or 1
@@ -148,6 +154,14 @@ def chapter_references(
             found.append(ChapterReference(tuple(chapters), match.start(), match.end(), relative=True))
     found.sort(key=lambda reference: reference.start)
     return tuple(_unless_excluded(query, found))
+
+
+def part_asked(query: str, references: Sequence[ChapterReference]) -> Part:
+    """Which end of the chapters that a question names it is about; "" when it names none, or neither or both ends."""
+    if not any(reference.numbers and not reference.excluded for reference in references):
+        return ""
+    head, tail = _HEAD.search(query), _TAIL.search(query)
+    return "" if (head is None) == (tail is None) else "head" if head else "tail"
 
 
 def _unless_excluded(query: str, found: list[ChapterReference]) -> Iterator[ChapterReference]:
@@ -197,6 +211,7 @@ def _relative(how: str, count: int, known: list[int], current: int | None) -> li
         return before[-count:] if current is not None else (known[-count:] if how == "before" else [])
     if how in ("after", "next"):
         return after[:count]
-    if how == "current":
+    if how == "current" or (how.startswith("here") and current is not None):
         return [current] if current is not None else []
-    return known[-count:] if how in ("final", "last") else known[:count]
+    # Nobody who writes an earlier chapter is told how the book ends.
+    return upto[-count:] if how in ("final", "last", "here or last") else known[:count]

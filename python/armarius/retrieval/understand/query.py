@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import armarius._core as _core
-from armarius.retrieval.understand.chapters import ChapterReference, chapter_references
+from armarius.retrieval.understand.chapters import ChapterReference, Part, chapter_references, part_asked
 from armarius.retrieval.understand.kinship import Role, relation_words
 from armarius.retrieval.understand.lexicon import (
     about_the_text,
@@ -50,6 +50,7 @@ class Understanding:
         references: Stretches that name chapters.
         chapters: The chapter numbers they name, each once, in the order named.
         excluded: The chapter numbers that are not wanted (除了第三章).
+        part: Which end of those chapters it is about, if one of them.
         remarks: What of the question leads nowhere, and why: a chapter that does not exist, a current chapter that is
             not known, a quoted phrase that does not occur.
         relations: Relation words, by position.
@@ -67,6 +68,7 @@ class Understanding:
     references: tuple[ChapterReference, ...] = ()
     chapters: tuple[int, ...] = ()
     excluded: tuple[int, ...] = ()
+    part: Part = ""
     remarks: tuple[str, ...] = ()
     relations: tuple[RelationWord, ...] = ()
     phrases: tuple[str, ...] = ()
@@ -131,6 +133,7 @@ def understand(
         references=references,
         chapters=tuple(named_chapters),
         excluded=tuple(excluded),
+        part=part_asked(query, references),
         remarks=tuple(_remarks(query, references, chapters, current, frozenset(beyond))),
         relations=relations,
         phrases=tuple(dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(query))),
