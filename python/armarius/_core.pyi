@@ -562,6 +562,7 @@ class CorpusQuery:
         share: float = 0.6,
         paragraph_signals: list[tuple[str, float, float, list[tuple[str, int, float]]]] = ...,
         unit_signals: list[tuple[str, float, list[tuple[str, int, float]]]] = ...,
+        line_signals: list[tuple[str, float, list[tuple[str, int, float]]]] = ...,
         kinds: list[str] = ...,
         chapters: tuple[int | None, int | None] = ...,
         as_of: int | None = None,

@@ -152,6 +152,8 @@ pub struct Query {
     pub paragraphs: Vec<Given>,
     /// Signals of units from elsewhere; `near` is not used.
     pub units: Vec<Given>,
+    /// Signals of the outline's paragraphs from elsewhere: each lifts the chapters that it tells of; `near` is not used.
+    pub lines: Vec<Given>,
     /// What may be found.
     pub filter: Filter,
     /// Paragraphs that are looked into: units by their signals until there are so many. None: all.
@@ -215,7 +217,7 @@ impl Query {
                     .chain([(name, group.weight)]),
             )?;
         }
-        for given in self.paragraphs.iter().chain(&self.units) {
+        for given in self.paragraphs.iter().chain(&self.units).chain(&self.lines) {
             let name = given.name.as_str();
             let values = given.values.iter().map(|value| (name, value.2));
             all_weights(values.chain([(name, given.weight), (name, given.near)]))?;

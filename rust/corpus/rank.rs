@@ -105,6 +105,7 @@ pub fn rank_units<'c>(
         *held = held.max(signals.lines[line as usize]);
     }
     signals.mark(corpus, query);
+    signals.mark_told(corpus, query);
     signals.add_up(query);
     signals
 }
@@ -140,6 +141,27 @@ impl UnitSignals {
                 {
                     self.given[(document.first_unit + position) as usize] += given.weight * value;
                 }
+            }
+        }
+    }
+
+    /// What a signal says of the outline's lines, over to the chapters they are about: of several the greatest.
+    fn mark_told(&mut self, corpus: &Corpus, query: &Query) {
+        for given in &query.lines {
+            let mut lines = vec![0.0_f32; self.given.len()];
+            for (path, index, value) in &given.values {
+                if let Some(number) = corpus.paragraph(path, *index) {
+                    let held = &mut lines[corpus.unit_of(number)];
+                    *held = held.max(*value);
+                }
+            }
+            let mut told = vec![0.0_f32; self.given.len()];
+            for &(line, unit) in &corpus.table.told {
+                let held = &mut told[unit as usize];
+                *held = held.max(lines[line as usize]);
+            }
+            for (given_to, value) in self.given.iter_mut().zip(told) {
+                *given_to += given.weight * value;
             }
         }
     }

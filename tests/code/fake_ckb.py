@@ -72,7 +72,9 @@ def call(mode, root, occurrences, tool, arguments):
                     "kind": "definition" if definition else "read",
                     "location": {"fileId": path, "startLine": line, "startColumn": a, "endLine": line, "endColumn": b},
                 }
-                for path, line, a, b, definition in found
+                for path, line, a, b, definition in (
+                    (one.path, one.line, one.column, one.end_column, one.is_definition) for one in found
+                )
             ]
         }
     }

@@ -170,9 +170,9 @@ def test_only_what_stands_out_is_near(opened, open_store, minilm):
     store.apply([chapter(number, text) for number, text in enumerate(PARAGRAPHS, 1)])
     semantic = opened(embedders.safetensors(minilm), store)
     semantic.embed_pending(60)
-    (found, *_) = semantic.standing_out("siblings fight about an inheritance")
+    (found, *_) = semantic.nearby("siblings fight about an inheritance").found
     assert (found.path, found.similarity > 0.4) == ("chapters/ch005.md", True)
     text = store.document(found.path).text
     assert text[found.start : found.end] == PARAGRAPHS[4]
-    assert semantic.standing_out("quantum chromodynamics on a lattice") == []
-    assert semantic.standing_out("……") == []
+    assert semantic.nearby("quantum chromodynamics on a lattice").found == ()
+    assert semantic.nearby("……").found == ()

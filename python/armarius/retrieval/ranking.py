@@ -6,13 +6,14 @@ The question is asked in families of terms (`understand.families`), the numbers 
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
 from armarius._core import Corpus, CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
 from armarius.bounds import EVERYTHING, Bounds
 from armarius.retrieval.corpus.tables import CorpusTables
+from armarius.retrieval.meaning import Meaning
 from armarius.retrieval.understand.families import FAMILIES, Group, Question, is_function, question, terms_of
 from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.weights import ABSENT, FAMILY_B, FAMILY_WEIGHTS, K1, LEVELS, WEIGHTS
@@ -30,8 +31,10 @@ _BEST_HAN, _BEST_LATIN = 2.5, 1.9  # what the best paragraph of a question usual
 _LOST, _HELD = 0.25, 0.5
 _FAINT = frozenset({"stop", "single"})  # found in every book: alone they are no answer
 _FEW, _ONE_IN = 3, 500  # but for a pair in so few paragraphs, or in one of so many
-_NEAR = 0.5  # what the similarity of a paragraph near in meaning counts
 _QUOTED = 20.0  # what a quoted phrase adds to a paragraph, whose best words make 2 at most
+
+
+_NO_MEANING = Meaning()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ def rank(
     also: Sequence[tuple[Understanding, Mapping[str, float]]] = (),
     bounds: Bounds = EVERYTHING,
     quoted: Sequence[tuple[str, int]] = (),
-    near: Sequence[tuple[str, int, float]] = (),
+    meaning: Meaning = _NO_MEANING,
 ) -> Ranked:
     """Rank every paragraph of the project.
 
@@ -83,7 +86,7 @@ def rank(
         also: The same question in other words, understood likewise.
         bounds: What may be found.
         quoted: Path and position of paragraphs that hold a quoted phrase: they come first.
-        near: Path, position and similarity of paragraphs near in meaning: they count where words find nothing.
+        meaning: What is near in meaning. Other wordings say more: beside them it counts for nothing.
 
     Cost: the postings of the question's terms.
     """
@@ -91,7 +94,7 @@ def rank(
     read = question(asked, related)
     described = _described(tables, corpus, asked, read)
     groups = _groups(tables, corpus, asked, read, described)
-    query = _query(asked, read, groups, bounds, quoted)
+    query = _query(asked, read, groups, bounds, quoted, meaning if not also else _NO_MEANING)
     scores = corpus.score(query)
     named = bool(quoted) or any(bounds.holds("chapter", number) for number in asked.chapters)
     grounded = named or _is_grounded(corpus, groups, scores)
@@ -103,8 +106,8 @@ def rank(
             outcome = "found"
     if named and outcome == "weak":
         outcome = "found"
-    if not grounded and near:
-        query = _query(asked, read, groups, bounds, quoted, near)
+    if not grounded and meaning.stands_out:
+        query = _query(asked, read, groups, bounds, quoted, replace(meaning, paragraphs=meaning.stands_out, trust=1.0))
         scores, outcome = corpus.score(query), "found"
     elif not grounded or scores.best <= 0:
         outcome = "nothing found"
@@ -189,7 +192,7 @@ def _query(
     groups: Sequence[Group],
     bounds: Bounds,
     quoted: Sequence[tuple[str, int]] = (),
-    near: Sequence[tuple[str, int, float]] = (),
+    meaning: Meaning = _NO_MEANING,
 ) -> CorpusQuery:
     first = next((at for at, group in enumerate(groups) if group.family == "synonym"), 0)
     alike = {word: first + at for at, word in enumerate(read.alternatives)}
@@ -208,8 +211,9 @@ def _query(
         as_of=bounds.as_of,
         paragraph_signals=[
             ("quoted", _QUOTED, 0.0, [(*place, 1.0) for place in quoted]),
-            ("vector", _NEAR, 0.0, list(near)),
+            *([meaning.paragraph_signal] if meaning else []),
         ],
+        line_signals=[meaning.line_signal] if meaning else [],
     )
 
 

@@ -23,11 +23,12 @@ from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.grep_fallback import unread
 from armarius.retrieval.hits import Outcome, Retrieval
 from armarius.retrieval.lines import lines
+from armarius.retrieval.meaning import Meaning
 from armarius.retrieval.order import Ordered, in_order, withheld
 from armarius.retrieval.ranking import Ranked, rank
 from armarius.retrieval.signals.explain import reasons
 from armarius.retrieval.signals.phrases import is_content, occurs, quoted
-from armarius.retrieval.signals.vectors import VectorSearch, nearby
+from armarius.retrieval.signals.vectors import VectorSearch, nearby, standing_out
 from armarius.retrieval.timings import Clock
 from armarius.retrieval.trace import Found
 from armarius.retrieval.understand.query import Understanding, understand
@@ -143,7 +144,8 @@ def find(
     others = [(one, _related(_people(tables, one, chapter, known))) for one in wordings]
     clock.lap("people")
     warnings = list(known.warnings)
-    near = {} if sources.vectors is None else nearby(sources.vectors, tables, query, warnings)
+    answer = None if sources.vectors is None else nearby(sources.vectors, query, warnings)
+    near = {} if answer is None else standing_out(tables, answer)
     near = {key: one for key, one in near.items() if bounds.holds(tables.kind_of(key), tables.texts[key].number)}
     clock.lap("vectors")
     places = [place for phrase in asked.phrases for place in quoted(tables, phrase)]
@@ -152,7 +154,8 @@ def find(
         for one in near.values()
         if not one.by_wording and (at := tables.paragraph_at(one.path, one.start)) is not None
     ]
-    ranked = rank(tables, asked, _related(people), also=others, bounds=bounds, quoted=places, near=alike)
+    meaning = Meaning() if answer is None else Meaning.of(answer, alike)
+    ranked = rank(tables, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning)
     clock.lap("search")
     ordered = in_order(tables, asked, people, ranked, bounds, list(near))[:limit]
     clock.lap("order")
@@ -168,7 +171,7 @@ def find(
         hits += unread(sources.root, tables, asked.phrases, hits, warnings)[: limit - len(hits)]
     clock.lap("explain")
     outcome: Outcome = "found" if hits else "source failed" if warnings else "nothing found"
-    answer = Retrieval(
+    retrieval = Retrieval(
         hits=tuple(hits),
         understanding=asked,
         outcome=outcome,
@@ -182,7 +185,7 @@ def find(
         also=tuple(also),
         stages=clock.stages,
     )
-    return Found(answer, people, ranked, ordered, known)
+    return Found(retrieval, people, ranked, ordered, known)
 
 
 def _people(tables: CorpusTables, asked: Understanding, chapter: int | None, known: Known) -> People:

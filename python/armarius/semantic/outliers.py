@@ -62,10 +62,21 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """An answer to retrieval: what stands out, best first, and why more may be missing ("" when nothing is)."""
+    """An answer to retrieval.
+
+    Attributes:
+        found: What stands out, best first.
+        trouble: Why more may be missing; "" when nothing is.
+        paragraphs: The nearest of chapters and notes: path, position, cosine similarity, best first.
+        lines: The nearest of the outline, likewise.
+        trust: How well the model knows this project, 0 to 1; see `semantic.trust`.
+    """
 
     found: tuple[Near, ...] = ()
     trouble: str = ""
+    paragraphs: tuple[tuple[str, int, float], ...] = ()
+    lines: tuple[tuple[str, int, float], ...] = ()
+    trust: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

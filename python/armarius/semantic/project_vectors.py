@@ -11,9 +11,10 @@ from armarius.embedders.protocol import (
 )
 from armarius.errors import EmbeddingError
 from armarius.semantic.hits import SemanticStatus
-from armarius.semantic.outliers import PROBES, Near, NoiseFloor
+from armarius.semantic.outliers import PROBES, Near, Nearby, NoiseFloor
 from armarius.semantic.query_vectors import QueryVectors
 from armarius.semantic.queue import EmbeddingQueue
+from armarius.semantic.trust import trust_of
 from armarius.store.fingerprint import require_same
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, SetGone, SetState, VectorFilter, VectorSet
@@ -21,6 +22,8 @@ from armarius.store.vectors_protocol import Owner, SetGone, SetState, VectorFilt
 __all__ = ["Semantic"]
 
 _BACKGROUND = 256
+_NEAREST = 400
+_STANDING_OUT = 40
 
 
 class Semantic:
@@ -52,6 +55,7 @@ class Semantic:
         self._queries = QueryVectors()
         self._lock = threading.Lock()
         self._backgrounds: dict[int, NoiseFloor] = {}
+        self._trusted: dict[int, float] = {}
         self._probes: dict[Fingerprint, list[Vectors]] = {}
         self._closing = False
         self.queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
@@ -87,16 +91,35 @@ class Semantic:
             except SetGone:  # a new set took over between the two reads
                 continue
 
-    def standing_out(self, query: str, *, limit: int = 40) -> list[Near]:
-        """The paragraphs that stand out for this query, best first: what retrieval may add to what words find.
-
-        Unlike `nearest` this may be empty: a question about something the project never mentions has no answer.
+    def nearby(self, query: str) -> Nearby:
+        """What is near in meaning, for retrieval; answers from what is embedded so far.
 
         Raises:
             DimensionMismatch: The index holds vectors of another model.
             EmbeddingError: The embedder failed.
+
+        Cost: two searches.
         """
-        found = self.nearest(query, limit, VectorFilter(kinds=("chapter", "note")))
+        found = self.nearest(query, _NEAREST, VectorFilter(kinds=("chapter", "note")))
+        lines = self.nearest(query, _NEAREST, VectorFilter(kinds=("outline",))) if found else []
+        return Nearby(
+            tuple(self._standing_out(found[:_STANDING_OUT])),
+            self.queue.error,
+            _placed(found),
+            _placed(lines),
+            self._trust(),
+        )
+
+    def _trust(self) -> float:
+        """How well the serving model knows this project; 0 until that was measured."""
+        serving = self._storage.sets().get("serving")
+        return 0.0 if serving is None else self._trusted.get(serving.id, 0.0)
+
+    def _standing_out(self, found: list[tuple[Owner, float]]) -> list[Near]:
+        """Those of `found` that stand out, best first.
+
+        This may be none: a question about something the project never mentions has no answer.
+        """
         if not found:
             return []
         serving = self._storage.sets()["serving"]
@@ -194,7 +217,18 @@ class Semantic:
                     self.queue.start()
                 return
         self._take_background()
+        self._measure_trust()
         self._storage.refresh(cancelled=lambda: self._closing)
+
+    def _measure_trust(self) -> None:
+        """How well the serving model finds what the project itself says belongs together."""
+        serving = self._storage.sets().get("serving")
+        with self._lock:
+            embedder = self._embedders.get(serving.fingerprint) if serving else None
+        if serving is None or embedder is None:
+            return
+        wording = LexicalEmbedder.of(serving.fingerprint) is not None  # alike in letters, which words know better
+        self._trusted = {serving.id: 0.0 if wording else trust_of(self.store, self._storage, serving, embedder)}
 
     def _take_background(self) -> NoiseFloor | None:
         serving = self._storage.sets().get("serving")
@@ -209,3 +243,7 @@ class Semantic:
         background = NoiseFloor.of(sample, self._probes[embedder.fingerprint], count)
         self._backgrounds = {serving.id: background}
         return background
+
+
+def _placed(found: list[tuple[Owner, float]]) -> tuple[tuple[str, int, float], ...]:
+    return tuple((*owner, similarity) for owner, similarity in found if not isinstance(owner, str))

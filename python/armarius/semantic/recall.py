@@ -127,7 +127,7 @@ class ProjectRecall:
 
     def near(self, query: str) -> Nearby:
         """What stands out as near in meaning, for retrieval; may be empty. Answers from what is embedded so far."""
-        return self._ask(lambda semantic: Nearby(tuple(semantic.standing_out(query)), semantic.queue.error))
+        return self._ask(lambda semantic: semantic.nearby(query))
 
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
         """The entities whose cards are nearest to `query`; as `similar`."""

@@ -191,6 +191,7 @@ pub fn query() -> Query {
         chapters: vec![2],
         paragraphs: Vec::new(),
         units: Vec::new(),
+        lines: Vec::new(),
         filter: Filter::default(),
         look_into: None,
     }

@@ -118,7 +118,7 @@ impl CorpusQuery {
     /// (name, weight, values), values (path, paragraph or unit, value).
     #[new]
     #[pyo3(signature = (weights, groups, *, asked = Vec::new(), concepts = Vec::new(), near = 0.3, share = 0.6,
-        paragraph_signals = Vec::new(), unit_signals = Vec::new(), kinds = Vec::new(), chapters = (None, None),
+        paragraph_signals = Vec::new(), unit_signals = Vec::new(), line_signals = Vec::new(), kinds = Vec::new(), chapters = (None, None),
         as_of = None, look_into = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords")]
     fn new(
@@ -130,6 +130,7 @@ impl CorpusQuery {
         share: f32,
         paragraph_signals: ParagraphSignals,
         unit_signals: UnitSignals,
+        line_signals: UnitSignals,
         kinds: Vec<PyBackedStr>,
         chapters: (Option<u32>, Option<u32>),
         as_of: Option<u32>,
@@ -170,14 +171,14 @@ impl CorpusQuery {
                 near,
                 values,
             });
-        let units = unit_signals
-            .into_iter()
-            .map(|(name, weight, values)| Given {
-                name,
-                weight,
-                near: 0.0,
-                values,
-            });
+        let alone = |(name, weight, values)| Given {
+            name,
+            weight,
+            near: 0.0,
+            values,
+        };
+        let units = unit_signals.into_iter().map(alone);
+        let lines = line_signals.into_iter().map(alone);
         let kinds: PyResult<Vec<_>> = kinds.iter().map(|kind| kind_of(kind)).collect();
         let query = Query {
             groups: placed,
@@ -188,6 +189,7 @@ impl CorpusQuery {
             chapters: asked,
             paragraphs: paragraphs.collect(),
             units: units.collect(),
+            lines: lines.collect(),
             filter: Filter {
                 kinds: kinds?,
                 chapters,

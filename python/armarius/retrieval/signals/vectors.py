@@ -7,21 +7,26 @@ from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.semantic.outliers import Near, Nearby
 from armarius.warnings_table import EMBEDDING_UNAVAILABLE
 
-__all__ = ["VectorSearch", "nearby"]
+__all__ = ["VectorSearch", "nearby", "standing_out"]
 
-# The question to paragraphs that stand out as near in meaning, best first; may raise.
+# The question to what is near in meaning; may raise.
 VectorSearch = Callable[[str], Nearby]
 
 
-def nearby(vectors: VectorSearch, tables: CorpusTables, query: str, warnings: list[ContextWarning]) -> dict[int, Near]:
-    """Keys of texts near in meaning, best first, each with its paragraph; a failing search is added to `warnings`."""
+def nearby(vectors: VectorSearch, query: str, warnings: list[ContextWarning]) -> Nearby | None:
+    """What a search by meaning finds; a failing one is added to `warnings`."""
     try:
         answer = vectors(query)
     except Exception as error:  # noqa: BLE001 - no source failure may fail the call
         warnings.append(EMBEDDING_UNAVAILABLE(why=message_of(error)))
-        return {}
+        return None
     if answer.trouble:
         warnings.append(EMBEDDING_UNAVAILABLE(why=answer.trouble))
+    return answer
+
+
+def standing_out(tables: CorpusTables, answer: Nearby) -> dict[int, Near]:
+    """Keys of the texts in which something stands out, best first, each with its paragraph."""
     near: dict[int, Near] = {}
     for one in answer.found:
         key = _text_at(tables, one) if _is_seen(tables, one) else None

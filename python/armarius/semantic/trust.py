@@ -1,0 +1,102 @@
+"""How well a model knows the language of a project: what it finds of what the project itself says belongs together.
+
+A line of the outline tells of a chapter, so a model that understands the text finds paragraphs of that chapter nearest
+to the line. Where there is no outline, a paragraph stands for a line: what is nearest to it, its neighbours aside, is
+of the same chapter more often than chance. An English model on a Chinese novel fails both; then it is not heard.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarius.embedders.protocol import Embedder
+from armarius.store.protocol import Store
+from armarius.store.vectors_protocol import Owner, SetGone, VectorFilter, VectorSet, VectorStore
+
+__all__ = ["trust_of"]
+
+_LINES = 48  # looked up, spread evenly
+_FEWEST = 8
+_NEAREST = 64
+_BESIDE = 2  # paragraphs before and after one that are no evidence
+_NOTHING, _FULL = 0.10, 0.30
+"""Reciprocal rank of the right chapter beyond chance: of a model that cannot read it, and of one that counts in full.
+
+By the outlines of three novels (before the standard error is taken off): multilingual-e5-small .39 .67 .44, an English
+model .35 on the English one, .06 and .05 on the Chinese ones.
+"""
+
+
+def trust_of(store: Store, storage: VectorStore, serving: VectorSet, embedder: Embedder) -> float:
+    """0 to 1: what the similarities of `serving` are worth in this project.
+
+    Cost: at most 48 forward passes and searches; in the background, once for each set of vectors.
+    """
+    asked = _lines(store)
+    aside = False
+    if len(asked) < _FEWEST:
+        asked, aside = _paragraphs(store), True
+    asked = asked[:: max(1, len(asked) // _LINES)][:_LINES]
+    if len(asked) < _FEWEST:
+        return 0.0
+    chapters = {document.path: document.chapter for document in store.documents(kinds=("chapter",))}
+    vectors = embedder.embed([text for text, _, _ in asked])
+    ranks = []
+    for (_, chapter, own), vector in zip(asked, vectors, strict=True):
+        if not vector.any():
+            ranks.append(0.0)
+            continue
+        try:
+            found = storage.nearest(serving, vector, _NEAREST, VectorFilter(kinds=("chapter",)))
+        except SetGone:
+            return 0.0
+        order = list(dict.fromkeys(_chapters(found, chapters, own if aside else None)))
+        ranks.append(1.0 / (1 + order.index(chapter)) if chapter in order else 0.0)
+    return _beyond_chance(np.array(ranks), len({number for number in chapters.values() if number is not None}))
+
+
+def _beyond_chance(ranks: NDArray[np.float64], chapters: int) -> float:
+    """The reciprocal ranks, less their standard error and what any order of so many chapters gives; 0 to 1."""
+    chance = float(np.mean(1.0 / np.arange(1, max(chapters, 1) + 1)))
+    sure = float(np.mean(ranks)) - float(np.std(ranks)) / len(ranks) ** 0.5
+    beyond = (sure - chance) / max(1.0 - chance, 1e-9)
+    return float(np.clip((beyond - _NOTHING) / (_FULL - _NOTHING), 0.0, 1.0))
+
+
+def _lines(store: Store) -> list[tuple[str, int | None, tuple[str, int]]]:
+    """Text, chapter and place of the outline's paragraphs that tell of a chapter."""
+    found: list[tuple[str, int | None, tuple[str, int]]] = []
+    for row in store.documents(kinds=("outline",)):
+        document = store.document(row.path)
+        if document is None:
+            continue
+        told = [one for one in document.paragraphs if one.chapter is not None and one.role == "body"]
+        found += [(document.text[one.start : one.end], one.chapter, (row.path, one.index)) for one in told]
+    return found
+
+
+def _paragraphs(store: Store) -> list[tuple[str, int | None, tuple[str, int]]]:
+    """The same of one paragraph from the middle of each chapter."""
+    found: list[tuple[str, int | None, tuple[str, int]]] = []
+    for row in store.documents(kinds=("chapter",)):
+        document = store.document(row.path)
+        body = [one for one in document.paragraphs if one.role == "body"] if document is not None else []
+        if document is not None and row.chapter is not None and len(body) > 2 * _BESIDE + 1:
+            one = body[len(body) // 2]
+            found.append((document.text[one.start : one.end], row.chapter, (row.path, one.index)))
+    return found
+
+
+def _chapters(
+    found: Iterable[tuple[Owner, float]], chapters: dict[str, int | None], aside: tuple[str, int] | None
+) -> Iterable[int]:
+    for owner, _ in found:
+        if isinstance(owner, str):
+            continue
+        path, index = owner
+        if aside is not None and path == aside[0] and abs(index - aside[1]) <= _BESIDE:
+            continue
+        chapter = chapters.get(path)
+        if chapter is not None:
+            yield chapter
