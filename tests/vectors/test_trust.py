@@ -61,6 +61,9 @@ def test_without_an_outline_its_own_paragraphs_tell_whether_a_model_knows_the_te
 
 def test_a_model_that_knows_nothing_counts_for_nothing(trust):
     assert trust(CountingEmbedder(dimension=64), outline(), *chapters()) < 0.5
+
+
+def test_an_embedder_that_compares_letters_counts_for_nothing(trust):
     assert trust(embedders.lexical(), outline(), *chapters()) == 0.0
 
 
