@@ -53,6 +53,7 @@ __all__ = [
     "AmbiguousSymbol",
     "ArmariusError",
     "Backpressure",
+    "BookError",
     "BudgetConflict",
     "BudgetError",
     "CodeGraphError",
@@ -196,6 +197,12 @@ class CodexError(ProjectError):
     """A codex or authored file is wrong; the message names file, entry and field or line."""
 
     code: ClassVar[str] = CODEX_INVALID.code
+
+
+class BookError(ProjectError):
+    """A lorebook, card or manuscript cannot be read or written; the message names file and place."""
+
+    code = "BOOK_INVALID"
 
 
 class StoreError(ArmariusError):
