@@ -22,6 +22,29 @@ if TYPE_CHECKING:
     from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
     from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission
     from armarius.assembly.report.pack import Pack
+    from armarius.books.active.activate import activate
+    from armarius.books.active.result import Activation, Active, Left
+    from armarius.books.active.scan import Message
+    from armarius.books.active.state import Effect, State
+    from armarius.books.book import Book
+    from armarius.books.export import Exported
+    from armarius.books.losses import Conflict, Loss
+    from armarius.books.opening import detect_book, read_book
+    from armarius.books.record import (
+        Chance,
+        Condition,
+        Decorator,
+        Entry,
+        EntrySource,
+        Key,
+        Matching,
+        Place,
+        Range,
+        Scope,
+        Share,
+        Timing,
+        Wake,
+    )
     from armarius.code.index import CodeIndex
     from armarius.code.options import CodeOptions
     from armarius.code.source import BatchSource, CodeSource
@@ -58,6 +81,7 @@ if TYPE_CHECKING:
         AmbiguousSymbol,
         ArmariusError,
         Backpressure,
+        BookError,
         BudgetConflict,
         BudgetError,
         CodeGraphError,
@@ -135,6 +159,8 @@ if TYPE_CHECKING:
 # "open" is among them, as in gzip and tarfile: whoever writes `from armarius import *` asks for it.
 __all__ = [
     "LAYERS",
+    "Activation",
+    "Active",
     "AmbiguousSymbol",
     "ArmariusError",
     "AssembleRequest",
@@ -143,11 +169,14 @@ __all__ = [
     "AuthoredCodex",
     "Backpressure",
     "BatchSource",
+    "Book",
+    "BookError",
     "BudgetConflict",
     "BudgetError",
     "BudgetProfile",
     "Candidate",
     "ChatModel",
+    "Chance",
     "CodeEdge",
     "CodeGraphError",
     "CodeIndex",
@@ -156,9 +185,11 @@ __all__ = [
     "CodeSource",
     "Codex",
     "CodexError",
+    "Condition",
     "Config",
     "ConfigError",
     "Confirming",
+    "Conflict",
     "Constraint",
     "ConstraintSource",
     "Constraints",
@@ -169,6 +200,7 @@ __all__ = [
     "Counter",
     "CounterError",
     "CursorOutOfRange",
+    "Decorator",
     "Difference",
     "DimensionMismatch",
     "Direction",
@@ -177,14 +209,18 @@ __all__ = [
     "DocumentSource",
     "Documents",
     "DoubtfulAlias",
+    "Effect",
     "Embedder",
     "EmbeddingError",
     "EmbeddingProgress",
     "Entity",
     "EntityMatcher",
     "EntitySource",
+    "Entry",
+    "EntrySource",
     "Evidence",
     "Explanation",
+    "Exported",
     "Fact",
     "FetchRequest",
     "Fetched",
@@ -202,6 +238,7 @@ __all__ = [
     "InspectRequest",
     "InspectResult",
     "InspectTotals",
+    "Key",
     "Kind",
     "LayerBudget",
     "LayerDetail",
@@ -209,13 +246,17 @@ __all__ = [
     "LayerName",
     "LayerResult",
     "LayerResults",
+    "Left",
     "LongerName",
+    "Loss",
     "Match",
     "Matches",
+    "Matching",
     "Memories",
     "Memory",
     "MemorySource",
     "Mention",
+    "Message",
     "MissingExtra",
     "NameModel",
     "NervusDBGraph",
@@ -228,6 +269,7 @@ __all__ = [
     "PackOmission",
     "Paragraph",
     "PassageFetcher",
+    "Place",
     "PositionEncoding",
     "PrefixReport",
     "Progress",
@@ -235,6 +277,7 @@ __all__ = [
     "ProjectGraph",
     "ProjectIndex",
     "ProjectRecall",
+    "Range",
     "RecordBook",
     "RefusedName",
     "Rejection",
@@ -249,15 +292,18 @@ __all__ = [
     "ScanHit",
     "ScanHits",
     "SchemaTooNew",
+    "Scope",
     "ScopeViolation",
     "SemanticStatus",
     "SettingRefused",
     "SettingsFetcher",
+    "Share",
     "ShortName",
     "SimilarEntity",
     "Skipped",
     "SourceReason",
     "SourceUnavailable",
+    "State",
     "Statement",
     "Store",
     "StoreBusy",
@@ -271,6 +317,7 @@ __all__ = [
     "SubgraphFetcher",
     "TextMatch",
     "TextMatches",
+    "Timing",
     "TokenCounter",
     "Truncated",
     "Understanding",
@@ -278,8 +325,11 @@ __all__ = [
     "UnknownId",
     "UnknownSymbol",
     "VectorStore",
+    "Wake",
     "__version__",
+    "activate",
     "code_points",
+    "detect_book",
     "embedders",
     "entity_card",
     "errors",
@@ -287,6 +337,7 @@ __all__ = [
     "load_codex",
     "open",
     "rewording",
+    "read_book",
     "scan",
     "testing",
     "truncate",
@@ -297,6 +348,15 @@ _HOMES = {
     "assembly.fit.cached_counter": "Counter",
     "assembly.fit.profile": "BudgetProfile LayerBudget",
     "assembly.fit.prefix": "PrefixReport",
+    "books.active.activate": "activate",
+    "books.active.result": "Activation Active Left",
+    "books.active.scan": "Message",
+    "books.active.state": "Effect State",
+    "books.book": "Book",
+    "books.export": "Exported",
+    "books.losses": "Conflict Loss",
+    "books.opening": "detect_book read_book",
+    "books.record": "Chance Condition Decorator Entry EntrySource Key Matching Place Range Scope Share Timing Wake",
     "code.index": "CodeIndex",
     "code.options": "CodeOptions",
     "code.source": "BatchSource CodeSource",
@@ -325,6 +385,11 @@ _HOMES = {
         "GraphError MissingExtra ProjectError RewordingError SchemaTooNew ScopeViolation SettingRefused "
         "SourceReason SourceUnavailable StoreBusy StoreConflict StoreCorrupt StoreError StoreFull UnknownDocument "
         "UnknownId UnknownSymbol"
+        "AmbiguousSymbol ArmariusError Backpressure BookError BudgetConflict BudgetError CodeGraphError CodexError "
+        "ConfigError ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch DocumentSkipped "
+        "EmbeddingError GraphError MissingExtra ProjectError SchemaTooNew ScopeViolation SettingRefused SourceReason "
+        "SourceUnavailable StoreBusy StoreConflict StoreCorrupt StoreError StoreFull UnknownDocument UnknownId "
+        "UnknownSymbol"
     ),
     "fetchers.code": "SubgraphFetcher",
     "fetchers.detected": "RetrievedFetcher",

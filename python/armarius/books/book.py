@@ -104,7 +104,7 @@ class Book:
             said = {leaf: value_of(entry, leaf) for leaf in LEAVES if value_of(entry, leaf) != value_of(base, leaf)}
             if said or old is None:
                 found[entry.id] = said
-        return found | dict.fromkeys(before, {})
+        return found | {key: {} for key in before}
 
     def export(self, to: str | None = None) -> bytes:
         """The book as a file.

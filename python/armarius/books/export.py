@@ -57,7 +57,8 @@ def exported(book: "Book", to: str | None) -> Exported:
 
 
 def _edited(book: "Book", own: Format) -> Exported:
-    assert book.container is not None and book.found is not None
+    assert book.container is not None
+    assert book.found is not None
     if not book.changed:
         return Exported(book.container.data, ())
     tree, losses = _edited_tree(book, own)
@@ -73,7 +74,8 @@ def _edited(book: "Book", own: Format) -> Exported:
 
 def _edited_tree(book: "Book", own: Format) -> tuple[Any, tuple[Loss, ...]]:
     """The tree that was read, with what differs written into it."""
-    assert book.container is not None and book.found is not None
+    assert book.container is not None
+    assert book.found is not None
     trees = book.container.trees
     tree = copy.deepcopy(trees if book.container.kind == "novelcrafter" else trees[book.found.label])
     before = {one.id: one for one in book.read}

@@ -17,10 +17,10 @@ from armarius.documents.decode import Undecodable, decode
 from armarius.errors import BookError
 from armarius.files import is_regular, names_in, read_file, stat_of
 
-__all__ = ["detect", "file_bytes", "read_book"]
+__all__ = ["detect_book", "file_bytes", "read_book"]
 
 
-def detect(source: bytes | str | PathLike[str]) -> str:
+def detect_book(source: bytes | str | PathLike[str]) -> str:
     """What a file is, as `character-card-v2`, told by its content.
 
     Raises:
