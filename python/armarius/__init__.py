@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from armarius.books.active.scan import Message
     from armarius.books.active.state import Effect, State
     from armarius.books.book import Book
+    from armarius.books.compare import ProfileDifference, profile_differences
     from armarius.books.export import Exported
+    from armarius.books.importing import Importing, ImportReport, Proposal
     from armarius.books.losses import Conflict, Loss
     from armarius.books.opening import detect_book, read_book
     from armarius.books.record import (
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
         Timing,
         Wake,
     )
+    from armarius.books.shelf import Books
     from armarius.code.index import CodeIndex
     from armarius.code.options import CodeOptions
     from armarius.code.source import BatchSource, CodeSource
@@ -116,6 +119,7 @@ if TYPE_CHECKING:
     from armarius.fetchers.detected import RetrievedFetcher
     from armarius.fetchers.entities import EntitySource
     from armarius.fetchers.immediate import ImmediateFetcher
+    from armarius.fetchers.lore import LoreFetcher
     from armarius.fetchers.passages import PassageFetcher
     from armarius.fetchers.rules import ConstraintSource, RulesFetcher
     from armarius.fetchers.settings import MemorySource, SettingsFetcher, StyleSource
@@ -171,6 +175,7 @@ __all__ = [
     "BatchSource",
     "Book",
     "BookError",
+    "Books",
     "BudgetConflict",
     "BudgetError",
     "BudgetProfile",
@@ -233,6 +238,8 @@ __all__ = [
     "Hit",
     "Hits",
     "ImmediateFetcher",
+    "ImportReport",
+    "Importing",
     "IndexStatus",
     "InspectMeta",
     "InspectRequest",
@@ -248,6 +255,7 @@ __all__ = [
     "LayerResults",
     "Left",
     "LongerName",
+    "LoreFetcher",
     "Loss",
     "Match",
     "Matches",
@@ -272,11 +280,13 @@ __all__ = [
     "Place",
     "PositionEncoding",
     "PrefixReport",
+    "ProfileDifference",
     "Progress",
     "ProjectError",
     "ProjectGraph",
     "ProjectIndex",
     "ProjectRecall",
+    "Proposal",
     "Range",
     "RecordBook",
     "RefusedName",
@@ -337,6 +347,7 @@ __all__ = [
     "load_codex",
     "open",
     "rewording",
+    "profile_differences",
     "read_book",
     "scan",
     "testing",
@@ -353,10 +364,13 @@ _HOMES = {
     "books.active.scan": "Message",
     "books.active.state": "Effect State",
     "books.book": "Book",
+    "books.compare": "ProfileDifference profile_differences",
     "books.export": "Exported",
+    "books.importing": "ImportReport Importing Proposal",
     "books.losses": "Conflict Loss",
     "books.opening": "detect_book read_book",
     "books.record": "Chance Condition Decorator Entry EntrySource Key Matching Place Range Scope Share Timing Wake",
+    "books.shelf": "Books",
     "code.index": "CodeIndex",
     "code.options": "CodeOptions",
     "code.source": "BatchSource CodeSource",
@@ -395,6 +409,7 @@ _HOMES = {
     "fetchers.detected": "RetrievedFetcher",
     "fetchers.entities": "EntitySource",
     "fetchers.immediate": "ImmediateFetcher",
+    "fetchers.lore": "LoreFetcher",
     "fetchers.passages": "PassageFetcher",
     "fetchers.rules": "ConstraintSource RulesFetcher",
     "fetchers.settings": "MemorySource SettingsFetcher StyleSource",
