@@ -87,7 +87,9 @@ def behaves(case: Mapping[str, Any], folder: Path) -> str:
         if "placed" in expect and (problem := misplaced(expect["placed"], found)):
             wrong.append(problem)
     for row in expect.get("by_roll", ()):
-        found = armarius.activate([book], messages=scan.get("messages", []), rolls=row["rolls"], **question)
+        found = armarius.activate(
+            [book], messages=scan.get("messages", []), text=scan.get("text", ""), rolls=row["rolls"], **question
+        )
         if not same(row["active"], ids(found, profile), profile):
             wrong.append(f"rolls {row['rolls']}: expected {row['active']}, got {ids(found, profile)}")
     if "one_of" in expect:

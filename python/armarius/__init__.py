@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission
     from armarius.assembly.report.pack import Pack
     from armarius.books.active.activate import activate
+    from armarius.books.active.activate import activate, scan_of
     from armarius.books.active.result import Activation, Active, Left
-    from armarius.books.active.scan import Message
+    from armarius.books.active.scan import Message, Scan
     from armarius.books.active.state import Effect, State
     from armarius.books.book import Book
     from armarius.books.compare import ProfileDifference, profile_differences
@@ -299,6 +300,7 @@ __all__ = [
     "RewordingRequest",
     "Role",
     "RulesFetcher",
+    "Scan",
     "ScanHit",
     "ScanHits",
     "SchemaTooNew",
@@ -350,6 +352,7 @@ __all__ = [
     "profile_differences",
     "read_book",
     "scan",
+    "scan_of",
     "testing",
     "truncate",
 ]
@@ -359,9 +362,9 @@ _HOMES = {
     "assembly.fit.cached_counter": "Counter",
     "assembly.fit.profile": "BudgetProfile LayerBudget",
     "assembly.fit.prefix": "PrefixReport",
-    "books.active.activate": "activate",
+    "books.active.activate": "activate scan_of",
     "books.active.result": "Activation Active Left",
-    "books.active.scan": "Message",
+    "books.active.scan": "Message Scan",
     "books.active.state": "Effect State",
     "books.book": "Book",
     "books.compare": "ProfileDifference profile_differences",

@@ -163,6 +163,7 @@ def _kept_first(active: list[Active]) -> list[Active]:
 
 
 def _omission(left: Left) -> Omission:
-    reason = next((reason for words, reason in _WHY if left.reason.startswith(words)), "excluded")
+    matching = [reason for words, reason in _WHY if left.reason.startswith(words)]
+    reason: OmitReason = matching[0] if matching else "excluded"
     source = f"lore:active:{left.book}/{left.entry.id}"
     return Omission(f"lore:{left.book}/{left.entry.id}", "retrieved", source, reason, left.reason)

@@ -25,6 +25,7 @@ __all__ = ["Activator", "activate", "known_settings", "scan_of"]
 
 _READ_ELSEWHERE = frozenset({"trigger", "world_info_character_strategy", "world_info_budget", "budget"})
 _KEPT = 16
+Keys = Ready | RisuReady | AgnaiReady | StoryReady
 _REPLAYED = 400
 
 
@@ -86,7 +87,7 @@ class Activator:
     """
 
     def __init__(self) -> None:
-        self._ready: OrderedDict[tuple[Any, ...], tuple[Sequence[Book], Any]] = OrderedDict()
+        self._ready: OrderedDict[tuple[Any, ...], tuple[Sequence[Book], Keys]] = OrderedDict()
 
     def search(
         self, books: Iterable[Book], scan: Scan, *, rolls: Sequence[float] = (), state: State | None = None
@@ -145,7 +146,7 @@ class Activator:
         assert isinstance(ready, StoryReady)
         return search_story(ready, scan, luck, state)
 
-    def _of(self, profile: str, books: Sequence[Book], scan: Scan) -> Ready | RisuReady | AgnaiReady | StoryReady:
+    def _of(self, profile: str, books: Sequence[Book], scan: Scan) -> Keys:
         """Keys of these books under this profile, made once."""
         names = (scan.character, scan.user)
         rules = _rules(profile, books, scan) if profile in ROUNDS else None
@@ -157,8 +158,8 @@ class Activator:
         key = (profile, names, how, *(id(book) for book in books))
         kept = self._ready.get(key)
         if kept is not None:
-            return kept[1]  # type: ignore[no-any-return]
-        made: Ready | RisuReady | AgnaiReady | StoryReady
+            return kept[1]
+        made: Keys
         if rules is not None:
             made = Ready(books, rules, names)
         elif profile == "risu":

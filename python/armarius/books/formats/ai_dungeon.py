@@ -40,8 +40,8 @@ def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
 
 
 def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
-    if leaf == "text":
-        raw["value" if "value" in raw else "entry"] = entry.text
+    if leaf in ("text", "share.prefix", "share.suffix"):
+        raw["value" if "value" in raw else "entry"] = entry.share.prefix + entry.text + entry.share.suffix
     elif leaf == "name":
         raw["title"] = entry.name
     elif leaf == "type":

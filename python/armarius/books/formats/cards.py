@@ -197,13 +197,13 @@ def _profile(tree: Any) -> ProfileName:  # noqa: ANN401
     """SillyTavern's where its fields stand in the entries, RisuAI's where it says so, else the specification's."""
     data = tree.get("data") if isinstance(tree.get("data"), dict) else tree
     book = data.get("character_book") if isinstance(data.get("character_book"), dict) else data
-    extensions = book.get("extensions")
-    if isinstance(extensions, dict) and any(str(key).startswith("risu") for key in extensions):
-        return "risu"
     entries = book.get("entries")
     for raw in (entries if isinstance(entries, list) else [])[:50]:
         if isinstance(raw, dict) and isinstance(raw.get("extensions"), dict) and "selectiveLogic" in raw["extensions"]:
             return "sillytavern"
+    extensions = book.get("extensions")
+    if isinstance(extensions, dict) and any(str(key).startswith("risu") for key in extensions):
+        return "risu"
     return "character-card-spec" if tree.get("spec") in ("chara_card_v3", "lorebook_v3") else "sillytavern"
 
 

@@ -18,8 +18,10 @@ ProfileName = Literal[
 def at(tree: Any, path: Path) -> Any:  # noqa: ANN401
     """What stands at a path of a tree; None where the way is broken."""
     for part in path:
-        if isinstance(tree, Mapping) or (isinstance(tree, list) and isinstance(part, int) and -1 < part < len(tree)):
-            tree = tree.get(part) if isinstance(tree, Mapping) else tree[part]
+        if isinstance(tree, Mapping):
+            tree = tree.get(part)
+        elif isinstance(tree, list) and isinstance(part, int) and -1 < part < len(tree):
+            tree = tree[part]
         else:
             return None
     return tree

@@ -147,10 +147,14 @@ def _chance(raw: Mapping[str, Any], path: Path, reader: Reader) -> Chance:
 
 
 def _timing(raw: Mapping[str, Any], path: Path, reader: Reader) -> Timing:
-    said = {name: raw[name] for name in ("delay", "sticky", "cooldown") if raw.get(name)}
-    if not said:
+    get = raw.get
+    if not (get("delay") or get("sticky") or get("cooldown")):
         return _NO_TIMING
-    return Timing(**{name: reader.whole(value, (*path, name)) or None for name, value in said.items()})
+    return Timing(
+        delay=reader.whole(get("delay"), (*path, "delay")) or None,
+        sticky=reader.whole(get("sticky"), (*path, "sticky")) or None,
+        cooldown=reader.whole(get("cooldown"), (*path, "cooldown")) or None,
+    )
 
 
 def _share(raw: Mapping[str, Any], path: Path, reader: Reader) -> Share:

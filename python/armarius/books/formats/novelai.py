@@ -107,14 +107,14 @@ def _take(raw: dict[str, Any], index: int, path: Path, categories: dict[str, dic
     if relative:
         reader.lose((*path, "keyRelative"), True, "stands at its key in NovelAI; here at its place among the entries")
     reader.kept(raw, _KNOWN, path)
-    id_ = raw.get("id")
+    id_, folder = raw.get("id"), category.get("name")
     range_ = reader.whole(whole.get("searchRange"), (*path, "searchRange"), 1000)
     entry = Entry(
         id=id_ if isinstance(id_, str) and id_ else str(index),
         name=reader.text(raw.get("displayName"), (*path, "displayName")),
         text=reader.text(raw.get("text"), (*path, "text")),
         level=level,
-        folder=category.get("name") if isinstance(category.get("name"), str) else "",
+        folder=folder if isinstance(folder, str) else "",
         match=Matching(
             keys=keys_of(reader.keys(whole.get("keys", []), (*path, "keys"))),
             range=Range(1000 if range_ is None else range_, "characters"),
@@ -169,7 +169,7 @@ def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
         if not isinstance(config, dict):
             return False
         share = entry.share
-        config |= {
+        said: dict[str, dict[str, Any]] = {
             "share.order": {"budgetPriority": share.order},
             "share.keep_priority": {
                 "budgetPriority": share.order if share.keep_priority is None else share.keep_priority
@@ -179,7 +179,8 @@ def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
             "share.reserved": {"reservedTokens": share.reserved},
             "share.prefix": {"prefix": share.prefix},
             "share.suffix": {"suffix": share.suffix},
-        }[leaf]
+        }
+        config |= said[leaf]
     elif leaf == "place.depth" and isinstance(entry.place.depth, int):
         raw.setdefault("contextConfig", {})["insertionPosition"] = entry.place.depth
     else:

@@ -58,13 +58,13 @@ def _entry(raw: dict[str, Any], index: int, path: Path, folders: dict[str, Any],
     second = keys("secondkey") if reader.flag(get("selective"), (*path, "selective")) and get("secondkey") else ()
     always = reader.flag(get("alwaysActive"), (*path, "alwaysActive")) or get("mode") == "constant"
     order = reader.number(get("insertorder"), (*path, "insertorder"), 100)
-    id_ = get("id")
+    id_, within = get("id"), get("folder")
     return Entry(
         id=id_ if isinstance(id_, str) and id_ else str(index),
         name=reader.text(get("comment"), (*path, "comment")),
         text=text,
         level="always" if always else "when_detected",
-        folder=str(folders.get(get("folder"), "")) if isinstance(get("folder"), str) else "",
+        folder=str(folders.get(within, "")) if isinstance(within, str) else "",
         decorators=decorators,
         match=Matching(
             keys=keys("key"), require=(Condition("any", second),) if second else (), patterns=expressions or None

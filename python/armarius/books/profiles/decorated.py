@@ -97,7 +97,7 @@ def _sound(one: Decorator) -> bool:
 def _simple(one: Decorator) -> dict[str, Any]:
     number = int(one.args[0]) if one.name in _NUMBERED else 0
     first = one.args[0] if one.args else ""
-    return {
+    said: dict[str, dict[str, Any]] = {
         "keep_activate_after_match": {"timing__keep": True},
         "dont_activate_after_match": {"timing__once": True},
         "depth": {"place__slot": "at_depth", "place__depth": number},
@@ -118,4 +118,5 @@ def _simple(one: Decorator) -> dict[str, Any]:
         "no_recursive_search": {"wake__by_entries": False},
         "match_full_word": {"match__boundary": "word"},
         "match_partial_word": {"match__boundary": "substring"},
-    }.get(one.name, {})
+    }
+    return said.get(one.name, {})

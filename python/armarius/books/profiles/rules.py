@@ -77,7 +77,7 @@ def read_settings(rules: Rules, settings: Mapping[str, Any], names: Mapping[str,
             raise ContractError(f"settings.{name}: expected a count, got {value!r}")
         if field == "budget" and not value:
             continue
-        changes[field] = min(value, _MAX_STEPS) if field == "max_steps" else value
+        changes[field] = min(value, _MAX_STEPS) if field == "max_steps" and value is not None else value
     return replace(rules, **changes) if changes else rules
 
 
