@@ -144,7 +144,7 @@ class Books(Mapping[str, Book]):
                 write_atomic(folder / _ORIGINAL, data, below=self._root)
             text = json.dumps(card, ensure_ascii=False, indent=2) + "\n"
             write_atomic(folder / _CARD, text.encode("utf-8", "backslashreplace"), below=self._root)
-        self._books.pop(book.id, None)
+            self._books[book.id] = (self._stamp(book.id), replace(book, rules=book.id in self._rules))
 
     def _present(self) -> dict[str, Book]:
         """The books as their files are now. Cost: two looks a book when nothing changed."""

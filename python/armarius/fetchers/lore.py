@@ -7,7 +7,7 @@ docs/lorebooks.md.
 import re
 import threading
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from armarius.books.active.activate import Activator, scan_of
 from armarius.books.active.result import Activation, Active, Left
@@ -84,7 +84,7 @@ _NOTHING = Activator().search((), scan_of())
 
 def _messages(request: FetchRequest) -> tuple[list[Message], int]:
     """The messages of a request; where it has none, the paragraphs before the cursor and the user's words."""
-    given: Iterable[Message] = getattr(request, "messages", ())
+    given: Iterable[Any] = getattr(request, "messages", ())
     found = [one if isinstance(one, Message) else Message(str(getattr(one, "content", one))) for one in given]
     written = request.text[max(0, request.cursor - _BACK) : request.cursor]
     paragraphs = [part for part in _BLANK.split(written) if part.strip()]

@@ -180,7 +180,7 @@ def _rules(profile: str, books: Sequence[Book], scan: Scan) -> Rules:
     if rules.book_facts and len(books) == 1:
         facts = books[0].settings
         said = {"budget": facts.get("budget"), "recursion": facts.get("recursion")}
-        rules = replace(rules, **{name: value for name, value in said.items() if value is not None})  # type: ignore[arg-type]
+        rules = replace(rules, **{name: value for name, value in said.items() if value is not None})
     whole = settings.pop("world_info_match_whole_words", None)
     if isinstance(whole, bool):
         rules = replace(rules, words="ascii" if whole else "none")

@@ -20,8 +20,8 @@ class Lore:
     """One entry, ready."""
 
     __slots__ = (
-        "address", "book", "by_entries", "conditions", "constant", "depth", "entry", "forced", "groups", "keys",
-        "level", "never", "original", "patterned", "rank", "scored", "seal", "sources", "timed", "wakes",
+        "address", "book", "bound", "by_entries", "conditions", "constant", "depth", "entry", "forced", "groups",
+        "keys", "level", "never", "original", "patterned", "rank", "scored", "seal", "sources", "timed", "wakes",
     )  # fmt: skip
 
     def __init__(self, book: Book, original: Entry, rules: Rules, index: KeyIndex, names: tuple[str, str]) -> None:
@@ -50,7 +50,15 @@ class Lore:
         self.groups = entry.chance.groups
         self.scored = entry.chance.scored
         self.timed = bool(timing.sticky or timing.cooldown or timing.once or timing.keep)
+        scope = entry.scope
+        scoped = scope.triggers or scope.characters or scope.tags or scope.greeting is not None
+        self.bound = bool(self.timed or scoped or timing.delay or timing.after or timing.every)
         self.seal = seal_of(original) if self.timed else 0
+
+    def spelt(self, ref: KeyRef) -> str:
+        """The key of a reference as it was written; of several references for one key, the first key."""
+        keys = self.entry.match.keys
+        return keys[self.keys.index(ref) if len(keys) == len(self.keys) else 0].text.strip()
 
 
 def seal_of(entry: Entry) -> int:

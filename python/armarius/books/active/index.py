@@ -5,12 +5,10 @@ by one, when an entry needs them.
 """
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from armarius._core import KeyPattern, KeySet
 from armarius.books.active.scan import clean
-from armarius.books.record import Key
 from armarius.books.slashes import compiled, expression_of
 
 __all__ = ["ANY", "ASCII_WORD", "BREAK", "EDGE", "NEVER", "WORD", "KeyIndex", "KeyRef", "fold"]
@@ -86,8 +84,3 @@ class KeyIndex:
                 self._known.clear()
             known = self._known[text] = tuple(numbers)
         return known
-
-
-def spelt(keys: Sequence[Key], refs: Sequence[KeyRef], ref: KeyRef) -> str:
-    """The key of a reference as it was written."""
-    return keys[list(refs).index(ref)].text.strip()

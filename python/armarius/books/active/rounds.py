@@ -9,7 +9,6 @@ from typing import Literal
 
 from armarius.books.active.entries import Lore, Ready
 from armarius.books.active.groups import winners
-from armarius.books.active.index import KeyRef, spelt
 from armarius.books.active.macros import expanded, searched
 from armarius.books.active.result import Activation, Active, Left
 from armarius.books.active.scan import Luck, Scan
@@ -41,7 +40,7 @@ class _Search:
         self.over: set[int] = set()  # ranks that are not tried again
         self.level = ready.levels[0] if ready.levels else 0
         self.waiting = list(ready.levels[1:])
-        self.spent_text: list[str] = []
+        self.spent = 0  # tokens of the texts that woke others
         self.full = False
 
     def run(self) -> Activation:
@@ -59,7 +58,7 @@ class _Search:
                 texts = [searched(one.entry.text, self.scan.character, self.scan.user) for one in woken]
                 if text := "\n".join(one for one in texts if one):
                     self.text.add(text)
-                    self.spent_text.insert(0, text)
+                    self.spent += self.scan.count(f"{text}\n")
         return self._answer()
 
     def _judged(self, kind: Round) -> list[tuple[Lore, str]]:
@@ -85,10 +84,10 @@ class _Search:
             if self.text.first_of(one, kind != "deeper") is not None:
                 out[one.rank] = "switched off" if one.entry.level == "never" else f"is {one.entry.level}"
             return None
-        if why := self._unsuited(one) or self.timed.hindered(one):
+        if one.bound and (why := self._unsuited(one) or self.timed.hindered(one)):
             out[one.rank] = why
             return None
-        sticking = one.address in self.timed.sticking
+        sticking = one.timed and one.address in self.timed.sticking
         if not sticking:
             if one.level and (kind != "recursion" or one.level > self.level):
                 out[one.rank] = f"waits for round {one.level} of recursion"
@@ -104,7 +103,7 @@ class _Search:
             return "always"
         if sticking:
             return f"sticky, {self.timed.left(one)} turns left"
-        if self.timed.kept(one):
+        if one.timed and self.timed.kept(one):
             return "was active before, and stays"
         return self._by_keys(one, kind)
 
@@ -144,7 +143,7 @@ class _Search:
             else:
                 continue
             return None
-        return f"key {_spelt(one, ref)}"
+        return f"key {one.spelt(ref)}"
 
     def _chosen(self, found: list[tuple[Lore, str]]) -> list[Lore]:
         """Those that keep their group, are lucky and fit; the others are told why."""
@@ -158,8 +157,8 @@ class _Search:
             scoring=self.rules.scoring,
             lost=lambda one, why: self.out.__setitem__(one.rank, why),
         )
-        before = self.scan.count("\n".join(self.spent_text)) if self._budget() is not None and self.spent_text else 0
-        new = ""
+        budget = self._budget() if self.rules.full == "stop" else None
+        spent, new = self.spent, 0
         chosen = []
         for one in kept:
             if self.full and not one.entry.share.exempt:
@@ -169,22 +168,24 @@ class _Search:
                 continue
             chosen.append(one)
             share = one.entry.share
-            address = (one.book.id, one.entry.id)
-            sent = expanded(one.entry.text, self.scan.character, self.scan.user, self.luck, *address)
-            new += f"{sent}\n"
-            if self.rules.full == "stop" and not share.exempt:
-                budget = self._budget()
-                if budget is not None and before + self.scan.count(new) >= budget:
+            sent = one.entry.text
+            if "{{" in sent or "<" in sent:
+                sent = expanded(sent, self.scan.character, self.scan.user, self.luck, one.book.id, one.entry.id)
+            if budget is not None:
+                new += self.scan.count(f"{sent}\n")
+                if not share.exempt and spent + new >= budget:
                     self.full = True
                     self.out[one.rank] = "budget"
                     continue
             self.out.pop(one.rank, None)
-            self.active[one.rank] = (one, reasons[one.rank], f"{share.prefix}{sent}{share.suffix}" if sent else "")
+            if sent and (share.prefix or share.suffix):
+                sent = f"{share.prefix}{sent}{share.suffix}"
+            self.active[one.rank] = (one, reasons[one.rank], sent)
         return chosen
 
     def _lucky(self, one: Lore) -> bool:
         probability = one.entry.chance.probability
-        if probability is None or one.address in self.timed.sticking:
+        if probability is None or (one.timed and one.address in self.timed.sticking):
             return True
         roll = self.luck.roll("chance", one.book.id, one.entry.id) * 100
         if roll <= probability:
@@ -228,8 +229,10 @@ class _Search:
         ranks = sorted(self.active, reverse=True)  # a higher order stands later; of equal ones the first stands last
         order = {rank: at for at, rank in enumerate(ranks)}
         active = tuple(
-            Active(one.book.id, one.original, one.entry.place, reason, text, order[one.rank])
-            for one, reason, text in self.active.values()
+            [
+                Active(one.book.id, one.original, one.entry.place, reason, text, order[rank])
+                for rank, (one, reason, text) in self.active.items()
+            ]
         )
         left = tuple(
             Left(self.ready.lore[rank].book.id, self.ready.lore[rank].original, why)
@@ -254,8 +257,3 @@ class _Search:
             total -= sizes[rank]
             self.out[rank] = "budget"
             del self.active[rank]
-
-
-def _spelt(one: Lore, ref: KeyRef) -> str:
-    keys = one.entry.match.keys
-    return spelt(keys, one.keys, ref) if len(keys) == len(one.keys) else keys[0].text

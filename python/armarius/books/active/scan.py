@@ -32,7 +32,7 @@ class Message:
     role: str = ""
 
 
-def messages_of(given: Iterable[Message | Mapping[str, Any] | str]) -> tuple[Message, ...]:
+def messages_of(given: Iterable[Any]) -> tuple[Message, ...]:
     """Messages as hosts write them: `{"name", "text"}`, `{"role", "content"}`, or a text alone; oldest first.
 
     Raises:
@@ -42,8 +42,7 @@ def messages_of(given: Iterable[Message | Mapping[str, Any] | str]) -> tuple[Mes
     for at, one in enumerate(given):
         if isinstance(one, Mapping):
             text = one.get("text", one.get("content", one.get("data")))
-            name, role = one.get("name", ""), one.get("role", "")
-            name, role = "" if name is None else name, "" if role is None else role
+            name, role = one.get("name") or "", one.get("role") or ""
             if not isinstance(text, str) or not isinstance(name, str) or not isinstance(role, str):
                 raise ContractError(f"messages[{at}]: text, name and role must be texts")
             one = Message(clean(text), clean(name), role)

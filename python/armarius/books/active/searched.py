@@ -39,6 +39,7 @@ class Searched:
         for found in self._found_in.values():
             self._wake(found)
         self._texts: dict[tuple[object, ...], str] = {}
+        self._near: set[int] = set()  # found within the depth that entries share
         self._reach(max(self.depth, ready.deepest))
 
     def _reach(self, depth: int) -> None:
@@ -50,6 +51,7 @@ class Searched:
                 self._first.setdefault(number, self._scanned)
             self._wake(found)
             self._scanned += 1
+        self._near = {number for number, first in self._first.items() if first < self.depth}
 
     def _wake(self, numbers: "frozenset[int] | tuple[int, ...]") -> None:
         by_key = self._ready.by_key
@@ -75,6 +77,12 @@ class Searched:
 
     def first_of(self, one: Lore, recursed: bool) -> KeyRef | None:
         """The first of its keys that is found."""
+        if one.depth is None and not one.patterned and not one.sources and self.depth > 0:
+            for ref in one.keys:
+                if ref in self._near:
+                    return ref
+            if not self.recursed:
+                return None
         return next((ref for ref in one.keys if self.has(one, ref, recursed)), None)
 
     def has(self, one: Lore, ref: KeyRef, recursed: bool) -> bool:

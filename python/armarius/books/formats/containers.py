@@ -61,14 +61,15 @@ def _picture(data: bytes, name: str) -> Container:
     manners: dict[str, Manner] = {}
     losses: list[Loss] = []
     for chunk in chunks:
-        if (found := png.text_of(chunk, name)) is None:
+        if (found := png.text_of(chunk)) is None:
             continue
         keyword, text = found
         if keyword in trees:
             losses.append(Loss(keyword, None, "a second chunk of this name is kept and not read"))
             continue
         try:
-            trees[keyword], manners[keyword] = json_text.load(text, f"{name}: chunk {keyword}")
+            where = f"{name}: chunk {keyword}"
+            trees[keyword], manners[keyword] = json_text.load(png.decoded(text, where), where)
         except BookError as error:
             losses.append(Loss(keyword, None, f"kept, not read: {error}"))
     if not trees:
@@ -81,7 +82,7 @@ def _picture(data: bytes, name: str) -> Container:
         seen: set[str] = set()
         made = []
         for chunk in chunks:
-            found = png.text_of(chunk, name)
+            found = png.text_of(chunk)
             if found is not None and found[0] in changed and found[0] not in seen:
                 seen.add(found[0])
                 chunk = png.with_text(chunk, json_text.dump(changed[found[0]], manners[found[0]]))

@@ -11,8 +11,6 @@ from armarius.errors import BookError
 __all__ = ["Manner", "dump", "load"]
 
 _BOM = b"\xef\xbb\xbf"
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _INDENT = re.compile(r"\A\s*[\[{]\r?\n([ \t]+)")
 
 
@@ -45,7 +43,6 @@ def load(data: bytes, name: str) -> tuple[Any, Manner]:
     bom = data.startswith(_BOM)
     if data.count(b"{") + data.count(b"[") > MAX_OBJECTS:
         raise BookError(f"{name}: more than {MAX_OBJECTS:,} lists and objects")
-    _check_depth(data, name)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -54,8 +51,12 @@ def load(data: bytes, name: str) -> tuple[Any, Manner]:
         tree = json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise BookError(f"{name}: not JSON: {error.msg} in line {error.lineno}") from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise BookError(f"{name}: nested more than {MAX_DEPTH} deep") from None
+    except ValueError as error:
         raise BookError(f"{name}: not JSON: {error}") from None
+    if isinstance(tree, dict | list) and _too_deep(tree):
+        raise BookError(f"{name}: nested more than {MAX_DEPTH} deep")
     indent = _INDENT.match(text)
     stripped = text.rstrip()
     manner = Manner(
@@ -85,16 +86,19 @@ def dump(tree: Any, manner: Manner = Manner(indent="  ", end="\n")) -> bytes:  #
     return (_BOM if manner.bom else b"") + data + manner.end.encode()
 
 
-def _check_depth(data: bytes, name: str) -> None:
-    """Count brackets outside strings, before the parser recurses into them."""
-    if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
-        return
-    brackets = _STRING.sub(b"", data).translate(None, _NOT_BRACKETS)
-    depth = 0
-    for byte in brackets:
-        depth += 1 if byte in b"[{" else -1
-        if depth > MAX_DEPTH:
-            raise BookError(f"{name}: nested more than {MAX_DEPTH} deep")
+def _too_deep(tree: Any) -> bool:  # noqa: ANN401
+    """Whether lists and objects are nested deeper than is read; looked at level by level."""
+    level = [tree]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _no_constant(constant: str) -> None:

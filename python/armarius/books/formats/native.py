@@ -61,12 +61,13 @@ DEFAULTS: dict[str, Any] = {
 """What a new entry of SillyTavern 1.18 holds."""
 EFFECTIVE = frozenset(DEFAULTS) - {"automationId", "vectorized"} | {"uid", "displayIndex", "characterFilter"}
 _NO_MATCHING, _NO_WAKE, _NO_CHANCE = Matching(), Wake(), Chance()
+_BEFORE = Place("before")
 _NO_TIMING, _NO_SHARE, _NO_SCOPE = Timing(), Share(), Scope()
 
 
 def keys_of(texts: list[str]) -> tuple[Key, ...]:
     """Keys, expressions told by their slashes."""
-    return tuple(Key(text, "regex" if text[:1] == "/" and is_expression(text) else "plain") for text in texts)
+    return tuple([Key(text, "regex") if text[:1] == "/" and is_expression(text) else Key(text) for text in texts])
 
 
 def native_entry(raw: Mapping[str, Any], id_: str, path: Path, reader: Reader) -> Entry:
@@ -74,11 +75,13 @@ def native_entry(raw: Mapping[str, Any], id_: str, path: Path, reader: Reader) -
     get = raw.get
     content = get("content")
     decorators, text = split(content if isinstance(content, str) else reader.text(content, (*path, "content")))
-    name = reader.text(get("comment"), (*path, "comment"))
+    name = get("comment")
+    if not isinstance(name, str):
+        name = reader.text(name, (*path, "comment"))
     level: Any = "when_detected"
-    if reader.flag(get("disable"), (*path, "disable")):
+    if get("disable") and reader.flag(get("disable"), (*path, "disable")):
         level = "never"
-    elif reader.flag(get("constant"), (*path, "constant")):
+    elif get("constant") and reader.flag(get("constant"), (*path, "constant")):
         level = "always"
     return Entry(
         id=id_,
@@ -104,7 +107,9 @@ def _match(raw: Mapping[str, Any], path: Path, reader: Reader) -> Matching:
         logic = reader.whole(get("selectiveLogic"), (*path, "selectiveLogic"), 0) or 0
         if second:
             require = (Condition(LOGIC[logic] if 0 <= logic < len(LOGIC) else "any", second),)
-    depth = reader.whole(get("scanDepth"), (*path, "scanDepth"))
+    depth = get("scanDepth")
+    if depth is not None:
+        depth = reader.whole(depth, (*path, "scanDepth"))
     whole, case = get("matchWholeWords"), get("caseSensitive")
     return Matching(
         keys=keys_of(reader.keys(get("key"), (*path, "key"))),
@@ -112,7 +117,7 @@ def _match(raw: Mapping[str, Any], path: Path, reader: Reader) -> Matching:
         case=None if case is None else reader.flag(case, (*path, "caseSensitive")),
         boundary=None if whole is None else ("word" if reader.flag(whole, (*path, "matchWholeWords")) else "substring"),
         range=None if depth is None else Range(depth),
-        sources=tuple(source for field, source in SOURCES.items() if get(field) is True),
+        sources=tuple([source for field, source in SOURCES.items() if get(field) is True]),
     )
 
 
@@ -131,12 +136,11 @@ def _wake(raw: Mapping[str, Any], path: Path, reader: Reader) -> Wake:
 
 def _chance(raw: Mapping[str, Any], path: Path, reader: Reader) -> Chance:
     get = raw.get
-    use = get("useProbability", True)
+    use, scored = get("useProbability", True), get("useGroupScoring")
+    if get("probability", 100) == 100 and not get("group") and scored is None:
+        return _NO_CHANCE
     probability = reader.number(get("probability"), (*path, "probability")) if use else None
     groups = reader.text(get("group"), (*path, "group"))
-    scored = get("useGroupScoring")
-    if probability in (None, 100) and not groups and scored is None:
-        return _NO_CHANCE
     return Chance(
         probability=None if probability == 100 else probability,
         groups=tuple(part for one in groups.split(",") if (part := one.strip())),
@@ -158,8 +162,10 @@ def _timing(raw: Mapping[str, Any], path: Path, reader: Reader) -> Timing:
 
 
 def _share(raw: Mapping[str, Any], path: Path, reader: Reader) -> Share:
-    order = reader.number(raw.get("order"), (*path, "order"), 100)
-    exempt = reader.flag(raw.get("ignoreBudget"), (*path, "ignoreBudget"))
+    order = raw.get("order", 100)
+    if type(order) is not int:
+        order = reader.number(order, (*path, "order"), 100)
+    exempt = bool(raw.get("ignoreBudget")) and reader.flag(raw["ignoreBudget"], (*path, "ignoreBudget"))
     if order == 100 and not exempt:
         return _NO_SHARE
     return Share(order=100 if order is None else order, exempt=exempt)
@@ -167,6 +173,8 @@ def _share(raw: Mapping[str, Any], path: Path, reader: Reader) -> Share:
 
 def _place(raw: Mapping[str, Any], path: Path, reader: Reader) -> Place:
     get = raw.get
+    if get("position", 0) == 0 and get("role") in (None, 0):
+        return _BEFORE
     slot = reader.whole(get("position"), (*path, "position"), 0) or 0
     role = get("role")
     if isinstance(role, str) and role in ROLES:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from armarius.books.limits import check_size
 from armarius.errors import BookError
 
-__all__ = ["SIGNATURE", "Chunk", "chunks_of", "joined", "text_of", "with_text"]
+__all__ = ["SIGNATURE", "Chunk", "chunks_of", "decoded", "joined", "text_of", "with_text"]
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _MAX_CHUNKS = 100_000
@@ -50,23 +50,28 @@ def chunks_of(data: bytes, name: str) -> tuple[list[Chunk], bytes]:
     return chunks, data[at:]
 
 
-def text_of(chunk: Chunk, name: str) -> tuple[str, bytes] | None:
-    """Keyword in lower case and decoded content of a tEXt chunk; None for any other.
-
-    Raises:
-        BookError: The content of a keyword that cards use is not base64.
-    """
+def text_of(chunk: Chunk) -> tuple[str, bytes] | None:
+    """Keyword in lower case and content of a tEXt chunk that holds a card or a lorebook; None for any other."""
     if chunk.kind != b"tEXt":
         return None
     keyword, _, content = chunk.data.partition(b"\0")
     key = keyword.decode("latin-1").lower()
     if key not in ("chara", "ccv3", "naidata"):
         return None
-    check_size(len(content), f"{name}: chunk {key}")
+    return key, content
+
+
+def decoded(content: bytes, name: str) -> bytes:
+    """The content of such a chunk, out of base64.
+
+    Raises:
+        BookError: It is none, or too large.
+    """
+    check_size(len(content), name)
     try:
-        return key, base64.b64decode(content, validate=False)
+        return base64.b64decode(content, validate=False)
     except (binascii.Error, ValueError):
-        raise BookError(f"{name}: chunk {key}: not base64") from None
+        raise BookError(f"{name}: not base64") from None
 
 
 def with_text(chunk: Chunk, content: bytes) -> Chunk:

@@ -124,6 +124,8 @@ class Reader:
     def keys(self, value: object, path: Path) -> list[str]:
         """A list of keys; a string where a list belongs is read as one with commas."""
         if isinstance(value, list):
+            if len(value) <= MAX_KEYS and all(type(one) is str for one in value):
+                return value
             found = []
             for at, one in enumerate(value):
                 if isinstance(one, str):
