@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
     from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission
     from armarius.assembly.report.pack import Pack
-    from armarius.books.active.activate import activate
     from armarius.books.active.activate import activate, scan_of
     from armarius.books.active.result import Activation, Active, Left
     from armarius.books.active.scan import Message, Scan

@@ -16,9 +16,9 @@ from armarius.books.importing import Importing, ImportReport
 from armarius.books.losses import Conflict, Loss
 from armarius.books.shelf import Books
 from armarius.cli.terminal import note, show_json
-from armarius.documents.folder import project_folder
 from armarius.errors import ArmariusError, BookError
 from armarius.files import write_atomic
+from armarius.files.paths import project_folder
 
 __all__ = ["add_commands"]
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from armarius.books.active.activate import Activator, scan_of
 from armarius.books.active.result import Activation, Active, Left
 from armarius.books.active.scan import Message
+from armarius.books.asking import AskBooks
 from armarius.books.shelf import Books
 from armarius.headings import HeadingKey, heading
 from armarius.records import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, OmitReason
@@ -60,7 +61,7 @@ class LoreSearch:
 
     def __init__(self, books: Books) -> None:
         self.books = books
-        self.activator = Activator()
+        self.asked = AskBooks(books)
         self._lock = threading.Lock()
         self._last: tuple[FetchRequest, tuple[int, ...], Activation] | None = None
 
@@ -75,7 +76,7 @@ class LoreSearch:
                 character = next((str(one.settings["character"]) for one in books if "character" in one.settings), "")
                 messages, turn = _messages(request)
                 scan = scan_of(messages=messages, turn=turn, character=character)
-                self._last = (request, shape, self.activator.search(books, scan))
+                self._last = (request, shape, self.asked.activator.search(books, scan))
             return self._last[2]
 
 
