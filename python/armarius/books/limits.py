@@ -1,8 +1,8 @@
-"""What a book file may be: anything above is refused before it is read."""
+"""What a book file may be; what is above is refused before it is read. Of files: armarius.files.archive."""
 
 from typing import Final
 
-from armarius.errors import BookError
+from armarius.files.archive import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
 
 __all__ = [
     "MAX_BYTES",
@@ -15,12 +15,6 @@ __all__ = [
     "check_size",
 ]
 
-MAX_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of one file, of one member of an archive, and of the decoded text of a picture."""
-MAX_UNPACKED: Final = 256 * 1024 * 1024
-"""Bytes that the members of one archive may have together."""
-MAX_MEMBERS: Final = 20_000
-"""Members of one archive, files of one vault."""
 MAX_DEPTH: Final = 128
 """How deep lists and objects may be nested."""
 MAX_OBJECTS: Final = 1_000_000
@@ -29,13 +23,3 @@ MAX_ENTRIES: Final = 200_000
 """Entries of one book."""
 MAX_KEYS: Final = 1_000
 """Keys of one entry; what is above is kept and has no effect."""
-
-
-def check_size(size: int, name: str, limit: int = MAX_BYTES) -> None:
-    """Refuse what is above a limit.
-
-    Raises:
-        BookError: Name, size and limit.
-    """
-    if size > limit:
-        raise BookError(f"{name}: {size:,} bytes, at most {limit:,} are read")

@@ -14,8 +14,9 @@ from typing import Any
 from armarius.books.export import EXPORTS
 from armarius.books.importing import Importing, ImportReport
 from armarius.books.losses import Conflict, Loss
+from armarius.books.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
 from armarius.books.shelf import Books
-from armarius.cli.terminal import note, show_json
+from armarius.cli.terminal import note, plain, show_json
 from armarius.errors import ArmariusError, BookError
 from armarius.files import write_atomic
 from armarius.files.paths import project_folder
@@ -53,11 +54,18 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    importing = Importing(Books(project_folder(arguments.into)))
+    root = project_folder(arguments.into)
+    importing = Importing(Books(root))
     reports: list[dict[str, Any]] = []
     failed = 0
     for file in arguments.files:
         try:
+            if is_manuscript(file):
+                manuscript = import_manuscript(file, root, write=arguments.yes)
+                reports.append(plain(manuscript))
+                if not arguments.json:
+                    print("\n".join(_manuscript_lines(manuscript)))
+                continue
             report = _one(importing, file, arguments.profile, write=arguments.yes)
         except BookError as error:
             failed += 1
@@ -103,6 +111,18 @@ def _lines(name: str, report: ImportReport) -> list[str]:
     lines += _rows("changed here and in the file; ours stay", report.conflicts)
     if report.entities:
         lines.append(f"  could be entities: {', '.join(one.name for one in report.entities[:_SHOWN])}")
+    return lines
+
+
+def _manuscript_lines(report: ManuscriptReport) -> list[str]:
+    lines = [f"{report.file}: a manuscript, {len(report.chapters)} chapters"]
+    for one in report.chapters[:_SHOWN]:
+        state = {"new": "", "same": " (there already)", "other": " (another text is there; left as it is)"}[one.state]
+        lines.append(f"  · {one.path}: {one.title or 'before the first heading'}, {len(one.text):,} characters{state}")
+    if len(report.chapters) > _SHOWN:
+        lines.append(f"  · … {len(report.chapters) - _SHOWN} more")
+    if report.kept:
+        lines.append(f"  the file itself is kept as {report.kept}")
     return lines
 
 

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from armarius.books.formats import json_text, png, risum
 from armarius.books.formats.json_text import Manner
-from armarius.books.formats.zips import Archive, looks_like_archive
 from armarius.books.losses import Loss
 from armarius.errors import BookError
+from armarius.files.archive import Archive, looks_like_archive
 
 __all__ = ["Container", "Kind", "open_container"]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from armarius.books.formats.format import Format
 from armarius.books.formats.reading import Path, Reader
-from armarius.books.formats.zips import Archive
 from armarius.books.losses import Loss
 from armarius.books.record import Entry, Key, Matching, Share, Wake
 from armarius.documents.front_matter import as_strings, parse_front_matter
 from armarius.errors import BookError
+from armarius.files.archive import Archive
 
 __all__ = ["FORMAT", "TREE", "texts"]
 

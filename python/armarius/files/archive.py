@@ -4,23 +4,32 @@ import io
 import zipfile
 import zlib
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final
 
-from armarius.books.limits import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
 from armarius.errors import BookError
 
-__all__ = ["Archive", "looks_like_archive"]
+__all__ = ["MAX_BYTES", "MAX_MEMBERS", "MAX_UNPACKED", "Archive", "check_size", "looks_like_archive"]
+
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of one file, of one member of an archive, and of the decoded text of a picture."""
+MAX_UNPACKED: Final = 256 * 1024 * 1024
+"""Bytes that the members of one archive may have together."""
+MAX_MEMBERS: Final = 20_000
+"""Members of one archive, files of one vault."""
 
 _FRONT = 16 * 1024 * 1024  # a picture may stand before the archive
 _SIGNATURE = b"PK\x03\x04"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
-class Member(NamedTuple):
-    """Name and declared size of a member."""
+def check_size(size: int, name: str, limit: int = MAX_BYTES) -> None:
+    """Refuse what is above a limit.
 
-    name: str
-    size: int
+    Raises:
+        BookError: Name, size and limit.
+    """
+    if size > limit:
+        raise BookError(f"{name}: {size:,} bytes, at most {limit:,} are read")
 
 
 def looks_like_archive(data: bytes) -> bool:
