@@ -132,6 +132,8 @@ if TYPE_CHECKING:
     from armarius.index.source import DocumentSource
     from armarius.index.status import IndexStatus, Progress
     from armarius.names.learn import learn_names
+    from armarius.names.learn import learn_habits
+    from armarius.names.proposed import ProposedName, propose_names
     from armarius.records import (
         LAYERS,
         Candidate,
@@ -287,6 +289,7 @@ __all__ = [
     "ProjectIndex",
     "ProjectRecall",
     "Proposal",
+    "ProposedName",
     "Range",
     "RecordBook",
     "RefusedName",
@@ -349,6 +352,7 @@ __all__ = [
     "open",
     "rewording",
     "profile_differences",
+    "propose_names",
     "read_book",
     "scan",
     "scan_of",
@@ -425,6 +429,9 @@ _HOMES = {
     "index.status": "IndexStatus Progress",
     "names.learn": "learn_names",
     "text.name_model": "DoubtfulAlias LongerName NameModel RefusedName ShortName",
+    "names.learn": "learn_habits",
+    "names.proposed": "ProposedName propose_names",
+    "text.habits": "DoubtfulAlias Habits LongerName RefusedName ShortName",
     "assembly.report.items": "Difference Explanation PackItem PackOmission",
     "assembly.report.pack": "Pack",
     "records": "LAYERS Candidate Confirming Evidence FetchRequest Fetched Fetcher LayerName OmitReason Omission",

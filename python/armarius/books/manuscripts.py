@@ -73,7 +73,7 @@ def import_manuscript(path: Path, root: Path, *, write: bool) -> ManuscriptRepor
         raise BookError(f"{path.name}: no such file") from None
     except (OSError, Undecodable) as error:
         raise BookError(f"{path.name}: not read: {getattr(error, 'strerror', None) or error}") from None
-    chapters = []
+    chapters: list[ImportedChapter] = []
     taken: set[str] = set()
     for title, body in split(text):
         name = _file_name(title, len(chapters), path.stem, taken)

@@ -29,6 +29,7 @@ _COMMANDS = {
     "cli.indexing": "index search watch doctor",
     "cli.embedding": "embed",
     "cli.books": "import export",
+    "cli.proposing": "propose",
     "cli.serving": "serve channel",
     "code.commands": "code-index subgraph",
     "cli.trusting": "trust",

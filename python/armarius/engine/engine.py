@@ -164,6 +164,8 @@ class ContextEngine:
     excerpt = verb_of("_parts.questions", Questions.excerpt)
     evidence = verb_of("_parts.questions", Questions.evidence)
     """Everything the project says about an entity, or about one attribute of it; competing statements marked."""
+    propose = verb_of("_parts.questions", Questions.propose)
+    """People, places and things that the chapters name and no profile describes; nothing is made of them."""
     entities = verb_of("_parts.questions", Questions.entities)
     documents = verb_of("_parts.questions", Questions.documents)
     document = verb_of("_parts.questions", Questions.document)

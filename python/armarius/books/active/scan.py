@@ -42,7 +42,8 @@ def messages_of(given: Iterable[Any]) -> tuple[Message, ...]:
     for at, one in enumerate(given):
         if isinstance(one, Mapping):
             text = one.get("text", one.get("content", one.get("data")))
-            name, role = one.get("name") or "", one.get("role") or ""
+            name, role = one.get("name", ""), one.get("role", "")
+            name, role = ("" if name is None else name), ("" if role is None else role)
             if not isinstance(text, str) or not isinstance(name, str) or not isinstance(role, str):
                 raise ContractError(f"messages[{at}]: text, name and role must be texts")
             one = Message(clean(text), clean(name), role)
