@@ -17,6 +17,7 @@ from armarius import propose_names
 from record import record
 
 LEAST = 10
+TYPES = frozenset({"character", "location", "item", "faction"})
 HAN = re.compile("[\u4e00-\u9fff]+")
 
 
