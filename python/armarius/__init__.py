@@ -132,7 +132,6 @@ if TYPE_CHECKING:
     from armarius.index.source import DocumentSource
     from armarius.index.status import IndexStatus, Progress
     from armarius.names.learn import learn_names
-    from armarius.names.learn import learn_habits
     from armarius.names.proposed import ProposedName, propose_names
     from armarius.records import (
         LAYERS,
@@ -182,8 +181,8 @@ __all__ = [
     "BudgetError",
     "BudgetProfile",
     "Candidate",
-    "ChatModel",
     "Chance",
+    "ChatModel",
     "CodeEdge",
     "CodeGraphError",
     "CodeIndex",
@@ -350,10 +349,10 @@ __all__ = [
     "learn_names",
     "load_codex",
     "open",
-    "rewording",
     "profile_differences",
     "propose_names",
     "read_book",
+    "rewording",
     "scan",
     "scan_of",
     "testing",
@@ -400,16 +399,11 @@ _HOMES = {
     "engine.engine": "ContextEngine",
     "engine.opening": "open",
     "errors": (
-        "AmbiguousSymbol ArmariusError Backpressure BudgetConflict BudgetError CodeGraphError CodexError ConfigError "
-        "ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch DocumentSkipped EmbeddingError "
+        "AmbiguousSymbol ArmariusError Backpressure BookError BudgetConflict BudgetError CodeGraphError CodexError "
+        "ConfigError ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch DocumentSkipped EmbeddingError "
         "GraphError MissingExtra ProjectError RewordingError SchemaTooNew ScopeViolation SettingRefused "
         "SourceReason SourceUnavailable StoreBusy StoreConflict StoreCorrupt StoreError StoreFull UnknownDocument "
         "UnknownId UnknownSymbol"
-        "AmbiguousSymbol ArmariusError Backpressure BookError BudgetConflict BudgetError CodeGraphError CodexError "
-        "ConfigError ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch DocumentSkipped "
-        "EmbeddingError GraphError MissingExtra ProjectError SchemaTooNew ScopeViolation SettingRefused SourceReason "
-        "SourceUnavailable StoreBusy StoreConflict StoreCorrupt StoreError StoreFull UnknownDocument UnknownId "
-        "UnknownSymbol"
     ),
     "fetchers.code": "SubgraphFetcher",
     "fetchers.detected": "RetrievedFetcher",
@@ -428,10 +422,8 @@ _HOMES = {
     "index.source": "DocumentSource",
     "index.status": "IndexStatus Progress",
     "names.learn": "learn_names",
-    "text.name_model": "DoubtfulAlias LongerName NameModel RefusedName ShortName",
-    "names.learn": "learn_habits",
     "names.proposed": "ProposedName propose_names",
-    "text.habits": "DoubtfulAlias Habits LongerName RefusedName ShortName",
+    "text.name_model": "DoubtfulAlias LongerName NameModel RefusedName ShortName",
     "assembly.report.items": "Difference Explanation PackItem PackOmission",
     "assembly.report.pack": "Pack",
     "records": "LAYERS Candidate Confirming Evidence FetchRequest Fetched Fetcher LayerName OmitReason Omission",
