@@ -8,7 +8,7 @@ import time
 from benches.record import record, summary
 
 from armarius import read_book, scan_of
-from armarius.books.active.activate import Activator
+from armarius.books.activate import Activator
 from armarius.books.importing import Importing
 from armarius.books.shelf import Books
 

@@ -17,10 +17,21 @@ from typing import Any
 warnings.filterwarnings("ignore", message="armarius was built without optimisation")
 
 import armarius  # noqa: E402
+from armarius.books.activate import known_settings  # noqa: E402
 
 BY_INDEX = {"kobold-lite", "koboldai", "agnai", "novelai"}
 AS_SETS = {"character-card-spec", "novelai", "novelcrafter", "obsidian"}
 SCAN_KEYS = {"messages", "text", "story", "turns"}
+SOURCES = {
+    "personaDescription": "persona",
+    "characterDescription": "character",
+    "characterPersonality": "personality",
+    "characterDepthPrompt": "depth_prompt",
+    "scenario": "scenario",
+    "creatorNotes": "creator_notes",
+    "memory": "memory",
+    "authors_note": "note",
+}
 QUESTION = {"trigger", "tags", "sources", "greeting", "user", "turn"}
 
 
@@ -34,6 +45,8 @@ def book_of(case: Mapping[str, Any], folder: Path) -> armarius.Book:
         for row, size in zip(rows.values() if isinstance(rows, dict) else rows, sizes, strict=True):
             field = next(name for name in ("entry", "content", "text", "value") if name in row)
             row[field] = "x" * size
+    if case.get("format", "").startswith("obsidian") and "files" not in file:
+        file = {"armarius": "vault", "files": file}  # notes by path
     data = json.dumps(file).encode()
     return armarius.read_book(data, name=case["id"], profile=case.get("profile"))
 
@@ -57,10 +70,13 @@ def behaves(case: Mapping[str, Any], folder: Path) -> str:
     """What is wrong with a behaviour case, "" when nothing is."""
     book = book_of(case, folder)
     profile, scan, expect = book.profile, case["scan"], case["expect"]
+    said = {**case.get("settings", {}), **{key: case[key] for key in case if key not in ("file", "settings")}, **scan}
+    known = known_settings(profile)
     question: dict[str, Any] = {
-        "settings": case.get("settings", {}),
-        "character": scan.get("character", case.get("active_character", "Char")),
+        "settings": {key: value for key, value in case.get("settings", {}).items() if key in known},
+        "character": said.get("character", said.get("active_character", "Char")),
         "user": "User",
+        "sources": {source: said[key] for key, source in SOURCES.items() if isinstance(said.get(key), str)},
     }
     question |= {key: value for key, value in scan.items() if key in QUESTION}
     question |= {key: case[key] for key in QUESTION if key in case}

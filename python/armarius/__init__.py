@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
     from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission
     from armarius.assembly.report.pack import Pack
-    from armarius.books.active.activate import activate, scan_of
+    from armarius.books.activate import activate, scan_of
     from armarius.books.active.result import Activation, Active, Left
     from armarius.books.active.scan import Message, Scan
     from armarius.books.active.state import Effect, State
@@ -364,7 +364,7 @@ _HOMES = {
     "assembly.fit.cached_counter": "Counter",
     "assembly.fit.profile": "BudgetProfile LayerBudget",
     "assembly.fit.prefix": "PrefixReport",
-    "books.active.activate": "activate scan_of",
+    "books.activate": "activate scan_of",
     "books.active.result": "Activation Active Left",
     "books.active.scan": "Message Scan",
     "books.active.state": "Effect State",
@@ -399,11 +399,11 @@ _HOMES = {
     "engine.engine": "ContextEngine",
     "engine.opening": "open",
     "errors": (
-        "AmbiguousSymbol ArmariusError Backpressure BookError BudgetConflict BudgetError CodeGraphError CodexError "
-        "ConfigError ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch DocumentSkipped EmbeddingError "
-        "GraphError MissingExtra ProjectError RewordingError SchemaTooNew ScopeViolation SettingRefused "
-        "SourceReason SourceUnavailable StoreBusy StoreConflict StoreCorrupt StoreError StoreFull UnknownDocument "
-        "UnknownId UnknownSymbol"
+        "AmbiguousSymbol ArmariusError Backpressure BookError BudgetConflict BudgetError CodeGraphError "
+        "CodexError ConfigError ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch "
+        "DocumentSkipped EmbeddingError GraphError MissingExtra ProjectError RewordingError SchemaTooNew "
+        "ScopeViolation SettingRefused SourceReason SourceUnavailable StoreBusy StoreConflict StoreCorrupt "
+        "StoreError StoreFull UnknownDocument UnknownId UnknownSymbol"
     ),
     "fetchers.code": "SubgraphFetcher",
     "fetchers.detected": "RetrievedFetcher",

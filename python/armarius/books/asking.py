@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from armarius.books.active.activate import Activator, scan_of
+from armarius.books.activate import Activator, scan_of
 from armarius.books.active.result import Activation
 from armarius.books.active.scan import Message
 from armarius.books.active.state import State

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from armarius.books.active.activate import Activator
+from armarius.books.activate import Activator
 from armarius.books.active.scan import Scan
 from armarius.books.book import Book
 from armarius.books.formats.format import ProfileName

@@ -1,18 +1,17 @@
 """A book as a file: the one it came in with the edits written into it, or one of another format."""
 
 import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
 
 from armarius.books.formats import json_text
-from armarius.books.formats.detect import by_name, by_short
+from armarius.books.formats.containers import Container
+from armarius.books.formats.detect import Found, by_name, by_short
 from armarius.books.formats.format import Format
 from armarius.books.formats.reading import Path, Reader
 from armarius.books.losses import Loss, dotted
 from armarius.books.record import LEAVES, Entry, value_of
 from armarius.errors import BookError
-
-if TYPE_CHECKING:
-    from armarius.books.book import Book
 
 __all__ = ["EXPORTS", "Exported", "exported"]
 
@@ -35,7 +34,32 @@ class Exported(NamedTuple):
     losses: tuple[Loss, ...]
 
 
-def exported(book: "Book", to: str | None) -> Exported:
+class Exportable(Protocol):
+    """What an export needs of a book."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def entries(self) -> tuple[Entry, ...]: ...
+    @property
+    def read(self) -> tuple[Entry, ...]: ...
+    @property
+    def changed(self) -> bool: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+    @property
+    def losses(self) -> tuple[Loss, ...]: ...
+    @property
+    def container(self) -> Container | None: ...
+    @property
+    def found(self) -> Found | None: ...
+
+
+def exported(book: Exportable, to: str | None) -> Exported:
     """The book as a file of the format `to`; None is what it came in.
 
     Raises:
@@ -56,7 +80,7 @@ def exported(book: "Book", to: str | None) -> Exported:
     return _converted(book, target)
 
 
-def _edited(book: "Book", own: Format) -> Exported:
+def _edited(book: Exportable, own: Format) -> Exported:
     assert book.container is not None
     assert book.found is not None
     if not book.changed:
@@ -72,7 +96,7 @@ def _edited(book: "Book", own: Format) -> Exported:
     return Exported(book.container.repacked(trees), losses)
 
 
-def _edited_tree(book: "Book", own: Format) -> tuple[Any, tuple[Loss, ...]]:
+def _edited_tree(book: Exportable, own: Format) -> tuple[Any, tuple[Loss, ...]]:
     """The tree that was read, with what differs written into it."""
     assert book.container is not None
     assert book.found is not None
@@ -135,7 +159,7 @@ def _read_back(tree: Any, format_: Format, path: Path) -> Entry:  # noqa: ANN401
     return next((one for one in reader.entries if one.source.path == path), Entry(""))
 
 
-def _converted(book: "Book", target: Format) -> Exported:
+def _converted(book: Exportable, target: Format) -> Exported:
     assert target.begin is not None
     tree = target.begin(book.name, book.description)
     losses: list[Loss] = []

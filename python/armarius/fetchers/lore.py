@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any, Final
 
-from armarius.books.active.activate import Activator, scan_of
+from armarius.books.activate import Activator, scan_of
 from armarius.books.active.result import Activation, Active, Left
 from armarius.books.active.scan import Message
 from armarius.books.asking import AskBooks

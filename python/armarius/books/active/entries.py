@@ -3,12 +3,12 @@
 import zlib
 from collections.abc import Sequence
 
+from armarius.books.active.decorated import decorated
 from armarius.books.active.index import ANY, ASCII_WORD, NEVER, WORD, KeyIndex, KeyRef
 from armarius.books.active.macros import expanded
+from armarius.books.active.rules import Rules
 from armarius.books.active.scan import Luck
 from armarius.books.book import Book
-from armarius.books.profiles.decorated import decorated
-from armarius.books.profiles.rules import Rules
 from armarius.books.record import Entry, How, Key
 
 __all__ = ["Lore", "Ready", "seal_of"]

@@ -11,11 +11,11 @@ from armarius.books.active.entries import Lore, Ready
 from armarius.books.active.groups import winners
 from armarius.books.active.macros import expanded, searched
 from armarius.books.active.result import Activation, Active, Left
+from armarius.books.active.rules import Rules
 from armarius.books.active.scan import Luck, Scan
 from armarius.books.active.searched import Searched
 from armarius.books.active.state import State
 from armarius.books.active.timed import Timed
-from armarius.books.profiles.rules import Rules
 
 __all__ = ["search_rounds"]
 

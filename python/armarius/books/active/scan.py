@@ -41,12 +41,11 @@ def messages_of(given: Iterable[Any]) -> tuple[Message, ...]:
     found = []
     for at, one in enumerate(given):
         if isinstance(one, Mapping):
+            said = {key: one.get(key) for key in ("name", "role")}
             text = one.get("text", one.get("content", one.get("data")))
-            name, role = one.get("name", ""), one.get("role", "")
-            name, role = ("" if name is None else name), ("" if role is None else role)
-            if not isinstance(text, str) or not isinstance(name, str) or not isinstance(role, str):
+            if not isinstance(text, str) or not all(value is None or isinstance(value, str) for value in said.values()):
                 raise ContractError(f"messages[{at}]: text, name and role must be texts")
-            one = Message(clean(text), clean(name), role)
+            one = Message(clean(text), clean(said["name"] or ""), said["role"] or "")
         elif isinstance(one, str):
             one = Message(clean(one))
         elif not isinstance(one, Message):
@@ -67,7 +66,7 @@ class Luck:
 
     def __init__(self, rolls: Sequence[float] = (), seed: str = "") -> None:
         for one in rolls:
-            if isinstance(one, bool) or not isinstance(one, int | float) or not 0 <= one <= 1:
+            if not isinstance(one, int | float) or not 0 <= one <= 1:
                 raise ContractError(f"rolls: numbers from 0 to 1, got {one!r}")
         self._rolls = list(rolls)
         self._seed = seed

@@ -3,8 +3,8 @@
 from armarius.books.active.entries import Lore, Ready
 from armarius.books.active.index import KeyRef
 from armarius.books.active.macros import without_comments
+from armarius.books.active.rules import Rules
 from armarius.books.active.scan import Scan, clean
-from armarius.books.profiles.rules import Rules
 
 __all__ = ["Searched"]
 

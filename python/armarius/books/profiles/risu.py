@@ -8,13 +8,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from armarius.books.active.decorated import RISU, Decorated, decorated
 from armarius.books.active.index import ANY, KeyIndex, KeyRef
 from armarius.books.active.macros import expanded, without_comments
 from armarius.books.active.result import Activation, Active, Left
 from armarius.books.active.scan import Luck, Scan, clean
 from armarius.books.active.state import State
 from armarius.books.book import Book
-from armarius.books.profiles.decorated import RISU, Decorated, decorated
 from armarius.books.record import Entry, Key, Place
 
 __all__ = ["KNOWN", "RisuReady", "search_risu"]

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from armarius.books.profiles.decorated import SILLYTAVERN, SPECIFICATION
-from armarius.books.profiles.rules import Rules
+from armarius.books.active.decorated import SILLYTAVERN, SPECIFICATION
+from armarius.books.active.rules import Rules
 
 __all__ = ["ROUNDS", "SETTINGS"]
 

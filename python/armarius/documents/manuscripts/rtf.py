@@ -24,7 +24,7 @@ def read_rtf(data: bytes) -> str:
     except ImportError:
         raise MissingExtra("reading rich text", "manuscripts") from None
     try:
-        text = str(rtf_to_text(data.decode("latin-1"), errors="ignore"))
+        text = str(rtf_to_text(data.decode("latin-1"), errors="ignore"))  # type: ignore[no-untyped-call]
     except (ValueError, IndexError, KeyError, AttributeError, TypeError, LookupError, OverflowError) as error:
         raise Undecodable(f"damaged rich text: {type(error).__name__}") from None
     made = Markdown()

@@ -8,6 +8,7 @@ from typing import Any
 from armarius.books.active.entries import Ready
 from armarius.books.active.result import Activation, Active, Left
 from armarius.books.active.rounds import search_rounds
+from armarius.books.active.rules import Rules, read_settings, unknown_settings
 from armarius.books.active.scan import Luck, Message, Scan, clean, messages_of
 from armarius.books.active.state import State
 from armarius.books.book import Book
@@ -15,7 +16,6 @@ from armarius.books.profiles.agnai import KNOWN as AGNAI
 from armarius.books.profiles.agnai import AgnaiReady, search_agnai
 from armarius.books.profiles.risu import KNOWN as RISU
 from armarius.books.profiles.risu import RisuReady, full_words, search_risu
-from armarius.books.profiles.rules import Rules, read_settings, unknown_settings
 from armarius.books.profiles.stories import KNOWN as STORIES
 from armarius.books.profiles.stories import StoryReady, search_story
 from armarius.books.profiles.table import ROUNDS, SETTINGS
