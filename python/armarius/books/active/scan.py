@@ -64,9 +64,9 @@ class Luck:
         seed: What the rest is made from, with what is drawn for.
     """
 
-    def __init__(self, rolls: Sequence[float] = (), seed: str = "") -> None:
+    def __init__(self, rolls: Sequence[Any] = (), seed: str = "") -> None:
         for one in rolls:
-            if not isinstance(one, int | float) or not 0 <= one <= 1:
+            if isinstance(one, bool) or not isinstance(one, int | float) or not 0 <= one <= 1:
                 raise ContractError(f"rolls: numbers from 0 to 1, got {one!r}")
         self._rolls = list(rolls)
         self._seed = seed
