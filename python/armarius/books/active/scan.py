@@ -68,7 +68,7 @@ class Luck:
         for one in rolls:
             if isinstance(one, bool) or not isinstance(one, int | float) or not 0 <= one <= 1:
                 raise ContractError(f"rolls: numbers from 0 to 1, got {one!r}")
-        self._rolls = list(rolls)
+        self._rolls: list[float] = list(rolls)
         self._seed = seed
         self._at = 0
 
