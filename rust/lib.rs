@@ -9,6 +9,7 @@ pub mod text;
 pub mod files;
 pub mod tokens;
 
+pub mod books;
 pub mod budget;
 pub mod code;
 pub mod corpus;

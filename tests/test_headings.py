@@ -1,6 +1,7 @@
 """One table of headings: complete in every language, and the only place where one is spelled out."""
 
 import ast
+import json
 import re
 import shutil
 from functools import cache
@@ -100,6 +101,8 @@ def test_every_group_that_our_own_fetchers_offer_is_in_the_table(tmp_path, monke
     with armarius.open(tmp_path, watch=False) as engine:
         engine.constraints.create("不写旁人的心理")
         engine.memories.create("作者偏爱短句")
+        lore = {"0": {"uid": 0, "constant": True, "content": "一"}, "1": {"uid": 1, "key": ["小雨"], "content": "二"}}
+        engine.importing.add(json.dumps({"entries": lore}).encode(), name="lore.json")
         for query in ("林小雨的父亲是谁？", "`Festival` 调用了什么", "小雨", "量子计算机的芯片"):
             engine.assemble(query=query, document="chapters/ch003.md", additional_input="另一段话")
     assert offered == set(HEADINGS["zh"].values())

@@ -17,6 +17,7 @@ from armarius.code import CodeIndex, CodeOptions
 from armarius.codex.model import Codex, Entity, Relation
 from armarius.fetchers.detected import RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
+from armarius.fetchers.lore import LoreFetcher
 from armarius.fetchers.passages import PassageFetcher
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
@@ -126,6 +127,13 @@ def codex_invalid(folder):
     return told(folder)
 
 
+def broken_book(folder):
+    with armarius.open(folder, watch=False) as engine:
+        engine.importing.add(b'{"entries": {"0": {"uid": 0, "key": ["a"], "content": "b"}}}', name="lore.json")
+        put(folder, ".armarius/books/lore/book.json", "{")
+        return engine.assemble("a").warnings
+
+
 def failing_fetcher(layer):
     return lambda _: assemble([FakeFetcher(layer=layer, error=OSError("gone"))]).warnings
 
@@ -231,6 +239,8 @@ SITUATIONS = {
     "SETTINGS_FAILED": failing_fetcher("settings"),
     "RETRIEVED_FAILED": failing_fetcher("retrieved"),
     "IMMEDIATE_FAILED": failing_fetcher("immediate"),
+    "LORE_FAILED": lambda _: LoreFetcher(Broken(), "retrieved").fetch(ASKED).warnings,
+    "LORE_INVALID": broken_book,
     "ENTITY_MATCH_FAILED": lambda _: (
         RetrievedFetcher(CodexSource(Codex((Entity("e1", "小雨"),))), matcher=Broken().make).fetch(ASKED).warnings
     ),

@@ -22,6 +22,32 @@ if TYPE_CHECKING:
     from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
     from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission
     from armarius.assembly.report.pack import Pack
+    from armarius.books.activate import activate, scan_of
+    from armarius.books.active.result import Activation, Active, Left
+    from armarius.books.active.scan import Message, Scan
+    from armarius.books.active.state import Effect, State
+    from armarius.books.book import Book
+    from armarius.books.compare import ProfileDifference, profile_differences
+    from armarius.books.export import Exported
+    from armarius.books.importing import Importing, ImportReport, Proposal
+    from armarius.books.losses import Conflict, Loss
+    from armarius.books.opening import detect_book, read_book
+    from armarius.books.record import (
+        Chance,
+        Condition,
+        Decorator,
+        Entry,
+        EntrySource,
+        Key,
+        Matching,
+        Place,
+        Range,
+        Scope,
+        Share,
+        Timing,
+        Wake,
+    )
+    from armarius.books.shelf import Books
     from armarius.code.index import CodeIndex
     from armarius.code.options import CodeOptions
     from armarius.code.source import BatchSource, CodeSource
@@ -58,6 +84,7 @@ if TYPE_CHECKING:
         AmbiguousSymbol,
         ArmariusError,
         Backpressure,
+        BookError,
         BudgetConflict,
         BudgetError,
         CodeGraphError,
@@ -92,6 +119,7 @@ if TYPE_CHECKING:
     from armarius.fetchers.detected import RetrievedFetcher
     from armarius.fetchers.entities import EntitySource
     from armarius.fetchers.immediate import ImmediateFetcher
+    from armarius.fetchers.lore import LoreFetcher
     from armarius.fetchers.passages import PassageFetcher
     from armarius.fetchers.rules import ConstraintSource, RulesFetcher
     from armarius.fetchers.settings import MemorySource, SettingsFetcher, StyleSource
@@ -104,6 +132,7 @@ if TYPE_CHECKING:
     from armarius.index.source import DocumentSource
     from armarius.index.status import IndexStatus, Progress
     from armarius.names.learn import learn_names
+    from armarius.names.proposed import ProposedName, propose_names
     from armarius.records import (
         LAYERS,
         Candidate,
@@ -135,6 +164,8 @@ if TYPE_CHECKING:
 # "open" is among them, as in gzip and tarfile: whoever writes `from armarius import *` asks for it.
 __all__ = [
     "LAYERS",
+    "Activation",
+    "Active",
     "AmbiguousSymbol",
     "ArmariusError",
     "AssembleRequest",
@@ -143,10 +174,14 @@ __all__ = [
     "AuthoredCodex",
     "Backpressure",
     "BatchSource",
+    "Book",
+    "BookError",
+    "Books",
     "BudgetConflict",
     "BudgetError",
     "BudgetProfile",
     "Candidate",
+    "Chance",
     "ChatModel",
     "CodeEdge",
     "CodeGraphError",
@@ -156,9 +191,11 @@ __all__ = [
     "CodeSource",
     "Codex",
     "CodexError",
+    "Condition",
     "Config",
     "ConfigError",
     "Confirming",
+    "Conflict",
     "Constraint",
     "ConstraintSource",
     "Constraints",
@@ -169,6 +206,7 @@ __all__ = [
     "Counter",
     "CounterError",
     "CursorOutOfRange",
+    "Decorator",
     "Difference",
     "DimensionMismatch",
     "Direction",
@@ -177,14 +215,18 @@ __all__ = [
     "DocumentSource",
     "Documents",
     "DoubtfulAlias",
+    "Effect",
     "Embedder",
     "EmbeddingError",
     "EmbeddingProgress",
     "Entity",
     "EntityMatcher",
     "EntitySource",
+    "Entry",
+    "EntrySource",
     "Evidence",
     "Explanation",
+    "Exported",
     "Fact",
     "FetchRequest",
     "Fetched",
@@ -197,11 +239,14 @@ __all__ = [
     "Hit",
     "Hits",
     "ImmediateFetcher",
+    "ImportReport",
+    "Importing",
     "IndexStatus",
     "InspectMeta",
     "InspectRequest",
     "InspectResult",
     "InspectTotals",
+    "Key",
     "Kind",
     "LayerBudget",
     "LayerDetail",
@@ -209,13 +254,18 @@ __all__ = [
     "LayerName",
     "LayerResult",
     "LayerResults",
+    "Left",
     "LongerName",
+    "LoreFetcher",
+    "Loss",
     "Match",
     "Matches",
+    "Matching",
     "Memories",
     "Memory",
     "MemorySource",
     "Mention",
+    "Message",
     "MissingExtra",
     "NameModel",
     "NervusDBGraph",
@@ -228,13 +278,18 @@ __all__ = [
     "PackOmission",
     "Paragraph",
     "PassageFetcher",
+    "Place",
     "PositionEncoding",
     "PrefixReport",
+    "ProfileDifference",
     "Progress",
     "ProjectError",
     "ProjectGraph",
     "ProjectIndex",
     "ProjectRecall",
+    "Proposal",
+    "ProposedName",
+    "Range",
     "RecordBook",
     "RefusedName",
     "Rejection",
@@ -246,18 +301,22 @@ __all__ = [
     "RewordingRequest",
     "Role",
     "RulesFetcher",
+    "Scan",
     "ScanHit",
     "ScanHits",
     "SchemaTooNew",
+    "Scope",
     "ScopeViolation",
     "SemanticStatus",
     "SettingRefused",
     "SettingsFetcher",
+    "Share",
     "ShortName",
     "SimilarEntity",
     "Skipped",
     "SourceReason",
     "SourceUnavailable",
+    "State",
     "Statement",
     "Store",
     "StoreBusy",
@@ -271,6 +330,7 @@ __all__ = [
     "SubgraphFetcher",
     "TextMatch",
     "TextMatches",
+    "Timing",
     "TokenCounter",
     "Truncated",
     "Understanding",
@@ -278,16 +338,23 @@ __all__ = [
     "UnknownId",
     "UnknownSymbol",
     "VectorStore",
+    "Wake",
     "__version__",
+    "activate",
     "code_points",
+    "detect_book",
     "embedders",
     "entity_card",
     "errors",
     "learn_names",
     "load_codex",
     "open",
+    "profile_differences",
+    "propose_names",
+    "read_book",
     "rewording",
     "scan",
+    "scan_of",
     "testing",
     "truncate",
 ]
@@ -297,6 +364,18 @@ _HOMES = {
     "assembly.fit.cached_counter": "Counter",
     "assembly.fit.profile": "BudgetProfile LayerBudget",
     "assembly.fit.prefix": "PrefixReport",
+    "books.activate": "activate scan_of",
+    "books.active.result": "Activation Active Left",
+    "books.active.scan": "Message Scan",
+    "books.active.state": "Effect State",
+    "books.book": "Book",
+    "books.compare": "ProfileDifference profile_differences",
+    "books.export": "Exported",
+    "books.importing": "ImportReport Importing Proposal",
+    "books.losses": "Conflict Loss",
+    "books.opening": "detect_book read_book",
+    "books.record": "Chance Condition Decorator Entry EntrySource Key Matching Place Range Scope Share Timing Wake",
+    "books.shelf": "Books",
     "code.index": "CodeIndex",
     "code.options": "CodeOptions",
     "code.source": "BatchSource CodeSource",
@@ -320,16 +399,17 @@ _HOMES = {
     "engine.engine": "ContextEngine",
     "engine.opening": "open",
     "errors": (
-        "AmbiguousSymbol ArmariusError Backpressure BudgetConflict BudgetError CodeGraphError CodexError ConfigError "
-        "ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch DocumentSkipped EmbeddingError "
-        "GraphError MissingExtra ProjectError RewordingError SchemaTooNew ScopeViolation SettingRefused "
-        "SourceReason SourceUnavailable StoreBusy StoreConflict StoreCorrupt StoreError StoreFull UnknownDocument "
-        "UnknownId UnknownSymbol"
+        "AmbiguousSymbol ArmariusError Backpressure BookError BudgetConflict BudgetError CodeGraphError "
+        "CodexError ConfigError ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch "
+        "DocumentSkipped EmbeddingError GraphError MissingExtra ProjectError RewordingError SchemaTooNew "
+        "ScopeViolation SettingRefused SourceReason SourceUnavailable StoreBusy StoreConflict StoreCorrupt "
+        "StoreError StoreFull UnknownDocument UnknownId UnknownSymbol"
     ),
     "fetchers.code": "SubgraphFetcher",
     "fetchers.detected": "RetrievedFetcher",
     "fetchers.entities": "EntitySource",
     "fetchers.immediate": "ImmediateFetcher",
+    "fetchers.lore": "LoreFetcher",
     "fetchers.passages": "PassageFetcher",
     "fetchers.rules": "ConstraintSource RulesFetcher",
     "fetchers.settings": "MemorySource SettingsFetcher StyleSource",
@@ -342,6 +422,7 @@ _HOMES = {
     "index.source": "DocumentSource",
     "index.status": "IndexStatus Progress",
     "names.learn": "learn_names",
+    "names.proposed": "ProposedName propose_names",
     "text.name_model": "DoubtfulAlias LongerName NameModel RefusedName ShortName",
     "assembly.report.items": "Difference Explanation PackItem PackOmission",
     "assembly.report.pack": "Pack",

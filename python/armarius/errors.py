@@ -11,7 +11,8 @@
     ├── ProjectError                    the folder cannot serve as a project
     │   ├── ConfigError                 armarius.toml or the user's own: file, key and what is wrong
     │   │   └── SettingRefused          armarius.toml asks for what only the user may allow; carries what would
-    │   └── CodexError                  codex.json or an authored file: file, entry, field
+    │   ├── CodexError                  codex.json or an authored file: file, entry, field
+    │   └── BookError                   a lorebook, card or manuscript: file and place
     ├── StoreError                      the index cannot be used
     │   ├── StoreBusy                   another process holds the index
     │   ├── StoreConflict               somebody else has written since what a change was made from
@@ -53,6 +54,7 @@ __all__ = [
     "AmbiguousSymbol",
     "ArmariusError",
     "Backpressure",
+    "BookError",
     "BudgetConflict",
     "BudgetError",
     "CodeGraphError",
@@ -196,6 +198,12 @@ class CodexError(ProjectError):
     """A codex or authored file is wrong; the message names file, entry and field or line."""
 
     code: ClassVar[str] = CODEX_INVALID.code
+
+
+class BookError(ProjectError):
+    """A lorebook, card or manuscript cannot be read or written; the message names file and place."""
+
+    code = "BOOK_INVALID"
 
 
 class StoreError(ArmariusError):

@@ -17,7 +17,9 @@ HeadingKey = Literal[
     "always",
     "memories",
     "style",
+    "lore_always",
     "detected",
+    "lore",
     "relations",
     "passages",
     "weak",
@@ -39,8 +41,10 @@ HEADINGS: Final[Mapping[Language, Mapping[HeadingKey, str]]] = MappingProxyType(
                 # settings
                 "memories": "[记忆]",
                 "style": "[风格]",
+                "lore_always": "[世界书 — 常驻]",
                 # retrieved
                 "detected": "[知识图谱 — 引用检测]",
+                "lore": "[世界书 — 触发]",
                 "relations": "[知识图谱 — 关系]",
                 "passages": "[检索 — 相关段落]",
                 "weak": "[检索 — 线索微弱，可能无答案]",

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from armarius.books.shelf import Books
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
 from armarius.codex.importers import IMPORTERS
 from armarius.codex.load import AUTHORED_FILE
@@ -20,6 +21,7 @@ from armarius.errors import ContextWarning, DocumentSkipped, StoreError, Unknown
 from armarius.fetchers.detected import RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.immediate import ImmediateFetcher
+from armarius.fetchers.lore import LoreFetcher, LoreSearch
 from armarius.fetchers.passages import PassageFetcher
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
@@ -153,6 +155,8 @@ class Project:
         self.codex = AuthoredCodex(index.authored, whole=self._of_the_files)
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
+        self.books = Books(index.root)
+        self.lore = LoreSearch(self.books)
         self._sources = Sources(index.root, vectors, graph)
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, object, Mapping[str, str]] | None = None
@@ -289,4 +293,5 @@ class Project:
             SettingsFetcher(self.memories, style=style),
             RetrievedFetcher(source, matcher=matcher, report_levels=True),
             ImmediateFetcher(),
+            *(LoreFetcher(self.lore, layer) for layer in ("rules", "settings", "retrieved")),
         )

@@ -28,6 +28,7 @@ WarningCode = Literal[
     "INDEX_STALE",
     "KG_TRUNCATED",
     "KG_UNAVAILABLE",
+    "LORE_UNAVAILABLE",
     "MEMORY_UNAVAILABLE",
     "MODEL_UNKNOWN",
     "PROJECT_EMPTY",
@@ -122,6 +123,11 @@ SETTINGS_FAILED: Final = Row("MEMORY_UNAVAILABLE", "a fetcher of the settings fa
 RETRIEVED_FAILED: Final = Row("RAG_UNAVAILABLE", "a fetcher of passages failed or was late", "{fetcher}: {why}")
 IMMEDIATE_FAILED: Final = Row(
     "EDITOR_UNAVAILABLE", "a fetcher of the text at the cursor failed or was late", "{fetcher}: {why}"
+)
+
+LORE_FAILED: Final = Row("LORE_UNAVAILABLE", "the lorebooks were not searched", "{kind}: {error}")
+LORE_INVALID: Final = Row(
+    "LORE_UNAVAILABLE", "a book under .armarius/books cannot be read; the others are", "{book}: {why}"
 )
 
 ENTITY_MATCH_FAILED: Final = Row("ENTITY_MATCH_FAILED", "names were not looked for", "实体匹配异常")

@@ -1,4 +1,5 @@
-//! What `.ignore`, `.gitignore` and `.git/info/exclude` leave out, read by hands that nothing in a project can hold.
+//! What `.armariusignore`, `.ignore`, `.gitignore` and `.git/info/exclude` leave out, and folders that programs fill; read
+//! by hands that nothing in a project can hold.
 //!
 //! The crate `ignore` opens these files by path: a pipe of that name hangs it, a link leads it out, a device has no end.
 //! Here its patterns are used and its reading is not. As git does, links in the place of an ignore file are not followed;
@@ -21,7 +22,33 @@ const MAX_LINES: usize = 10_000;
 pub(super) type Unheeded = (PathBuf, String);
 
 /// The rules of one folder, strongest first.
-type Rules = [Gitignore; 3];
+type Rules = [Gitignore; KINDS];
+
+const KINDS: usize = 4;
+
+/// Folders that a package manager or a build fills, whatever lies beside them.
+const FILLED: [&str; 6] = [
+    "node_modules",
+    "bower_components",
+    "__pycache__",
+    "site-packages",
+    "__pypackages__",
+    "jspm_packages",
+];
+
+/// Folders that a build fills where a project of that kind lies beside them, or that say so themselves.
+const BUILT: [&str; 5] = ["build", "dist", "out", "target", "venv"];
+const BESIDE: [&str; 8] = [
+    "package.json",
+    "pyproject.toml",
+    "setup.py",
+    "Cargo.toml",
+    "CMakeLists.txt",
+    "build.gradle",
+    "pom.xml",
+    "Makefile",
+];
+const INSIDE: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 
 /// The rules of a walk: asked of every entry in the order of a depth-first walk, folders before what is in them.
 pub(super) struct Ignored {
@@ -77,7 +104,7 @@ impl Ignored {
         }
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         match self.matched(entry.path(), is_folder) {
-            Match::None => is_hidden(entry),
+            Match::None => is_hidden(entry) || (is_folder && is_built(entry.path())),
             Match::Ignore(()) => true,
             Match::Whitelist(()) => false,
         }
@@ -90,7 +117,7 @@ impl Ignored {
             Ok(relative) if !above.is_empty() => root.join(relative),
             _ => PathBuf::new(),
         };
-        for kind in 0..3 {
+        for kind in 0..KINDS {
             let below = self.way.iter().rev().map(|rules| (&rules[kind], path));
             let above = above.iter().map(|rules| (&rules[kind], &*from_above));
             for (rules, path) in below.chain(above) {
@@ -103,9 +130,14 @@ impl Ignored {
         Match::None
     }
 
-    fn names(&self) -> [Option<&'static str>; 3] {
+    fn names(&self) -> [Option<&'static str>; KINDS] {
         let exclude = self.exclude.then_some(".git/info/exclude");
-        [Some(".ignore"), Some(".gitignore"), exclude]
+        [
+            Some(".armariusignore"),
+            Some(".ignore"),
+            Some(".gitignore"),
+            exclude,
+        ]
     }
 
     fn rules_of(&mut self, folder: &Path) -> Rules {
@@ -152,6 +184,18 @@ fn parse(folder: &Path, data: &[u8]) -> Result<Gitignore, String> {
         let _: Result<_, _> = builder.add_line(None, line);
     }
     builder.build().map_err(|error| error.to_string())
+}
+
+/// Whether a folder is a program's and not the writer's: its name says so, or its name and what lies beside or in it.
+fn is_built(folder: &Path) -> bool {
+    let Some(name) = folder.file_name().and_then(|name| name.to_str()) else {
+        return false;
+    };
+    let there = |path: PathBuf| path.symlink_metadata().is_ok();
+    FILLED.contains(&name)
+        || (BUILT.contains(&name)
+            && (INSIDE.iter().any(|mark| there(folder.join(mark)))
+                || BESIDE.iter().any(|mark| there(folder.with_file_name(mark)))))
 }
 
 fn is_hidden(entry: &DirEntry) -> bool {

@@ -198,4 +198,34 @@ mod tests {
         assert_eq!(names(&root, &[], &["b".into()]), ["b/c.md"]);
         fs::remove_dir_all(root).expect("can remove");
     }
+
+    #[test]
+    fn folders_that_programs_fill_are_left_out_unless_a_rule_brings_them_back() {
+        let root = std::env::temp_dir().join(format!("armarius-built-{}", std::process::id()));
+        for (path, text) in [
+            ("a.md", ""),
+            ("node_modules/x/README.md", ""),
+            ("out/of/chapter.md", ""),
+            ("app/package.json", ""),
+            ("app/dist/x.md", ""),
+            ("app/notes/y.md", ""),
+            ("env/venv/pyvenv.cfg", ""),
+            ("env/venv/z.md", ""),
+            ("cut/old.md", ""),
+            (".armariusignore", "cut/\n*.json\n*.cfg\n"),
+        ] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("has a parent")).expect("can create");
+            fs::write(path, text).expect("can write");
+        }
+        let writers = ["a.md", "app/notes/y.md", "out/of/chapter.md"];
+        assert_eq!(names(&root, &[], &[]), writers);
+        fs::write(
+            root.join(".armariusignore"),
+            "!node_modules\n*.json\n*.cfg\n",
+        )
+        .expect("can write");
+        assert!(names(&root, &[], &[]).contains(&"node_modules/x/README.md".to_owned()));
+        fs::remove_dir_all(root).expect("can remove");
+    }
 }

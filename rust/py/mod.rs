@@ -6,6 +6,7 @@
 use pyo3::prelude::*;
 
 mod bigrams;
+mod books;
 mod budget;
 mod code;
 mod corpus;
@@ -26,6 +27,8 @@ mod _core {
 
     #[pymodule_export]
     use super::bigrams::{find_terms, index_tokens, term_phrase, text_grams};
+    #[pymodule_export]
+    use super::books::{KeyPattern, KeySet};
     #[pymodule_export]
     use super::budget::{Allocation, BudgetItem, BudgetLayer, allocate};
     #[pymodule_export]

@@ -28,6 +28,8 @@ _COMMANDS = {
     "cli.retrieving": "retrieve evidence",
     "cli.indexing": "index search watch doctor",
     "cli.embedding": "embed",
+    "cli.books": "import export",
+    "cli.proposing": "propose",
     "cli.serving": "serve channel",
     "code.commands": "code-index subgraph",
     "cli.trusting": "trust",

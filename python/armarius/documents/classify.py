@@ -14,6 +14,7 @@ from armarius.bounds import Kind
 from armarius.documents.front_matter import FrontMatter
 from armarius.documents.globs import glob
 from armarius.documents.numerals import (
+    appended,
     bare_number,
     chapter_number,
     parse_numeral,
@@ -22,7 +23,16 @@ from armarius.documents.numerals import (
 from armarius.documents.segments import Paragraph
 from armarius.text.scripts import HAN, HANGUL, KANA
 
-__all__ = ["CODE_SUFFIXES", "PROSE_SUFFIXES", "Kind", "classify", "number_of"]
+__all__ = [
+    "CODE_SUFFIXES",
+    "MANUSCRIPTS",
+    "NOT_READ",
+    "PROSE_SUFFIXES",
+    "Kind",
+    "classify",
+    "number_of",
+    "outside_story",
+]
 
 PROSE_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".txt", ".text"})
 _CODE = (
@@ -30,6 +40,18 @@ _CODE = (
     "swift ts tsx vue zig"
 )
 CODE_SUFFIXES = frozenset(f".{name}" for name in _CODE.split())
+
+# `status:` of front matter: written, and not yet or no longer a part of the story. `cut` is left out as a whole.
+_UNFINISHED = frozenset({"draft", "草稿"})
+
+MANUSCRIPTS = frozenset({".docx", ".odt", ".epub", ".rtf", ".fountain", ".html", ".htm", ".xhtml"})
+NOT_READ = {
+    ".pdf": "PDF is not read; export it as .docx, .epub or Markdown",
+    ".doc": "Word's old .doc is not read; save it as .docx",
+    ".scriv": "Scrivener projects are not read; compile them to .docx, .rtf or Markdown",
+    ".pages": "Pages documents are not read; export them as .docx or .epub",
+}
+"""Suffix to what to do about it."""
 
 _UNSPACED = re.compile(f"[{KANA}{HAN}{HANGUL}]")
 _PROFILE_LINE = re.compile(r"^\s*[-*+]\s*\**[^:：\n*]{1,12}\**\s*[:：]", re.MULTILINE)
@@ -62,6 +84,8 @@ def classify(
         named = front_matter.get(key)
         if isinstance(named, str) and (found := _named(named)):
             return found
+    if front_matter.get("status") in _UNFINISHED or (appended(parts.stem) and chapter_number(parts.stem) is None):
+        return "note"  # 附录, Appendix B; ch008a is prose of no number
     if chapter_number(parts.stem) is not None:
         return "chapter"
     if found := _named(parts.stem):
@@ -91,12 +115,19 @@ def _by_content(paragraphs: Sequence[Paragraph], text: str) -> Kind:
     return "note"
 
 
+def outside_story(path: str, front_matter: FrontMatter) -> bool:
+    """Whether headings of a file number no chapter of the story: an appendix, a chapter's supplement, a draft."""
+    return front_matter.get("status") in _UNFINISHED or appended(PurePosixPath(path).stem)
+
+
 def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequence[Paragraph]) -> int | None:
     """The chapter number of a chapter: front matter, marker in the file name, headings, bare number in the file name.
 
     None for other kinds, and for a file whose headings name several chapters: there each paragraph knows its own.
     """
     if kind != "chapter":
+        return None
+    if outside_story(path, front_matter):  # no second chapter of that number
         return None
     for key in ("chapter", "number", "章节", "章"):
         value = front_matter.get(key)
@@ -109,7 +140,8 @@ def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequ
     stem = PurePosixPath(path).stem
     if (number := chapter_number(stem)) is not None:
         return number
-    named = {n for p in paragraphs if p.role == "heading" and (n := chapter_number(p.heading_path[-1])) is not None}
+    titles = [p.heading_path[-1] for p in paragraphs if p.role == "heading"]
+    named = {n for title in titles if not appended(title) and (n := chapter_number(title)) is not None}
     if len(named) == 1:
         return named.pop()
     return bare_number(stem) if not named else None

@@ -15,10 +15,13 @@ import armarius._core as _core
 from armarius.config import Config, load_config
 from armarius.documents.classify import (
     CODE_SUFFIXES,
+    MANUSCRIPTS,
+    NOT_READ,
     PROSE_SUFFIXES,
     Kind,
     classify,
     number_of,
+    outside_story,
 )
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.definitions import SPLITTERS
@@ -48,7 +51,13 @@ __all__ = [
     "walk_files",
 ]
 
-_SUFFIXES = PROSE_SUFFIXES | CODE_SUFFIXES
+_SUFFIXES = PROSE_SUFFIXES | CODE_SUFFIXES | MANUSCRIPTS | NOT_READ.keys()
+_PROJECT_FOLDER = ".scriv/"
+_CUT = frozenset({"cut", "deleted", "删去", "废弃"})
+
+
+class LeftOut(Undecodable):
+    """The writer took the file out of the story."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,7 +70,7 @@ class Document:
         chapter: Number of a chapter; None for other kinds and for a file that holds several chapters.
         text: Decoded; line ends as in the file, byte order mark removed. Offsets are code points into it.
         paragraphs: In order, not overlapping; white space between them belongs to none.
-        encoding: What the bytes were decoded as.
+        encoding: What the bytes were decoded as; of a manuscript its suffix, and `text` is what was extracted.
         content_hash: BLAKE2b-128 of the bytes, hexadecimal.
     """
 
@@ -220,14 +229,19 @@ def walk_files(root: Path, config: Config, *, only: Iterable[str] = ()) -> tuple
     found, refused = _core.walk(str(root), list(config.exclude), list(only))
     stamps: list[FileStamp] = []
     skipped: list[Skipped] = []
+    projects: set[str] = set()
     for file in found:
         path = file.path.replace(os.sep, "/")
+        if _PROJECT_FOLDER in path:  # a folder that one program calls a file
+            projects.add(path[: path.index(_PROJECT_FOLDER) + len(_PROJECT_FOLDER) - 1])
+            continue
         if not _is_document_name(path):
             continue
         if reason := _refusal(path, file.size, config):
             skipped.append(Skipped(_printable(path), reason))
         else:
             stamps.append(FileStamp(path, file.size, file.stamp, file.changed_ns))
+    skipped += [Skipped(_printable(path), NOT_READ[".scriv"]) for path in projects]
     skipped += [
         Skipped(_printable(path), reason)
         for raw, reason in refused
@@ -280,13 +294,20 @@ def make_document(
     """A document from the bytes of a file; no file system involved.
 
     Raises:
-        Undecodable: Binary or in an unknown encoding; the message is the reason.
+        Undecodable: Binary, in an unknown encoding, or left out by its front matter; the message is the reason.
     """
     config = config or Config()
-    decoded = decode(data)
-    text = decoded.text
-    front_matter, body_start = parse_front_matter(text)
     suffix = PurePosixPath(path).suffix.lower()
+    if suffix in MANUSCRIPTS:
+        from armarius.documents.manuscripts.extract import extract
+
+        text, encoding = extract(path, data), suffix[1:]
+    else:
+        decoded = decode(data)
+        text, encoding = decoded.text, decoded.encoding
+    front_matter, body_start = parse_front_matter(text)
+    if front_matter.get("status") in _CUT:
+        raise LeftOut(f"status: {front_matter['status']}")
     code = suffix in CODE_SUFFIXES
     if code:
         front_matter, body_start = {}, 0
@@ -297,7 +318,7 @@ def make_document(
     if kind == "outline" and not code:
         paragraphs = split_prose(text, body_start, outline=True)
     chapter = number_of(path, kind, front_matter, paragraphs)
-    if chapter is not None:
+    if chapter is not None or outside_story(path, front_matter):
         paragraphs = [Paragraph(p.index, p.start, p.end, p.heading_path, p.role, chapter) for p in paragraphs]
     return Document(
         path=path,
@@ -307,7 +328,7 @@ def make_document(
         text=text,
         paragraphs=tuple(paragraphs),
         front_matter=front_matter,
-        encoding=decoded.encoding,
+        encoding=encoding,
         content_hash=hashlib.blake2b(data, digest_size=16).hexdigest(),
     )
 
@@ -331,7 +352,7 @@ def _refusal(path: str, size: int, config: Config) -> str:
         return "file name is not valid Unicode"
     if size > config.max_bytes:
         return f"too large: {size} bytes, documents.max_bytes is {config.max_bytes}"
-    return ""
+    return NOT_READ.get(PurePosixPath(path).suffix.lower(), "")
 
 
 def _printable(path: str) -> str:

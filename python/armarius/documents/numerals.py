@@ -7,7 +7,7 @@ import re
 import unicodedata
 from functools import cache
 
-__all__ = ["CHAPTER_WORDS", "NUMERAL", "bare_number", "chapter_number", "parse_numeral", "volume_number"]
+__all__ = ["CHAPTER_WORDS", "NUMERAL", "appended", "bare_number", "chapter_number", "parse_numeral", "volume_number"]
 
 _DIGITS = {
     c: i
@@ -68,6 +68,16 @@ def _volume_patterns() -> tuple[re.Pattern[str], ...]:
     return (
         re.compile(rf"第\s*({NUMERAL})\s*[卷部篇]|^卷\s*({NUMERAL})(?:\b|$)"),
         re.compile(rf"(?<![^\W\d_])(?:part|volume|vol|book|act|tome|teil|band)[\s._-]+({NUMERAL})", re.IGNORECASE),
+    )
+
+
+@cache
+def _appended_pattern() -> re.Pattern[str]:
+    return re.compile(
+        rf"附[录錄記记]|[补補]遗|補遺|第\s*{NUMERAL}\s*[章回话話]\s*(?:附|之?[补補])(?=$|[\s._\-—：:）)\d一二三四五])"
+        r"|(?<![^\W\d_])(?:appendix|appendices|addendum|addenda)(?![^\W\d_])"
+        rf"|(?<![^\W\d_])(?:{CHAPTER_WORDS}|chap|ch|ep)[\s._#-]*\d{{1,5}}[a-z](?![^\W_])",
+        re.IGNORECASE,
     )
 
 
@@ -132,6 +142,11 @@ def _spelled(text: str) -> int | None:
             return None
         value, last = value + number, number if number >= 20 else 1
     return value
+
+
+def appended(text: str) -> bool:
+    """Whether a name is of what is added and is no chapter of its own: ch008a, 第八章附, 附录二, Appendix B."""
+    return _appended_pattern().search(unicodedata.normalize("NFKC", text)) is not None
 
 
 def chapter_number(text: str) -> int | None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Self
 
 from armarius.assembly.fit.cached_counter import Counter
 from armarius.assembly.request import CounterFor
+from armarius.books.asking import AskBooks
+from armarius.books.importing import Importing
 from armarius.code.index import CodeIndex
 from armarius.embedders.protocol import Embedder
 from armarius.engine.build import NO_EMBEDDER, build
@@ -54,6 +56,8 @@ class ContextEngine:
         codex: Entities and relations: list all, create, update, delete; kept in `.armarius/codex.toml`.
         memories: What has been learnt: list, create, update, delete; kept in `.armarius/memories.toml`.
         constraints: What every prompt states: list, create, update, delete; kept in `.armarius/constraints.toml`.
+        books: Lorebooks by id: entries, export, profiles, edits; kept under `.armarius/books/`.
+        importing: `preview` and `add` of lorebooks, cards, modules, vaults and exports.
         graph: The graph that was given or configured; else the project's own: entities and relations of its files.
             `armarius.open(other).graph.snapshot().load_into(engine.graph)` copies a project into it.
     """
@@ -99,6 +103,8 @@ class ContextEngine:
         self.codex = parts.project.codex
         self.memories = parts.project.memories
         self.constraints = parts.project.constraints
+        self.books = parts.project.books
+        self.importing = Importing(parts.project.books)
         self.graph = parts.graph
 
     @property
@@ -158,10 +164,14 @@ class ContextEngine:
     excerpt = verb_of("_parts.questions", Questions.excerpt)
     evidence = verb_of("_parts.questions", Questions.evidence)
     """Everything the project says about an entity, or about one attribute of it; competing statements marked."""
+    propose = verb_of("_parts.questions", Questions.propose)
+    """People, places and things that the chapters name and no profile describes; nothing is made of them."""
     entities = verb_of("_parts.questions", Questions.entities)
     documents = verb_of("_parts.questions", Questions.documents)
     document = verb_of("_parts.questions", Questions.document)
 
+    active = verb_of("_parts.project.lore.asked", AskBooks.active)
+    """The lorebook entries that are active for messages or a text, in order; and those that were close."""
     similar = verb_of("recall", ProjectRecall.similar)
     """The paragraphs nearest to a question in meaning, best first."""
     reembed = verb_of("recall", ProjectRecall.reembed)

@@ -9,6 +9,7 @@ from armarius.codex.visible import shown_of, visible
 from armarius.documents.document import Document, Documents
 from armarius.engine.rewords import Rewords
 from armarius.hits import Hit, Hits
+from armarius.names.proposed import ProposedName, propose_names
 from armarius.project import Project
 from armarius.retrieval.contradictions.detect import said_of
 from armarius.retrieval.contradictions.statements import Statement
@@ -164,6 +165,29 @@ class Questions:
     def entities(self) -> tuple[Entity, ...]:
         """Every known entity, by whichever file."""
         return self._project.view().codex.entities
+
+    def propose(self, *, least: int = 10, known: bool = False) -> tuple[ProposedName, ...]:
+        """People, places and things that the chapters name and no profile describes; nothing is made of them.
+
+        Args:
+            least: How often a name must be written.
+            known: Also those that are described.
+
+        Returns:
+            Most written first, with likely aliases, the first place, and what speaks for each.
+
+        Raises:
+            ValueError: `least` is below 2.
+
+        Cost: reads every chapter: about 3 s for 800,000 Chinese characters, 1 s for 180,000 English words.
+        """
+        if least < 2:
+            raise ValueError(f"least must be >= 2, got {least}")
+        view = self._project.view()
+        chapters = [one for one in view.documents.values() if one.kind == "chapter"]
+        story = chapters or [one for one in view.documents.values() if one.kind != "code"]
+        described = [] if known else [name for one in view.codex.entities for name in (one.name, *one.aliases)]
+        return propose_names([(one.path, one.text) for one in story], known=described, least=least)
 
     def documents(self) -> Documents:
         """Every document of the project, by path."""

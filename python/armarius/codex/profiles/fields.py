@@ -10,8 +10,12 @@ _BOLD = re.compile(
 _PLAIN = re.compile(r"^(?P<key>[^:：|。！？!?“”\"「」『』，,；;]{1,40}?)\s*[:：]{1,2}(?!//)\s*(?P<value>.*)$")
 _CLOCK = re.compile(r"^[^:：]*\d[:：]\d")
 # Bounded: a line of ten thousand opening brackets would be looked through from each of them.
-_LINK = re.compile(r"!?\[\[(?:[^\]|]{0,300}\|)?([^\]|]{1,300})\]\]|(?<!!)\[([^\]]{0,300})\]\([^)\s]{0,2000}\)")
-_IMAGE = re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,2000}\)")
+_LINK = re.compile(
+    r"\[\[(?:[^\]|]{0,300}\|([^\]|]{1,300})|([^\]|#]{1,300})(?:#[^\]|]{0,300})?)\]\]"
+    r"|(?<!!)\[([^\]]{0,300})\]\([^)\s]{0,2000}\)"
+)
+# An image, and what a vault embeds of another note: neither is said here.
+_IMAGE = re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,2000}\)|!\[\[[^\]]{0,300}\]\]")
 _MARKUP = re.compile(r"\*\*|__|~~|`")
 
 
@@ -56,7 +60,7 @@ class Section:
 
 def clean(text: str) -> str:
     """`text` without inline markup: bold marks, code marks, links and wiki links reduced to what they show."""
-    text = _LINK.sub(lambda match: match[1] or match[2], _IMAGE.sub("", text))
+    text = _LINK.sub(lambda match: match[1] or match[2] or match[3] or "", _IMAGE.sub("", text))
     return _MARKUP.sub("", text).strip(" \t　")
 
 

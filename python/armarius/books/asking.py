@@ -1,0 +1,96 @@
+"""The books of a project, asked: which entries are active for messages, a text, a story."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from armarius.books.activate import Activator, scan_of
+from armarius.books.active.result import Activation
+from armarius.books.active.scan import Message
+from armarius.books.active.state import State
+from armarius.books.shelf import Books
+from armarius.text.tokens import TokenCounter
+
+__all__ = ["AskBooks"]
+
+
+class AskBooks:
+    """Searches the books of a project; their keys are made ready once. Threads may share it.
+
+    Args:
+        books: Of the project.
+    """
+
+    def __init__(self, books: Books) -> None:
+        self.books = books
+        self.activator = Activator()
+
+    def active(
+        self,
+        *,
+        messages: Sequence[Message | Mapping[str, Any] | str] = (),
+        text: str = "",
+        story: str | tuple[str, Sequence[str]] = "",
+        books: Sequence[str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        turn: int | None = None,
+        rolls: Sequence[float] = (),
+        state: State | None = None,
+        character: str = "",
+        user: str = "",
+        trigger: str = "normal",
+        tags: Sequence[str] = (),
+        sources: Mapping[str, str] | None = None,
+        greeting: int | None = None,
+        model: str | None = None,
+        budget: int | None = None,
+    ) -> Activation:
+        """The lorebook entries that are active, in order, with book, place and reason; and those that were close.
+
+        Args:
+            messages: Of a chat, oldest first: `{"name", "text"}`, `{"role", "content"}` or a text.
+            text: Instead, the text of a story.
+            story: Instead, opening and actions; or the id of a book whose file holds a story.
+            books: Ids; None is all of the project that are not switched off.
+            settings: Of the programs whose rules the books follow, by their own names, as `world_info_depth`.
+            turn: Its number, part of the seed of draws; None is the number of messages.
+            rolls: Draws from 0 to 1, used up in turn; then they are made from book, entry and turn.
+            state: What the turn before answered; None replays it from the messages.
+            character: `{{char}}`; when not given, the character of the card that is among the books.
+            user: `{{user}}`; messages of this name end a turn when state is replayed.
+            trigger: Kind of generation: `normal`, `continue`, `swipe`, ….
+            tags: Of the character.
+            sources: Other texts that entries may search: `persona`, `character`, `scenario`, `memory`, ….
+            greeting: Number of the opening message.
+            model: Decides how tokens are counted; None estimates.
+            budget: Tokens for entries; None as each profile says.
+
+        Raises:
+            UnknownId: No such book.
+            ContractError: An argument of the wrong kind, or a setting that no profile here knows.
+
+        Cost: one pass over what is searched, whatever the books hold.
+        """
+        chosen = [self.books[one] for one in books] if books is not None else list(self.books.values())
+        told: tuple[str, Sequence[str]] | None
+        if isinstance(story, str):
+            held = self.books[story].settings.get("story") if story in self.books else None
+            told = held or ((story, ()) if story else None)
+        else:
+            told = story
+        counter = TokenCounter.for_model(model) if model else TokenCounter.estimate()
+        scan = scan_of(
+            messages=messages,
+            text=text,
+            story=told,
+            settings=settings,
+            turn=turn,
+            character=character or next((str(book.settings.get("character", "")) for book in chosen), ""),
+            user=user,
+            trigger=trigger,
+            tags=tags,
+            sources=sources,
+            greeting=greeting,
+            count=counter.count,
+            budget=budget,
+        )
+        return self.activator.search(chosen, scan, rolls=rolls, state=state)

@@ -1,0 +1,105 @@
+"""JSON as it was written: parsed within limits, written back in its own manner."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from armarius.books.limits import MAX_DEPTH, MAX_OBJECTS, check_size
+from armarius.errors import BookError
+
+__all__ = ["Manner", "dump", "load"]
+
+_BOM = b"\xef\xbb\xbf"
+_INDENT = re.compile(r"\A\s*[\[{]\r?\n([ \t]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a JSON text was laid out.
+
+    Attributes:
+        indent: Of its second line; None for a text without lines.
+        tight: No space behind `,` and `:`.
+        bom: A byte order mark stood before it.
+        end: White space behind it.
+    """
+
+    indent: str | None = None
+    tight: bool = False
+    bom: bool = False
+    end: str = ""
+
+
+def load(data: bytes, name: str) -> tuple[Any, Manner]:
+    """A JSON text and its manner; numbers keep their kind, integers their size.
+
+    Raises:
+        BookError: Too large, too deep, not UTF-8, not JSON; with the place.
+
+    Cost: three passes over the text, one of them the parser's.
+    """
+    check_size(len(data), name)
+    bom = data.startswith(_BOM)
+    if data.count(b"{") + data.count(b"[") > MAX_OBJECTS:
+        raise BookError(f"{name}: more than {MAX_OBJECTS:,} lists and objects")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BookError(f"{name}: not UTF-8 text at byte {error.start}") from None
+    try:
+        tree = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise BookError(f"{name}: not JSON: {error.msg} in line {error.lineno}") from None
+    except RecursionError:
+        raise BookError(f"{name}: nested more than {MAX_DEPTH} deep") from None
+    except ValueError as error:
+        raise BookError(f"{name}: not JSON: {error}") from None
+    if isinstance(tree, dict | list) and _too_deep(tree):
+        raise BookError(f"{name}: nested more than {MAX_DEPTH} deep")
+    indent = _INDENT.match(text)
+    stripped = text.rstrip()
+    manner = Manner(
+        indent=indent[1] if indent else None,
+        tight=indent is None and '": ' not in text[:4096],
+        bom=bom,
+        end=text[len(stripped) :],
+    )
+    return tree, manner
+
+
+def dump(tree: Any, manner: Manner = Manner(indent="  ", end="\n")) -> bytes:  # noqa: ANN401
+    """A tree as bytes. Lone surrogates, which UTF-8 cannot hold, are written as escapes.
+
+    Raises:
+        BookError: It holds what JSON cannot, or is nested too deeply.
+    """
+    separators = (",", ":") if manner.tight else (",", ": ") if manner.indent is not None else (", ", ": ")
+    try:
+        text = json.dumps(tree, ensure_ascii=False, indent=manner.indent, separators=separators, allow_nan=False)
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            data = json.dumps(tree, indent=manner.indent, separators=separators, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BookError(f"cannot be written as JSON: {error}") from None
+    return (_BOM if manner.bom else b"") + data + manner.end.encode()
+
+
+def _too_deep(tree: Any) -> bool:  # noqa: ANN401
+    """Whether lists and objects are nested deeper than is read; looked at level by level."""
+    level = [tree]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _no_constant(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON value")

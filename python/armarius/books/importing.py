@@ -1,0 +1,167 @@
+"""Files brought into a project: a preview, then the book; the same file again is an update, not a second book."""
+
+from dataclasses import dataclass, replace
+from os import PathLike
+
+from armarius.books.book import Book, slug
+from armarius.books.edits import applied
+from armarius.books.formats.format import ProfileName
+from armarius.books.losses import Conflict, Loss
+from armarius.books.opening import file_bytes, read_book
+from armarius.books.record import Entry
+from armarius.books.shelf import Books, edits_of
+
+__all__ = ["ImportReport", "Importing", "Proposal"]
+
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An entity that entries are about, for the user to accept with `engine.codex.create`.
+
+    Attributes:
+        name: As the entry is called.
+        aliases: Plain keys that look like names.
+        type: What the format says, "" when it says nothing.
+        description: The text of the first entry.
+        entries: Ids of the entries about it.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    type: str
+    description: str
+    entries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import is, or would be.
+
+    Attributes:
+        book: With its profile; in the project unless this is a preview.
+        entries: Of the book.
+        losses: What has no effect here, what was repaired, what disagrees: path, value, reason.
+        conflicts: Fields that were changed here and in the file since the last import; ours stay.
+        kind: `new`, `update`, or `same` when the very file is there already.
+        entities: Proposed from names and keys; none is made.
+        kept: Whether it is in the project now.
+    """
+
+    book: Book
+    losses: tuple[Loss, ...]
+    conflicts: tuple[Conflict, ...]
+    kind: str
+    entities: tuple[Proposal, ...]
+    kept: bool
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Of the book."""
+        return self.book.entries
+
+
+class Importing:
+    """`engine.importing`: lorebooks, cards, modules, vaults and exports into the project.
+
+    Args:
+        books: Where they are kept.
+    """
+
+    def __init__(self, books: Books) -> None:
+        self._books = books
+
+    def preview(
+        self, source: bytes | str | PathLike[str], *, name: str = "", profile: ProfileName | None = None
+    ) -> ImportReport:
+        """What `add` would do; nothing is written. Arguments and errors as there."""
+        return self._report(source, name, profile)[0]
+
+    def add(
+        self, source: bytes | str | PathLike[str], *, name: str = "", profile: ProfileName | None = None
+    ) -> ImportReport:
+        """Bring a book in; again, it is an update under the same id.
+
+        Args:
+            source: A path, or the bytes of a file; a folder of notes is a vault.
+            name: Of the file, when bytes are given.
+            profile: Whose rules decide; None is what the file is of, or what was chosen before.
+
+        Raises:
+            BookError: Nothing that is known, damaged as a whole, or above a limit.
+            StoreFull: It cannot be written.
+
+        Cost: linear in the size of the file; two durable writes.
+        """
+        report, data = self._report(source, name, profile)
+        if report.kind == "same":
+            return replace(report, kept=True)
+        return replace(report, book=self._books.put(report.book, data), kept=True)
+
+    def _report(
+        self, source: bytes | str | PathLike[str], name: str, profile: ProfileName | None
+    ) -> tuple[ImportReport, bytes]:
+        data, file = file_bytes(source)
+        file = name or file
+        book = read_book(data, name=file, profile=profile)
+        before = self._known(book, file)
+        conflicts: list[Conflict] = []
+        losses = list(book.losses)
+        kind = "new"
+        if before is None:
+            book = self._under_free_id(book)
+        else:
+            kind = "update"
+            if before.container is not None and before.container.data == data and profile in (None, before.profile):
+                kind = "same"
+            base = {entry.id: entry for entry in before.read}
+            book = read_book(data, name=file, profile=profile or before.profile, id_=before.id)
+            entries, conflicts, more = applied(book.read, edits_of(before), base, before.id)
+            losses += more
+            book = replace(
+                book, entries=entries, name=before.name, rules=before.rules, switched_off=before.switched_off
+            )
+        return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposals(book), False), data
+
+    def _known(self, book: Book, file: str) -> Book | None:
+        """The book that this file was imported as before: same file name or name, same format."""
+        same = [one for one in self._books.values() if one.format == book.format]
+        return next((one for one in same if one.file == file and slug(one.name) == slug(book.name)), None) or next(
+            (one for one in same if one.id == book.id), None
+        )
+
+    def _under_free_id(self, book: Book) -> Book:
+        """The book under an id that no other has: books of one name are several."""
+        if book.id not in self._books:
+            return book
+        number = 2
+        while f"{book.id}-{number}" in self._books:
+            number += 1
+        id_ = f"{book.id}-{number}"
+        entries = tuple(replace(entry, book=id_) for entry in book.entries)
+        return replace(book, id=id_, entries=entries, read=entries)
+
+
+def proposals(book: Book) -> tuple[Proposal, ...]:
+    """Entities that the entries of a book may be about: those whose name is one of their keys, or has a type."""
+    found: dict[str, Proposal] = {}
+    for entry in book.entries:
+        keys = [key.text.strip() for key in entry.match.keys if key.kind == "plain" and _like_a_name(key.text)]
+        name = entry.name.strip()
+        if not _like_a_name(name) or (name not in keys and not entry.type):
+            continue
+        aliases = tuple(dict.fromkeys(key for key in keys if key != name))
+        before = found.get(name)
+        if before is None:
+            found[name] = Proposal(name, aliases, entry.type, entry.text, (entry.id,))
+        else:
+            merged = tuple(dict.fromkeys((*before.aliases, *aliases)))
+            found[name] = replace(before, aliases=merged, entries=(*before.entries, entry.id))
+    return tuple(found.values())
+
+
+def _like_a_name(text: str) -> bool:
+    text = text.strip()
+    cased = text[:1].isupper() or not text[:1].isascii()
+    return 0 < len(text) <= _LONGEST_NAME and cased and any(char.isalpha() for char in text)

@@ -1,0 +1,309 @@
+"""What a lorebook is made of here: `Book` and `Entry`, beside the entities.
+
+An entry is no entity: real books hold several entries about one person, with the same keys, and rules with none. An
+entry may point to an entity. Its parts say when it is found (`match`), what wakes it (`wake`), by what luck (`chance`)
+and when (`timing`), how it is kept and ordered (`share`), where it goes (`place`) and for whom (`scope`). Everything is
+immutable: `dataclasses.replace` makes a changed one, `Book.with_entry` a book that holds it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from armarius.codex.model import ContextLevel
+
+__all__ = [
+    "LEAVES",
+    "Chance",
+    "Condition",
+    "Decorator",
+    "Entry",
+    "EntrySource",
+    "Key",
+    "Matching",
+    "Place",
+    "Range",
+    "Scope",
+    "Share",
+    "Timing",
+    "Wake",
+    "value_of",
+]
+
+KeyKind = Literal["plain", "regex", "wildcard"]
+How = Literal["any", "all", "none", "not_all"]
+Boundary = Literal["auto", "word", "substring"]
+Slot = Literal[
+    "before", "after", "note_top", "note_bottom", "at_depth", "examples_before", "examples_after", "outlet", "key"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key as it was written.
+
+    Attributes:
+        text: A regular expression keeps its slashes and flags: `/dra.on/i`.
+        kind: `wildcard`: `*` is any run of word characters and `?` exactly one.
+    """
+
+    text: str
+    kind: KeyKind = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A second list of keys: any, all or none of them must be there, or not all."""
+
+    how: How
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """How far back the text is searched; 0 finds nothing where the unit is messages."""
+
+    count: int
+    unit: Literal["messages", "characters", "actions", "tokens"] = "messages"
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """When an entry is found.
+
+    Attributes:
+        keys: Any of them.
+        require: Each of these conditions besides.
+        case: Whether case counts; None as the book or the profile says.
+        boundary: What stands at the ends of a key; None as the book or the profile says.
+        range: How far back; None as the book or the profile says.
+        sources: Other texts that are searched too: `persona`, `character`, `personality`, `depth_prompt`, `scenario`,
+            `creator_notes`, `memory`, `note`.
+        patterns: Every key is an expression, with or without slashes; None where the slashes say so.
+    """
+
+    keys: tuple[Key, ...] = ()
+    require: tuple[Condition, ...] = ()
+    case: bool | None = None
+    boundary: Boundary | None = None
+    range: Range | None = None
+    sources: tuple[str, ...] = ()
+    patterns: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """Who wakes an entry and whom it wakes.
+
+    Attributes:
+        by_text: The searched text does.
+        by_entries: The text of other active entries does; None as the book says.
+        wakes_others: Its own text wakes others; None as the book says.
+        level: Woken by entries only, from this round of them on; 0 is also by the text.
+    """
+
+    by_text: bool = True
+    by_entries: bool | None = None
+    wakes_others: bool | None = None
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """Luck and rivals.
+
+    Attributes:
+        probability: Percent; None always.
+        groups: One entry of each group is active.
+        weight: In the draw of its group.
+        preferred: Wins its group without a draw.
+        scored: The most keys found win the group; None as the profile says.
+    """
+
+    probability: float | None = None
+    groups: tuple[str, ...] = ()
+    weight: float = 100
+    preferred: bool = False
+    scored: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When an entry may be active, in messages.
+
+    Attributes:
+        delay: Not while there are fewer messages.
+        sticky: Stays active for so many more messages.
+        cooldown: Then is not active for so many.
+        after: Only after so many messages, as the engine of the profile counts them.
+        every: Only every so many.
+        once: Never again after it was active.
+        keep: Always after it was active.
+    """
+
+    delay: int | None = None
+    sticky: int | None = None
+    cooldown: int | None = None
+    after: int | None = None
+    every: int | None = None
+    once: bool = False
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Order and budget.
+
+    Attributes:
+        order: A higher one stands later.
+        keep_priority: A lower one is left out first; None as `order`.
+        max_tokens: Of its text.
+        max_share: Likewise, as a share of the budget.
+        reserved: Tokens kept free for it; below or equal 1 a share.
+        exempt: Enters a full budget too.
+        trim: What is cut when it is too long: `end` or `start` or `none`, with the unit.
+        prefix: Stands before its text, and survives trimming.
+        suffix: Behind it.
+    """
+
+    order: float = 100
+    keep_priority: float | None = None
+    max_tokens: int | None = None
+    max_share: float | None = None
+    reserved: float = 0
+    exempt: bool = False
+    trim: tuple[str, str] | None = None
+    prefix: str = ""
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an active entry goes; the table in docs/lorebooks.md says what that is in a prompt of four layers.
+
+    Attributes:
+        slot: `before` and `after` the character, `at_depth` messages from the end, …; "" as the profile says.
+        depth: Messages from the end, or lines; negative from the end where the format counts so.
+        role: `system`, `user` or `assistant`.
+        name: Of an outlet, or an address of the format's own.
+    """
+
+    slot: Slot | Literal[""] = ""
+    depth: int | None = None
+    role: str = "system"
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """For whom and for what an entry may be active; empty is for everything.
+
+    Attributes:
+        characters: Names of characters.
+        tags: Of characters.
+        excluding: Those are the ones it is not for.
+        triggers: Kinds of generation.
+        greeting: Number of the opening message.
+    """
+
+    characters: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    excluding: bool = False
+    triggers: tuple[str, ...] = ()
+    greeting: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decorator:
+    """A line `@@name a,b` at the top of an entry's text: a setting of the entry, never sent.
+
+    Attributes:
+        fallback: It was written `@@@name`: tried when the one before was not accepted.
+    """
+
+    name: str
+    args: tuple[str, ...] = ()
+    fallback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EntrySource:
+    """Where an entry comes from: format, file, and the path to it inside."""
+
+    format: str
+    file: str = ""
+    path: tuple[str | int, ...] = ()
+
+
+_MATCHING, _WAKE, _CHANCE, _TIMING = Matching(), Wake(), Chance(), Timing()
+_SHARE, _PLACE, _SCOPE, _SOURCE = Share(), Place(), Scope(), EntrySource("armarius")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a lorebook.
+
+    Attributes:
+        id: Unique in its book; from the format where it has one, never from the position then.
+        name: For people; never sent.
+        text: What is sent, without decorators.
+        level: `always`, `when_detected`, `manual_only` (nothing but the caller wakes it) or `never`.
+        entity: Id of the entity it is about, if any.
+        book: Id of its book.
+        folder: The writer's own division.
+        type: What kind of thing it is about, where the format says so.
+        decorators: The settings at the top of the text, in order; the profile says which have an effect.
+        original: The object it was read from, verbatim; not to be changed.
+    """
+
+    id: str
+    name: str = ""
+    text: str = ""
+    level: ContextLevel = "when_detected"
+    entity: str | None = None
+    book: str = ""
+    folder: str = ""
+    type: str = ""
+    decorators: tuple[Decorator, ...] = ()
+    match: Matching = _MATCHING
+    wake: Wake = _WAKE
+    chance: Chance = _CHANCE
+    timing: Timing = _TIMING
+    share: Share = _SHARE
+    place: Place = _PLACE
+    scope: Scope = _SCOPE
+    source: EntrySource = _SOURCE
+    original: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False, hash=False)
+
+    def changed(self, **values: Any) -> "Entry":  # noqa: ANN401 - each value has the type of its field
+        """A copy with other values; `match__keys=(…)` changes a part's field.
+
+        Raises:
+            TypeError: There is no such field.
+        """
+        whole = {name: value for name, value in values.items() if "__" not in name}
+        for name, value in values.items():
+            if "__" in name:
+                part, _, leaf = name.partition("__")
+                whole[part] = replace(whole.get(part, getattr(self, part)), **{leaf: value})
+        return replace(self, **whole)
+
+
+def _leaves() -> tuple[str, ...]:
+    parts = {
+        "match": Matching, "wake": Wake, "chance": Chance, "timing": Timing, "share": Share, "place": Place,
+        "scope": Scope,
+    }  # fmt: skip
+    plain = ("name", "text", "level", "entity", "folder", "type")
+    return plain + tuple(f"{part}.{leaf}" for part, made in parts.items() for leaf in made.__slots__)  # type: ignore[attr-defined]
+
+
+LEAVES: tuple[str, ...] = _leaves()
+"""Every field that says something, dotted: what an edit may change and an export must express."""
+
+
+def value_of(entry: Entry, leaf: str) -> Any:  # noqa: ANN401 - each leaf has its own type
+    """The value of a dotted field."""
+    part, _, name = leaf.partition(".")
+    value = getattr(entry, part)
+    return getattr(value, name) if name else value

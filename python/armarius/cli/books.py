@@ -1,0 +1,178 @@
+"""`armarius import` and `armarius export`: lorebooks, cards, vaults and manuscripts in and out of a project.
+
+armarius import card.png lore.json --into novel/          # what it is, and what has no effect; nothing is written
+armarius import card.png lore.json --into novel/ --yes
+armarius export novel/ --book eldoria --as sillytavern > lore.json
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from armarius.books.export import EXPORTS
+from armarius.books.importing import Importing, ImportReport
+from armarius.books.losses import Conflict, Loss
+from armarius.books.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
+from armarius.books.shelf import Books
+from armarius.cli.terminal import note, plain, show_json
+from armarius.errors import ArmariusError, BookError
+from armarius.files import write_atomic
+from armarius.files.paths import project_folder
+
+__all__ = ["add_commands"]
+
+_SHOWN = 12
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add both commands."""
+    bring = subparsers.add_parser(
+        "import",
+        help="bring lorebooks, cards, vaults and manuscripts into a project",
+        description="Shows first what each file is, its entries, what has no effect here, and conflicts with what was "
+        "imported before. Nothing is written without --yes.",
+    )
+    bring.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a file, or a folder of notes")
+    bring.add_argument("--into", type=Path, required=True, metavar="PROJECT", help="the project folder")
+    bring.add_argument("--profile", help="whose rules decide over the book, instead of those of its program")
+    bring.add_argument("--yes", action="store_true", help="import; without it nothing is written")
+    bring.add_argument("--json", action="store_true", help="the whole report, every loss and conflict")
+    bring.set_defaults(run=_import)
+    give = subparsers.add_parser(
+        "export",
+        help="give a book back, as it came or as another format",
+        description="Writes the book to standard output; what the format cannot say is told on standard error.",
+    )
+    give.add_argument("path", type=Path, help="the project folder")
+    give.add_argument("--book", required=True, metavar="NAME", help="id or name of the book")
+    give.add_argument("--as", dest="to", choices=EXPORTS, help="the format (default: what it came in)")
+    give.add_argument("--out", type=Path, metavar="FILE", help="write it there instead")
+    give.add_argument("--all", action="store_true", help="every loss, not only the first ones")
+    give.set_defaults(run=_export)
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    root = project_folder(arguments.into)
+    importing = Importing(Books(root))
+    reports: list[dict[str, Any]] = []
+    failed = 0
+    for file in arguments.files:
+        try:
+            if is_manuscript(file):
+                manuscript = import_manuscript(file, root, write=arguments.yes)
+                reports.append(plain(manuscript))
+                if not arguments.json:
+                    print("\n".join(_manuscript_lines(manuscript)))
+                continue
+            report = _one(importing, file, arguments.profile, write=arguments.yes)
+        except BookError as error:
+            failed += 1
+            reports.append({"file": file.name, "error": str(error)})
+            if not arguments.json:
+                note(f"armarius: {error}")
+            continue
+        reports.append(_wire(file.name, report))
+        if not arguments.json:
+            print("\n".join(_lines(file.name, report)))
+    if arguments.json:
+        show_json({"written": bool(arguments.yes), "files": reports})
+    elif not arguments.yes and failed < len(reports):
+        note("nothing was written; --yes imports")
+    return 2 if failed else 0
+
+
+def _one(importing: Importing, file: Path, profile: Any, *, write: bool) -> ImportReport:  # noqa: ANN401
+    from typing import get_args
+
+    from armarius.books.formats.format import ProfileName
+
+    if profile is not None and profile not in get_args(ProfileName):
+        raise ArmariusError(f"--profile: expected one of {', '.join(get_args(ProfileName))}, got {profile!r}")
+    return (importing.add if write else importing.preview)(file, profile=profile)
+
+
+def _lines(name: str, report: ImportReport) -> list[str]:
+    """A report for a terminal."""
+    book = report.book
+    levels = {level: sum(1 for entry in book if entry.level == level) for level in ("always", "manual_only", "never")}
+    said = ", ".join(f"{count} {level}" for level, count in levels.items() if count)
+    lines = [
+        f"{name}: {book.format}, {len(book)} entries{f' ({said})' if said else ''}",
+        f"  {report.kind}: book {book.id!r}, rules of {book.profile}",
+    ]
+    for entry in book.entries[:_SHOWN]:
+        keys = ", ".join(key.text for key in entry.match.keys[:6]) or "no keys"
+        lines.append(f"  · {entry.name or entry.id}: {keys}")
+    if len(book) > _SHOWN:
+        lines.append(f"  · … {len(book) - _SHOWN} more")
+    lines += _rows("kept, without effect or repaired", report.losses)
+    lines += _rows("changed here and in the file; ours stay", report.conflicts)
+    if report.entities:
+        lines.append(f"  could be entities: {', '.join(one.name for one in report.entities[:_SHOWN])}")
+    return lines
+
+
+def _manuscript_lines(report: ManuscriptReport) -> list[str]:
+    lines = [f"{report.file}: a manuscript, {len(report.chapters)} chapters"]
+    for one in report.chapters[:_SHOWN]:
+        state = {"new": "", "same": " (there already)", "other": " (another text is there; left as it is)"}[one.state]
+        lines.append(f"  · {one.path}: {one.title or 'before the first heading'}, {len(one.text):,} characters{state}")
+    if len(report.chapters) > _SHOWN:
+        lines.append(f"  · … {len(report.chapters) - _SHOWN} more")
+    if report.kept:
+        lines.append(f"  the file itself is kept as {report.kept}")
+    return lines
+
+
+def _rows(title: str, rows: Sequence[Loss | Conflict], limit: int = _SHOWN) -> list[str]:
+    if not rows:
+        return []
+    lines = [f"  {title} ({len(rows)}):"]
+    for row in rows[:limit]:
+        text = str(row) if isinstance(row, Loss) else f"{row.entry}.{row.field}: {row.ours!r}, the file {row.theirs!r}"
+        lines.append(f"    {' '.join(text.split())[:200]}")
+    if len(rows) > limit:
+        lines.append(f"    … {len(rows) - limit} more, all with --json")
+    return lines
+
+
+def _wire(name: str, report: ImportReport) -> dict[str, Any]:
+    book = report.book
+    return {
+        "file": name,
+        "kind": report.kind,
+        "book": {"id": book.id, "name": book.name, "format": book.format, "profile": book.profile},
+        "entries": [
+            {
+                "id": entry.id,
+                "name": entry.name,
+                "level": entry.level,
+                "keys": [key.text for key in entry.match.keys],
+                "folder": entry.folder,
+            }
+            for entry in book
+        ],
+        "losses": [{"path": row.path, "value": row.value, "reason": row.reason} for row in report.losses],
+        "conflicts": [row._asdict() for row in report.conflicts],
+        "entities": [
+            {"name": one.name, "aliases": one.aliases, "type": one.type, "entries": one.entries}
+            for one in report.entities
+        ],
+        "kept": report.kept,
+    }
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    book = Books(project_folder(arguments.path))[arguments.book]
+    done = book.exported(arguments.to)
+    for line in _rows("the format cannot say", done.losses, len(done.losses) if arguments.all else _SHOWN):
+        note(line.strip() if line.startswith("  the") else line)
+    if arguments.out is not None:
+        write_atomic(arguments.out, done.data, make=False)
+        note(f"wrote {arguments.out}")
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(done.data)
+    return 0

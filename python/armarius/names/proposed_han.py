@@ -1,0 +1,155 @@
+"""Names in Chinese text: characters that hold together, stand where subjects stand, act, or are gone to."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from armarius.names.lexicon import letters, words
+from armarius.names.raw_name import RawName
+
+__all__ = ["han_names"]
+
+_RUN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
+_LONGEST = 4
+# How much more often characters stand together than by chance, at the least cut inside.
+_TOGETHER = 12.0
+# Bits of surprise about what stands beside it; a part of a word has a fixed neighbour.
+_FREE = 1.6
+_WHOLE = 0.6  # of the occurrences of a part, so many inside one longer name: it is only a part
+_ACTS = 0.06  # of its occurrences, so many act: a person
+_STARTS = 0.22  # so many stand where a clause begins
+_MET = frozenset("和与见给对同跟向把被叫请")
+_MEETS = 0.02  # without a family name, so many are met or spoken to: an adverb is not
+_GONE_TO = 0.16  # so many behind a verb of going or being somewhere: a place
+_BOUND = "的了着过们是不在有就也都又很把被个这那么吗呢吧啊呀些"
+# In a name, and far oftener not: such a candidate must act much.
+_BEFORE = frozenset("那这向和与虽且待又同跟叫见把被对给")
+_COUNTED = frozenset("大二三四五六七八九十小老")
+_SOFT = frozenset("之才以于同儿子一")
+
+
+def han_names(texts: Sequence[str], least: int) -> list[RawName]:
+    """Names of two to four characters, each form with its count. Cost: three passes over the text."""
+    runs = [run for text in texts for run in _RUN.findall(text)]
+    singles = Counter("".join(runs))
+    total = sum(singles.values())
+    if total < 1_000:
+        return []
+    grams: Counter[str] = Counter()
+    for run in runs:
+        for size in range(2, _LONGEST + 1):
+            grams.update(run[at : at + size] for at in range(len(run) - size + 1))
+    barred = (letters("han", "function") | frozenset(_BOUND)) - _SOFT
+    acts, no_end = letters("han", "acts"), letters("han", "no_end")
+    no_name = words("han", "no_name")
+    candidates = {
+        gram
+        for gram, count in grams.items()
+        if count >= least
+        and not barred.intersection(gram[1:])
+        and (gram[0] not in barred or gram[0] in letters("han", "surnames"))
+        and gram[-1] not in acts
+        and gram[-1] not in no_end
+        and gram not in no_name
+        and _holds_together(gram, count, grams, singles, total)
+    }
+    seen = _neighbours(runs, candidates)
+    return _chosen(candidates, grams, seen)
+
+
+def _holds_together(gram: str, count: int, grams: "Counter[str]", singles: "Counter[str]", total: int) -> bool:
+    def often(part: str) -> int:
+        return singles[part] if len(part) == 1 else grams[part]
+
+    return all(count * total >= _TOGETHER * often(gram[:cut]) * often(gram[cut:]) for cut in range(1, len(gram)))
+
+
+class _Seen:
+    """What stands beside a candidate."""
+
+    __slots__ = ("acts", "gone_to", "left", "met", "right", "starts")
+
+    def __init__(self) -> None:
+        self.left: Counter[str] = Counter()
+        self.right: Counter[str] = Counter()
+        self.starts = self.acts = self.gone_to = self.met = 0
+
+
+def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Seen]:
+    acts, done_to = letters("han", "acts"), letters("han", "done_to")
+    going = letters("han", "going")
+    seen: dict[str, _Seen] = defaultdict(_Seen)
+    for run in runs:
+        for at in range(len(run) - 1):
+            for size in range(2, min(_LONGEST, len(run) - at) + 1):
+                gram = run[at : at + size]
+                if gram not in candidates:
+                    continue
+                one = seen[gram]
+                before, behind = run[at - 1 : at] if at else "", run[at + size : at + size + 1]
+                one.left[before or "^"] += 1
+                one.right[behind or "$"] += 1
+                one.starts += not before
+                one.acts += (behind in acts and bool(behind)) or (before in done_to and bool(before))
+                one.met += bool(before) and (before in done_to or before in _MET)
+                one.gone_to += bool(before) and before in going
+    return seen
+
+
+def _entropy(counts: "Counter[str]", edge: str) -> float:
+    """Bits; every clause end is a neighbour of its own."""
+    total = sum(counts.values())
+    bits = 0.0
+    for char, count in counts.items():
+        share = count / total
+        bits -= share * math.log2(1 / total if char == edge else share)
+    return bits
+
+
+def _chosen(candidates: set[str], grams: "Counter[str]", seen: dict[str, _Seen]) -> list[RawName]:
+    addressed = words("han", "male") | words("han", "female") | words("han", "either")
+    addressed |= words("han", "professions") | words("han", "wives")
+    found: dict[str, RawName] = {}
+    for gram in sorted(candidates):
+        one, count = seen[gram], grams[gram]
+        if _entropy(one.left, "^") < _FREE or _entropy(one.right, "$") < _FREE:
+            continue
+        if not _put_together(gram, count, grams, candidates) and (name := _named(gram, count, one, addressed)):
+            found[gram] = name
+    return [one for one in found.values() if not _only_a_part(one, found, grams)]
+
+
+def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawName | None:
+    """A person, a place, or nothing."""
+    acting, starting, gone_to = one.acts / count, one.starts / count, one.gone_to / count
+    counted = all(char in _COUNTED for char in gram[:-1]) or (gram[0] in _COUNTED and gram[1:] in addressed)
+    if (gram in addressed or counted) and acting < 3 * _ACTS:
+        return None
+    if not _SOFT.isdisjoint(gram[1:]) and acting < 2 * _ACTS:
+        return None
+    titled = any(gram.endswith(title) and len(gram) > len(title) for title in addressed)
+    named = gram[0] in letters("han", "surnames") or gram[:2] in words("han", "compound_surnames")
+    alone = acting >= 2 * _ACTS and one.met >= max(2, _MEETS * count)
+    if acting >= _ACTS and starting >= _STARTS and (named or titled or alone):
+        return RawName(gram, count, "person", f"acts or is spoken to {one.acts} times")
+    if titled and named and starting >= _STARTS / 2:
+        return RawName(gram, count, "person", "a family name with a title")
+    if gram[-1] in letters("han", "places") and gone_to >= _GONE_TO / (2 if len(gram) > 2 else 1):
+        return RawName(gram, count, "place", f"gone to or been at {one.gone_to} times")
+    return None
+
+
+def _put_together(gram: str, count: int, grams: "Counter[str]", candidates: set[str]) -> bool:
+    """向袭人, 贾赦贾政: a word before a name, two names."""
+    if len(gram) == _LONGEST and gram[:2] in candidates and gram[2:] in candidates:
+        return grams[gram[:2]] >= 2 * count and grams[gram[2:]] >= 2 * count
+    rest = gram[1:]
+    return len(rest) > 1 and rest in candidates and gram[0] in _BEFORE and grams[rest] >= 2 * count
+
+
+def _only_a_part(one: RawName, found: dict[str, RawName], grams: "Counter[str]") -> bool:
+    return any(
+        one.name in other and one.name != other and grams[other] >= _WHOLE * one.count and not other.endswith(one.name)
+        for other in found
+    )

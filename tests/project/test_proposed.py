@@ -1,0 +1,122 @@
+"""Names of a story found in the text alone: who is in it, and who only looks as if."""
+
+import json
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import armarius
+from armarius import propose_names
+from armarius.cli import main
+from armarius.cli.proposing import as_profiles
+
+DATA = Path(__file__).parents[1] / "data"
+NOVEL = Path(__file__).parents[2] / "examples" / "novel"
+ENGLISH = (
+    "The ferry left Saltmouth at dawn. Mr. Harrow stood at the rail, and Alma Reed said nothing. "
+    "“Will you come?” asked Harrow. Alma shook her head. In Saltmouth nobody spoke to Harrow. "
+    "Then Alma went to Saltmouth with Mr. Harrow. Nothing moved. Nothing at all. They watched Alma Reed. "
+)
+CHINESE = (
+    "苏晚晴说道：“走罢。”顾长明笑道：“何必。”众人看着苏晚晴，苏晚晴点头。他到望海镇去，又从望海镇回来。"
+    "苏晚晴问顾长明，顾长明叹气。忽然下雨。望海镇里没有人。苏晚晴想了想，走到望海镇，劝顾长明。"
+    "那天风很大，水声不断，灯火在远处亮着，船夫们收起缆绳，慢慢离开码头，谁也不再开口。"
+)
+
+
+def names(found):
+    return {one.name: one for one in found}
+
+
+def test_english_names_keep_their_capitals_and_common_words_do_not():
+    found = names(propose_names([("a.md", ENGLISH * 6)]))
+    assert set(found) == {"Mr. Harrow", "Alma Reed", "Saltmouth"}
+    assert (found["Alma Reed"].kind, found["Alma Reed"].aliases) == ("person", ("Alma",))
+    assert found["Saltmouth"].kind == "place"
+    assert (found["Saltmouth"].document, found["Saltmouth"].position) == ("a.md", ENGLISH.index("Saltmouth"))
+
+
+def test_chinese_names_act_and_places_are_gone_to():
+    found = names(propose_names([("ch.md", CHINESE * 12)]))
+    people = {name for name, one in found.items() if one.kind == "person"}
+    assert people == {"苏晚晴", "顾长明"}
+    assert found["望海镇"].kind == "place"
+    assert "众人" not in found
+    assert "忽然" not in found
+
+
+def test_a_name_must_be_written_often_enough():
+    assert propose_names([("a.md", ENGLISH)]) == ()
+    assert names(propose_names([("a.md", ENGLISH)], least=3))
+
+
+def test_names_that_are_described_are_left_out():
+    assert "Alma Reed" not in names(propose_names([("a.md", ENGLISH * 6)], known=["Alma"]))
+
+
+def test_the_same_text_gives_the_same_proposals_whatever_it_is_cut_into():
+    whole = propose_names([("a.md", ENGLISH * 6)])
+    parts = propose_names([("a.md", ENGLISH)] * 6)
+    assert [(one.name, one.aliases, one.count) for one in whole] == [
+        (one.name, one.aliases, one.count) for one in parts
+    ]
+
+
+def gold(spec):
+    """Names of the profiles of a book."""
+    found = armarius.load_codex(spec)
+    return {name for one in found.entities for name in (one.name, *one.aliases)}
+
+
+def test_a_book_without_its_profiles_yields_its_cast_above_a_frequency_list():
+    texts = [(path.name, path.read_text("utf8")) for path in sorted((DATA / "saltern/chapters").glob("*.md"))]
+    whole = "\n".join(text for _, text in texts)
+    wanted = {name for name in gold(DATA / "saltern") if whole.count(name) >= 5}
+    forms = {form for one in propose_names(texts, least=5) for form in (one.name, *one.aliases)}
+    frequent = {word for word, _ in Counter(re.findall(r"\b[A-Z][a-z]+\b", whole)).most_common(len(forms))}
+    assert len(wanted) == 5
+    assert len(forms & wanted) >= 4
+    assert len(forms & wanted) > len(frequent & wanted)
+
+
+def test_the_engine_proposes_and_makes_nothing(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "ch001.md").write_text("# Chapter 1\n\n" + ENGLISH * 6, "utf8")
+    with armarius.open(tmp_path, watch=False, index_dir=tmp_path / ".index") as engine:
+        assert {one.name for one in engine.propose()} == {"Mr. Harrow", "Alma Reed", "Saltmouth"}
+        assert engine.entities() == ()
+        engine.codex.create("Alma Reed", aliases=["Alma"])
+        assert "Alma Reed" not in {one.name for one in engine.propose()}
+        with pytest.raises(ValueError, match="least"):
+            engine.propose(least=1)
+
+
+def test_profiles_are_written_on_command_into_a_new_file_and_are_read_as_profiles(tmp_path, capsys):
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "ch001.md").write_text("# Chapter 1\n\n" + ENGLISH * 6, "utf8")
+    assert main(["propose", str(tmp_path), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["names"]) == 3
+    assert main(["propose", str(tmp_path), "--write", "settings/new.md"]) == 0
+    codex = armarius.load_codex(tmp_path)
+    assert {one.name for one in codex.entities} == {"Mr. Harrow", "Alma Reed", "Saltmouth"}
+    assert next(one for one in codex.entities if one.name == "Alma Reed").aliases == ("Alma",)
+    assert main(["propose", str(tmp_path), "--write", "settings/new.md"]) == 2
+    assert main(["propose", str(tmp_path), "--write", "../out.md"]) == 2
+
+
+def test_chinese_profiles_are_in_chinese(tmp_path):
+    (tmp_path / "设定").mkdir()
+    (tmp_path / "设定" / "新.md").write_text(as_profiles(propose_names([("ch.md", CHINESE * 12)])), "utf8")
+    kinds = {one.name: one.type for one in armarius.load_codex(tmp_path).entities}
+    assert kinds["苏晚晴"] == "character"
+    assert kinds["望海镇"] == "location"
+
+
+def test_the_example_needs_no_proposal_for_who_is_described(tmp_path):
+    shutil.copytree(NOVEL, tmp_path / "novel")
+    with armarius.open(tmp_path / "novel", watch=False, index_dir=tmp_path / ".index") as engine:
+        described = {name for one in engine.entities() for name in (one.name, *one.aliases)}
+        assert not described & {one.name for one in engine.propose(least=2)}
