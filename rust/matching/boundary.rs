@@ -21,17 +21,9 @@ pub enum Reason {
     InsideWord,
     /// It would split a character that a reader sees as one.
     SplitsCharacter,
-    /// A longer kin term (`reading`).
+    /// A longer kin term (`readings`).
     KinTerm,
-    /// Counted with a measure word for things (`reading`).
-    Counted,
-    /// Its first character ends another word (`reading`).
-    SplitsWord,
-    /// A title of another house (`reading`).
-    OtherHousehold,
-    /// A plain word in verse (`reading`).
-    Verse,
-    /// Also a plain word in this project (`reading`).
+    /// Also a plain word in this project (`readings`).
     Doubtful,
 }
 
@@ -43,10 +35,6 @@ impl Reason {
             Self::InsideWord => "inside a word",
             Self::SplitsCharacter => "splits a character",
             Self::KinTerm => "a longer kin term",
-            Self::Counted => "counted as a thing",
-            Self::SplitsWord => "splits a word",
-            Self::OtherHousehold => "a title of another house",
-            Self::Verse => "in verse",
             Self::Doubtful => "also a word here",
         }
     }

@@ -47,7 +47,7 @@ impl EntityMatcher {
             longer: longer.iter().map(|name| &**name).collect(),
             doubts: doubts
                 .iter()
-                .map(|(alias, rule, usual)| (&**alias, doubt_of(rule, usual)))
+                .map(|(alias, rule, usual)| (&**alias, doubt_of(alias, rule, usual)))
                 .collect(),
         };
         let matcher = Matcher::with_name_model(named, &name_model)?;
@@ -212,16 +212,16 @@ impl EntityMatcher {
 fn kind_of(kind: &str) -> Kind {
     match kind {
         "person" => Kind::Person,
-        "thing" => Kind::Thing,
         _ => Kind::Other,
     }
 }
 
-fn doubt_of(rule: &str, usual: &str) -> Doubt {
+fn doubt_of(alias: &str, rule: &str, usual: &str) -> Doubt {
     match rule {
         "beside" => Doubt::Beside(usual.to_owned()),
-        "capital" | "case" => Doubt::Capital,
-        "inside" => Doubt::Inside,
+        "capital" | "case" => Doubt::Capital(alias.to_owned()),
+        "inside" => Doubt::Inside(alias.to_owned()),
+        "company" => Doubt::Company(usual.split('\n').map(str::to_owned).collect()),
         _ => Doubt::Word,
     }
 }

@@ -24,6 +24,22 @@ def test_attributes_line_stands_only_when_there_are_attributes():
     )
 
 
+def test_aliases_stand_on_the_card_where_there_are_any():
+    entity = Entity(
+        "e1",
+        "林小雨",
+        "character",
+        ("小雨", "雨丫头", "林小雨"),
+        "妹妹。爱逃课。",
+        {"年龄": "16"},
+        facts=(Fact("守灯", 7),),
+    )
+    head = "## 角色：林小雨\n- 类型：character"
+    aliases = "- 别名：小雨、雨丫头"
+    assert entity_card(entity) == f"{head}\n- 描述：妹妹。爱逃课。\n- 属性：年龄=16\n{aliases}\n- 第7章起：守灯"
+    assert short_card(entity) == f"{head}\n- 描述：妹妹。\n{aliases}"
+
+
 def test_type_of_the_users_own_is_labelled_entity():
     assert entity_card(Entity("e1", "小雨点", "宠物")).startswith("## 实体：小雨点\n- 类型：宠物")
 

@@ -55,7 +55,10 @@ def test_mentioned_entity_is_a_card_with_its_source():
     (item,) = fetched.candidates
     assert item.source == "codex:detected:e1"
     assert item.group == "[知识图谱 — 引用检测]"
-    assert item.content == "## 角色：林小雨\n- 类型：character\n- 描述：林默的妹妹\n- 属性：年龄=16, 住处=江城"
+    assert (
+        item.content
+        == "## 角色：林小雨\n- 类型：character\n- 描述：林默的妹妹\n- 属性：年龄=16, 住处=江城\n- 别名：小雨"
+    )
     assert item.layer == "retrieved"
     assert item.documents == ("人物.md",)
     assert fetched.warnings == ()
@@ -178,7 +181,7 @@ def test_search_is_bounded_and_says_so():
 def test_card_is_confirmed_while_it_would_read_the_same_in_this_chapter():
     said = request(query="小雨和小雨点", chapter=3)
     offered = codex_fetcher(XIAOYU, CAT).fetch(said).candidates
-    later = replace(XIAOYU, facts=(Fact("不再逃课", since=7),), aliases=("雨丫头",))
+    later = replace(XIAOYU, facts=(Fact("不再逃课", since=7),))
     fetcher = codex_fetcher(later, replace(CAT, description="一只猫"))
     assert fetcher.confirm(offered, said) == {"entity:e1"}
     assert fetcher.confirm(offered, request(chapter=7)) == set()

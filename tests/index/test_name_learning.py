@@ -250,7 +250,7 @@ def test_a_failure_to_learn_fails_no_answer_and_is_told(part, village, monkeypat
             put(village, "chapters/ch003.md", f"# 第三章\n\n{COUNTED}\n")
             engine.refresh()
             if part != "names.NameModel.to_dict":
-                assert [one.term for one in engine.mentions("一颗玉簪。她买了玉簪。")] == ["玉簪"]
+                assert [one.term for one in engine.mentions("她买了玉簪。")] == ["玉簪"]
     with ProjectIndex.open(village) as index:
         assert index.freshen() == ()
         assert [one.alias for one in index.snapshot.name_model.doubtful] == ["玉簪"]
@@ -307,7 +307,6 @@ def test_detection_retrieval_and_assembly_read_names_alike(village):
 def test_a_question_by_a_doubted_name_alone_means_the_person(village):
     with armarius.open(village, watch=False) as engine:
         assert engine.retrieve("玉簪是谁").understanding.entities == ("苏雁",)
-        assert engine.retrieve("三颗玉簪在哪").understanding.entities == ()
         pack = engine.assemble(query="玉簪是谁", budget=8000)
         assert "codex:detected:苏雁" in pack.layers.retrieved.source
 

@@ -1,5 +1,10 @@
 """What documents teach about names."""
 
+import json
+from pathlib import Path
+
+import pytest
+
 from armarius import EntityMatcher
 from armarius.names import (
     DoubtfulAlias,
@@ -7,6 +12,7 @@ from armarius.names import (
     NameModel,
     learn_names,
 )
+from armarius.names.capitals import lacks_capitals
 
 MAID = {"id": "maid", "name": "紫鹃", "type": "character", "aliases": ["鹦哥", "鹃儿"]}
 NURSE = {"id": "nurse", "name": "袭人", "type": "character", "aliases": ["珍珠"]}
@@ -87,3 +93,87 @@ def test_reading_is_explained_and_still_covers_the_names_inside():
         ("e", 0, "a longer kin term"),
         ("x", 1, "shadowed"),
     ]
+
+
+OLD_LADY = {
+    "id": "wu",
+    "name": "吴老太太",
+    "type": "character",
+    "aliases": ["老太太"],
+    "description": "吴继文的母亲。",
+}
+HER_SON = {"id": "ji", "name": "吴继文", "type": "character", "aliases": ["继文"]}
+AT_HOME = "继文请安。老太太笑了。"
+ELSEWHERE = "她进了门。老太太骂道。"
+
+
+def test_title_that_the_prose_uses_of_several_is_a_mention_in_its_company_only():
+    people = [OLD_LADY, HER_SON]
+    name_model = learn_names(people, [AT_HOME] * 6 + [ELSEWHERE] * 3)
+    assert [(one.alias, one.rule) for one in name_model.doubtful] == [("老太太", "company")]
+    assert name_model.doubtful[0].because == "3 of 9 times without anybody who belongs to 吴老太太"
+    assert found(name_model, people, "继文来了。\n老太太也来了") == [("ji", "继文"), ("wu", "老太太")]
+    assert found(name_model, people, "老太太也来了。\n继文来了") == [("ji", "继文")]
+    assert found(name_model, people, "吴老太太来了") == [("wu", "吴老太太")]
+
+
+def test_title_is_not_doubted_where_the_prose_uses_it_of_one():
+    people = [OLD_LADY, HER_SON]
+    assert learn_names(people, [AT_HOME] * 30 + [ELSEWHERE] * 3).doubtful == ()
+    assert learn_names(people, [ELSEWHERE] * 30).doubtful == ()  # whoever is never called otherwise
+
+
+def test_title_behind_another_family_name_at_the_beginning_of_a_clause_is_somebody_elses():
+    people = [OLD_LADY, HER_SON]
+    name_model = learn_names(people, ["继文来了。李老太太笑了。", "继文禀明老太太。"])
+    assert [one.text for one in name_model.longer] == ["李老太太"]
+    assert found(name_model, people, "见了李老太太") == []
+    assert found(name_model, people, "继文禀明老太太") == [("ji", "继文"), ("wu", "老太太")]
+
+
+def test_the_narrators_uncle_is_not_his_uncle():
+    uncle = {"id": "u", "name": "伯父", "type": "character", "description": "叙述者的伯父，在外做官。"}
+    other = {"id": "o", "name": "伯父", "type": "character", "description": "林默的伯父。"}
+    told = ["我伯父来了。他伯父也来了。"]
+    assert [one.text for one in learn_names([uncle], told).longer] == ["他伯父"]
+    assert learn_names([other], told).longer == ()
+
+
+def test_a_name_before_another_word_with_a_capital_is_another_name():
+    city = {"id": "l", "name": "Ostermouth", "type": "location"}
+    clerk = {"id": "c", "name": "Tom Vale", "type": "character", "aliases": ["Tom"]}
+    nameless = {"id": "n", "name": "Nell", "type": "character"}
+    told = ["They met at Ostermouth Bridge. Tom Hart and Tom Vale met Nell Quill at Ostermouth."]
+    name_model = learn_names([city, clerk, nameless], told)
+    # The profile of Nell does not say what her family name is: Quill may be.
+    assert [one.text for one in name_model.longer] == ["Ostermouth Bridge", "Tom Hart"]
+    assert found(name_model, [city, clerk], "Tom Hart crossed Ostermouth Bridge; Tom did not.") == [("c", "Tom")]
+
+
+def test_where_names_are_never_written_small_one_small_word_is_no_name():
+    people = [{"id": name, "name": name, "type": "character"} for name in ("Anna", "Boris", "Clara")]
+    pepper = {"id": "p", "name": "Pepper", "type": "character"}
+    told = ["Anna met Boris and Clara. " * 5 + "Pepper sneezed at the pepper."]
+    assert [(one.alias, one.rule) for one in learn_names([*people, pepper], told).doubtful] == [("Pepper", "case")]
+    assert learn_names([pepper], told).doubtful == ()
+
+
+def test_an_alias_that_is_listed_small_may_be_written_small():
+    forge = {"id": "f", "name": "The Forge", "type": "location", "aliases": ["the forge"]}
+    name_model = learn_names([forge], ["At the forge, by the forge, in the forge. The Forge."])
+    assert name_model.doubtful == ()
+    assert found(name_model, [forge], "at the forge") == [("f", "the forge")]
+
+
+def test_a_name_that_is_mostly_counted_as_a_thing_is_one():
+    pearl = {"id": "p", "name": "明珠", "type": "character"}
+    name_model = learn_names([pearl], ["一颗明珠，两颗明珠，三颗明珠。明珠笑了。"])
+    assert [one.because for one in name_model.doubtful] == ["counted as a thing 3 of 4 times"]
+
+
+SPELLINGS = json.loads((Path(__file__).parents[1] / "cases" / "capitals.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", SPELLINGS, ids=lambda row: f"{row['spelled']}: {row['written']}")
+def test_capitals_are_lacking_where_the_rows_say(row):
+    assert lacks_capitals(row["spelled"], row["written"]) is row["lacks"]

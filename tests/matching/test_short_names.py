@@ -85,6 +85,15 @@ def test_a_profile_that_lists_names_is_not_added_to_but_for_parts_of_the_name():
     assert found(listed, told, "林老师和雨桐") == [("lin", "雨桐")]
 
 
+def test_whoever_lists_one_part_of_a_name_has_listed_all_that_are_used():
+    listed = [{**one, "aliases": ["林老师", "雨桐"]} if one["id"] == "lin" else one for one in HARBOUR]
+    assert found(listed, [*TOLD, "阿桐说"], "阿桐和雨桐") == [("lin", "雨桐")]
+    vale = {"id": "v", "name": "Henry Vale", "type": "character", "aliases": ["Mr. Vale"]}
+    told = ["Mr. Vale came. Then Henry came, and Vale."]
+    assert learn_names([vale], told).short == ()
+    assert [one.text for one in learn_names([{**vale, "aliases": ["the Squire"]}], told).short] == ["Henry", "Vale"]
+
+
 def test_a_given_name_that_two_share_is_nobodys():
     twins = [*HARBOUR, {"id": "twin", "name": "赵雨桐", "type": "character"}]
     assert found(twins, TOLD, "雨桐说") == []

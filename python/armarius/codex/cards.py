@@ -4,6 +4,7 @@
     - 类型：character
     - 描述：林默的妹妹
     - 属性：年龄=16, 住处=江城        (when there are attributes; keys sorted)
+    - 别名：小雨、雨丫头              (when there are any, in their order)
     - 第7章起：与白鹭一起照看钟表铺    (facts that hold in the chapter at hand)
 
 Every value stands on one line, so that nothing inside it can pose as another card or heading.
@@ -45,6 +46,7 @@ def entity_card(entity: Entity, *, chapter: int | None = None, chapters: Chapter
             f"{one_line(key)}={one_line(entity.attributes[key])}" for key in sorted(entity.attributes, key=_collated)
         )
         lines.append(f"- 属性：{', '.join(pairs)}")
+    lines += _aliases(entity)
     lines += [fact_line(fact) for fact in entity.facts if holds(fact, chapter, chapters)]
     return "\n".join(lines)
 
@@ -54,7 +56,7 @@ def short_card(entity: Entity) -> str | None:
     first = _first_sentence(one_line(entity.description))
     if not entity.attributes and not entity.facts and first == one_line(entity.description):
         return None
-    return "\n".join([*_head(entity), *([f"- 描述：{first}"] if first else [])])
+    return "\n".join([*_head(entity), *([f"- 描述：{first}"] if first else []), *_aliases(entity)])
 
 
 def fact_line(fact: Fact) -> str:
@@ -99,6 +101,13 @@ def _collated(key: str) -> tuple[bytes, str]:
 def _head(entity: Entity) -> list[str]:
     label = TYPE_LABELS.get(entity.type, OTHER_LABEL)
     return [f"## {label}：{one_line(entity.name)}", f"- 类型：{one_line(entity.type)}"]
+
+
+def _aliases(entity: Entity) -> list[str]:
+    """The line of what else somebody is called; none where there is nothing."""
+    names = dict.fromkeys(one_line(alias) for alias in entity.aliases)
+    others = [name for name in names if name and name != one_line(entity.name)]
+    return [f"- 别名：{'、'.join(others)}"] if others else []
 
 
 def _first_sentence(text: str) -> str:

@@ -9,6 +9,7 @@ from armarius.codex.cards import short_card
 from armarius.codex.model import CONTEXT_LEVELS, Entity
 from armarius.fetchers.entities import EntitySource, card_of, list_entities
 from armarius.fetchers.rules import withheld_facts
+from armarius.fetchers.scene import MOST, weights
 from armarius.headings import heading
 from armarius.records import (
     Candidate,
@@ -57,9 +58,11 @@ class RetrievedFetcher:
     """Entities with the level `when_detected` that are mentioned, as `codex:detected:<id>`.
 
     Searched are the query, the additional input and, when the request names a document, the text around the cursor;
-    the evidence says which. With nothing to search the source is not asked and the matcher not called. Entities of
-    other levels are never injected here; those mentioned are listed with the reason `level` when `report_levels` asks
-    the source for them too, which also lets their longer names shadow shorter ones.
+    the evidence says which. Everybody whom the user's words or the selection name has a card; of those named around the
+    cursor alone the at most `MOST` that matter most to the scene (`scene`), the others are listed as `excluded`. With
+    nothing to search the source is not asked and the matcher not called. Entities of other levels are never injected
+    here; those mentioned are listed with the reason `level` when `report_levels` asks the source for them too, which
+    also lets their longer names shadow shorter ones.
 
     Args:
         source: Lists entities.
@@ -107,7 +110,7 @@ class RetrievedFetcher:
         groups = tuple(part.entities for part in listed)
         try:
             built = self._matcher(groups)
-            found = [(text, _find(built.matcher, text)) for text in texts]
+            found = [(text, list(_find(built.matcher, text))) for text in texts]
             shadowed = _shadowed(built.matcher, texts)
         except Exception as error:  # noqa: BLE001
             omitted.append(Omission("matcher", "retrieved", "codex:detected", "source failed", str(error)))
@@ -168,7 +171,7 @@ class RetrievedFetcher:
         self,
         request: FetchRequest,
         built: _Built,
-        found: list[tuple[_Text, Any]],
+        found: list[tuple[_Text, list[Any]]],
         shadowed: dict[str, str],
         omitted: list[Omission],
     ) -> Fetched:
@@ -184,6 +187,7 @@ class RetrievedFetcher:
             for id_, count in counts.items():
                 score = _SCORES[text.origin] + _PER_MENTION * min(count, _MOST_MENTIONS)
                 scores[id_] = max(score, scores.get(id_, 0.0))
+        passing = _in_passing(request, built, found)
         candidates: list[Candidate] = []
         named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())
         for entity in (built.by_id[id_] for id_ in named):
@@ -193,6 +197,8 @@ class RetrievedFetcher:
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "shadowed", by))
             elif entity.level != "when_detected":
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "level", entity.level))
+            elif entity.id in passing:
+                omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "excluded", passing[entity.id]))
             else:
                 candidates.append(_candidate(entity, source, scores[entity.id], evidence[entity.id], request))
                 omitted += withheld_facts(entity, source, "retrieved", request)
@@ -202,6 +208,23 @@ class RetrievedFetcher:
             omitted.append(Omission("entity:*", "retrieved", "codex:detected", "no match", detail))
         candidates.sort(key=lambda item: (-item.score, item.source, item.id))
         return Fetched(tuple(candidates), tuple(omitted))
+
+
+def _in_passing(request: FetchRequest, built: _Built, found: list[tuple[_Text, list[Any]]]) -> dict[str, str]:
+    """Whom the text around the cursor alone names and who gets no card for it, with the reason."""
+    asked = {mention.entity_id for text, mentions in found if text.origin != "cursor" for mention in mentions}
+    weight: dict[str, float] = {}
+    for text, mentions in found:
+        if text.origin == "cursor":
+            weight = weights(text.text, request.cursor - text.base, mentions, built.by_id, asked)
+    mine = {id_: one for id_, one in weight.items() if id_ not in asked and id_ in built.by_id}
+    rivals = [id_ for id_ in mine if mine[id_] and built.by_id[id_].level == "when_detected"]
+    first = sorted(rivals, key=lambda id_: (-mine[id_], id_))[:MOST]
+    return {
+        id_: f"{MOST} others matter more to the scene" if mine[id_] else "named in passing, away from the cursor"
+        for id_ in mine
+        if id_ not in first
+    }
 
 
 def _candidate(entity: Entity, source: str, score: float, evidence: list[Evidence], request: FetchRequest) -> Candidate:

@@ -28,6 +28,7 @@ logger = logging.getLogger("armarius")
 KIND: Final = "names"
 _PROSE: Final = ("chapter", "note")  # kinds whose text is learnt from: names stand there as they are used
 _NOTE: Final = "habits"  # what was learnt, and from what
+_RULES: Final = 2  # raised when the same prose teaches something else
 _BATCH: Final = 32  # documents counted at once
 
 
@@ -55,7 +56,7 @@ class NameLearner:
     def recall(self, store: Store, snapshot: Snapshot) -> Snapshot:
         """The world with what the store remembers of the habits of its cast, if it does."""
         head = _remembered(store)
-        if head.get("cast") == snapshot.people_digest:
+        if (head.get("cast"), head.get("rules")) == (snapshot.people_digest, _RULES):
             with self.harmless():
                 return snapshot.with_name_model(_habits(head) or NameModel())
         return snapshot
@@ -159,8 +160,8 @@ class Pass:
         if not (new or gone or self._taught):
             head = _remembered(self._store)
             name_model = _habits(head)
-            now = (snapshot.people_digest, _digest(self._prose))
-            if name_model is not None and (head.get("cast"), head.get("prose")) == now:
+            now = (snapshot.people_digest, _digest(self._prose), _RULES)
+            if name_model is not None and (head.get("cast"), head.get("prose"), head.get("rules")) == now:
                 return snapshot.with_name_model(name_model), []
         for path in gone:
             del self._prose[path]
@@ -179,6 +180,7 @@ class Pass:
                 head = {
                     "cast": snapshot.people_digest,
                     "prose": _digest(self._prose),
+                    "rules": _RULES,
                     "habits": snapshot.name_model.to_dict(),
                 }
                 return [Note(_NOTE, json.dumps(head, ensure_ascii=False, separators=(",", ":")))]

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from armarius.names.capitals import Capitals
 from armarius.names.forms import Forms
+from armarius.names.kin import Kinship
 from armarius.names.lexicon import letters
 from armarius.names.usage import Usage
 from armarius.text.matcher import (
@@ -32,10 +34,13 @@ if TYPE_CHECKING:
 __all__ = ["Counts", "NameCounts"]
 
 _TITLE: Final = letters("han", "bare_titles")
+_NUMBERS: Final = letters("han", "numbers")
+_SHAPES: Final = letters("han", "shapes")
 _HAN: Final = ord(HAN_LAST) - ord(HAN_FIRST) + 1
 # What is counted, and of how many parts its keys are; `NameCounts` says what each is.
 _PARTS: Final = {
     "given": 1, "counted": 1, "titled": 2, "heads": 2, "followed": 2, "times": 2, "uses": 2, "beside": 3,
+    "alone": 2, "led": 2, "joined": 2,
 }  # fmt: skip
 _HEAD: Final = struct.Struct("<I")  # number of different characters
 _LEVEL: Final = 1
@@ -97,6 +102,9 @@ class NameCounts:
         heads: (name counted as a thing, Han character behind it) to how often.
         followed: (name of a person, Han character behind it) to how often, counted as a thing or not.
         times: (entity id, name as written) to how often.
+        alone: (entity id, kin term or title) to how often outside its company (`kin`).
+        led: (kin term or title, word before it that makes it another's) to how often.
+        joined: (name, word with a capital behind it) to how often (`capitals`).
         usage: Of the short forms of names: `uses` and `beside`.
     """
 
@@ -117,16 +125,22 @@ class NameCounts:
         self.heads: Final = Counter[tuple[str, str]]()
         self.followed: Final = Counter[tuple[str, str]]()
         self.times: Final = Counter[tuple[str, str]]()
+        self.alone: Final = Counter[tuple[str, str]]()
+        self.led: Final = Counter[tuple[str, str]]()
+        self.joined: Final = Counter[tuple[str, str]]()
         self.usage: Final = Usage(Forms(self.entities))
+        self.kinship: Final = Kinship(self.entities)
+        self.capitals: Final = Capitals(self.entities)
         self._sums: Final[dict[str, Counter[Any]]] = {
             "given": self.given, "counted": self.counted, "titled": self.titled, "heads": self.heads,
             "followed": self.followed, "times": self.times, "uses": self.usage.uses, "beside": self.usage.beside,
+            "alone": self.alone, "led": self.led, "joined": self.joined,
         }  # fmt: skip
 
     def count(self, texts: Sequence[str]) -> list[Counts]:
         """Count documents, each on its own; the sums stay as they are.
 
-        Cost: three searches of the texts (names, short forms, what was rejected) and a count of their characters, with
+        Cost: two searches of the texts (names, short forms) and a count of their characters, with
         all mentions of `texts` held at once; then a look at every mention. docs/decisions/0043 has figures.
         """
         return [self._count(*one) for one in zip(texts, self._matcher.find_batch(texts), strict=True)]
@@ -159,17 +173,24 @@ class NameCounts:
             found["given"].update(self._given.findall(text))
         for mention in mentions:
             term = mention.term
-            found["times"][mention.entity_id, term] += 1
+            counted = mention.entity_id in self._persons and _is_counted(text, mention.start)
+            if counted:
+                found["counted"][term] += 1
+            else:
+                found["times"][mention.entity_id, term] += 1
             if mention.entity_id in self._persons and is_han(term[-1]):
-                _followed(found, term, text[mention.end : mention.end + 1], counted=False)
+                _followed(found, term, text[mention.end : mention.end + 1], counted=counted)
             if _TITLE.issuperset(term) and is_han(before := text[max(0, mention.start - 1) : mention.start]):
                 found["titled"][before, term] += 1
         self.usage.look(text, mentions, found["uses"], found["beside"])
-        for rejection in self._matcher.explain(text):
-            if rejection.reason == "counted as a thing":
-                found["counted"][rejection.term] += 1
-                _followed(found, rejection.term, text[rejection.end : rejection.end + 1], counted=True)
+        self.kinship.look(text, mentions, found["alone"], found["led"])
+        self.capitals.look(text, mentions, found["joined"])
         return counts
+
+
+def _is_counted(text: str, start: int) -> bool:
+    """一块宝玉: behind a number and a measure word that counts things by their shape."""
+    return start > 1 and text[start - 1] in _SHAPES and text[start - 2] in _NUMBERS
 
 
 def _followed(found: dict[str, Counter[Any]], term: str, head: str, *, counted: bool) -> None:

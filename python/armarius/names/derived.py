@@ -70,7 +70,9 @@ def short_names(usage: Usage) -> DerivedNames:
         if len(forms) > 1:
             if _seen(usage, text):
                 found.refuse(text, [form.person.id for form in forms], "several persons")
-            found.take(western_titles(forms, beside[text]))
+            found.take(western_titles(forms, beside[text], usage.forms.complete))
+        elif usage.forms.is_listed(forms[0]):
+            continue
         elif is_han(text[0]):
             _han(found, usage, forms[0], beside[text])
         else:

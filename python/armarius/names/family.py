@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from armarius.names.lexicon import groups, words
 from armarius.names.people import Form, Person
@@ -16,12 +17,15 @@ _ADDRESSES = {("before", title) for title in ("Mr.", "Mr", "Miss", "Ms.", "Ms")}
 _COUNTED = 0.1
 
 
-def western_titles(forms: Sequence[Form], beside: Iterable[tuple[str, str]]) -> Iterator[ShortName | RefusedName]:
+def western_titles(
+    forms: Sequence[Form], beside: Iterable[tuple[str, str]], complete: AbstractSet[str] = frozenset()
+) -> Iterator[ShortName | RefusedName]:
     """For a family name of several persons: each title in front of it that tells which one.
 
     Args:
         forms: The ways to read the name.
         beside: What stands beside it, as in `Usage.beside`.
+        complete: Ids of persons who are called what is listed and nothing else.
     """
     bearers = [form for form in forms if form.kind == "family name"]
     seen = set(beside)
@@ -31,6 +35,8 @@ def western_titles(forms: Sequence[Form], beside: Iterable[tuple[str, str]]) -> 
             continue
         text = f"{word} {bearers[0].text}"
         fit = [one for one in bearers if _fits(one.person, bare(word), gender)]
+        if len(fit) == 1 and fit[0].person.id in complete:
+            continue
         if len(fit) == 1:
             because = f"the only {word} of that family name"
             yield ShortName(text, fit[0].person.id, "family name with title", fit[0].of, because)

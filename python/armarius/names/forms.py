@@ -10,8 +10,9 @@ from typing import Final
 from armarius.names.chinese import all_titles, han_forms, split_name
 from armarius.names.lexicon import letters, words
 from armarius.names.people import Form, Person, persons_of
-from armarius.names.western import latin_forms
+from armarius.names.western import latin_forms, untitled
 from armarius.text.matcher import EntityMatcher, names_of
+from armarius.text.scripts import is_han
 
 __all__ = ["Forms"]
 
@@ -28,6 +29,7 @@ class Forms:
         titled: Family name with a title to its two parts.
         given: Given name to the id of the only person who has it.
         loose: Familiar form or family name with title to the ids of those who may be meant.
+        complete: Ids of persons whose list of names has parts of the first: whoever listed one has listed all.
         taken: The names that are given; no form is one of them. Folded as far as case goes.
         matcher: Finds the forms; the ids are the forms.
     """
@@ -35,6 +37,7 @@ class Forms:
     def __init__(self, entities: Sequence[object]) -> None:
         self.taken: Final = {name.strip().lower() for entity in entities for name in names_of(entity)[1]}
         self.by_text: Final[dict[str, list[Form]]] = {}
+        self.complete: Final = {person.id for person in persons_of(entities) if _lists_parts(person)}
         self.families: Final[dict[str, list[Person]]] = {}
         for person in persons_of(entities):
             for form in chain(han_forms(person), _korean_forms(person), latin_forms(person)):
@@ -60,6 +63,19 @@ class Forms:
             if forms[0].kind == "familiar form"
         } | {text: frozenset(one.id for one in self.families[parts[0]]) for text, parts in self.titled.items()}
         self.matcher: Final = EntityMatcher(_entries([*self.by_text, *self.titled]))
+
+    def is_listed(self, form: Form) -> bool:
+        """Whether the list of a person's names would have a form if they were called so."""
+        return form.kind != "byname" and (form.of != form.person.names[0] or form.person.id in self.complete)
+
+
+def _lists_parts(person: Person) -> bool:
+    """林雨桐 with 雨桐, "Dolge Orlick" with "Mr. Orlick"."""
+    name, *others = person.names
+    parts = frozenset(untitled(name))
+    if is_han(name):
+        return any(other != name and other in name for other in others)
+    return any(frozenset() < frozenset(untitled(other)) < parts for other in others)
 
 
 def _entries(texts: Iterable[str]) -> Iterator[dict[str, str]]:

@@ -1,11 +1,10 @@
 """From what was counted to what is learnt.
 
-The thresholds were tuned on one classical novel (benches/eval_mentions.py); docs/decisions/0011 says what each rule
-may get wrong.
+docs/decisions/0011 has what each rule pays on which book, and what it may get wrong.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from armarius.names.counts import NameCounts
@@ -25,8 +24,8 @@ _BOUND_TO_TITLE: Final = 0.10
 _BOUND_TO_THING: Final = 0.05
 # An alias this rare among an entity's mentions, without a character of its usual name, is seldom the entity.
 _RARE: Final = 0.05
-# A capitalised name written small this often is also a word; fewer may be slips.
-_SMALL: Final = 3
+# A name counted as a thing so often, and oftener than not, is a thing's.
+_COUNTED: Final = 3
 # Fewer mentions of an entity say nothing about what is usual.
 _ENOUGH: Final = 40
 
@@ -54,7 +53,7 @@ def learn_names(entities: Iterable[object], texts: Iterable[str]) -> NameModel:
 def model_of(tally: NameCounts) -> NameModel:
     """What the counts teach; a function of the counts alone."""
     names = short_names(tally.usage)
-    longer = {one.text: one for one in [*names.longer, *_titles(tally), *_compounds(tally)]}
+    longer = {one.text: one for one in [*names.longer, *_joined(tally), *_titles(tally), *_compounds(tally)]}
     doubtful = {one.alias: one for one in [*names.doubtful, *_doubtful(tally)]}
     return NameModel(
         longer=tuple(longer[text] for text in sorted(longer)),
@@ -62,6 +61,11 @@ def model_of(tally: NameCounts) -> NameModel:
         short=tuple(sorted(names.short, key=lambda one: (one.text, one.entity_id))),
         refused=tuple(sorted(names.refused, key=lambda one: one.text)),
     )
+
+
+def _joined(tally: NameCounts) -> list[LongerName]:
+    """London Bridge, 李老太太: a listed name with a word beside it that makes it another."""
+    return [*tally.capitals.longer(tally.joined), *tally.kinship.longer(tally.led)]
 
 
 def _titles(tally: NameCounts) -> list[LongerName]:
@@ -96,10 +100,16 @@ def _doubtful(tally: NameCounts) -> list[DoubtfulAlias]:
     for (entity_id, term), count in tally.times.items():
         times[entity_id][term] += count
         owners[term].add(entity_id)
-    doubtful = {one.alias: one for one in _words_in_lower_case(tally, times)}
+    found = [*tally.capitals.doubtful(tally.times), *tally.kinship.doubtful(tally.times, tally.alone)]
+    doubtful = {one.alias: one for one in found}
     for entity in tally.entities:
         entity_id, names = names_of(entity)
         uses = times[entity_id]
+        for alias in names:
+            counted = tally.counted[alias]
+            if counted >= _COUNTED and counted > uses[alias]:
+                because = f"counted as a thing {counted} of {counted + uses[alias]} times"
+                doubtful[alias] = DoubtfulAlias(alias, entity_id, "word", alias, because)
         total = uses.total() + sum(tally.counted[name] for name in names)
         if kind_of(entity) != "person" or total < _ENOUGH or not uses:  # no uses: only ever counted as a thing
             continue
@@ -111,18 +121,6 @@ def _doubtful(tally: NameCounts) -> list[DoubtfulAlias]:
                 word = tally.counted[alias] >= 2
                 because = f"{share}; counted as a thing {tally.counted[alias]} times" if word else share
                 doubtful[alias] = DoubtfulAlias(alias, entity_id, "word" if word else "beside", usual, because)
-    return list(doubtful.values())
-
-
-def _words_in_lower_case(tally: NameCounts, times: Mapping[str, Counter[str]]) -> list[DoubtfulAlias]:
-    """Will, Hope, Rose: in edited prose a capitalised name is not written small; what is, is another word."""
-    doubtful = {}
-    for entity_id, names in map(names_of, tally.entities):
-        for alias in names:
-            small = times[entity_id][alias.lower()] if alias[:1].isupper() else 0
-            if small >= _SMALL:
-                because = f"{alias.lower()} occurs {small} times, {alias} {times[entity_id][alias]} times"
-                doubtful[alias] = DoubtfulAlias(alias, entity_id, "capital", alias, because)
     return list(doubtful.values())
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from armarius.names.lexicon import words
 from armarius.names.people import Form, Person
 
-__all__ = ["bare", "latin_forms", "title_gender"]
+__all__ = ["bare", "latin_forms", "title_gender", "untitled"]
 
 _QUOTED: Final = re.compile(r"\s*[\"“”‘]([^\"“”’]{2,20})[\"“”’]\s*")
 _BRACKETS: Final = re.compile(r"\s*[(（][^)）]*[)）]")
@@ -41,6 +41,13 @@ def title_gender(word: str) -> str | None:
     if title in words("latin", "female"):
         return "f"
     return "" if title in words("latin", "titles") else None
+
+
+def untitled(name: str) -> list[str]:
+    """The words of a name but titles and suffixes."""
+    return [
+        word for word in name.split() if title_gender(word) is None and bare(word) not in words("latin", "suffixes")
+    ]
 
 
 def _forms(name: str, person: Person) -> Iterator[Form]:

@@ -9,9 +9,8 @@ Values that come back, all frozen, compared by their fields, hashable:
 - `Mention(entity_id, term, start, end)`: one occurrence; `text[start:end] == term`, code points, half-open.
 - `Match(entity_id, matched_term, position)`: the first mention of an entity.
 - `Rejection(entity_id, term, start, end, reason, by)`: an alias that stands in the text and is not a
-  mention; `reason` is `shadowed` (`by` is the longer name), `inside a word`, `splits a character`, or one of
-  the readings: `a longer kin term`, `counted as a thing`, `splits a word`, `a title of another house`,
-  `in verse`, `also a word here`.
+  mention; `reason` is `shadowed` (`by` is the longer name), `inside a word`, `splits a character`,
+  `a longer kin term` or `also a word here` (what the project's prose taught).
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,8 +35,8 @@ class EntityMatcher:
     Args:
         entities: Any number (0 to 100,000 tested) of objects or mappings with `id`, `name` and,
             optionally, `aliases` and `type`. Entries with the same id are one entity. Where the type is
-            `character` or `item`, Chinese surroundings that turn the name into a plain word are read as
-            such (二姐 in 二姐姐, 宝玉 in 一块宝玉). The context level is the business of whoever uses the mentions.
+            `character`, a kin term inside a longer one (二姐 in 二姐姐) is no mention. The context level is the
+            business of whoever uses the mentions.
         name_model: What `armarius.names.learn_names` learnt from the project's documents; None for nothing.
 
     Raises:
@@ -234,12 +233,9 @@ def names_of(entity: object) -> tuple[str, list[str]]:
     return entity_id, names
 
 
-def kind_of(entity: object) -> Literal["person", "thing", ""]:
+def kind_of(entity: object) -> Literal["person", ""]:
     """What the rules of reading (rust/matching/readings.rs) may assume of an entity, by its `type`; "" is nothing."""
-    return _KINDS.get(field_of(entity, "type"), "")
-
-
-_KINDS: Final[dict[object, Literal["person", "thing", ""]]] = {"character": "person", "item": "thing"}
+    return "person" if field_of(entity, "type") == "character" else ""
 
 
 def field_of(entity: object, name: str) -> Any:  # noqa: ANN401 - whatever the entity holds; the callers check it

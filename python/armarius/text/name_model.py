@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeVar, get_args
 __all__ = ["DoubtfulAlias", "FormKind", "LongerName", "NameModel", "RefusedName", "ShortName"]
 
 FormKind = Literal["given name", "family name", "family name with title", "familiar form", "part of the name", "byname"]
-DoubtRule = Literal["beside", "capital", "case", "inside", "word"]
+DoubtRule = Literal["beside", "capital", "case", "company", "inside", "word"]
 _CHOICES: Final = {"kind": get_args(FormKind), "rule": get_args(DoubtRule)}
 _Row = TypeVar("_Row")
 
@@ -29,8 +29,10 @@ class DoubtfulAlias:
         rule: `beside`: where `usual`, the entity's usual name, stands in the same paragraph, a narrator's use of the
             alias means something else. `word`: also a plain word, a mention only where someone is being named.
             `capital`: its lower-case form is a plain word (Will, will), a mention only with a capital. `inside`: the
-            word is so much commoner that it is a mention only with a capital inside a sentence. `case`: a derived name
-            that is no word of the text, a mention only with a capital, but for questions.
+            word is so much commoner that it is a mention only with a capital inside a sentence. `case`: a name that is
+            seldom or never a word of the text, a mention only with a capital, but for questions. `company`: a kin term
+            or title of several people, a mention only behind one of the names in `usual`, one a line, or in a paragraph
+            with it.
     """
 
     alias: str

@@ -121,7 +121,8 @@ def carry(admitted: Admitted, items: Sequence[Placed]) -> Admitted:
     staying = {key: candidate for key, candidate in staying.items() if key not in offered}
     if not staying:
         return admitted
-    omitted = tuple(o for o in admitted.omitted if (o.layer, o.id) not in staying or o.reason != "no match")
+    gone = ("no match", "excluded")  # what stays is neither
+    omitted = tuple(o for o in admitted.omitted if (o.layer, o.id) not in staying or o.reason not in gone)
     candidates = tuple(sorted([*admitted.candidates, *staying.values()], key=canonical))
     return replace(admitted, candidates=candidates, omitted=omitted)
 

@@ -6,6 +6,7 @@ from typing import Literal, cast
 from armarius.codex.model import ContextLevel
 from armarius.codex.profiles.words import meanings, words
 from armarius.codex.timeline import parse_span
+from armarius.lexicon import word_file
 from armarius.text.folding import fold
 from armarius.text.scripts import HAN_EVERY
 from armarius.text.sentences import HAS_MARK_OR_COLON
@@ -23,6 +24,7 @@ _ROLE_OF = meanings("roles")
 _LEVEL_OF = meanings("levels")
 _NAMING = words("naming")
 _NOTHING = words("nothing")
+_SUFFIXES = frozenset(word_file("names")["latin"]["suffixes"].split())
 _KNOWN = frozenset(_ROLE_OF) | _NAMING | words("common")
 
 
@@ -78,11 +80,22 @@ def split_names(value: str) -> list[str]:
     A run of Han names parted by spaces only (小雨 雨丫头) is several names; a Latin name keeps its spaces.
     """
     names: list[str] = []
-    for part in split_list(value):
+    for part in _with_suffixes(split_list(value)):
         bare = _NOTE.sub("", part).strip().strip(_QUOTES).strip(" 。.")
         pieces = bare.split() if _HAN_ONLY.match(bare) else [bare]
         names += [piece for piece in pieces if piece and not is_nothing(piece) and _could_name(piece)]
     return list(dict.fromkeys(names))
+
+
+def _with_suffixes(parts: list[str]) -> list[str]:
+    """The comma of "Mr. Pocket, Junior" parts no two names."""
+    joined: list[str] = []
+    for part in parts:
+        if joined and fold(part).rstrip(".") in _SUFFIXES:
+            joined[-1] += f", {part}"
+        else:
+            joined.append(part)
+    return joined
 
 
 def _could_name(text: str) -> bool:

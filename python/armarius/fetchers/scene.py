@@ -1,0 +1,77 @@
+"""Who of those named around the cursor matters to the scene: whose cards a prompt gets unasked."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from armarius.codex.model import Entity
+from armarius.names.lexicon import letters, words
+
+__all__ = ["MOST", "weights"]
+
+# Cards of the scene in one prompt, by weight.
+MOST: Final = 6
+# Code points from the cursor within which a name is near.
+_NEAR: Final = 600
+_PER_MENTION: Final = 0.1
+_MOST_MENTIONS: Final = 9
+# What speaks for somebody: named beside the cursor, speaking, belonging to whom the user names.
+_NEARBY, _SPEAKS, _RELATED = 1.0, 0.5, 0.5
+_ENOUGH: Final = 0.3  # less is a name in passing: twice in the window, never near, never speaking
+_WORD: Final = re.compile(r"\W*(\w+)")
+_LAST: Final = re.compile(r"(\w+)\W*$")
+
+
+def weights(
+    text: str, cursor: int, mentions: Sequence[Any], entities: Mapping[str, Entity], asked: Collection[str]
+) -> dict[str, float]:
+    """How much each entity matters to the scene around the cursor; those named in passing have 0.
+
+    Args:
+        text: The window.
+        cursor: Where the cursor is in it, in code points.
+        mentions: What a matcher found in it.
+        entities: By id.
+        asked: Ids of those whom the user's words name.
+
+    Returns:
+        Weight by id, 0 to 2.9.
+
+    Cost: linear in the mentions, and the profiles of `entities` that are mentioned.
+    """
+    found: dict[str, float] = {}
+    reasons: dict[str, set[float]] = {}
+    for mention in mentions:
+        id_ = mention.entity_id
+        found[id_] = found.get(id_, 0) + 1
+        told = reasons.setdefault(id_, set())
+        if mention.start - _NEAR <= cursor <= mention.end + _NEAR:
+            told.add(_NEARBY)
+        if _speaks(text, mention):
+            told.add(_SPEAKS)
+    total = {
+        id_: round(min(count, _MOST_MENTIONS) * _PER_MENTION + sum(reasons[id_]), 3) for id_, count in found.items()
+    }
+    for id_ in total.keys() & entities.keys():
+        if any(_tells_of(entities[id_], entities[one]) for one in asked if one in entities and one != id_):
+            total[id_] += _RELATED
+    return {id_: weight if weight >= _ENOUGH else 0.0 for id_, weight in total.items()}
+
+
+def _speaks(text: str, mention: Any) -> bool:  # noqa: ANN401 - a host's
+    after, before = text[mention.end : mention.end + 24], text[max(0, mention.start - 24) : mention.start]
+    if after[:1] in letters("han", "speech") or after[1:2] in letters("han", "speech"):
+        return True
+    following, previous = _WORD.match(after), _LAST.search(before)
+    speech = words("latin", "speech")
+    return bool((following and following[1] in speech) or (previous and previous[1] in speech))
+
+
+def _tells_of(one: Entity, other: Entity) -> bool:
+    """Whether the profile of either names the other."""
+    return _names(one, other) or _names(other, one)
+
+
+def _names(one: Entity, other: Entity) -> bool:
+    said = " ".join([one.description, *one.attributes.values()])
+    return any(name in said for name in (other.name, *other.aliases) if len(name) > 1)

@@ -1,0 +1,70 @@
+"""Who of those named around the cursor has a card."""
+
+import pytest
+
+from armarius.codex import Codex, Entity
+from armarius.fetchers.detected import RetrievedFetcher
+from armarius.fetchers.entities import CodexSource
+from armarius.fetchers.scene import MOST, weights
+from armarius.records import FetchRequest
+from armarius.text.matcher import EntityMatcher
+
+PEOPLE = [Entity(f"e{n}", name, "character") for n, name in enumerate(("林雨桐", "周默", "沈望舒", "何天明"))]
+FAR = "山" * 700
+
+
+def weighed(text, cursor, entities=PEOPLE, asked=()):
+    mentions = EntityMatcher(entities).find_all(text)
+    return weights(text, cursor, mentions, {one.id: one for one in entities}, asked)
+
+
+def fetched(entities, **values):
+    return RetrievedFetcher(CodexSource(Codex(tuple(entities)))).fetch(FetchRequest("p", **values))
+
+
+def cards(answer):
+    return [item.source.removeprefix("codex:detected:") for item in answer.candidates]
+
+
+@pytest.mark.parametrize(
+    ("text", "matters"),
+    [
+        ("林雨桐在。", True),
+        (f"{FAR}林雨桐在。", False),
+        (f"{FAR}林雨桐道：“走。”", True),
+        (f"{FAR}“走。”林雨桐笑道。", True),
+        (f"{FAR}林雨桐在。林雨桐去。林雨桐来。", True),
+        (f"{'x ' * 400}“Go,” said 林雨桐.", True),
+    ],
+)
+def test_a_name_matters_that_is_near_speaks_or_comes_again(text, matters):
+    assert (weighed(text, 0)["e0"] > 0) is matters
+
+
+def test_whoever_belongs_to_somebody_asked_for_matters():
+    friend = Entity("f", "白鹭", "character", description="林雨桐的朋友")
+    text = f"{FAR}白鹭在，周默在。"
+    assert weighed(text, 0, [*PEOPLE, friend], ("e0",)) == {"f": 0.6, "e1": 0.0}
+    assert weighed(text, 0, [*PEOPLE, friend]) == {"f": 0.0, "e1": 0.0}
+
+
+def test_a_name_in_passing_has_no_card_and_is_listed_with_the_reason():
+    answer = fetched(PEOPLE, text=f"林雨桐在。{FAR}周默在。", document="a.md", cursor=0)
+    assert cards(answer) == ["e0"]
+    gone = [(one.source, one.reason, one.detail) for one in answer.omitted if one.reason == "excluded"]
+    assert gone == [("codex:detected:e1", "excluded", "named in passing, away from the cursor")]
+
+
+def test_what_the_user_or_the_selection_names_always_has_a_card():
+    text = f"{FAR}周默在，沈望舒在，何天明在。"
+    answer = fetched(PEOPLE, query="周默是谁", additional_input="沈望舒", text=text, document="a.md", cursor=0)
+    assert cards(answer) == ["e1", "e2"]
+
+
+def test_the_six_that_matter_most_have_a_card_of_the_scene():
+    crowd = [Entity(f"c{n}", f"{name}明远", "character") for n, name in enumerate("赵钱孙李周吴郑王")]
+    text = "".join(f"{one.name}在。" * (2 if one.id in ("c6", "c7") else 1) for one in crowd)
+    answer = fetched(crowd, text=text, document="a.md", cursor=0)
+    assert sorted(cards(answer)) == ["c0", "c1", "c2", "c3", "c6", "c7"]
+    gone = {one.id: one.detail for one in answer.omitted if one.reason == "excluded"}
+    assert gone == dict.fromkeys(("entity:c4", "entity:c5"), f"{MOST} others matter more to the scene")
