@@ -11,7 +11,8 @@ Deterministic, each finding with its figures; `EntityMatcher(entities, name_mode
 [Mention(entity_id='li', term='大奶奶', start=5, end=8)]
 
 forms.py chinese.py western.py family.py (the forms that a name allows)   people.py (who they are)
-counts.py usage.py (what is counted)   derived.py learn.py (what holds)   lexicon.py (words, of `lexicon/names.toml`)
+counts.py usage.py kin.py capitals.py (what is counted)   derived.py learn.py (what holds)
+lexicon.py (words, of `lexicon/names.toml`)
 
 `Counts` are what is counted in one document, `NameCounts` are their sum: what is learnt is a function of the documents
 alone, whatever the order and number of steps in which they came (docs/decisions/0043). What is learnt are the records
