@@ -40,6 +40,7 @@ _THING = 0.6  # a place or a thing that is merely there, beside a person
 _FITTING = 0.9  # present, and the profile fits the question
 _BACKUP = 0.95  # a text found only by meaning, below the last one found by words
 _FAR = 1 << 20
+_UNITS = 192  # texts and sections that are looked at, best first: many times what any answer shows
 _NOTHING = 3.01 * SCORE["c"] * SCORE["d"]  # a text without any word of the question
 
 How = Literal["words", "chapter", "beside", "relation", "mention", "present", "fulltext", "vector"]
@@ -84,7 +85,7 @@ def in_order(
 
     Cost: linear in the texts and sections of the project.
     """
-    units = ranked.scores.units(_FAR)
+    units = ranked.scores.units(_UNITS)
     if ranked.outcome == "nothing found":
         units = []
     texts = _texts(tables, asked, units, bounds)
