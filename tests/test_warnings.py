@@ -176,6 +176,11 @@ def no_model(folder):
     return told(folder)
 
 
+def broken_reranker(folder):
+    put(folder, "chapters/ch002.md", "# 第二章\n\n小雨在哪里？没有人知道小雨在哪里。\n\n小雨在钟楼里。\n")
+    return told(folder, rerank=lambda _, texts: texts[:1])
+
+
 def code_project(folder):
     shutil.copytree(EXAMPLE, folder / "code", ignore=shutil.ignore_patterns("__pycache__"))
     return folder / "code"
@@ -250,6 +255,7 @@ SITUATIONS = {
     "KG_TRUNCATED": truncated_graph,
     "EMBEDDING_UNAVAILABLE": no_model,
     "REWORDING_UNAVAILABLE": lambda folder: told(folder, reword=Broken().model),
+    "RERANK_UNAVAILABLE": broken_reranker,
     "CODE_GRAPH_UNAVAILABLE": no_code_index,
     "CODE_GRAPH_REASON": no_code_index,
     "CODE_DEPTH_LIMIT": code_depth,

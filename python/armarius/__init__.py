@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from armarius.documents.document import Document, Documents, Skipped
     from armarius.documents.front_matter import FrontMatter
     from armarius.documents.segments import Paragraph, Role
-    from armarius.embedders.protocol import Embedder, Fingerprint
+    from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint, OneKindEmbedder
     from armarius.engine.engine import ContextEngine
     from armarius.engine.opening import open  # noqa: A004 - armarius.open reads like gzip.open
     from armarius.errors import (
@@ -147,6 +147,7 @@ if TYPE_CHECKING:
     )
     from armarius.retrieval.contradictions.statements import Statement
     from armarius.retrieval.hits import Outcome, Retrieval
+    from armarius.retrieval.rerank import Reranker, Reranking
     from armarius.retrieval.understand.query import Understanding
     from armarius.rewording.asking import RewordingRequest
     from armarius.rewording.reworder import ChatModel, Reworder
@@ -167,6 +168,7 @@ __all__ = [
     "Activation",
     "Active",
     "AmbiguousSymbol",
+    "AnyEmbedder",
     "ArmariusError",
     "AssembleRequest",
     "AssembleResult",
@@ -271,6 +273,7 @@ __all__ = [
     "NervusDBGraph",
     "Omission",
     "OmitReason",
+    "OneKindEmbedder",
     "Origin",
     "Outcome",
     "Pack",
@@ -294,6 +297,8 @@ __all__ = [
     "RefusedName",
     "Rejection",
     "Relation",
+    "Reranker",
+    "Reranking",
     "Retrieval",
     "RetrievedFetcher",
     "Reworder",
@@ -395,7 +400,7 @@ _HOMES = {
     "documents.document": "Document Documents Skipped",
     "documents.front_matter": "FrontMatter",
     "documents.segments": "Paragraph Role",
-    "embedders.protocol": "Embedder Fingerprint",
+    "embedders.protocol": "AnyEmbedder Embedder Fingerprint OneKindEmbedder",
     "engine.engine": "ContextEngine",
     "engine.opening": "open",
     "errors": (
@@ -429,6 +434,7 @@ _HOMES = {
     "records": "LAYERS Candidate Confirming Evidence FetchRequest Fetched Fetcher LayerName OmitReason Omission",
     "retrieval.contradictions.statements": "Statement",
     "retrieval.hits": "Outcome Retrieval",
+    "retrieval.rerank": "Reranker Reranking",
     "retrieval.understand.query": "Understanding",
     "rewording.asking": "RewordingRequest",
     "rewording.reworder": "ChatModel Reworder",

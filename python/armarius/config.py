@@ -23,9 +23,11 @@ from armarius.bounds import KINDS
 from armarius.errors import ConfigError
 from armarius.toml_file import read_toml, settings_of
 
-__all__ = ["CONFIG_NAME", "Config", "load_config", "parse_config"]
+__all__ = ["BUILT_IN_MODELS", "CONFIG_NAME", "Config", "load_config", "parse_config"]
 
 CONFIG_NAME = "armarius.toml"
+BUILT_IN_MODELS = frozenset({"e5", "lexical"})
+"""Names of embedders that are installed with the package or an extra of it: any project may choose them."""
 _MAX_DOCUMENT = 256 * 1024 * 1024  # a document is held in memory, several times over while it is read
 _MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
@@ -115,7 +117,7 @@ def _table(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _model_folder(embedding: Mapping[str, Any]) -> list[str]:
     model = embedding.get("model")
-    if not isinstance(model, str) or model == "lexical":
+    if not isinstance(model, str) or model in BUILT_IN_MODELS:
         return []
     path = PurePosixPath(model.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or not path.parts:

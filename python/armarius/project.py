@@ -33,6 +33,7 @@ from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
 from armarius.records import Fetcher
 from armarius.retrieval.corpus.corpus import Corpus
+from armarius.retrieval.rerank import Reranking
 from armarius.retrieval.retrieve import Sources
 from armarius.retrieval.signals.vectors import VectorSearch
 from armarius.store.protocol import Store
@@ -129,6 +130,7 @@ class Project:
         fetchers: Asked instead of the project's own ones, when given.
         more: Asked beside them.
         vectors: Finds paragraphs near in meaning, when there is an embedder.
+        reranking: Whose order the paragraphs on offer stand in, when there is a reranker.
         graph: Adds its entities to those of the files, and says where relation words lead.
 
     Cost: `view` compares the folder with the index and reads what the index has gained since the last
@@ -144,6 +146,7 @@ class Project:
         more: Sequence[Fetcher] = (),
         vectors: VectorSearch | None = None,
         graph: GraphGuard | None = None,
+        reranking: Reranking | None = None,
     ) -> None:
         self.index = index
         self._config = config
@@ -151,6 +154,7 @@ class Project:
         self._more = tuple(more)
         self._lock = threading.Lock()
         self._graph = graph
+        self._reranking = reranking
         self._whole: tuple[Snapshot, Known, Snapshot] | None = None
         self.codex = AuthoredCodex(index.authored, whole=self._of_the_files)
         self.memories = Memories(index.authored)
@@ -258,7 +262,11 @@ class Project:
         corpus = Corpus(documents, snapshot.codex, snapshot.matcher, ready=ready, before=before, kept=kept)
         fetchers = self._given
         if fetchers is None:
-            fetchers = (*self._own_fetchers, PassageFetcher(corpus, self._sources), *self._more)
+            fetchers = (
+                *self._own_fetchers,
+                PassageFetcher(corpus, self._sources, reranking=self._reranking),
+                *self._more,
+            )
         return ProjectView(
             source=self.index.source,
             config=self._config,

@@ -34,6 +34,7 @@ WarningCode = Literal[
     "PROJECT_EMPTY",
     "RAG_UNAVAILABLE",
     "REWORDING_UNAVAILABLE",
+    "RERANK_UNAVAILABLE",
     "RULES_UNAVAILABLE",
     "STYLE_UNAVAILABLE",
 ]
@@ -145,6 +146,11 @@ KG_TRUNCATED: Final = Row(
 )
 EMBEDDING_UNAVAILABLE: Final = Row(
     "EMBEDDING_UNAVAILABLE", "nothing is found by meaning, or not all: no model, or it failed", "{why}"
+)
+RERANK_UNAVAILABLE: Final = Row(
+    "RERANK_UNAVAILABLE",
+    "paragraphs stand in the order without the reranker: it was late, failed, or gave no numbers",
+    "{why}",
 )
 
 REWORDING_UNAVAILABLE: Final = Row(

@@ -104,6 +104,7 @@ def command_line(place: Place, tell: Tell, setting: str) -> None:
         ["retrieve", project, "林默的妹妹是谁"],
         ["index", project],
         ["embed", project],
+        ["embed", project, "--model", "lexical"],
         ["doctor", project],
     ):
         status = step(" ".join(words[:1]), lambda words=words: cli.main(words))

@@ -30,6 +30,12 @@ class CountingEmbedder:
     def fingerprint(self) -> Fingerprint:
         return Fingerprint(self.name, f"sha-of-{self.name}", self.dimension)
 
+    def embed_queries(self, texts: Sequence[str], /) -> np.ndarray:
+        return self.embed(texts)
+
+    def embed_documents(self, texts: Sequence[str], /) -> np.ndarray:
+        return self.embed(texts)
+
     def embed(self, texts: Sequence[str], /) -> np.ndarray:
         if self.gate is not None:
             assert self.gate.wait(10)

@@ -77,14 +77,23 @@ def test_another_model_needs_reembed(novel):
 
 
 def test_embed_command_embeds_and_resumes_for_free(novel, command):
-    code, out = command(novel)
+    code, out = command(novel, "--model", "lexical")
     assert code == 0
     assert "texts embedded with lexical (no model)" in out
-    assert command(novel)[0] == 0
+    assert command(novel, "--model", "lexical")[0] == 0
+
+
+def test_embed_command_without_a_model_names_the_default_and_makes_nothing(novel, command):
+    code, out = command(novel)
+    assert code == 2
+    for word in ("shibing624/text2vec-base-chinese", "--model FOLDER", "[models]", "armarius[e5]", "--model lexical"):
+        assert word in out
+    with ProjectIndex.open(novel) as index:
+        assert index.store.vectors.sets() == {}
 
 
 def test_embed_command_runs_a_model_folder_and_reembeds_on_request(novel, tiny, command):
-    assert command(novel)[0] == 0
+    assert command(novel, "--model", "lexical")[0] == 0
     code, out = command(novel, "--model", tiny)
     assert (code, "--reembed" in out) == (2, True), out
     code, out = command(novel, "--model", tiny, "--reembed")
@@ -112,7 +121,7 @@ def test_doctor_names_model_dimension_number_and_kind_of_search(novel, command):
         assert doctor_lines(index.store) == [
             "vectors: none; `armarius embed` makes them, everything else works without"
         ]
-    command(novel)
+    command(novel, "--model", "lexical")
     with ProjectIndex.open(novel) as index:
         first, second = doctor_lines(index.store)
     assert "lexical (no model) (1024 dimensions" in first
@@ -122,6 +131,6 @@ def test_doctor_names_model_dimension_number_and_kind_of_search(novel, command):
 
 def test_doctor_samples_the_recall_of_an_approximate_index(novel, monkeypatch, command):
     monkeypatch.setattr("armarius.store.sqlite.ann_index.EXACT_BELOW", 2)
-    command(novel)
+    command(novel, "--model", "lexical")
     with ProjectIndex.open(novel) as index:
         assert "recall@10 1.000 in" in doctor_lines(index.store)[1]

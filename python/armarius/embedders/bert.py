@@ -19,12 +19,17 @@ from armarius.embedders.onnx_graph import (
     Value,
 )
 from armarius.embedders.preprocess import Pooling, Tokens
+from armarius.embedders.prompts import Prompts
 from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.embedders.runtime import open_session
 from armarius.embedders.transformer import Forward, TransformerEmbedder
 from armarius.embedders.weights import Weights, read_safetensors
 
-__all__ = ["BertShape", "load_bert"]
+__all__ = ["BERT_TYPES", "BertShape", "load_bert"]
+
+_COUNTED_FROM_PADDING = ("roberta", "xlm-roberta")
+BERT_TYPES = ("bert", *_COUNTED_FROM_PADDING)
+"""What `config.json` may call the architecture; RoBERTa's differs in where positions begin."""
 
 _NUMBERS = (
     "hidden_size",
@@ -38,7 +43,12 @@ _NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class BertShape:
-    """The numbers of `config.json` that decide the forward pass."""
+    """The numbers of `config.json` that decide the forward pass.
+
+    Attributes:
+        positions: Of a text at most.
+        skipped: Rows before that of the first position: RoBERTa counts positions from its padding token's id + 1.
+    """
 
     hidden: int
     layers: int
@@ -47,6 +57,7 @@ class BertShape:
     positions: int
     vocabulary: int
     epsilon: float
+    skipped: int = 0
 
     @classmethod
     def read(cls, folder: ModelFolder) -> "BertShape":
@@ -58,24 +69,34 @@ class BertShape:
         path = folder.require("config.json")
         config = folder.json("config.json")
         other = "Export it to ONNX and use armarius.embedders.onnx"
-        for key, expected in (("model_type", "bert"), ("hidden_act", "gelu"), ("position_embedding_type", "absolute")):
+        for key, expected in (("hidden_act", "gelu"), ("position_embedding_type", "absolute")):
             if config.get(key, expected) != expected:
                 raise folder.unsupported(f"config.json says {key}={config[key]!r}, expected {expected!r}", other)
+        if config.get("model_type", "bert") not in BERT_TYPES:
+            wanted = ", ".join(BERT_TYPES)
+            raise folder.unsupported(f"config.json says model_type={config['model_type']!r}, expected {wanted}", other)
         if "model_type" not in config and not any("Bert" in str(name) for name in config.get("architectures", [])):
             raise folder.unsupported("config.json names no model_type", other)
         try:
             hidden, layers, heads, intermediate, positions, vocabulary = (int(config[name]) for name in _NUMBERS)
             epsilon = float(config.get("layer_norm_eps", 1e-12))
+            skipped = int(config.get("pad_token_id", 1)) + 1 if config.get("model_type") in _COUNTED_FROM_PADDING else 0
         except (KeyError, TypeError, ValueError) as error:
             raise folder.broken(path, f"lacks or garbles {error}") from error
-        shape = cls(hidden, layers, heads, intermediate, positions, vocabulary, epsilon)
+        shape = cls(hidden, layers, heads, intermediate, positions - skipped, vocabulary, epsilon, skipped)
         if shape.heads < 1 or shape.hidden % shape.heads:
             raise folder.broken(path, f"has hidden_size {shape.hidden}, not divisible by {shape.heads} attention heads")
         return shape
 
 
 def load_bert(
-    folder: ModelFolder, *, max_length: int, pooling: Pooling, normalise: bool, threads: int | None = None
+    folder: ModelFolder,
+    *,
+    max_length: int,
+    pooling: Pooling,
+    normalise: bool,
+    prompts: Prompts = Prompts(),  # noqa: B008 - frozen
+    threads: int | None = None,
 ) -> TransformerEmbedder:
     """An embedder from `model.safetensors`.
 
@@ -85,7 +106,7 @@ def load_bert(
     shape = BertShape.read(folder)
     path = folder.require("model.safetensors")
     weights = _graph_weights(read_safetensors(folder, path), shape, folder, path)
-    tokens = Tokens(folder, min(max_length, shape.positions))
+    tokens = Tokens(folder, min(max_length, shape.positions), pooling=pooling)
     if tokens.vocabulary > shape.vocabulary:
         raise folder.broken(
             tokens.path,
@@ -98,8 +119,9 @@ def load_bert(
         max_length=min(max_length, shape.positions),
         pooling=pooling,
         normalise=normalise,
+        document_prompt=prompts.document,
     )
-    return TransformerEmbedder(fingerprint, tokens, _forward(folder, shape, weights, threads))
+    return TransformerEmbedder(fingerprint, tokens, _forward(folder, shape, weights, threads), prompts.query)
 
 
 def _forward(folder: ModelFolder, shape: BertShape, weights: Weights, threads: int | None) -> Forward:
@@ -140,7 +162,9 @@ def _graph(shape: BertShape) -> Graph:
 
 
 def _graph_weights(tensors: Weights, shape: BertShape, folder: ModelFolder, path: Path) -> Weights:
-    prefix = next((p for p in ("", "bert.", "model.") if f"{p}embeddings.word_embeddings.weight" in tensors), "")
+    prefix = next(
+        (p for p in ("", "bert.", "roberta.", "model.") if f"{p}embeddings.word_embeddings.weight" in tensors), ""
+    )
     d, wide = shape.hidden, shape.intermediate
 
     def take(name: str, *expected: int) -> NDArray[np.float32]:
@@ -155,7 +179,8 @@ def _graph_weights(tensors: Weights, shape: BertShape, folder: ModelFolder, path
         return np.ascontiguousarray(take(f"{name}.weight", rows, columns).T)
 
     types = tensors.get(f"{prefix}embeddings.token_type_embeddings.weight")
-    positions = take("embeddings.position_embeddings.weight", shape.positions, d)
+    table = take("embeddings.position_embeddings.weight", shape.skipped + shape.positions, d)
+    positions = np.ascontiguousarray(table[shape.skipped :])
     out: Weights = {
         "words": take("embeddings.word_embeddings.weight", shape.vocabulary, d),
         # every token is of type 0, so its embedding is a constant of the position

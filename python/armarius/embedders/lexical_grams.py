@@ -43,6 +43,14 @@ class LexicalEmbedder:
         """The scheme, its version and the dimension."""
         return Fingerprint("lexical (no model)", _SCHEME, self.dimension, pooling="sum of n-grams", normalise=True)
 
+    def embed_queries(self, texts: Sequence[str], /) -> Vectors:
+        """As `embed`: wording is wording."""
+        return self.embed(texts)
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """As `embed`: wording is wording."""
+        return self.embed(texts)
+
     def embed(self, texts: Sequence[str], /) -> Vectors:
         """One vector per text; zeros for a text without letters or digits.
 

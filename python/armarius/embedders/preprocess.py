@@ -20,7 +20,7 @@ from armarius.errors import EmbeddingError, MissingExtra
 
 __all__ = ["BATCH_TOKENS", "MOST_TOKENS", "Batch", "Pooling", "Tokens", "pool", "pooling_of"]
 
-Pooling = Literal["mean", "cls", "max"]
+Pooling = Literal["mean", "cls", "max", "lasttoken"]
 
 BATCH_TOKENS = 1024
 """Tokens of one forward pass. Measured with MiniLM on two cores: 512 to 1,024 keep activations in
@@ -43,11 +43,24 @@ class Batch:
 
 
 class Tokens:
-    """A tokenizer with its own truncation, whatever `tokenizer.json` says about it."""
+    """A tokenizer with its own truncation, whatever `tokenizer.json` says about it.
 
-    def __init__(self, folder: ModelFolder, max_length: int, *, inside: Path | None = None) -> None:
+    Args:
+        folder: The model's folder.
+        max_length: Tokens kept of each text, special ones included; 0 is all.
+        inside: A folder below it whose tokenizer comes first.
+        pooling: With `lasttoken`, padding stands on the side that `tokenizer_config.json` says, and its
+            `add_eos_token` is honoured: the last token is the one that is read.
+    """
+
+    def __init__(
+        self, folder: ModelFolder, max_length: int, *, inside: Path | None = None, pooling: Pooling = "mean"
+    ) -> None:
         self._path, self._tokenizer = _load(folder, inside)
         self._max_length = max_length
+        settings = folder.json("tokenizer_config.json", "onnx/tokenizer_config.json") if pooling == "lasttoken" else {}
+        self._left = settings.get("padding_side") == "left"
+        self._end = self._token(settings.get("eos_token")) if settings.get("add_eos_token") is True else None
         self._tokenizer.no_padding()
         if max_length:
             self._tokenizer.enable_truncation(max_length=max_length)
@@ -90,7 +103,17 @@ class Tokens:
         for start in range(0, len(texts), _ENCODE_TEXTS):
             clean = [_clean(text[:limit]) for text in texts[start : start + _ENCODE_TEXTS]]
             out += [encoding.ids for encoding in self._tokenizer.encode_batch_fast(clean, add_special_tokens=special)]
-        return out
+        return out if self._end is None else [self._ended(ids, self._end) for ids in out]
+
+    def _ended(self, ids: list[int], end: int) -> list[int]:
+        if ids and ids[-1] == end:
+            return ids
+        return [*(ids[: self._max_length - 1] if self._max_length else ids), end]
+
+    def _token(self, named: object) -> int | None:
+        content = named.get("content") if isinstance(named, dict) else named
+        found: int | None = self._tokenizer.token_to_id(content) if isinstance(content, str) else None
+        return found
 
     def batches(self, texts: Sequence[str], batch_tokens: int = BATCH_TOKENS) -> Iterator[Batch]:
         """Batches of at most `batch_tokens` tokens (at least one text), longest first, ties by position."""
@@ -104,8 +127,10 @@ class Tokens:
             ids = np.zeros((len(rows), length), np.int64)
             mask = np.zeros((len(rows), length), np.int64)
             for place, row in enumerate(rows):
-                ids[place, : len(encoded[row])] = encoded[row]
-                mask[place, : len(encoded[row])] = 1
+                count = len(encoded[row])
+                there = slice(length - count, length) if self._left else slice(0, count)
+                ids[place, there] = encoded[row]
+                mask[place, there] = 1
             yield Batch(np.asarray(rows, np.intp), ids, mask)
 
 
@@ -115,13 +140,16 @@ def pool(hidden: Vectors, mask: NDArray[np.int64], pooling: Pooling) -> Vectors:
     Args:
         hidden: float32, shape (n, length, d).
         mask: 1 for a token, 0 for padding, shape (n, length).
-        pooling: mean over the tokens (special tokens included), the first token, or the maximum.
+        pooling: mean over the tokens (special tokens included), the first token, the maximum, or the last token.
 
     Returns:
         float32, shape (n, d), not normalised.
     """
+    rows = np.arange(len(hidden))
     if pooling == "cls":
-        return np.ascontiguousarray(hidden[:, 0])
+        return np.ascontiguousarray(hidden[rows, mask.argmax(axis=1)])
+    if pooling == "lasttoken":
+        return np.ascontiguousarray(hidden[rows, mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)])
     if pooling == "max":
         largest: Vectors = np.where(mask[:, :, None] > 0, hidden, np.float32(-1e9)).max(axis=1)
         return largest
@@ -131,29 +159,33 @@ def pool(hidden: Vectors, mask: NDArray[np.int64], pooling: Pooling) -> Vectors:
     return mean
 
 
-def pooling_of(folder: ModelFolder) -> Pooling:
-    """The pooling that the model folder asks for (`1_Pooling/config.json`), mean when it is silent.
+def pooling_of(folder: ModelFolder, silent: Pooling = "mean") -> Pooling:
+    """The pooling that the model folder asks for (`1_Pooling/config.json`), `silent` when it asks for none.
 
     Raises:
-        EmbeddingError: A pooling that is not mean, cls or max, or several at once.
+        EmbeddingError: Another pooling, or several at once; or one that leaves the words of a prompt out.
     """
     settings = folder.json("1_Pooling/config.json")
     if isinstance(settings.get("pooling_mode"), str):
         wanted = [settings["pooling_mode"]]
     else:
-        names = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max"}
+        names = {
+            "pooling_mode_mean_tokens": "mean",
+            "pooling_mode_cls_token": "cls",
+            "pooling_mode_max_tokens": "max",
+            "pooling_mode_lasttoken": "lasttoken",
+        }
         wanted = [
             names.get(key, key) for key, value in settings.items() if key.startswith("pooling_mode") and value is True
         ]
-    match wanted:
-        case []:
-            return "mean"
-        case ["mean"]:
-            return "mean"
-        case ["cls"]:
-            return "cls"
-        case ["max"]:
-            return "max"
+    if not wanted:
+        return silent
+    for pooling in get_args(Pooling):
+        if wanted == [pooling]:
+            if pooling in ("mean", "max") and settings.get("include_prompt") is False:
+                raise folder.unsupported("its pooling leaves prompts out", "Supported: include_prompt true")
+            chosen: Pooling = pooling
+            return chosen
     raise folder.unsupported(f"its pooling is {' + '.join(wanted)}", f"Supported: {', '.join(get_args(Pooling))}")
 
 

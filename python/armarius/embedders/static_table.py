@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from armarius.embedders.folder import ModelFolder
 from armarius.embedders.preprocess import MOST_TOKENS, Tokens
+from armarius.embedders.prompts import Prompts, prompted
 from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.embedders.weights import read_tensors
 from armarius.store.vector_rows import unit_rows
@@ -37,6 +38,7 @@ class StaticEmbedder:
         weights: The factor of each token, float32, shape (vocabulary,); None is 1.
         unknown: The token that is left out.
         characters: A text is cut to so many before it is tokenised; 0 is never.
+        query_prompt: Stands before every question.
     """
 
     fingerprint: Fingerprint
@@ -46,6 +48,15 @@ class StaticEmbedder:
     weights: NDArray[np.float32] | None
     unknown: int | None
     characters: int
+    query_prompt: str = ""
+
+    def embed_queries(self, texts: Sequence[str], /) -> Vectors:
+        """As `embed`, with the prompt of questions before each text."""
+        return self.embed(prompted(self.query_prompt, texts))
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """As `embed`, with the prompt of documents before each text."""
+        return self.embed(prompted(self.fingerprint.document_prompt, texts))
 
     def embed(self, texts: Sequence[str], /) -> Vectors:
         """The mean of each text's token rows; zeros where no token is known.
@@ -74,12 +85,18 @@ def is_static(folder: ModelFolder) -> bool:
     return folder.says("StaticEmbedding")
 
 
-def load_static(folder: ModelFolder, *, max_length: int | None = None) -> StaticEmbedder:
+def load_static(
+    folder: ModelFolder,
+    *,
+    max_length: int | None = None,
+    prompts: Prompts = Prompts(),  # noqa: B008 - frozen
+) -> StaticEmbedder:
     """An embedder from `model.safetensors`, `tokenizer.json` and `config.json` (or sentence-transformers' layout).
 
     Args:
         folder: The model's folder.
         max_length: Tokens kept of each text, 0 is all; None reads `config.json`, else 512.
+        prompts: What stands before questions and documents.
 
     Raises:
         EmbeddingError: Missing or broken files, or tensors that do not belong together.
@@ -111,9 +128,10 @@ def load_static(folder: ModelFolder, *, max_length: int | None = None) -> Static
         dimension=table.shape[1],
         max_length=max_length,
         normalise=_normalise(folder),
+        document_prompt=prompts.document,
     )
     characters = max_length * tokens.median_length
-    return StaticEmbedder(fingerprint, tokens, table, mapping, weights, tokens.unknown, characters)
+    return StaticEmbedder(fingerprint, tokens, table, mapping, weights, tokens.unknown, characters, prompts.query)
 
 
 def _max_length(folder: ModelFolder) -> int:

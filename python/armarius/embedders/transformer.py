@@ -11,6 +11,7 @@ from armarius.embedders.preprocess import (
     Tokens,
     pool,
 )
+from armarius.embedders.prompts import prompted
 from armarius.embedders.protocol import Fingerprint, Vectors
 from armarius.errors import EmbeddingError
 from armarius.store.vector_rows import unit_rows
@@ -27,19 +28,32 @@ class TransformerEmbedder:
 
     Safe to call from several threads; the forward pass releases the GIL. Memory follows the batch
     (1,024 tokens), not the number of texts.
+
+    Attributes:
+        fingerprint: What decides the vectors of documents, their prompt included.
+        query_prompt: Stands before every question.
     """
 
     fingerprint: Fingerprint
     tokens: Tokens
     forward: Forward
+    query_prompt: str = ""
 
     @property
     def _pooling(self) -> Pooling:
         pooling: Pooling = self.fingerprint.pooling  # type: ignore[assignment]
         return pooling
 
+    def embed_queries(self, texts: Sequence[str], /) -> Vectors:
+        """As `embed`, with the prompt of questions before each text."""
+        return self.embed(prompted(self.query_prompt, texts))
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """As `embed`, with the prompt of documents before each text."""
+        return self.embed(prompted(self.fingerprint.document_prompt, texts))
+
     def embed(self, texts: Sequence[str], /) -> Vectors:
-        """One vector per text; an empty text still has its special tokens and so a vector.
+        """One vector per text as it stands, without a prompt; an empty text still has its special tokens.
 
         Returns:
             float32, shape (n, dimension), rows in the order of `texts`.

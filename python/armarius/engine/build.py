@@ -15,7 +15,8 @@ from armarius.code.index import CodeIndex
 from armarius.code.options import read_options
 from armarius.config import Config, load_config
 from armarius.embedders import configured
-from armarius.embedders.protocol import Embedder
+from armarius.embedders.adapt import as_embedder
+from armarius.embedders.protocol import AnyEmbedder, Embedder
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.rewords import Rewords
@@ -30,6 +31,7 @@ from armarius.index.project_index import ProjectIndex
 from armarius.index.status import Progress
 from armarius.project import Project
 from armarius.records import Fetcher
+from armarius.retrieval.rerank import Reranker, Reranking
 from armarius.rewording.reworder import Model, Reworder
 from armarius.semantic.outliers import Nearby
 from armarius.semantic.recall import ProjectRecall
@@ -83,8 +85,9 @@ def build(
     wait: bool,
     index_dir: str | PathLike[str] | None,
     progress: Callable[[Progress], None] | None,
-    embedder: Embedder | None,
+    embedder: AnyEmbedder | None,
     graph: GraphStore | None,
+    rerank: Reranker | Reranking | None,
     trusted: bool | None = None,
     reword: Model | Reworder | None = None,
 ) -> Parts:
@@ -92,6 +95,8 @@ def build(
     rewords = Rewords(reword)
     folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
     _check_graph(graph)
+    reranking = Reranking.of(rerank)
+    given = None if embedder is None else as_embedder(embedder)
     config = root.config if isinstance(root, ProjectIndex) else load_config(project_folder(root))
     settings = read_settings(config)
     permissions = None if folder is None else Permissions.of(folder, trusted=trusted)
@@ -111,7 +116,7 @@ def build(
             permissions=permissions,
         )
     try:
-        recall, no_recall = _recall(index, embedder, config, permissions)
+        recall, no_recall = _recall(index, given, config, permissions)
     except BaseException:
         index.close()
         raise
@@ -128,6 +133,7 @@ def build(
         more=more_fetchers,
         vectors=_vectors(recall, no_recall),
         graph=guard,
+        reranking=reranking,
     )
     profiles = ProfileStore(index.authored, settings.profile)
     name = index.project_id if folder is None else folder.resolve().name
@@ -164,7 +170,7 @@ def _check_graph(graph: GraphStore | None) -> None:
 def _recall(
     index: ProjectIndex, embedder: Embedder | None, config: Config, permissions: Permissions | None
 ) -> tuple[ProjectRecall | None, str]:
-    """Recall by the given embedder, else by the one that `armarius.toml` names; None and why, when there is none.
+    """Recall by the given embedder, else by the one that a configuration names; None and why, when there is none.
 
     It may be missing, broken, or not the project's to name. A project never becomes unusable because a model is.
     """

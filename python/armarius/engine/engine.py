@@ -11,7 +11,7 @@ from armarius.assembly.request import CounterFor
 from armarius.books.asking import AskBooks
 from armarius.books.importing import Importing
 from armarius.code.index import CodeIndex
-from armarius.embedders.protocol import Embedder
+from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.build import NO_EMBEDDER, build
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
@@ -22,6 +22,7 @@ from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress
 from armarius.project import counter_for
 from armarius.records import Fetcher
+from armarius.retrieval.rerank import Reranker, Reranking
 from armarius.rewording.reworder import Model, Reworder
 from armarius.semantic.recall import ProjectRecall
 from armarius.shown import html_table, rich_table
@@ -75,8 +76,9 @@ class ContextEngine:
         wait: bool = True,
         index_dir: str | PathLike[str] | None = None,
         progress: Callable[[Progress], None] | None = None,
-        embedder: Embedder | None = None,
+        embedder: AnyEmbedder | None = None,
         graph: GraphStore | None = None,
+        rerank: Reranker | Reranking | None = None,
         trusted: bool | None = None,
         reword: Model | Reworder | None = None,
     ) -> None:
@@ -93,6 +95,7 @@ class ContextEngine:
             progress=progress,
             embedder=embedder,
             graph=graph,
+            rerank=rerank,
             trusted=trusted,
             reword=reword,
         )
@@ -218,7 +221,7 @@ class ContextEngine:
 
     def _summary(self) -> list[tuple[str, str]]:
         recall = self._parts.recall
-        model = str(recall.embedder.fingerprint) if recall is not None else self._parts.no_recall or "no embedder"
+        model = recall.model if recall is not None else self._parts.no_recall or "no embedder"
         return rows(self.project_id, self.status, model, type(self.graph).__name__)
 
     def __rich__(self) -> "Table":

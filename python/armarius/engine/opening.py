@@ -4,11 +4,12 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from os import PathLike
 
-from armarius.embedders.protocol import Embedder
+from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.engine import ContextEngine
 from armarius.graph.protocol import GraphStore
 from armarius.index.progress import progress_bar
 from armarius.index.status import Progress
+from armarius.retrieval.rerank import Reranker, Reranking
 from armarius.rewording.reworder import Model, Reworder
 
 __all__ = ["open"]
@@ -22,8 +23,9 @@ def open(  # noqa: A001 - armarius.open
     wait: bool = True,
     index_dir: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
-    embedder: Embedder | None = None,
+    embedder: AnyEmbedder | None = None,
     graph: GraphStore | None = None,
+    rerank: Reranker | Reranking | None = None,
     trusted: bool | None = None,
     reword: Model | Reworder | None = None,
 ) -> ContextEngine:
@@ -38,11 +40,15 @@ def open(  # noqa: A001 - armarius.open
         index_dir: Where the index lives; the user's cache directory when neither given nor configured.
         progress: Called after every committed batch of a build, from the thread that builds; when not given
             and `wait`, a bar is drawn where standard error is a terminal.
-        embedder: Makes vectors for recall by meaning, in the background; see `armarius.embedders`. None takes the
-            model that `armarius.toml` names ([embedding] model), if any.
+        embedder: Makes vectors for recall by meaning, in the background; see `armarius.embedders`. Also an object with
+            one `embed`, or a function from texts to vectors. None takes the model that `armarius.toml` names
+            ([embedding] model), else the one of the user's configuration, if any.
         graph: A graph of the user's own: its entities are found in texts and its relations walked, beside what the
             files say. One that fails or is slow leaves the files' answer, with `KG_UNAVAILABLE`. See
             `armarius.graph`.
+        rerank: A function from a question and texts to scores: the 50 best paragraphs are put in its order before the
+            prompt is filled. `armarius.Reranking` sets how many and how long is waited (2 s); late or broken leaves the
+            order without it, with `RERANK_UNAVAILABLE`.
         trusted: Whether the project's `armarius.toml` speaks for the user: may name what lies outside, and have
             programs run over the folder. None asks the user's configuration (`armarius.trust`).
         reword: Asked for other wordings of every question that comes without `also`: a function from messages to a
@@ -50,7 +56,7 @@ def open(  # noqa: A001 - armarius.open
             and how many. Asked once for each question; late or broken, it is `REWORDING_UNAVAILABLE`.
 
     Raises:
-        ContractError: `graph` is no GraphStore, or `reword` no model.
+        ContractError: `graph` is no GraphStore, `embedder` none, `rerank` cannot be called, or `reword` is no model.
         ProjectError: `path` is no folder, or `index_dir` no path.
         ConfigError: Its `armarius.toml` is wrong, or names an index or graph folder that only the user may name
             (`SettingRefused`); or the user's own configuration is wrong.
@@ -66,6 +72,7 @@ def open(  # noqa: A001 - armarius.open
             progress=report,
             embedder=embedder,
             graph=graph,
+            rerank=rerank,
             trusted=trusted,
             reword=reword,
         )

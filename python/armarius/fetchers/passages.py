@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from armarius.codex.cards import short_card
 from armarius.codex.visible import Visible
+from armarius.errors import ContextWarning
 from armarius.fetchers.entities import card_of
 from armarius.fetchers.relations import relations_asked, relations_confirmed
 from armarius.headings import heading
@@ -13,6 +14,7 @@ from armarius.records import (
     Fetched,
     FetchRequest,
     LayerName,
+    Offer,
     Omission,
 )
 from armarius.retrieval.contradictions.detect import disputes
@@ -23,6 +25,7 @@ from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.offer import PassageOffer
 from armarius.retrieval.ranking import Ranked
+from armarius.retrieval.rerank import Reranking
 from armarius.retrieval.retrieve import Sources, ask_graph, find
 from armarius.retrieval.trace import Found
 from armarius.warnings_table import INDEX_NOT_READY
@@ -48,15 +51,17 @@ class PassageFetcher:
     Args:
         corpus: Of the view that the request sees.
         sources: Where else to look.
+        reranking: Whose order the first paragraphs stand in, when there is a reranker.
     """
 
     name = "passages"
     layer: LayerName = "retrieved"
     inline = True
 
-    def __init__(self, corpus: Corpus, sources: Sources | None = None) -> None:
+    def __init__(self, corpus: Corpus, sources: Sources | None = None, *, reranking: Reranking | None = None) -> None:
         self._corpus = corpus
         self._sources = Sources() if sources is None else sources
+        self._reranking = reranking
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """Passages and cards for the query, or for the selection when there is no query.
@@ -88,9 +93,13 @@ class PassageFetcher:
             related = relations_asked(tables, found, request)
         documents = Visible(self._corpus.documents, bounds) if bounds else self._corpus.documents
         open_document = (request.document, request.text)
-        offer = PassageOffer(found.ranked, documents, asked, request.chapter, open_document, bounds)
+        offer: Offer = PassageOffer(found.ranked, documents, asked, request.chapter, open_document, bounds)
+        warnings: Sequence[ContextWarning] = found.answer.warnings
+        if self._reranking is not None:
+            offer, troubles = self._reranking.apply(offer, query)
+            warnings = [*warnings, *troubles]
         omitted = [*found.answer.omitted, *related.omitted, *_unknown(found.ranked)]
-        return Fetched((*related.candidates, *cards, *rivals), omitted, found.answer.warnings, offer)
+        return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
         """The ids of those `candidates` whose card or relation reads the same.

@@ -14,7 +14,7 @@ __all__ = ["create_empty", "make_folder", "move_atomic", "private_folder", "scra
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
-def write_atomic(path: Path, data: bytes, *, below: Path | None = None, make: bool = True) -> None:
+def write_atomic(path: Path, data: bytes | bytearray, *, below: Path | None = None, make: bool = True) -> None:
     """Replace `path` by `data`: a draft of a random name beside it, fsync, replace, fsync of the folder.
 
     The draft is made exclusively and never through a link; the target is a regular file or not there. Where several

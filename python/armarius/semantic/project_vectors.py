@@ -3,8 +3,10 @@
 import threading
 from collections.abc import Mapping
 
+from armarius.embedders.adapt import as_embedder
 from armarius.embedders.lexical_grams import LexicalEmbedder
 from armarius.embedders.protocol import (
+    AnyEmbedder,
     Embedder,
     Fingerprint,
     Vectors,
@@ -45,13 +47,13 @@ class Semantic:
         queue: What embeds: which documents first, how far, why it stopped, and stopping it.
     """
 
-    def __init__(self, store: Store, embedder: Embedder, *, background: bool = True) -> None:
+    def __init__(self, store: Store, embedder: AnyEmbedder, *, background: bool = True) -> None:
         if store.vectors is None:
             raise EmbeddingError(f"{type(store).__name__} keeps no vectors; recall needs a store that does")
         self.store = store
         self._storage = store.vectors
-        self._embedder = embedder
-        self._embedders = {embedder.fingerprint: embedder}
+        self._embedder: Embedder = as_embedder(embedder)
+        self._embedders: dict[Fingerprint, Embedder] = {self._embedder.fingerprint: self._embedder}
         self._queries = QueryVectors()
         self._lock = threading.Lock()
         self._backgrounds: dict[int, NoiseFloor] = {}
@@ -60,7 +62,7 @@ class Semantic:
         self._closing = False
         self.queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
         self._background = background
-        serving: VectorSet = self._storage.sets().get("serving") or self._storage.adopt(embedder.fingerprint)
+        serving: VectorSet = self._storage.sets().get("serving") or self._storage.adopt(self._embedder.fingerprint)
         if (built_in := LexicalEmbedder.of(serving.fingerprint)) is not None:
             self._embedders.setdefault(built_in.fingerprint, built_in)  # needs no files: always at hand
         if background:
@@ -160,7 +162,7 @@ class Semantic:
         self.queue.start()
         return self.queue.wait(timeout)
 
-    def reembed(self, embedder: Embedder | None = None, *, wait: bool = False) -> None:
+    def reembed(self, embedder: AnyEmbedder | None = None, *, wait: bool = False) -> None:
         """Replace all vectors by those of `embedder` (default: the one this was opened with).
 
         They are made in the background beside the old ones, which keep answering if their embedder is at hand, and
@@ -169,10 +171,12 @@ class Semantic:
         Raises:
             EmbeddingError: With `wait`: the embedder failed; the old vectors stay.
         """
-        new = embedder or self._embedder
+        new = self._embedder if embedder is None else as_embedder(embedder)
         with self._lock:
             self._embedders[new.fingerprint] = new
             self._embedder = new
+            # another prompt of questions may come with it
+            self._probes, self._backgrounds, self._trusted = {}, {}, {}
         serving = self._storage.sets().get("serving")
         if serving is not None and serving.fingerprint == new.fingerprint:
             self._storage.abandon()
@@ -237,7 +241,7 @@ class Semantic:
         if serving is None or embedder is None:
             return None
         if embedder.fingerprint not in self._probes:
-            self._probes = {embedder.fingerprint: [embedder.embed(group) for group in PROBES]}
+            self._probes = {embedder.fingerprint: [embedder.embed_queries(group) for group in PROBES]}
         sample = self._storage.sample(serving, _BACKGROUND)
         count = self._storage.counts(serving.id).embedded
         background = NoiseFloor.of(sample, self._probes[embedder.fingerprint], count)

@@ -14,19 +14,21 @@ class QueryVectors:
     """Embeds a query once; the last 64 are remembered. Threads may share it."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[Fingerprint, str], Vectors] = OrderedDict()
+        # beside each vector who made it: the fingerprint says nothing of the prompt of questions
+        self._known: OrderedDict[tuple[Fingerprint, str], tuple[Embedder, Vectors]] = OrderedDict()
         self._lock = threading.Lock()
 
     def vector(self, embedder: Embedder, query: str) -> Vectors:
         """The vector of `query`: float32, shape (dimension,); zeros when it has nothing to embed."""
         key = (embedder.fingerprint, query)
         with self._lock:
-            if key in self._known:
+            known = self._known.get(key)
+            if known is not None and known[0] is embedder:
                 self._known.move_to_end(key)
-                return self._known[key]
-        vector: Vectors = embedder.embed([query])[0]
+                return known[1]
+        vector: Vectors = embedder.embed_queries([query])[0]
         with self._lock:
-            self._known[key] = vector
+            self._known[key] = (embedder, vector)
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         return vector

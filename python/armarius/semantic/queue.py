@@ -149,7 +149,7 @@ class EmbeddingQueue:
                 continue
             self._idle = False
             started = time.monotonic()
-            vectors = embedder.embed([row.text for row in rows])
+            vectors = embedder.embed_documents([row.text for row in rows])
             self._adapt(time.monotonic() - started)
             self._storage.put(vector_set, embedder.fingerprint, rows, vectors)
             return True

@@ -12,7 +12,8 @@ from typing import Protocol, Self, TypeVar
 from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.codex.cards import entity_card
 from armarius.codex.model import Codex
-from armarius.embedders.protocol import Embedder
+from armarius.embedders.adapt import as_embedder
+from armarius.embedders.protocol import AnyEmbedder, Embedder
 from armarius.errors import EmbeddingError, StoreError
 from armarius.hits import Hits
 from armarius.records import Evidence
@@ -68,19 +69,24 @@ class ProjectRecall:
     Args:
         index: An open index; it stays the caller's to close, after this.
         embedder: Makes the vectors. One whose fingerprint is not the index's is accepted, so that `reembed` can be
-            called; until then `similar` raises DimensionMismatch.
+            called; until then `similar` raises DimensionMismatch. One that cannot be asked now (a server that is away)
+            is accepted too, and asked again with each question.
         background: Whether to embed in a thread of its own; without, `embed` does.
     """
 
-    def __init__(self, index: IndexOfProject, embedder: Embedder, *, background: bool = True) -> None:
+    def __init__(self, index: IndexOfProject, embedder: AnyEmbedder, *, background: bool = True) -> None:
         self._index = index
-        self._embedder = embedder
+        self._embedder = as_embedder(embedder)
         self._background = background
         self._lock = threading.Lock()
         self._cards_of = ""
         self._store: object = None
         self._semantic: Semantic | None = None
-        self._current()
+        try:
+            self._current()
+        except EmbeddingError:
+            if index.store.vectors is None:
+                raise
 
     def __enter__(self) -> Self:
         return self
@@ -160,7 +166,7 @@ class ProjectRecall:
             progress(done)
         return done
 
-    def reembed(self, embedder: Embedder | None = None, *, wait: bool = False) -> None:
+    def reembed(self, embedder: AnyEmbedder | None = None, *, wait: bool = False) -> None:
         """Replace all vectors by those of `embedder` (default: the one this was opened with).
 
         New vectors are made in the background while the old ones keep answering, and take over at once. Interrupted,
@@ -169,7 +175,7 @@ class ProjectRecall:
         Raises:
             EmbeddingError: With `wait`, that the embedder failed. The old vectors stay.
         """
-        self._embedder = embedder or self._embedder
+        self._embedder = self._embedder if embedder is None else as_embedder(embedder)
         self._current().reembed(self._embedder, wait=wait)
 
     def cancel(self) -> None:
@@ -189,6 +195,14 @@ class ProjectRecall:
         except (EmbeddingError, StoreError) as error:
             return error.message
         return semantic.queue.error
+
+    @property
+    def model(self) -> str:
+        """What makes the vectors, in words; why it cannot be asked, when it cannot."""
+        try:
+            return str(self._embedder.fingerprint)
+        except EmbeddingError as error:
+            return error.message
 
     def close(self) -> None:
         """Stop the background work; closing twice is fine."""

@@ -41,7 +41,7 @@ def trust_of(store: Store, storage: VectorStore, serving: VectorSet, embedder: E
     if len(asked) < _FEWEST:
         return 0.0
     chapters = {document.path: document.chapter for document in store.documents(kinds=("chapter",))}
-    vectors = embedder.embed([text for text, _, _ in asked])
+    vectors = embedder.embed_queries([text for text, _, _ in asked])
     ranks = []
     for (_, chapter, own), vector in zip(asked, vectors, strict=True):
         if not vector.any():

@@ -22,6 +22,7 @@ class Fingerprint:
         pooling: mean, cls, max, or what the embedder does instead.
         normalise: Whether vectors are L2-normalised.
         dtype: Precision of the forward pass.
+        document_prompt: What stood before each text; the prompt of questions decides no stored vector.
     """
 
     name: str = field(compare=False)
@@ -31,6 +32,7 @@ class Fingerprint:
     pooling: str = "mean"
     normalise: bool = False
     dtype: str = "float32"
+    document_prompt: str = ""
 
     def to_json(self) -> str:
         """One line of JSON with sorted keys, as recorded in the index."""
@@ -45,8 +47,9 @@ class Fingerprint:
         """
         try:
             raw = json.loads(text)
+            raw.setdefault("document_prompt", "")  # of before there were prompts
             return cls(**{item.name: raw[item.name] for item in fields(cls)})
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EmbeddingError(
                 f"the index holds an unreadable fingerprint {text[:80]!r}; run `armarius embed`"
             ) from error
@@ -55,7 +58,8 @@ class Fingerprint:
         limit = f", {self.max_length} tokens" if self.max_length else ""
         scale = "normalised" if self.normalise else "not normalised"
         model = self.model[:12] if len(self.model) == _SHA256 else self.model
-        return f"{self.name} ({self.dimension} dimensions, {self.pooling}{limit}, {scale}, {model})"
+        prompt = f", before documents {self.document_prompt!r}" if self.document_prompt else ""
+        return f"{self.name} ({self.dimension} dimensions, {self.pooling}{limit}, {scale}{prompt}, {model})"
 
 
 def require_same(stored: Fingerprint, given: Fingerprint) -> None:

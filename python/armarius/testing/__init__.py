@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from armarius.testing.authored import AuthoredConformance
     from armarius.testing.fake_project import FakeAuthored, FakeSource
     from armarius.testing.graphs import GraphStoreConformance
+    from armarius.testing.rerankers import RerankerConformance
     from armarius.testing.sources import DocumentSourceConformance
     from armarius.testing.stores import StoreConformance
     from armarius.testing.vectors import VectorStoreConformance
@@ -25,6 +26,7 @@ __all__ = [
     "FakeSource",
     "FixedCounter",
     "GraphStoreConformance",
+    "RerankerConformance",
     "StoreConformance",
     "VectorStoreConformance",
 ]
@@ -35,6 +37,7 @@ _LAZY = {
     "GraphStoreConformance": "graphs",
     "FakeAuthored": "fake_project",
     "FakeSource": "fake_project",
+    "RerankerConformance": "rerankers",
     "StoreConformance": "stores",
     "VectorStoreConformance": "vectors",
 }

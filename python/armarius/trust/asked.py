@@ -10,9 +10,9 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from armarius.config import CONFIG_NAME, Config
+from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config
 from armarius.errors import ConfigError, SettingRefused
 from armarius.files.paths import no_path
 from armarius.toml_file import quoted
@@ -92,6 +92,27 @@ class Permissions:
         if link := leading_out(self.root, path):
             raise self._refused(key, value, f"{_MUST}: {link} leads out of it")
         return path
+
+    def server(self, value: str) -> Mapping[str, Any] | None:
+        """What the user says about the server that `embedding.model` names; None when it names none.
+
+        Raises:
+            SettingRefused: The project is not trusted: it would have its texts sent there.
+        """
+        found = self.user.servers.get(value)
+        if found is None or self.trusted:
+            return found
+        key, name = "embedding.model", quoted(value)
+        line = f"model = {name}"
+        raise SettingRefused(
+            f"{CONFIG_NAME}: {key} {name} is a server, to which the texts of the project would be sent; a project "
+            f"cannot ask for that. To allow it, run: {self.command} ; or, for every project that names no model, add "
+            f"under [embedding] in {self.user.name}: {line}",
+            key=key,
+            value=value,
+            table="embedding",
+            line=line,
+        )
 
     def index(self, value: str) -> IndexFolder:
         """The folder of `documents.index_dir`.
@@ -177,7 +198,7 @@ class Permissions:
         """Everything that the project asks for and does not get; values of a wrong kind are passed over."""
         rules: tuple[tuple[str, str, Callable[[str], object]], ...] = (
             ("documents", "index_dir", self.index),
-            ("embedding", "model", lambda value: value == "lexical" or self.model(value)),
+            ("embedding", "model", self._embedding),
             ("code", "index", lambda value: self.data("code.index", value)),
             ("code", "ckb", self.ckb),
             ("graph", "store", lambda value: self.graph_store() if value == "nervusdb" else None),
@@ -194,6 +215,9 @@ class Permissions:
             except ConfigError:
                 continue  # of a wrong kind: whoever reads it says so
         return found
+
+    def _embedding(self, value: str) -> object:
+        return value in BUILT_IN_MODELS or self.server(value) or self.model(value)
 
     def _named(self, key: str, value: str, allowed: Mapping[str, Path]) -> Path | None:
         """What the user allows: by name, by the very path, or whatever a trusted project says."""

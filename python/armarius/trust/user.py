@@ -10,7 +10,17 @@
     [indexes]
     fast = "/mnt/ssd/armarius"                   # a project says: [documents] index_dir = "fast"
 
-Paths are absolute or begin with `~`. A folder under `indexes` holds one folder for each project.
+    [servers.mine]                               # of embeddings; texts of the project are sent there
+    base_url = "http://127.0.0.1:8000/v1"
+    query_model = "e5-query"
+    document_model = "e5-passage"
+    api_key_env = "MY_KEY"                       # or api_key = "…"
+
+    [embedding]                                  # for projects that name no model of their own
+    model = "mine"                               # one of [models] or [servers], "e5", "lexical", or a folder
+
+Paths are absolute or begin with `~`. A folder under `indexes` holds one folder for each project. A server is used where
+`[embedding]` here names it, or a project that is trusted: no other sends its texts anywhere.
 """
 
 from collections.abc import Mapping
@@ -30,6 +40,11 @@ PROGRAMS = ("ckb", "nervusdb-cli", "scip-python", "scip-typescript")
 """The programs that are ever run."""
 
 _NOTHING: Mapping[str, Path] = MappingProxyType({})
+_NOBODY: Mapping[str, Any] = MappingProxyType({})
+_TEXTS = ("base_url", "query_model", "document_model", "api_key", "api_key_env", "query_prompt", "document_prompt")
+_OF_PATHS = ("models", "programs", "indexes")
+_MOST_SECONDS = 600
+_OF_A_SERVER = (*_TEXTS, "extra", "timeout_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +56,16 @@ class UserConfig:
         models: Folders of embedding models.
         programs: By the name of the program that they stand for, one of `PROGRAMS`.
         indexes: Folders that hold indexes.
+        servers: Servers of embeddings; the values are what `armarius.embedders.openai` takes, and `api_key_env`.
+        embedding: As the table of that name in `armarius.toml`, for projects that name no model; unread.
     """
 
     file: Path | None = None
     models: Mapping[str, Path] = field(default_factory=lambda: _NOTHING)
     programs: Mapping[str, Path] = field(default_factory=lambda: _NOTHING)
     indexes: Mapping[str, Path] = field(default_factory=lambda: _NOTHING)
+    servers: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: _NOBODY)
+    embedding: Mapping[str, Any] = field(default_factory=lambda: _NOBODY)
 
     @property
     def name(self) -> str:
@@ -71,22 +90,51 @@ def read_user_config(*, project: Path | None = None) -> UserConfig:
         return UserConfig()
     name = shown(file)
     raw = read_toml(file, name=name, follow=True) or {}
-    tables = ("models", "programs", "indexes")
+    tables = ("models", "programs", "indexes", "servers", "embedding")
     if unknown := sorted(raw.keys() - set(tables)):
         raise ConfigError(f"{name}: unknown table {unknown[0]}; known: {', '.join(tables)}{near(unknown[0], tables)}")
-    found = {table: _paths(raw[table], table, name) for table in tables if table in raw}
+    found = {table: _paths(raw[table], table, name) for table in _OF_PATHS if table in raw}
     if unknown := sorted(found.get("programs", {}).keys() - set(PROGRAMS)):
         known = ", ".join(PROGRAMS)
         raise ConfigError(f"{name}: unknown program {unknown[0]}; known: {known}{near(unknown[0], PROGRAMS)}")
-    if "lexical" in found.get("models", {}):
-        raise ConfigError(f"{name}: models.lexical: this name means the embedder that needs no model")
-    return UserConfig(file, **found)
+    servers, embedding = _servers(raw.get("servers", {}), name), raw.get("embedding", {})
+    for title, named in (("models", found.get("models", {})), ("servers", servers)):
+        if "lexical" in named:
+            raise ConfigError(f"{name}: {title}.lexical: this name means the embedder that needs no model")
+    if twice := sorted(servers.keys() & found.get("models", {}).keys()):
+        raise ConfigError(f"{name}: {twice[0]} is a name under [models] and under [servers]")
+    if not isinstance(embedding, dict):
+        raise ConfigError(f"{name}: embedding must be a table, got {type(embedding).__name__}")
+    return UserConfig(file, **found, servers=servers, embedding=embedding)
 
 
 def near(name: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
     """`; near it: …` with the names like `name`, or nothing."""
     found = get_close_matches(name[:100], list(known), n=3, cutoff=0.6)
     return f"; near it: {', '.join(found)}" if found else ""
+
+
+def _servers(table: object, file: str) -> dict[str, Mapping[str, Any]]:
+    if not isinstance(table, dict):
+        raise ConfigError(f"{file}: servers must be a table, got {type(table).__name__}")
+    for key, server in table.items():
+        where = f"{file}: servers.{quoted(key, key=True)}"
+        if not isinstance(server, dict):
+            raise ConfigError(f"{where} must be a table with base_url and the names of models, got {server!r}")
+        if unknown := sorted(server.keys() - set(_OF_A_SERVER)):
+            known = ", ".join(_OF_A_SERVER)
+            raise ConfigError(f"{where}: unknown key {unknown[0]}; known: {known}{near(unknown[0], _OF_A_SERVER)}")
+        for name in ("base_url", *(text for text in _TEXTS if text in server)):
+            if not isinstance(server.get(name), str):
+                raise ConfigError(f"{where}.{name} must be a text, got {type(server.get(name)).__name__}")
+        if not isinstance(server.get("extra", {}), dict):
+            raise ConfigError(f"{where}.extra must be a table, got {type(server['extra']).__name__}")
+        seconds = server.get("timeout_s", 1)
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= _MOST_SECONDS:
+            raise ConfigError(f"{where}.timeout_s must be seconds > 0 and <= {_MOST_SECONDS}, got {seconds!r}")
+        if "api_key" in server and "api_key_env" in server:
+            raise ConfigError(f"{where} has api_key and api_key_env, expected one of them")
+    return table
 
 
 def _paths(table: object, title: str, file: str) -> dict[str, Path]:

@@ -1,0 +1,118 @@
+"""A host's own embedder in the form of ours: an object with one `embed`, or a plain callable, serves both kinds."""
+
+import hashlib
+import inspect
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint, Vectors
+from armarius.errors import ContractError, DimensionMismatch, EmbeddingError
+from armarius.store.vector_rows import unit_rows
+
+__all__ = ["as_embedder", "checked_vectors", "likeness"]
+
+PROBE = "The lighthouse keeper wrote a letter. 守灯塔的人写了一封信。"
+"""What a model is told apart by when it has no files to be hashed."""
+_STRONGEST = 4
+
+
+def as_embedder(given: AnyEmbedder) -> Embedder:
+    """`given` itself when it is an `Embedder`; else one around it.
+
+    Without a `fingerprint` of its own it is told apart by its name, its dimension and where a fixed text lies in it.
+
+    Args:
+        given: An object with `embed_queries` and `embed_documents`, one with `embed`, or a callable: of texts.
+
+    Raises:
+        ContractError: It is none of these; says what it lacks.
+    """
+    queries = getattr(given, "embed_queries", None)
+    documents = getattr(given, "embed_documents", None)
+    if callable(queries) and callable(documents) and not isinstance(given, type):
+        if inspect.getattr_static(given, "fingerprint", None) is not None:  # not asked yet: it may take a model
+            whole: Embedder = given  # type: ignore[assignment]
+            return whole
+        return _Adapted(given, queries, documents)
+    one = getattr(given, "embed", None)
+    if not callable(one):
+        one = given if callable(given) else None
+    if one is None or isinstance(given, type):
+        name = getattr(given, "__name__", type(given).__name__)
+        raise ContractError(
+            f"embedder: {name} is no Embedder: it has neither embed_queries and embed_documents nor embed"
+        )
+    return _Adapted(given, one, one)
+
+
+def checked_vectors(made: ArrayLike, count: int, dimension: int | None, who: str) -> Vectors:
+    """What somebody else's model answered, as vectors: float32, shape (count, dimension), C-contiguous.
+
+    Raises:
+        EmbeddingError: No numbers of that shape, or NaN or infinity among them; names `who`.
+        DimensionMismatch: Vectors of another dimension.
+    """
+    try:
+        vectors = np.ascontiguousarray(made, np.float32)
+    except (TypeError, ValueError) as error:
+        raise EmbeddingError(f"{who} answered with no vectors: {error}") from error
+    if vectors.ndim != 2 or len(vectors) != count or not vectors.shape[1]:
+        raise EmbeddingError(
+            f"{who} answered with shape {vectors.shape} for {count} texts, expected ({count}, dimension)"
+        )
+    if dimension is not None and vectors.shape[1] != dimension:
+        raise DimensionMismatch(f"{who} answered with {vectors.shape[1]} dimensions, before it were {dimension}")
+    if not np.isfinite(vectors).all():
+        raise EmbeddingError(f"{who} answered with NaN or infinity")
+    return vectors
+
+
+def likeness(vector: Vectors) -> str:
+    """A short word for where a vector points, the same for what rounding leaves: its strongest coordinates, signed."""
+    strongest = np.argsort(-np.abs(vector), kind="stable")[:_STRONGEST]
+    return ",".join(f"{'-' if vector[at] < 0 else '+'}{at}" for at in strongest)
+
+
+class _Adapted:
+    """Somebody's functions as an `Embedder`; see there."""
+
+    def __init__(
+        self,
+        given: Any,  # noqa: ANN401
+        queries: Callable[[Sequence[str]], ArrayLike],
+        documents: Callable[[Sequence[str]], ArrayLike],
+    ) -> None:
+        self._given, self._queries, self._documents = given, queries, documents
+        kind = given if hasattr(given, "__qualname__") else type(given)
+        self._name = f"{kind.__module__}.{kind.__qualname__}"
+        self._made: Fingerprint | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        said = getattr(self._given, "fingerprint", None)
+        if isinstance(said, Fingerprint):
+            return said
+        with self._lock:
+            if self._made is None:
+                vector = checked_vectors(self._documents([PROBE]), 1, None, self._name)[0]
+                digest = hashlib.sha256(f"{self._name} {likeness(vector)}".encode()).hexdigest()
+                unit = bool(np.allclose(unit_rows(vector[None])[0], vector, atol=1e-3))
+                self._made = Fingerprint(self._name, digest, len(vector), pooling="its own", normalise=unit)
+            return self._made
+
+    def embed_queries(self, texts: Sequence[str], /) -> Vectors:
+        return self._call(self._queries, texts)
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        return self._call(self._documents, texts)
+
+    def _call(self, embed: Callable[[Sequence[str]], ArrayLike], texts: Sequence[str]) -> Vectors:
+        dimension = self.fingerprint.dimension
+        if not texts:
+            return np.zeros((0, dimension), np.float32)
+        return checked_vectors(embed(list(texts)), len(texts), dimension, self._name)

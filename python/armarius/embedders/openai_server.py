@@ -1,0 +1,168 @@
+"""Vectors from a server that speaks OpenAI's `/v1/embeddings`: texts leave this process, mostly this machine."""
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from armarius.embedders.adapt import PROBE, checked_vectors, likeness
+from armarius.embedders.endpoint import Endpoint
+from armarius.embedders.prompts import prompted
+from armarius.embedders.protocol import Fingerprint, Vectors
+from armarius.errors import EmbeddingError
+from armarius.store.vector_rows import unit_rows
+
+__all__ = ["ServerEmbedder"]
+
+_BATCH, _BATCH_CHARACTERS = 64, 100_000
+_QUERY_ATTEMPTS, _DOCUMENT_ATTEMPTS = 2, 5
+_DOCUMENTS_S = 120.0  # for one batch, every attempt included
+_REST_S = 5.0  # after a question that was not answered, none is asked
+_OURS = frozenset({"input", "model", "encoding_format"})
+
+
+class ServerEmbedder:
+    """An `Embedder` over HTTP; `armarius.embedders.openai` says what the arguments are. Threads may share it.
+
+    The fingerprint holds the model's name, what is sent beside it, the prompt, and where a fixed text lies: a server
+    that is moved keeps its vectors, and another model behind the same name does not.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        query_model: str | None = None,
+        document_model: str | None = None,
+        extra: Mapping[str, object] | None = None,
+        api_key: str | None = None,
+        query_prompt: str = "",
+        document_prompt: str = "",
+        timeout_s: float = 5.0,
+    ) -> None:
+        address = base_url or os.environ.get("OPENAI_BASE_URL", "")
+        if not address:
+            raise ValueError("no base_url: give one, such as http://127.0.0.1:8000/v1, or set OPENAI_BASE_URL")
+        self._query_model = query_model or document_model or ""
+        self._document_model = document_model or query_model or ""
+        if not self._document_model:
+            raise ValueError("no model: give query_model or document_model")
+        if not timeout_s > 0:
+            raise ValueError(f"timeout_s must be > 0, got {timeout_s}")
+        self._extra = dict(extra or {})
+        if ours := sorted(_OURS & self._extra.keys()):
+            raise ValueError(f"extra must not have {ours[0]!r}, which is sent anyway")
+        try:
+            self._said = json.dumps(self._extra, sort_keys=True, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"extra is no JSON: {error}") from None
+        key = os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key
+        self._endpoint = Endpoint(address, "/embeddings", key)
+        self._query_prompt, self._document_prompt = query_prompt, document_prompt
+        self._timeout = timeout_s
+        self._lock = threading.Lock()
+        self._made: Fingerprint | None = None
+        self._rest_until, self._why = 0.0, ""
+
+    def __repr__(self) -> str:
+        return f"ServerEmbedder({self._endpoint.name}, {self._document_model!r})"
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """Asks the server once, for the vector of a fixed text.
+
+        Raises:
+            EmbeddingError: It does not answer, or not with a vector.
+        """
+        with self._lock:
+            if self._made is None:
+                vector = self._asked([PROBE], self._document_model, _QUERY_ATTEMPTS, self._timeout, None)[0]
+                identity = f"{self._document_model}\n{self._said}\n{likeness(vector)}"
+                self._made = Fingerprint(
+                    self._document_model,
+                    hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest(),
+                    len(vector),
+                    pooling="the server's",
+                    normalise=bool(np.allclose(unit_rows(vector[None])[0], vector, atol=1e-3)),
+                    document_prompt=self._document_prompt,
+                )
+            return self._made
+
+    def embed_queries(self, texts: Sequence[str], /) -> Vectors:
+        """One vector per question, each within `timeout_s`; after a failure none is asked for five seconds.
+
+        Raises:
+            EmbeddingError: No answer in time, a refusal, or no vectors of the dimension that it had before.
+        """
+        dimension = self.fingerprint.dimension
+        given = prompted(self._query_prompt, texts)
+        deadline = time.monotonic() + min(self._timeout * len(texts), max(self._timeout, _DOCUMENTS_S))
+        out = np.zeros((len(texts), dimension), np.float32)
+        for start, part in _batches(given):
+            left = max(deadline - time.monotonic(), 0.001)
+            out[start : start + len(part)] = self._asked(part, self._query_model, _QUERY_ATTEMPTS, left, dimension)
+        return out
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """One vector per text, in batches of 64; each batch is tried five times within two minutes.
+
+        Raises:
+            EmbeddingError: As `embed_queries`.
+        """
+        dimension = self.fingerprint.dimension
+        out = np.zeros((len(texts), dimension), np.float32)
+        for start, part in _batches(prompted(self._document_prompt, texts)):
+            found = self._asked(part, self._document_model, _DOCUMENT_ATTEMPTS, _DOCUMENTS_S, dimension)
+            out[start : start + len(part)] = found
+        return out
+
+    def _asked(self, texts: Sequence[str], model: str, attempts: int, seconds: float, dimension: int | None) -> Vectors:
+        now = time.monotonic()
+        if now < self._rest_until and attempts == _QUERY_ATTEMPTS:
+            raise EmbeddingError(f"{self._why}; asked again in {self._rest_until - now:.0f} s")
+        body = {**self._extra, "model": model, "input": list(texts), "encoding_format": "float"}
+        try:
+            answer = self._endpoint.post(body, attempts=attempts, deadline=now + seconds)
+            vectors = checked_vectors(self._rows(answer, len(texts)), len(texts), dimension, self._who(model))
+        except EmbeddingError as error:
+            self._why, self._rest_until = error.message, time.monotonic() + _REST_S
+            raise
+        self._rest_until = 0.0
+        return vectors
+
+    def _who(self, model: str) -> str:
+        return f"{self._endpoint.name}, model {model!r},"
+
+    def _rows(self, answer: object, count: int) -> list[list[float]]:
+        """The vectors of an answer, in the order of the texts."""
+        data = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(data, list) or not all(isinstance(one, dict) for one in data):
+            raise EmbeddingError(f"{self._endpoint.name}: the answer has no list of embeddings under data")
+        placed = {one.get("index", at): one.get("embedding") for at, one in enumerate(data)}
+        if len(data) != count or set(placed) != set(range(count)):
+            raise EmbeddingError(f"{self._endpoint.name}: {len(data)} embeddings came back for {count} texts")
+        rows = [placed[at] for at in range(count)]
+        for row in rows:
+            if (
+                not isinstance(row, list)
+                or len(row) != len(rows[0])
+                or not all(type(one) in (int, float) for one in row)
+            ):
+                raise EmbeddingError(f"{self._endpoint.name}: an embedding is no list of numbers as long as the others")
+        return rows
+
+
+def _batches(texts: Sequence[str]) -> "list[tuple[int, Sequence[str]]]":
+    """Where each batch begins, and its texts: at most 64, and 100,000 characters unless one text has more."""
+    found: list[tuple[int, Sequence[str]]] = []
+    start = size = 0
+    for at, text in enumerate(texts):
+        if at > start and (at - start >= _BATCH or size + len(text) > _BATCH_CHARACTERS):
+            found.append((start, texts[start:at]))
+            start, size = at, 0
+        size += len(text)
+    return [*found, (start, texts[start:])] if start < len(texts) else found
