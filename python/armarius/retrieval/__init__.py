@@ -1,1 +1,11 @@
-"""A question to ranked, explained documents."""
+"""What of a project answers a question: paragraphs for a prompt, documents for a reader, and why.
+
+understand/ (names, chapters, relations, families of words)   corpus/ (the tables of a project)   thesaurus/ (synonyms)
+weights.py meaning.py ranking.py (scores of all paragraphs)   offer.py rerank.py (rows for a prompt)
+order.py retrieve.py hits.py (documents and sections)   signals/ (quoted words, vectors, the reasons of a hit)
+contradictions/ (sentences that say different things)
+
+The arithmetic is the core's (`rust/corpus`); here stands what is asked of it and with which weights. What must hold:
+deterministic; no word list but closed classes and dictionaries of others; a constant is chosen leave one book out and its
+page says what it moves (docs/decisions/0064); whatever is found can say why; nothing outside the bounds of a request.
+"""
