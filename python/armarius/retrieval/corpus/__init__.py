@@ -1,7 +1,7 @@
 """The tables of one project at one moment, brought from each moment to the next.
 
-corpus.py (a moment; whoever asks takes a turn)   tables.py (texts, sections, outline, names)   paragraphs.py (the core's
-corpus, a part per document)   bounded.py (the same within the bounds of a request)
+corpus.py (a moment; whoever asks takes a turn)   tables.py text.py names.py (texts, sections, outline, who is named)
+paragraphs.py (the core's corpus, a part per document)   bounded.py (the same within the bounds of a request)
 
 What must hold: a document is worked out once (`armarius.corpus`); tables made step by step equal tables made anew.
 """
