@@ -10,7 +10,7 @@ from armarius.hits import Hit
 __all__ = ["excerpt"]
 
 # Code points that an excerpt of a document has at least: in a dialogue a paragraph is a line, and the answer stands in
-# the next one. Retrieval scores blocks of 300.
+# the next one.
 _LEAST = 400
 _GAP = "……"
 

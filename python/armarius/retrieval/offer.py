@@ -1,5 +1,6 @@
 """The paragraphs that a question found, on offer to fill a prompt: best first, each with its reasons when asked."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import overload
 
@@ -153,7 +154,10 @@ class _Rows(Sequence[Row]):
 
     def __init__(self, offer: PassageOffer) -> None:
         self._offer = offer
-        self._floor = offer.ranked.scores.best * STOP_SHARE
+        asked, read = offer.asked, offer.ranked.read
+        # A question about chapters and nothing else is answered by them.
+        alone = bool(asked.chapters) and not read.words and not asked.entities and not offer.ranked.also
+        self._floor = math.inf if alone else offer.ranked.scores.best * STOP_SHARE
         self._found: list[ScoredParagraph] = []
         self._asked_for = 0
         self._made = offer.asked_for()

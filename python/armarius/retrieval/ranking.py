@@ -29,8 +29,8 @@ _SINGLE = 0.5  # what a single Han character counts among the words of a questio
 _ALIKE = 0.3  # an alternative of at least this weight counts as the word, in part
 _BEST_HAN, _BEST_LATIN = 2.5, 1.9  # what the best paragraph of a question usually has, in rarities of a single word
 _LOST, _HELD = 0.25, 0.5
+_ALL = 0.999  # of the rarity of a question's words: what one window holds that holds them all
 _FAINT = frozenset({"stop", "single"})  # found in every book: alone they are no answer
-_FEW, _ONE_IN = 3, 500  # but for a pair in so few paragraphs, or in one of so many
 _QUOTED = 20.0  # what a quoted phrase adds to a paragraph, whose best words make 2 at most
 
 
@@ -97,7 +97,7 @@ def rank(
     query = _query(asked, read, groups, bounds, quoted, meaning if not also else _NO_MEANING)
     scores = corpus.score(query)
     named = bool(quoted) or any(bounds.holds("chapter", number) for number in asked.chapters)
-    grounded = named or _is_grounded(corpus, groups, scores)
+    grounded = named or _is_grounded(groups, scores)
     outcome, missing = _outcome(corpus, asked, read, scores)
     others, asked_also, strange = _worded(tables, also, bounds, alone=not grounded)
     if others:
@@ -133,7 +133,7 @@ def _worded(
         query = _query(wording, read, groups, bounds)
         scores = corpus.score(query)
         how, missing = _outcome(corpus, wording, read, scores)
-        grounded = _is_grounded(corpus, groups, scores)
+        grounded = _is_grounded(groups, scores)
         if how == "found" and grounded:
             sure.append((scores, wording.query, query))
             continue
@@ -161,11 +161,15 @@ def paragraphs_about(
     return [(one.path, one.index) for one in found]
 
 
-def _is_grounded(corpus: Corpus, groups: Sequence[Group], scores: CorpusScores) -> bool:
+def _is_grounded(groups: Sequence[Group], scores: CorpusScores) -> bool:
     """Whether anything but single characters and words of every book was found."""
-    few = max(_FEW, len(corpus) // _ONE_IN)
-    held = [(group.family, count) for group, count in zip(groups, scores.frequencies, strict=True) if count]
-    return any(family not in _FAINT or (family == "stop" and count <= few) for family, count in held)
+    held = [group for group, count in zip(groups, scores.frequencies, strict=True) if count]
+    return any(group.family not in _FAINT or (group.family == "stop" and _says(group)) for group in held)
+
+
+def _says(group: Group) -> bool:
+    """Whether a pair that function words were cut out of holds a character that is none: 继之, not 什么."""
+    return any(not is_function(char) for term, _ in group.terms for char in term)
 
 
 @cache
@@ -298,7 +302,9 @@ def _outcome(
     """
     coverage = scores.coverage
     missing = _joined([read.words[at] for at in coverage.missing if at < len(read.words)], asked.query)
-    if coverage.total <= 0:
+    named_alone = bool(asked.entities) and not read.words
+    all_together = coverage.lost <= 0 and coverage.best >= _ALL * coverage.total
+    if coverage.total <= 0 or named_alone or all_together:
         return "found", missing
     scale = _BEST_HAN if any(_HAN.match(word) for word in (*read.words, asked.query)) else _BEST_LATIN
     best = scores.strongest["paragraph"] / math.log(1 + max(len(corpus), 1) / 0.5) / scale

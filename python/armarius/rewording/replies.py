@@ -126,6 +126,8 @@ def _bare(said: str) -> str:
     line = " ".join(said.split())
     if item := _ITEM.fullmatch(line):
         line = item["said"]
+    if len(line) > 2 * LONGEST:
+        return line  # no wording: it is dropped for its length, whatever marks are around it
     while line and line[0] in _OPENING and line[-1] in _CLOSING and len(line) > 1:
         inner = line[1:-1].strip()
         if _is_torn(inner):

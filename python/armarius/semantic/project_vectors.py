@@ -1,7 +1,9 @@
 """The vectors of one store: an embedder, the search, the background work. `ProjectRecall` is what users ask."""
 
+import json
 import threading
 from collections.abc import Mapping
+from dataclasses import astuple
 
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.lexical_grams import LexicalEmbedder
@@ -19,12 +21,14 @@ from armarius.semantic.queue import EmbeddingQueue
 from armarius.semantic.trust import trust_of
 from armarius.store.fingerprint import require_same
 from armarius.store.protocol import Store
+from armarius.store.rows import Note
 from armarius.store.vectors_protocol import Owner, SetGone, SetState, VectorFilter, VectorSet
 
 __all__ = ["Semantic"]
 
 _BACKGROUND = 256
 _NEAREST = 400
+_TRUST = "meaning: trust"
 _STANDING_OUT = 40
 
 
@@ -115,7 +119,11 @@ class Semantic:
     def _trust(self) -> float:
         """How well the serving model knows this project; 0 until that was measured."""
         serving = self._storage.sets().get("serving")
-        return 0.0 if serving is None else self._trusted.get(serving.id, 0.0)
+        if serving is None:
+            return 0.0
+        if serving.id not in self._trusted and (known := self._kept_trust(serving)) is not None:
+            self._trusted = {serving.id: known[0]}
+        return self._trusted.get(serving.id, 0.0)
 
     def _standing_out(self, found: list[tuple[Owner, float]]) -> list[Near]:
         """Those of `found` that stand out, best first.
@@ -225,14 +233,34 @@ class Semantic:
         self._storage.refresh(cancelled=lambda: self._closing)
 
     def _measure_trust(self) -> None:
-        """How well the serving model finds what the project itself says belongs together."""
+        """How well the serving model finds what the project itself says belongs together; measured once, and kept.
+
+        Anew when a quarter of the paragraphs are new, so that a weight does not drift from save to save.
+        """
         serving = self._storage.sets().get("serving")
         with self._lock:
             embedder = self._embedders.get(serving.fingerprint) if serving else None
         if serving is None or embedder is None:
             return
-        wording = LexicalEmbedder.of(serving.fingerprint) is not None  # alike in letters, which words know better
-        self._trusted = {serving.id: 0.0 if wording else trust_of(self.store, self._storage, serving, embedder)}
+        if LexicalEmbedder.of(serving.fingerprint) is not None:  # alike in letters, which words know better
+            self._trusted = {serving.id: 0.0}
+            return
+        count = self._storage.counts(serving.id).embedded
+        known = self._kept_trust(serving)
+        if known is None or abs(count - known[1]) * 4 > known[1]:
+            known = trust_of(self.store, self._storage, serving, embedder), count
+            self.store.apply([Note(_TRUST, json.dumps([*astuple(serving.fingerprint), *known]))])
+        self._trusted = {serving.id: known[0]}
+
+    def _kept_trust(self, serving: VectorSet) -> tuple[float, int] | None:
+        """Trust and number of vectors as they were measured, if it was of this model."""
+        try:
+            *fingerprint, trust, count = json.loads(self.store.note(_TRUST) or "[0, 0]")
+        except ValueError:
+            return None
+        if fingerprint != list(astuple(serving.fingerprint)) or not isinstance(trust, float | int):
+            return None
+        return float(trust), int(count)
 
     def _take_background(self) -> NoiseFloor | None:
         serving = self._storage.sets().get("serving")

@@ -5,11 +5,14 @@ to the line. Where there is no outline, a paragraph stands for a line: what is n
 of the same chapter more often than chance. An English model on a Chinese novel fails both; then it is not heard.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armarius.codex.visible import chapter_at
+from armarius.documents.document import Document
+from armarius.documents.segments import Paragraph
 from armarius.embedders.protocol import Embedder
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, SetGone, VectorFilter, VectorSet, VectorStore
@@ -37,10 +40,15 @@ def trust_of(store: Store, storage: VectorStore, serving: VectorSet, embedder: E
     aside = False
     if len(asked) < _FEWEST:
         asked, aside = _paragraphs(store), True
-    asked = asked[:: max(1, len(asked) // _LINES)][:_LINES]
     if len(asked) < _FEWEST:
         return 0.0
-    chapters = {document.path: document.chapter for document in store.documents(kinds=("chapter",))}
+    asked = [asked[at * len(asked) // _LINES] for at in range(_LINES)] if len(asked) > _LINES else asked
+    chapters = {
+        (document.path, one.index): chapter
+        for document in _chapter_documents(store)
+        for one in document.paragraphs
+        if (chapter := chapter_at(document, one)) is not None
+    }
     vectors = embedder.embed_queries([text for text, _, _ in asked])
     ranks = []
     for (_, chapter, own), vector in zip(asked, vectors, strict=True):
@@ -53,7 +61,7 @@ def trust_of(store: Store, storage: VectorStore, serving: VectorSet, embedder: E
             return 0.0
         order = list(dict.fromkeys(_chapters(found, chapters, own if aside else None)))
         ranks.append(1.0 / (1 + order.index(chapter)) if chapter in order else 0.0)
-    return _beyond_chance(np.array(ranks), len({number for number in chapters.values() if number is not None}))
+    return _beyond_chance(np.array(ranks), len(set(chapters.values())))
 
 
 def _beyond_chance(ranks: NDArray[np.float64], chapters: int) -> float:
@@ -79,17 +87,26 @@ def _lines(store: Store) -> list[tuple[str, int | None, tuple[str, int]]]:
 def _paragraphs(store: Store) -> list[tuple[str, int | None, tuple[str, int]]]:
     """The same of one paragraph from the middle of each chapter."""
     found: list[tuple[str, int | None, tuple[str, int]]] = []
-    for row in store.documents(kinds=("chapter",)):
-        document = store.document(row.path)
-        body = [one for one in document.paragraphs if one.role == "body"] if document is not None else []
-        if document is not None and row.chapter is not None and len(body) > 2 * _BESIDE + 1:
-            one = body[len(body) // 2]
-            found.append((document.text[one.start : one.end], row.chapter, (row.path, one.index)))
+    for document in _chapter_documents(store):
+        by_chapter: dict[int | None, list[Paragraph]] = {}
+        for one in document.paragraphs:
+            if one.role == "body":
+                by_chapter.setdefault(chapter_at(document, one), []).append(one)
+        for chapter, body in by_chapter.items():
+            if chapter is not None and len(body) > 2 * _BESIDE + 1:
+                one = body[len(body) // 2]
+                found.append((document.text[one.start : one.end], chapter, (document.path, one.index)))
     return found
 
 
+def _chapter_documents(store: Store) -> list[Document]:
+    return store.documents_of([row.path for row in store.documents(kinds=("chapter",))])
+
+
 def _chapters(
-    found: Iterable[tuple[Owner, float]], chapters: dict[str, int | None], aside: tuple[str, int] | None
+    found: Iterable[tuple[Owner, float]],
+    chapters: Mapping[tuple[str, int], int],
+    aside: tuple[str, int] | None,
 ) -> Iterable[int]:
     for owner, _ in found:
         if isinstance(owner, str):
@@ -97,6 +114,6 @@ def _chapters(
         path, index = owner
         if aside is not None and path == aside[0] and abs(index - aside[1]) <= _BESIDE:
             continue
-        chapter = chapters.get(path)
+        chapter = chapters.get(owner)
         if chapter is not None:
             yield chapter

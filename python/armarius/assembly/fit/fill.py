@@ -24,6 +24,7 @@ _STEP = 256  # tokens: room changes in steps, so that a key stroke moves no para
 _BATCH = 48  # rows counted at once
 _MISSES = 96  # rows in a row that do not fit before the search for a smaller one ends
 _LEAST = 24  # tokens: no paragraph worth reading is shorter with its heading
+_LONG = 40  # code points that are not said twice by chance
 _SUBHEADING = 6  # tokens of the line between two paragraphs of one chapter that are no neighbours
 _REPAIRS = 12
 _KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
@@ -50,7 +51,7 @@ def fill(
     Cost: one count of each paragraph tried, remembered; one count of the final prompt.
     """
     limit = plan.profile.limit(available)
-    filling = _Filling(plan, fitted, offer, previous)
+    filling = _Filling(plan, fitted, offer, previous, plan.profile.most("retrieved", available))
     rows = filling.choose(filling.room(limit, window_most))
     for attempt in range(_REPAIRS):
         if not rows:
@@ -61,7 +62,7 @@ def fill(
         if total <= limit:
             line = min((row.score for row in rows if not row.asked), default=0.0)
             return replace(fitted, rendered=rendered, token_count=total, entered=len(placed), line=line)
-        worst = sorted(rows, key=lambda row: (row.asked, -row.score, row.source))
+        worst = sorted(rows, key=lambda row: (not row.asked, -row.score, row.source))
         gone = {row.source for row in worst[-(1 << attempt) :]}
         rows = [row for row in rows if row.source not in gone]
     return fitted
@@ -75,6 +76,7 @@ class _Filling:
     fitted: FittedPrompt
     offer: Offer
     previous: Previous
+    layer_most: int
 
     @property
     def group(self) -> str:
@@ -98,11 +100,10 @@ class _Filling:
             tokens = self._measured.count(window.text + SEPARATOR)
             unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
         room = limit - self.fitted.token_count - unused - frame
-        if self.offer.most is None:
-            return room
+        most = min(self.layer_most, self.offer.most or self.layer_most)
         contents = self.fitted.rendered.contents["retrieved"]
         held = self._measured.count(contents) if contents else 0
-        return min(room, self.offer.most - frame - held)
+        return min(room, most - frame - held)
 
     def choose(self, room: int) -> list[Row]:
         """The rows that enter, in the order of the prompt: what a previous one held, from its first row on, then new.
@@ -128,7 +129,7 @@ class _Filling:
 
     def _pick(self, first: Sequence[Row], room: int) -> dict[str, Row]:
         """Rows by source: `first`, what is asked for, then the best of the offer."""
-        taken = _Taken(self._measured, self._shown(), room)
+        taken = _Taken(self._measured, self._shown(), self.plan.admitted.groups, room)
         taken.greedily(first)
         offered = iter(self.offer.rows)
         asked = []
@@ -200,10 +201,11 @@ def _serves(rows: Mapping[str, Row], fresh: Mapping[str, Row]) -> bool:
 class _Taken:
     """Rows taken so far, and the room they leave."""
 
-    def __init__(self, measured: CachedCounter, shown: str, room: int) -> None:
+    def __init__(self, measured: CachedCounter, shown: str, groups: tuple[str, ...], room: int) -> None:
         self.rows: dict[str, Row] = {}
         self._measured = measured
-        self._shown = shown
+        self._shown = _lines(shown)
+        self._groups = groups
         self._room = room
         self._texts: set[str] = set()
         self._places: set[tuple[str, int]] = set()
@@ -211,14 +213,14 @@ class _Taken:
 
     def all(self, rows: Sequence[Row]) -> bool:
         """Take every one of `rows`, if all fit."""
-        costs = [self._cost(row, tokens) for row, tokens in self._counted(rows)]
-        wanted = [row for row in rows if self._is_new(row)]
-        if sum(costs) > self._room:
-            return False
-        for row in wanted:
-            self._take(row, 0)
-        self._room -= sum(costs)
-        return True
+        kept = (self._room, dict(self.rows), set(self._texts), set(self._places), set(self._titles))
+        for row, tokens in self._counted(rows):
+            if self._is_new(row):
+                self._take(row, self._cost(row, tokens))
+        if self._room >= 0:
+            return True
+        self._room, self.rows, self._texts, self._places, self._titles = kept
+        return False
 
     def greedily(self, rows: Iterable[Row]) -> None:
         """Take each of `rows` that still fits, in their order; looks no further than there is room."""
@@ -241,12 +243,11 @@ class _Taken:
             yield from zip(part, self._measured.counts([row.text + SEPARATOR for row in part]), strict=True)
 
     def _is_new(self, row: Row) -> bool:
-        return (
-            bool(row.text)
-            and row.source not in self.rows
-            and row.text not in self._texts
-            and (row.text not in self._shown)
-        )
+        if not row.text or row.source in self.rows or row.text in self._texts:
+            return False
+        said = _lines(escape(row.text, self._groups))
+        # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
+        return (said.strip() if len(row.text) >= _LONG else said) not in self._shown
 
     def _cost(self, row: Row, tokens: int) -> int:
         if (row.path, row.title) not in self._titles:
@@ -261,6 +262,11 @@ class _Taken:
         self._places.add((row.path, row.paragraph))
         self._titles.add((row.path, row.title))
         self._room -= cost
+
+
+def _lines(text: str) -> str:
+    """A text between line ends, each line without the white space around it: what is said stands in it line by line."""
+    return "\n" + "\n".join(line.strip() for line in text.splitlines()) + "\n"
 
 
 def _head(row: Row, before: Row | None) -> str:

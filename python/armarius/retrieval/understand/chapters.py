@@ -62,7 +62,10 @@ _RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?:最后|最末|末)一?\s*[章回话話]|大结局|(?:the\s+)?(?:last|final) chapter\b", re.IGNORECASE), "last"),
     (
         re.compile(
-            r"(?:全书|小说|故事|全文|本书|书)的?(?:结尾|末尾|结局)|\bthe end(?:ing)? of the (?:book|novel|story)\b",
+            r"(?:全书|小说|故事|全文|本书|书)的?(?:结尾|末尾|结局|最后|怎么结束|如何结束|怎么收场|如何收场)"
+            r"|^\s*(?:大?结局)(?:是什么|如何|怎样|怎么样|呢)?[？?。]?\s*$"
+            r"|\b(?:end(?:ing)?|last (?:paragraphs?|pages?|lines?|words?)) of the (?:book|novel|story)\b"
+            r"|\bhow (?:does|did) (?:the (?:book|novel|story)|it(?: all)?) end\b",
             re.IGNORECASE,
         ),
         "last",
