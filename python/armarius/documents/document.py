@@ -348,11 +348,12 @@ def _is_document_name(path: str) -> bool:
 
 
 def _refusal(path: str, size: int, config: Config) -> str:
-    if _printable(path) != path:
+    # Asked of every file at every look at the folder, like `_is_document_name`.
+    if not path.isascii() and _printable(path) != path:
         return "file name is not valid Unicode"
     if size > config.max_bytes:
         return f"too large: {size} bytes, documents.max_bytes is {config.max_bytes}"
-    return NOT_READ.get(PurePosixPath(path).suffix.lower(), "")
+    return NOT_READ.get(f".{path.rpartition('.')[2].lower()}", "")
 
 
 def _printable(path: str) -> str:

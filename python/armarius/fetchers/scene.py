@@ -39,6 +39,7 @@ def weights(
 
     Cost: linear in the mentions, and the profiles of `entities` that are mentioned.
     """
+    speech = letters("han", "speech"), words("latin", "speech")
     found: dict[str, float] = {}
     reasons: dict[str, set[float]] = {}
     for mention in mentions:
@@ -47,7 +48,7 @@ def weights(
         told = reasons.setdefault(id_, set())
         if mention.start - _NEAR <= cursor <= mention.end + _NEAR:
             told.add(_NEARBY)
-        if _speaks(text, mention):
+        if _SPEAKS not in told and _speaks(text, mention, *speech):
             told.add(_SPEAKS)
     total = {
         id_: round(min(count, _MOST_MENTIONS) * _PER_MENTION + sum(reasons[id_]), 3) for id_, count in found.items()
@@ -58,13 +59,15 @@ def weights(
     return {id_: weight if weight >= _ENOUGH else 0.0 for id_, weight in total.items()}
 
 
-def _speaks(text: str, mention: Any) -> bool:  # noqa: ANN401 - a host's
-    after, before = text[mention.end : mention.end + 24], text[max(0, mention.start - 24) : mention.start]
-    if after[:1] in letters("han", "speech") or after[1:2] in letters("han", "speech"):
+def _speaks(text: str, mention: Any, han: Collection[str], latin: Collection[str]) -> bool:  # noqa: ANN401 - a host's
+    at, end = mention.start, mention.end
+    if text[end : end + 1] in han or text[end + 1 : end + 2] in han:
         return True
-    following, previous = _WORD.match(after), _LAST.search(before)
-    speech = words("latin", "speech")
-    return bool((following and following[1] in speech) or (previous and previous[1] in speech))
+    beside = text[max(0, at - 2) : at] + text[end : end + 2]
+    if not any(char.isascii() and char.isalpha() for char in beside):  # no word of Latin script stands there
+        return False
+    following, previous = _WORD.match(text, end, end + 24), _LAST.search(text[max(0, at - 24) : at])
+    return bool((following and following[1] in latin) or (previous and previous[1] in latin))
 
 
 def _tells_of(one: Entity, other: Entity) -> bool:
