@@ -136,7 +136,7 @@ NAME_UNUSABLE: Final = Row("ENTITY_MATCH_FAILED", "an entity's name cannot be lo
 HABITS_UNLEARNT: Final = Row(
     "ENTITY_MATCH_FAILED",
     "names are found without what the prose teaches about them",
-    "the habits of names were not learnt or not kept: {kind}: {error}",
+    "what prose teaches about names was not learnt or not kept: {kind}: {error}",
 )
 KG_UNAVAILABLE: Final = Row(
     "KG_UNAVAILABLE", "the graph or the list of entities did not answer, or not all of it", "知识图谱数据未注入"

@@ -5,8 +5,10 @@ import re
 import pytest
 
 import armarius
+from armarius.headings import heading
 
 PLACES = ["渡口", "钟楼", "盐仓", "灯塔", "药铺", "码头", "粮行", "石桥"]
+SIZES = (500, 700, 900, 1100, 1300, 1600, 2000, 3000)
 PEOPLE = ["顾长明", "白鹭", "林渡", "沈砚", "周远", "陆迟"]
 
 
@@ -77,11 +79,38 @@ def test_of_a_chapter_that_does_not_fit_the_end_asked_about_is_shown(engine, que
     assert paragraph(7, missing) not in prompt
 
 
+def test_a_bigger_budget_never_holds_less_of_a_chapter_asked_for(engine):
+    held = [
+        sum(paragraph(7, n) in engine.assemble("检查第7章", budget=budget).prompt for n in range(12))
+        for budget in SIZES
+    ]
+    assert held == sorted(held)
+    assert held[-1] == 12
+
+
+def test_the_maximum_of_the_layer_holds_for_paragraphs(engine):
+    for most in (0, 100, 400):
+        pack = engine.assemble("谁在药铺遇见了沈砚", budget=4000, layers={"retrieved": {"max": most}})
+        assert pack.layers.retrieved.token_count <= most
+
+
+@pytest.mark.parametrize("query", ["沈砚", "沈砚是谁", "介绍沈砚", "青铜罗盘", "枣树底下"])
+def test_a_name_alone_or_words_that_stand_together_are_never_a_weak_answer(engine, query):
+    assert heading("weak") not in engine.assemble(query, budget=4000).prompt
+
+
+def test_a_question_about_a_chapter_alone_is_answered_by_it_alone(engine):
+    shown = {place(item.source)[0] for item in rows(engine.assemble("检查第7章", budget=8000))}
+    assert shown == {"chapters/ch007.md"}
+
+
 def test_the_ending_is_that_of_the_open_chapter_and_the_ending_of_the_book_is_not_told_before_its_time(engine):
     where = {"document": "chapters/ch004.md", "cursor": 30}
     assert paragraph(4, 11) in engine.assemble("改写结尾", budget=1200, **where).prompt
     assert engine.retrieve("全书的结局是什么", document="chapters/ch004.md").understanding.chapters == (4,)
-    assert engine.retrieve("全书的结局是什么").understanding.chapters == (12,)
+    for query in ("全书的结局是什么", "结局如何？", "故事怎么结束的", "How does the novel end?", "ending of the book"):
+        assert engine.retrieve(query).understanding.chapters == (12,), query
+    assert engine.retrieve("沈砚的结局").understanding.chapters == ()
 
 
 def test_paragraphs_stand_in_the_order_of_the_story(engine):

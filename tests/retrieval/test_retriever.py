@@ -197,6 +197,11 @@ def test_a_character_alone_is_no_answer(novel):
     assert novel.retrieve("齉龘青").outcome == "nothing found"
 
 
+def test_a_name_that_holds_a_function_word_and_has_no_profile_is_found(tmp_path):
+    files = {f"chapters/第{n}章.md": f"# 第{n}章\n\n继之在书房里坐着，{n}点才走。\n" for n in range(1, 9)}
+    assert len(corpus_of(write(tmp_path, files)).retrieve("继之", limit=8)) == 8
+
+
 def test_vectors_add_what_no_word_shares(tmp_path):
     root = write(tmp_path, SMALL)
     plain = corpus_of(root)

@@ -71,7 +71,7 @@ class Questions:
             ContractError: Chapters, kinds or wordings that are none.
             ValueError: `limit` is negative.
 
-        Cost: about 1 ms per wording on 120 chapters; the first question reads the project.
+        Cost: about 3 ms, and .2 ms per wording, on 120 chapters; the first question reads the project.
         """
         bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
         view = self._project.view()

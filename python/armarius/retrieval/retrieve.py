@@ -85,7 +85,7 @@ def retrieve(
     Raises:
         ValueError: `limit` is negative.
 
-    Cost: about 1 ms on 120 chapters of a million characters in all; see benches/results.
+    Cost: about 3 ms on 120 chapters of a million characters in all; see benches/results.
     """
     if limit < 0:
         raise ValueError(f"limit must be >= 0, got {limit}")
