@@ -12,8 +12,8 @@ from .conftest import EXAMPLE
 DATA = Path(__file__).parents[1] / "data"
 
 
-# A kind is two to six questions. By the rules of one book (docs/decisions/0060) each had .7; without them the storyline of
-# the Chinese one has .63 of two questions, the names of saltern .67 of three.
+# A kind is two to six questions. By the rules of one book (docs/decisions/0060) each had .7; without them the storyline
+# of the Chinese one has .63 of two questions, the names of saltern .67 of three.
 def floors(table, *, recall2, hit, ndcg, kind):
     assert table["all"]["recall2"] >= recall2
     assert table["all"]["hit"] >= hit
