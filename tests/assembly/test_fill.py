@@ -99,6 +99,17 @@ def test_a_name_alone_or_words_that_stand_together_are_never_a_weak_answer(engin
     assert heading("weak") not in engine.assemble(query, budget=4000).prompt
 
 
+def test_the_check_of_a_chapter_brings_the_cards_of_who_is_in_it(engine):
+    sources = engine.assemble("检查第7章的角色一致性", budget=8000).layers.retrieved.source
+    assert sum(source.startswith("kg:related:") for source in sources) == len(PEOPLE)
+
+
+@pytest.mark.parametrize("budget", [0, -1, 1 << 31, 10**12])
+def test_a_budget_that_no_prompt_can_have_is_refused_by_name(engine, budget):
+    with pytest.raises(armarius.BudgetError, match=f"budget must be .*got {budget}"):
+        engine.assemble("谁", budget=budget)
+
+
 def test_a_question_about_a_chapter_alone_is_answered_by_it_alone(engine):
     shown = {place(item.source)[0] for item in rows(engine.assemble("检查第7章", budget=8000))}
     assert shown == {"chapters/ch007.md"}

@@ -1,5 +1,6 @@
 """What the project says about a question: passages, cards of related entities, both sides of a dispute."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from armarius.codex.cards import short_card
@@ -34,11 +35,13 @@ __all__ = ["PassageFetcher"]
 
 _NAMED = 2
 _PRESENT = 4
+_IN_CHAPTER = 6  # cards of those in a chapter that is checked
 _DISPUTED = 3  # texts looked into for sentences that say different things
 _HITS = 16  # passages come from the texts among them, at most five
 _NEAR = 1_000  # code points from the cursor that the immediate layer shows anyway
 _SAME = 0.8
 _RELATED_SCORE = 0.9
+_PRESENT_SCORE = 0.2  # below those that the window or the question names
 _RIVAL_SCORE = 1.0
 _QUERY_LIMIT = 400
 
@@ -89,7 +92,7 @@ class PassageFetcher:
             )
             asked = found.answer.understanding
             rivals = [_statement(one, request) for one in _disputed(tables, found, request.moment)]
-            cards = list(_cards(tables, found, request))
+            cards = [*_cards(tables, found, request), *_present(tables, found, request)]
             related = relations_asked(tables, found, request)
         documents = Visible(self._corpus.documents, bounds) if bounds else self._corpus.documents
         open_document = (request.document, request.text)
@@ -168,6 +171,33 @@ def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterato
             short=short_card(entity),
             score=_RELATED_SCORE * factor,
             evidence=(Evidence("relation", f"{word}: {tie.role.name}, {tie.said}", tie.path),),
+            group=heading("passages"),
+            documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
+            project_id=request.project_id,
+        )
+
+
+def _present(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterator[Candidate]:
+    """Cards of those who are in the chapters whose consistency is asked about, most often named first."""
+    asked = found.answer.understanding
+    if "consistency" not in asked.intents:
+        return
+    counts: Counter[str] = Counter()
+    for one in found.ordered:
+        if one.how == "chapter":
+            counts.update(tables.texts[one.key].mentions)
+    for entity_id, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_IN_CHAPTER]:
+        entity = tables.entities.get(entity_id)
+        if entity is None or entity.level != "when_detected" or entity_id in asked.entities:
+            continue
+        yield Candidate(
+            id=f"entity:{entity_id}",
+            layer="retrieved",
+            source=f"kg:related:{entity_id}",
+            content=card_of(entity, request),
+            short=short_card(entity),
+            score=_PRESENT_SCORE * count / max(counts.values()),
+            evidence=(Evidence("mention", f"{count}× in the chapters that are checked"),),
             group=heading("passages"),
             documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
             project_id=request.project_id,

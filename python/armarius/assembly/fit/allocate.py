@@ -15,13 +15,18 @@ from armarius.records import LAYERS, Candidate, LayerName
 __all__ = ["Allocator", "available_tokens"]
 
 
+_MOST = 1 << 30  # tokens: the core counts in 32 bits, and no model reads so many
+
+
 def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
     """The budget less the reserve.
 
     Raises:
-        BudgetError: Nothing is left, or one of the two is negative.
+        BudgetError: Nothing is left, one of the two is negative, or the budget is beyond 2**30.
     """
     budget = profile.budget if request.budget is None else request.budget
+    if budget > _MOST:
+        raise BudgetError(f"budget must be <= {_MOST} tokens, got {budget}")
     if budget <= 0:
         raise BudgetError(f"budget must be > 0 tokens, got {budget}")
     if request.reserve_output < 0:
