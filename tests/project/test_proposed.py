@@ -48,6 +48,30 @@ def test_chinese_names_act_and_places_are_gone_to():
     assert "忽然" not in found
 
 
+def among_names(sentence):
+    """Proposals of a story in which this sentence stands between others, often."""
+    return set(names(propose_names([("ch.md", (CHINESE + sentence) * 12)])))
+
+
+def test_an_adverb_beside_pronouns_is_no_person_and_a_name_in_its_place_is():
+    said = "{0}说了，{0}笑着走。我{0}看见你，他{0}想起。{0}听见，{0}问我。"
+    assert "明竟" not in among_names(said.format("明竟"))
+    assert "明竟" in among_names("明竟说了，明竟笑着走。我劝明竟，他和明竟想起。明竟听见，明竟问道。")
+
+
+def test_what_is_counted_with_a_measure_word_is_a_noun_and_no_name():
+    said = "巷口阿嬷说了，{}阿嬷笑着走。众人问阿嬷，阿嬷想起，阿嬷听见，阿嬷问道。大家劝阿嬷。"
+    assert "阿嬷" in among_names(said.format("，"))
+    assert "阿嬷" not in among_names(said.format("一个"))
+
+
+def test_a_demonstrative_that_is_a_family_name_too_makes_no_name_of_the_noun_behind_it():
+    acting = "那掌柜说了，那掌柜笑着走。那掌柜想起，那掌柜问他。"
+    named = "掌柜的网，掌柜的船，掌柜也老。众人见掌柜，掌柜不来。"
+    assert "那掌柜" not in among_names(CHINESE * 3 + acting + named)
+    assert "那掌柜" in among_names(CHINESE * 3 + acting)
+
+
 def test_a_name_must_be_written_often_enough():
     assert propose_names([("a.md", ENGLISH)]) == ()
     assert names(propose_names([("a.md", ENGLISH)], least=3))
@@ -55,6 +79,32 @@ def test_a_name_must_be_written_often_enough():
 
 def test_names_that_are_described_are_left_out():
     assert "Alma Reed" not in names(propose_names([("a.md", ENGLISH * 6)], known=["Alma"]))
+
+
+def test_names_that_are_described_can_be_kept_and_are_marked(tmp_path, capsys):
+    found = names(propose_names([("a.md", ENGLISH * 6)], known=["Alma"], keep_known=True))
+    assert {name: one.known for name, one in found.items()} == {
+        "Alma Reed": True, "Mr. Harrow": False, "Saltmouth": False
+    }  # fmt: skip
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "ch001.md").write_text("# Chapter 1\n\n" + ENGLISH * 6, "utf8")
+    (tmp_path / "characters.md").write_text("# Characters\n\n## Alma Reed\n\n- Aliases: Alma\n", "utf8")
+    assert main(["propose", str(tmp_path), "--known", "--json"]) == 0
+    rows = {one["name"]: one["known"] for one in json.loads(capsys.readouterr().out)["names"]}
+    assert (rows["Alma Reed"], rows["Saltmouth"]) == (True, False)
+    assert main(["propose", str(tmp_path), "--known", "--write", "settings/new.md"]) == 0
+    assert "Alma Reed" not in (tmp_path / "settings" / "new.md").read_text("utf8")
+
+
+def test_an_empty_result_is_one_sentence(tmp_path, capsys):
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "ch001.md").write_text("# Chapter 1\n\nNobody came.\n", "utf8")
+    assert main(["propose", str(tmp_path), "--write", "settings/new.md"]) == 0
+    assert main(["propose", str(tmp_path)]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines()[-1:] == ["armarius: no name that nobody has described is written 10 times or more"]
+    assert not (tmp_path / "settings").exists()
 
 
 def test_the_same_text_gives_the_same_proposals_whatever_it_is_cut_into():

@@ -44,6 +44,7 @@ def scan_of(
     settings: Mapping[str, Any] | None = None,
     turn: int | None = None,
     character: str = "",
+    cast: Mapping[str, str] | None = None,
     user: str = "",
     trigger: str = "normal",
     tags: Sequence[str] = (),
@@ -70,6 +71,7 @@ def scan_of(
         settings=dict(settings or {}),
         turn=len(lines) if turn is None else turn,
         character=clean(character),
+        cast={book: clean(name) for book, name in (cast or {}).items()},
         user=clean(user),
         trigger=str((settings or {}).get("trigger", trigger)),
         tags=tuple(tags),
@@ -148,7 +150,7 @@ class Activator:
 
     def _of(self, profile: str, books: Sequence[Book], scan: Scan) -> Keys:
         """Keys of these books under this profile, made once."""
-        names = (scan.character, scan.user)
+        names = tuple(scan.names(book.id) for book in books)
         rules = _rules(profile, books, scan) if profile in ROUNDS else None
         how: Any = (rules.words, rules.case, rules.recursion) if rules is not None else None
         if profile == "risu":
@@ -161,11 +163,11 @@ class Activator:
             return kept[1]
         made: Keys
         if rules is not None:
-            made = Ready(books, rules, names)
+            made = Ready(books, rules, scan.names)
         elif profile == "risu":
-            made = RisuReady(books, how, names)
+            made = RisuReady(books, how, scan.names)
         elif profile == "agnai":
-            made = AgnaiReady(books, names)
+            made = AgnaiReady(books)
         else:
             made = StoryReady(profile, books, scan)
         self._ready[key] = (tuple(books), made)  # the books are held: their ids stay theirs

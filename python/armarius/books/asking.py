@@ -1,16 +1,22 @@
 """The books of a project, asked: which entries are active for messages, a text, a story."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from armarius.books.activate import Activator, scan_of
 from armarius.books.active.result import Activation
 from armarius.books.active.scan import Message
 from armarius.books.active.state import State
+from armarius.books.book import Book
 from armarius.books.shelf import Books
 from armarius.text.tokens import TokenCounter
 
-__all__ = ["AskBooks"]
+__all__ = ["AskBooks", "cast_of"]
+
+
+def cast_of(books: Iterable[Book]) -> dict[str, str]:
+    """Id of a book to the character of the card that it came with, for those that came with one."""
+    return {book.id: str(book.settings["character"]) for book in books if book.settings.get("character")}
 
 
 class AskBooks:
@@ -55,8 +61,9 @@ class AskBooks:
             turn: Its number, part of the seed of draws; None is the number of messages.
             rolls: Draws from 0 to 1, used up in turn; then they are made from book, entry and turn.
             state: What the turn before answered; None replays it from the messages.
-            character: `{{char}}`; when not given, the character of the card that is among the books.
-            user: `{{user}}`; messages of this name end a turn when state is replayed.
+            character: `{{char}}`; when not given, the character of the card that a book came with, else of the first.
+            user: `{{user}}`, which stays as written when not given; messages of this name end a turn when state is
+                replayed.
             trigger: Kind of generation: `normal`, `continue`, `swipe`, ….
             tags: Of the character.
             sources: Other texts that entries may search: `persona`, `character`, `scenario`, `memory`, ….
@@ -77,6 +84,7 @@ class AskBooks:
             told = held or ((story, ()) if story else None)
         else:
             told = story
+        cast = cast_of(chosen)
         counter = TokenCounter.for_model(model) if model else TokenCounter.estimate()
         scan = scan_of(
             messages=messages,
@@ -84,7 +92,8 @@ class AskBooks:
             story=told,
             settings=settings,
             turn=turn,
-            character=character or next((str(book.settings.get("character", "")) for book in chosen), ""),
+            character=character or next(iter(cast.values()), ""),
+            cast={} if character else cast,
             user=user,
             trigger=trigger,
             tags=tags,

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, Protocol
 
 from armarius.books.formats import json_text
 from armarius.books.formats.containers import Container
-from armarius.books.formats.detect import Found, by_name, by_short
-from armarius.books.formats.format import Format
-from armarius.books.formats.reading import Path, Reader
+from armarius.books.formats.detect import Found, by_short, card_format
+from armarius.books.formats.format import Format, Origin, at
+from armarius.books.formats.reading import Path, Reader, empty
 from armarius.books.losses import Loss, dotted
 from armarius.books.record import LEAVES, Entry, value_of
 from armarius.errors import BookError
@@ -134,12 +134,22 @@ def _remove(tree: Any, entry: Entry, losses: list[Loss]) -> None:  # noqa: ANN40
         losses.append(Loss(dotted(entry.source.path), entry.name, "cannot be taken out of this format; it stays"))
 
 
-def _write(tree: Any, format_: Format, entry: Entry, base: Entry, path: Path, losses: list[Loss]) -> None:  # noqa: ANN401
-    """Write every field that differs from `base` into the raw object at `path`."""
+def _write(
+    tree: Any,  # noqa: ANN401
+    format_: Format,
+    entry: Entry,
+    base: Entry,
+    path: Path,
+    losses: list[Loss],
+    unsaid: Entry | None = None,
+) -> None:
+    """Write every field that differs from `base` into the raw object at `path`; what is as in `unsaid` is no loss."""
     raw = format_.raw(tree, path)
     for leaf in LEAVES:
         value = value_of(entry, leaf)
-        if value != value_of(base, leaf) and leaf not in _FREE and not format_.write(raw, leaf, entry):
+        if value == value_of(base, leaf) or leaf in _FREE or format_.write(raw, leaf, entry):
+            continue
+        if unsaid is None or value != value_of(unsaid, leaf):
             losses.append(Loss(f"{entry.id}.{leaf}", value, f"{format_.name} cannot say it"))
     if format_.put is not None:
         format_.put(tree, path, raw)
@@ -149,7 +159,7 @@ def _add(tree: Any, format_: Format, entry: Entry, losses: list[Loss]) -> None: 
     assert format_.add is not None
     path = format_.add(tree, entry)
     base = _read_back(tree, format_, path)
-    _write(tree, format_, entry, base, path, losses)
+    _write(tree, format_, entry, base, path, losses, _UNSAID)
 
 
 def _read_back(tree: Any, format_: Format, path: Path) -> Entry:  # noqa: ANN401
@@ -163,22 +173,75 @@ def _converted(book: Exportable, target: Format) -> Exported:
     assert target.begin is not None
     tree = target.begin(book.name, book.description)
     losses: list[Loss] = []
+    own = None if book.found is None else book.found.format
+    said: set[str] = set()
+    if target.fill is not None:
+        said.update(target.fill(tree, _origin(book)))
     template = None
     for entry in book.entries:
         assert target.add is not None
         path = target.add(tree, entry)
         if template is None:  # every new raw object reads alike
             template = _read_back(tree, target, path)
-        _write(tree, target, entry, template, path, losses)
+        _write(tree, target, entry, template, path, losses, _UNSAID)
+        if target.carry is not None and own is not None and own.carry is not None:
+            carried = target.carry(target.raw(tree, path), entry.original)
+            said.update(dotted((*entry.source.path, name)) for name in carried)
         if entry.decorators and target.name not in _WITH_DECORATORS:
             names = ", ".join(f"@@{one.name}" for one in entry.decorators)
             losses.append(Loss(f"{entry.id}.decorators", names, f"{target.name} has none; left out"))
-    if book.found is not None:
-        source = by_name(book.found.format.name)
-        losses += [Loss(loss.path, loss.value, f"{loss.reason}; not in {target.name}") for loss in book.losses]
-        if source.name != target.name and book.settings.get("budget") is not None:
+    if own is not None:
+        losses += [
+            Loss(loss.path, loss.value, f"{loss.reason}; not in {target.name}")
+            for loss in book.losses
+            if loss.path not in said
+        ]
+        losses += _unheard(book, target, said)
+        if book.settings.get("budget") is not None and "book.budget" not in said:
             losses.append(Loss("book.budget", book.settings["budget"], f"{target.name}: set it where it is used"))
     return Exported(json_text.dump(tree), tuple(losses))
 
 
+def _card(book: Exportable) -> tuple[Mapping[str, Any], Path]:
+    """The members of the card that a book came with, and where in its file they stand; empty for no card."""
+    if book.container is None or book.found is None:
+        return {}, ()
+    trees = book.container.trees
+    for label in (book.found.label, "card.json"):  # a module of a CHARX stands beside its card
+        format_ = card_format(trees[label]) if label in trees else None
+        if format_ is not None and format_.members is not None:
+            return at(trees[label], format_.members) or {}, format_.members
+    return {}, ()
+
+
+def _origin(book: Exportable) -> Origin:
+    assert book.found is None or book.container is not None
+    card, card_at = _card(book)
+    if book.found is None or book.found.format.carry is None or book.container is None:
+        return Origin(book.settings, card, card_at)
+    tree = book.container.trees[book.found.label]
+    book_at = book.found.format.book(tree)
+    raw = {} if book_at is None else at(tree, book_at)
+    return Origin(book.settings, card, card_at, raw if isinstance(raw, Mapping) else {}, book_at or ())
+
+
+def _unheard(book: Exportable, target: Format, said: set[str]) -> list[Loss]:
+    """What a card says that its import had no reason to report, and that the target, a card too, has no member for."""
+    card, card_at = _card(book)
+    if target.members is None:
+        return []
+    told = {loss.path for loss in book.losses}
+    losses = []
+    for name, value in card.items():
+        path = dotted((*card_at, name))
+        if path not in said and path not in told and name not in _APART and not empty(value):
+            losses.append(Loss(path, value, f"{target.name} has no such member"))
+    if card.get("assets") and book.container is not None and book.container.kind != "json":
+        path = dotted((*card_at, "assets"))
+        losses.append(Loss(path, card["assets"], "pictures and sounds of the original file; JSON does not hold them"))
+    return losses
+
+
+_APART = frozenset({"character_book", "extensions", "spec", "spec_version", "data"})
+_UNSAID = Entry("")  # what an entry leaves to its program, the target's default says
 _WITH_DECORATORS = frozenset({"character-card-v3", "lorebook-v3", "risu-lorebook", "sillytavern-world-info"})

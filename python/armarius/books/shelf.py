@@ -23,12 +23,13 @@ from armarius.errors import BookError, ContractError, UnknownId
 from armarius.files import folder_lock, names_in, read_file, remove_folder, stat_of, write_atomic
 from armarius.text.near import near, suggestion
 
-__all__ = ["Books"]
+__all__ = ["FOLDER", "Books", "edits_of", "there_are"]
 
 FOLDER = ".armarius/books"
 _ORIGINAL, _CARD = "original", "book.json"
 _MAX_CARD = 16 * 1024 * 1024
 _MAX_BOOKS = 1_000
+_NAMED = 12
 
 
 class Books(Mapping[str, Book]):
@@ -55,8 +56,10 @@ class Books(Mapping[str, Book]):
         named = [book for book in books.values() if book.name == key]
         if len(named) == 1:
             return named[0]
-        close = near(key, [called for book in books.values() for called in (book.id, book.name)])
-        raise UnknownId(f"no book {key!r}{suggestion(close)}", close)
+        called = {book.id: (book.id, book.name, book.file) for book in books.values()}
+        close = near(key, [name for names in called.values() for name in names])
+        ids = tuple(dict.fromkeys(id_ for one in close for id_, names in called.items() if one in names))
+        raise UnknownId(f"no book {key!r}{suggestion(ids) or there_are(list(books))}", ids)
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and key in self._present()
@@ -206,6 +209,14 @@ class Books(Mapping[str, Book]):
             rules=id_ in self._rules,
             switched_off=card.get("off") is True,
         )
+
+
+def there_are(ids: list[str]) -> str:
+    """The end of an error's sentence about a name that is near none."""
+    if not ids:
+        return "; the project has none: armarius import brings one in"
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return f"; there are {', '.join(ids[:_NAMED])}{more}"
 
 
 def edits_of(book: Book) -> dict[str, Any]:

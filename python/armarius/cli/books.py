@@ -2,6 +2,7 @@
 
 armarius import card.png lore.json --into novel/          # what it is, and what has no effect; nothing is written
 armarius import card.png lore.json --into novel/ --yes
+armarius export novel/                                   # which books there are
 armarius export novel/ --book eldoria --as sillytavern > lore.json
 """
 
@@ -15,7 +16,7 @@ from armarius.books.export import EXPORTS
 from armarius.books.importing import Importing, ImportReport
 from armarius.books.losses import Conflict, Loss
 from armarius.books.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
-from armarius.books.shelf import Books
+from armarius.books.shelf import FOLDER, Books, there_are
 from armarius.cli.terminal import note, plain, show_json
 from armarius.errors import ArmariusError, BookError
 from armarius.files import write_atomic
@@ -43,12 +44,14 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     give = subparsers.add_parser(
         "export",
         help="give a book back, as it came or as another format",
-        description="Writes the book to standard output; what the format cannot say is told on standard error.",
+        description="Writes the book to standard output, without --book a list of the books; "
+        "what the format cannot say is told on standard error.",
     )
     give.add_argument("path", type=Path, help="the project folder")
-    give.add_argument("--book", required=True, metavar="NAME", help="id or name of the book")
+    give.add_argument("--book", metavar="NAME", help="id or name of the book; without it the books are listed")
     give.add_argument("--as", dest="to", choices=EXPORTS, help="the format (default: what it came in)")
     give.add_argument("--out", type=Path, metavar="FILE", help="write it there instead")
+    give.add_argument("--json", action="store_true", help="the list as JSON")
     give.add_argument("--all", action="store_true", help="every loss, not only the first ones")
     give.set_defaults(run=_export)
 
@@ -102,6 +105,11 @@ def _lines(name: str, report: ImportReport) -> list[str]:
         f"{name}: {book.format}, {len(book)} entries{f' ({said})' if said else ''}",
         f"  {report.kind}: book {book.id!r}, rules of {book.profile}",
     ]
+    if book.settings.get("character"):
+        lines.append(f"  character: {book.settings['character']}")
+    if report.kept:
+        already = "there already, nothing was written" if report.kind == "same" else "wrote"
+        lines.append(f"  {already}: {FOLDER}/{book.id}/ (original, book.json)")
     for entry in book.entries[:_SHOWN]:
         keys = ", ".join(key.text for key in entry.match.keys[:6]) or "no keys"
         lines.append(f"  · {entry.name or entry.id}: {keys}")
@@ -126,7 +134,7 @@ def _manuscript_lines(report: ManuscriptReport) -> list[str]:
     return lines
 
 
-def _rows(title: str, rows: Sequence[Loss | Conflict], limit: int = _SHOWN) -> list[str]:
+def _rows(title: str, rows: Sequence[Loss | Conflict], limit: int = _SHOWN, rest: str = "--json") -> list[str]:
     if not rows:
         return []
     lines = [f"  {title} ({len(rows)}):"]
@@ -134,7 +142,7 @@ def _rows(title: str, rows: Sequence[Loss | Conflict], limit: int = _SHOWN) -> l
         text = str(row) if isinstance(row, Loss) else f"{row.entry}.{row.field}: {row.ours!r}, the file {row.theirs!r}"
         lines.append(f"    {' '.join(text.split())[:200]}")
     if len(rows) > limit:
-        lines.append(f"    … {len(rows) - limit} more, all with --json")
+        lines.append(f"    … {len(rows) - limit} more, all with {rest}")
     return lines
 
 
@@ -144,6 +152,8 @@ def _wire(name: str, report: ImportReport) -> dict[str, Any]:
         "file": name,
         "kind": report.kind,
         "book": {"id": book.id, "name": book.name, "format": book.format, "profile": book.profile},
+        "character": book.settings.get("character") or None,
+        "folder": f"{FOLDER}/{book.id}" if report.kept else None,
         "entries": [
             {
                 "id": entry.id,
@@ -165,9 +175,14 @@ def _wire(name: str, report: ImportReport) -> dict[str, Any]:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    book = Books(project_folder(arguments.path))[arguments.book]
+    books = Books(project_folder(arguments.path))
+    if arguments.book is None:
+        if arguments.to is not None or arguments.out is not None:
+            raise ArmariusError(f"--as and --out need --book{there_are(list(books))}")
+        return _list(books, as_json=arguments.json)
+    book = books[arguments.book]
     done = book.exported(arguments.to)
-    for line in _rows("the format cannot say", done.losses, len(done.losses) if arguments.all else _SHOWN):
+    for line in _rows("the format cannot say", done.losses, len(done.losses) if arguments.all else _SHOWN, "--all"):
         note(line.strip() if line.startswith("  the") else line)
     if arguments.out is not None:
         write_atomic(arguments.out, done.data, make=False)
@@ -175,4 +190,30 @@ def _export(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(done.data)
+    return 0
+
+
+def _list(books: Books, *, as_json: bool) -> int:
+    """The books of a project: what `--book` takes."""
+    rows = [
+        {
+            "id": book.id,
+            "name": book.name,
+            "character": book.settings.get("character") or None,
+            "format": book.format,
+            "entries": len(book),
+            "file": book.file,
+        }
+        for book in books.values()
+    ]
+    if as_json:
+        show_json({"books": rows, "problems": dict(books.problems)})
+    else:
+        for row in rows:
+            named = "" if row["name"] == row["id"] else f" ({row['name']})"
+            print(f"{row['id']}{named}: {row['format']}, {row['entries']} entries, from {row['file']}")
+        for id_, why in sorted(books.problems.items()):
+            note(f"armarius: {id_}: {why}")
+        if not rows:
+            note("the project has no books: armarius import brings one in")
     return 0

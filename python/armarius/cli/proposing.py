@@ -30,7 +30,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     )
     add_project(parser)
     parser.add_argument("--least", type=int, default=10, metavar="N", help="how often a name is written (default: 10)")
-    parser.add_argument("--known", action="store_true", help="also names that are described")
+    parser.add_argument("--known", action="store_true", help="also names that are described, marked")
     parser.add_argument("--write", metavar="PATH", help="write profiles to edit into a new file of the project")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=_propose)
@@ -43,15 +43,17 @@ def _propose(arguments: argparse.Namespace) -> int:
     target = None if arguments.write is None else _target(root, arguments.write)
     with open_engine(root, watch=False) as engine:
         found = engine.propose(least=arguments.least, known=arguments.known)
-    if target is not None:
-        write_atomic(target, as_profiles(found).encode(), below=root)
-        note(f"wrote {len(found)} profiles to {arguments.write}: keep what is right, delete the rest")
+    new = [one for one in found if not one.known]
+    if target is not None and new:
+        write_atomic(target, as_profiles(new).encode(), below=root)
+        note(f"wrote {len(new)} profiles to {arguments.write}: keep what is right, delete the rest")
     if arguments.json:
         show_json({"names": [plain(one) for one in found]})
-    elif target is None:
-        _table(found)
-    if not found:
-        note("armarius: no name is written so often that nobody has described")
+    elif target is None and found:
+        _table(found, marked=arguments.known)
+    if not (new if target is not None else found) and not arguments.json:
+        which = "" if arguments.known and target is None else " that nobody has described"
+        note(f"armarius: no name{which} is written {arguments.least} times or more")
     return 0
 
 
@@ -65,12 +67,14 @@ def _target(root: Path, path: str) -> Path:
     return target
 
 
-def _table(found: Sequence[ProposedName]) -> None:
+def _table(found: Sequence[ProposedName], *, marked: bool) -> None:
     from rich.table import Table
 
-    table = Table("name", "kind", "count", "first", "aliases", "reason")
+    columns = ("name", "kind", "count", "first", "aliases", "reason")
+    table = Table(*columns, *(("described",) if marked else ()))
     for one in found:
-        table.add_row(one.name, one.kind, str(one.count), one.document, ", ".join(one.aliases), one.reason)
+        row = (one.name, one.kind, str(one.count), one.document, ", ".join(one.aliases), one.reason)
+        table.add_row(*row, *((("yes" if one.known else "no"),) if marked else ()))
     show(table)
 
 

@@ -171,7 +171,7 @@ class Questions:
 
         Args:
             least: How often a name must be written.
-            known: Also those that are described.
+            known: Also those that are described, marked.
 
         Returns:
             Most written first, with likely aliases, the first place, and what speaks for each.
@@ -186,8 +186,9 @@ class Questions:
         view = self._project.view()
         chapters = [one for one in view.documents.values() if one.kind == "chapter"]
         story = chapters or [one for one in view.documents.values() if one.kind != "code"]
-        described = [] if known else [name for one in view.codex.entities for name in (one.name, *one.aliases)]
-        return propose_names([(one.path, one.text) for one in story], known=described, least=least)
+        described = [name for one in view.codex.entities for name in (one.name, *one.aliases)]
+        texts = [(one.path, one.text) for one in story]
+        return propose_names(texts, known=described, least=least, keep_known=known)
 
     def documents(self) -> Documents:
         """Every document of the project, by path."""

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from armarius.books.activate import Activator, scan_of
+from armarius.books.active.macros import with_user
 from armarius.books.active.result import Activation, Active, Left
 from armarius.books.active.scan import Message
-from armarius.books.asking import AskBooks
+from armarius.books.asking import AskBooks, cast_of
 from armarius.books.shelf import Books
 from armarius.headings import HeadingKey, heading
 from armarius.records import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, OmitReason
@@ -37,6 +38,7 @@ _WOKEN, _PER_SLOT, _PER_PLACE = 0.79, 0.02, 0.02
 _BACK = 20_000  # code points before the cursor whose paragraphs count as messages
 _PARAGRAPHS = 64
 _BLANK = re.compile(r"\n\s*\n|\n")
+_USER = "User"  # {{user}}: a project does not say who writes in it; SillyTavern's name for nobody in particular
 _WHY: Final[tuple[tuple[str, OmitReason], ...]] = (
     ("budget", "budget"),
     ("secondary key", "no match"),
@@ -73,9 +75,9 @@ class LoreSearch:
         with self._lock:
             shape = tuple(id(book) for book in books)
             if self._last is None or self._last[0] is not request or self._last[1] != shape:
-                character = next((str(one.settings["character"]) for one in books if "character" in one.settings), "")
+                cast = cast_of(books)
                 messages, turn = _messages(request)
-                scan = scan_of(messages=messages, turn=turn, character=character)
+                scan = scan_of(messages=messages, turn=turn, character=next(iter(cast.values()), ""), cast=cast)
                 self._last = (request, shape, self.asked.activator.search(books, scan))
             return self._last[2]
 
@@ -144,7 +146,7 @@ class LoreFetcher:
             id=f"lore:{one.book}/{one.entry.id}",
             layer=self.layer,
             source=f"lore:{_SOURCES[self.layer]}:{one.book}/{one.entry.id}",
-            content=one.text.strip(),
+            content=with_user(one.text.strip(), _USER),
             score=score,
             evidence=(Evidence("level" if one.entry.level == "always" else "mention", one.reason),),
             group=heading(_GROUPS[self.layer]),

@@ -32,6 +32,7 @@ class ProposedName:
         document: Where it is written first.
         position: There, code points.
         reason: What speaks for it.
+        known: Whether it is described already.
     """
 
     name: str
@@ -41,10 +42,11 @@ class ProposedName:
     document: str
     position: int
     reason: str
+    known: bool = False
 
 
 def propose_names(
-    texts: Iterable[tuple[str, str]], *, known: Iterable[str] = (), least: int = 10
+    texts: Iterable[tuple[str, str]], *, known: Iterable[str] = (), least: int = 10, keep_known: bool = False
 ) -> tuple[ProposedName, ...]:
     """The names of a story, most written first.
 
@@ -52,6 +54,7 @@ def propose_names(
         texts: Path and text of each document of the story, in its order.
         known: Names that are described already; they and their forms are left out.
         least: How often a name must be written.
+        keep_known: Mark those that are described instead.
 
     Returns:
         Proposals by count, ties by name.
@@ -63,11 +66,12 @@ def propose_names(
     described = set(known)
     made = []
     for one in grouped(found):
-        if described & {one.name, *one.aliases}:
+        is_known = not described.isdisjoint((one.name, *one.aliases))
+        if is_known and not keep_known:
             continue
         document, position = _first(documents, (one.name, *one.aliases))
         made.append(
-            ProposedName(one.name, one.aliases, one.kind, one.count, document, position, one.reason)  # type: ignore[arg-type]
+            ProposedName(one.name, one.aliases, one.kind, one.count, document, position, one.reason, is_known)  # type: ignore[arg-type]
         )
     return tuple(sorted(made, key=lambda one: (-one.count, one.name)))
 

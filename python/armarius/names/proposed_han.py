@@ -5,6 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from armarius.lexicon import word_file
 from armarius.names.lexicon import letters, words
 from armarius.names.raw_name import RawName
 
@@ -22,10 +23,15 @@ _STARTS = 0.22  # so many stand where a clause begins
 _MET = frozenset("和与见给对同跟向把被叫请")
 _MEETS = 0.02  # without a family name, so many are met or spoken to: an adverb is not
 _GONE_TO = 0.16  # so many behind a verb of going or being somewhere: a place
+_PRONOUNS = frozenset("我你您他她咱")
+_BESIDE = 0.08  # so many beside a pronoun: 我方才, 莫非他, an adverb and no name
+_TIMES = 0.06  # so many behind a number with a measure word: 一个老妈子, a noun and no name
+_CLEAR = 3  # of either, not by chance
+_CLASSIFIERS = frozenset("个位名所座间家")
 _BOUND = "的了着过们是不在有就也都又很把被个这那么吗呢吧啊呀些"
 # In a name, and far oftener not: such a candidate must act much.
 _BEFORE = frozenset("那这向和与虽且待又同跟叫见把被对给")
-_COUNTED = frozenset("大二三四五六七八九十小老")
+_COUNTED = frozenset("大双二三四五六七八九十小老")
 _SOFT = frozenset("之才以于同儿子一")
 
 
@@ -43,6 +49,7 @@ def han_names(texts: Sequence[str], least: int) -> list[RawName]:
     barred = (letters("han", "function") | frozenset(_BOUND)) - _SOFT
     acts, no_end = letters("han", "acts"), letters("han", "no_end")
     no_name = words("han", "no_name")
+    closed = frozenset(word_file("functions")["han"].split())
     candidates = {
         gram
         for gram, count in grams.items()
@@ -52,6 +59,7 @@ def han_names(texts: Sequence[str], least: int) -> list[RawName]:
         and gram[-1] not in acts
         and gram[-1] not in no_end
         and gram not in no_name
+        and gram not in closed
         and _holds_together(gram, count, grams, singles, total)
     }
     seen = _neighbours(runs, candidates)
@@ -68,17 +76,18 @@ def _holds_together(gram: str, count: int, grams: "Counter[str]", singles: "Coun
 class _Seen:
     """What stands beside a candidate."""
 
-    __slots__ = ("acts", "gone_to", "left", "met", "right", "starts")
+    __slots__ = ("acts", "beside", "gone_to", "left", "met", "numbered", "right", "starts")
 
     def __init__(self) -> None:
         self.left: Counter[str] = Counter()
         self.right: Counter[str] = Counter()
-        self.starts = self.acts = self.gone_to = self.met = 0
+        self.starts = self.acts = self.gone_to = self.met = self.beside = self.numbered = 0
 
 
 def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Seen]:
     acts, done_to = letters("han", "acts"), letters("han", "done_to")
-    going = letters("han", "going")
+    going, numbers = letters("han", "going"), letters("han", "numbers")
+    measures = letters("han", "measures") | _CLASSIFIERS
     seen: dict[str, _Seen] = defaultdict(_Seen)
     for run in runs:
         for at in range(len(run) - 1):
@@ -93,6 +102,8 @@ def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Seen]:
                 one.starts += not before
                 one.acts += (behind in acts and bool(behind)) or (before in done_to and bool(before))
                 one.met += bool(before) and (before in done_to or before in _MET)
+                one.beside += before in _PRONOUNS or behind in _PRONOUNS
+                one.numbered += at > 1 and before in measures and run[at - 2] in numbers
                 one.gone_to += bool(before) and before in going
     return seen
 
@@ -131,7 +142,10 @@ def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawN
     titled = any(gram.endswith(title) and len(gram) > len(title) for title in addressed)
     named = gram[0] in letters("han", "surnames") or gram[:2] in words("han", "compound_surnames")
     alone = acting >= 2 * _ACTS and one.met >= max(2, _MEETS * count)
-    if acting >= _ACTS and starting >= _STARTS and (named or titled or alone):
+    if not titled and one.numbered >= max(_CLEAR, _TIMES * count):
+        return None
+    adverb = len(gram) == 2 and not titled and one.beside >= max(_CLEAR, _BESIDE * count)
+    if acting >= _ACTS and not adverb and starting >= _STARTS and (named or titled or alone):
         return RawName(gram, count, "person", f"acts or is spoken to {one.acts} times")
     if titled and named and starting >= _STARTS / 2:
         return RawName(gram, count, "person", "a family name with a title")
@@ -145,7 +159,7 @@ def _put_together(gram: str, count: int, grams: "Counter[str]", candidates: set[
     if len(gram) == _LONGEST and gram[:2] in candidates and gram[2:] in candidates:
         return grams[gram[:2]] >= 2 * count and grams[gram[2:]] >= 2 * count
     rest = gram[1:]
-    return len(rest) > 1 and rest in candidates and gram[0] in _BEFORE and grams[rest] >= 2 * count
+    return len(rest) > 1 and gram[0] in _BEFORE and grams[rest] >= 2 * count
 
 
 def _only_a_part(one: RawName, found: dict[str, RawName], grams: "Counter[str]") -> bool:

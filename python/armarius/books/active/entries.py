@@ -1,7 +1,7 @@
 """Entries made ready for a search in rounds: keys as numbers, settings as values, in the order they are judged."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from armarius.books.active.decorated import decorated
 from armarius.books.active.index import ANY, ASCII_WORD, NEVER, WORD, KeyIndex, KeyRef
@@ -121,9 +121,9 @@ class Ready:
         timed: Whether an earlier turn can matter.
     """
 
-    def __init__(self, books: Sequence[Book], rules: Rules, names: tuple[str, str]) -> None:
+    def __init__(self, books: Sequence[Book], rules: Rules, names: Callable[[str], tuple[str, str]]) -> None:
         self.index = KeyIndex()
-        lore = [Lore(book, entry, rules, self.index, names) for book in books for entry in book.entries]
+        lore = [Lore(book, entry, rules, self.index, names(book.id)) for book in books for entry in book.entries]
         lore.sort(key=lambda one: -one.entry.share.order)
         self.lore = lore
         self.by_key: dict[int, list[int]] = {}

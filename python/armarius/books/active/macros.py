@@ -7,7 +7,7 @@ import re
 
 from armarius.books.active.scan import Luck
 
-__all__ = ["expanded", "searched", "without_comments"]
+__all__ = ["expanded", "searched", "with_user", "without_comments"]
 
 _COMMENT = re.compile(r"\{\{(?://|comment:)[^{}]*\}\}", re.IGNORECASE)
 _HIDDEN = re.compile(r"\{\{hidden_key:([^{}]*)\}\}", re.IGNORECASE)
@@ -35,6 +35,11 @@ def expanded(text: str, character: str, user: str, luck: Luck, *what: str) -> st
     text = _named(_HIDDEN.sub("", without_comments(text)), character, user)
     text = _DRAWN.sub(lambda drawn: _draw(drawn[1].lower(), drawn[2], luck, *what), text)
     return _REVERSE.sub(lambda found: found[1][::-1], text)
+
+
+def with_user(text: str, user: str) -> str:
+    """A text that was sent without a name for `{{user}}`, with one."""
+    return _named(text, "", user)
 
 
 def _named(text: str, character: str, user: str) -> str:

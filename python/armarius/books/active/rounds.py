@@ -55,7 +55,7 @@ class _Search:
             woken = [one for one in chosen if one.wakes]
             kind = self._next(kind, woken)
             if kind != "over" and woken:
-                texts = [searched(one.entry.text, self.scan.character, self.scan.user) for one in woken]
+                texts = [searched(one.entry.text, *self.scan.names(one.book.id)) for one in woken]
                 if text := "\n".join(one for one in texts if one):
                     self.text.add(text)
                     self.spent += self.scan.count(f"{text}\n")
@@ -170,7 +170,7 @@ class _Search:
             share = one.entry.share
             sent = one.entry.text
             if "{{" in sent or "<" in sent:
-                sent = expanded(sent, self.scan.character, self.scan.user, self.luck, one.book.id, one.entry.id)
+                sent = expanded(sent, *self.scan.names(one.book.id), self.luck, one.book.id, one.entry.id)
             if budget is not None:
                 new += self.scan.count(f"{sent}\n")
                 if not share.exempt and spent + new >= budget:

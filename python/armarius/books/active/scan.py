@@ -92,6 +92,7 @@ class Scan:
         settings: Of the engine whose rules are followed, by its own names.
         turn: The number of this turn; part of the seed of draws.
         character: Name of the active character, `{{char}}`.
+        cast: Id of a book to the name of its card's character, `{{char}}` in that book, whoever is active.
         user: `{{user}}`.
         trigger: Kind of generation.
         tags: Of the character.
@@ -107,6 +108,7 @@ class Scan:
     settings: Mapping[str, Any] = field(default_factory=dict)
     turn: int = 0
     character: str = ""
+    cast: Mapping[str, str] = field(default_factory=dict)
     user: str = ""
     trigger: str = "normal"
     tags: tuple[str, ...] = ()
@@ -114,6 +116,10 @@ class Scan:
     greeting: int | None = None
     count: Callable[[str], int] = len
     budget: int | None = None
+
+    def names(self, book: str) -> tuple[str, str]:
+        """What `{{char}}` and `{{user}}` are in a book."""
+        return self.cast.get(book) or self.character, self.user
 
     def lines(self) -> tuple[Message, ...]:
         """The searched messages; a text is one of them, a story its opening and actions."""

@@ -6,6 +6,7 @@ three. A card's prompt fields are kept and reported; the character itself may be
 
 from typing import Any
 
+from armarius.books.formats.card_members import book_facts, carrier, filler
 from armarius.books.formats.format import Format, ProfileName
 from armarius.books.formats.native import native_changes, native_entry
 from armarius.books.formats.reading import Path, Reader
@@ -49,6 +50,7 @@ _PROMPTS = (
 )  # fmt: skip
 _CAMEL = {snake: camel for camel, snake in _EXTENSIONS.items() if snake != camel}
 _WITHOUT_EFFECT = frozenset({"automation_id", "vectorized"})
+_CARRY = carrier(_KNOWN, frozenset(_EXTENSIONS.values()) - _WITHOUT_EFFECT)
 
 
 def _flat(raw: dict[str, Any], path: Path, reader: Reader) -> dict[str, Any]:
@@ -182,7 +184,7 @@ def _note_extensions(data: dict[str, Any], reader: Reader) -> None:
 
 
 def _read_v1(tree: Any, reader: Reader) -> None:  # noqa: ANN401
-    reader.name = reader.text(tree.get("name"), ("name",))
+    reader.name = reader.facts["character"] = reader.text(tree.get("name"), ("name",))
     for key in _PROMPTS:
         if tree.get(key) not in (None, "", [], {}):
             reader.lose((key,), tree[key], "a prompt of the card; kept, not used")
@@ -264,6 +266,9 @@ def _card(name: str, short: str, spec: str) -> Format:
         write=_write,
         begin=_begin(spec),
         add=_adder(("data", "character_book")),
+        members=("data",),
+        fill=filler(spec),
+        carry=_CARRY,
     )
 
 
@@ -294,6 +299,8 @@ FORMATS = (
         write=_write,
         begin=_begin("lorebook_v3"),
         add=_adder(("data",)),
+        fill=lambda tree, origin: book_facts(tree["data"], origin),
+        carry=_CARRY,
     ),
     Format(
         name="character-book",
@@ -305,6 +312,8 @@ FORMATS = (
         write=_write,
         begin=lambda name, description: {"name": name, "description": description, "extensions": {}, "entries": []},
         add=_adder(()),
+        fill=lambda tree, origin: book_facts(tree, origin),
+        carry=_CARRY,
     ),
     Format(
         name="character-card-v1",
@@ -312,6 +321,7 @@ FORMATS = (
         book=lambda tree: None,
         profile=lambda tree: "sillytavern",
         read=_read_v1,
+        members=(),
         write=lambda raw, leaf, entry: False,
     ),
 )

@@ -64,6 +64,12 @@ def by_short(short: str) -> Format | None:
     return next((one for one in FORMATS if short and short in (one.short, one.name) and one.begin), None)
 
 
+def card_format(tree: Any) -> Format | None:  # noqa: ANN401
+    """The format of a tree that is a character card; None where it is none."""
+    format_ = _claimed(tree)
+    return format_ if format_ is not None and format_.members is not None else None
+
+
 def _claimed(tree: Any) -> Format | None:  # noqa: ANN401
     return next((one for one in FORMATS if one.claims(tree)), None)
 

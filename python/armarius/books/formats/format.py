@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from armarius.books.formats.reading import Path, Reader
 from armarius.books.record import Entry
 
-__all__ = ["Format", "ProfileName", "at"]
+__all__ = ["Format", "Origin", "ProfileName", "at"]
 
 ProfileName = Literal[
     "armarius", "sillytavern", "character-card-spec", "novelai", "risu", "agnai", "kobold-lite", "koboldai",
@@ -27,6 +28,24 @@ def at(tree: Any, path: Path) -> Any:  # noqa: ANN401
     return tree
 
 
+class Origin(NamedTuple):
+    """What a book made new says beside its entries.
+
+    Attributes:
+        settings: Of the book, as `Book.settings`.
+        card: The members of the card that it came with; empty when it came with none.
+        card_at: Where in the file they stand.
+        book: The raw book, where it is one of a card's kind; else empty.
+        book_at: Where in the file it stands.
+    """
+
+    settings: Mapping[str, Any]
+    card: Mapping[str, Any] = MappingProxyType({})
+    card_at: Path = ()
+    book: Mapping[str, Any] = MappingProxyType({})
+    book_at: Path = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One format.
@@ -41,7 +60,10 @@ class Format:
         write: Puts one field of an entry into its raw object; False when the format cannot say it.
         begin: A new tree without entries, of a book of this name.
         add: Adds a raw object with the defaults of the format for an entry, and gives its path.
+        carry: Copies what has no field here from an entry of a kindred format, and gives the names of what it copied.
         raw: The raw object at the path of an entry.
+        members: Where the card stands in the tree whose prompts and facts another card can say; None for no card.
+        fill: Writes what is no entry into a new tree, and gives the paths of the source that it said.
         put: Puts a changed raw object back, where it is not a part of the tree.
     """
 
@@ -56,3 +78,6 @@ class Format:
     add: Callable[[Any, Entry], Path] | None = None
     raw: Callable[[Any, Path], Any] = at
     put: Callable[[Any, Path, Any], None] | None = None
+    members: Path | None = None
+    fill: Callable[[Any, "Origin"], frozenset[str]] | None = None
+    carry: Callable[[dict[str, Any], Mapping[str, Any]], tuple[str, ...]] | None = None

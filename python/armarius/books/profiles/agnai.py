@@ -24,7 +24,7 @@ class AgnaiReady:
 
     timed = False
 
-    def __init__(self, books: Sequence[Book], names: tuple[str, str]) -> None:
+    def __init__(self, books: Sequence[Book]) -> None:
         self.index = KeyIndex()
         self.rows = []
         for book in books:
@@ -60,7 +60,7 @@ def search_agnai(ready: AgnaiReady, scan: Scan, luck: Luck, state: State) -> Act
         at = [_line(ref, newest, across, lines, text) for ref in refs]
         line_number = max(at, default=-1)
         if line_number >= 0:
-            sent = expanded(entry.text, scan.character, scan.user, luck, book.id, entry.id)
+            sent = expanded(entry.text, *scan.names(book.id), luck, book.id, entry.id)
             priority = entry.share.order if entry.share.keep_priority is None else entry.share.keep_priority
             key = entry.match.keys[at.index(line_number)].text if len(at) == len(entry.match.keys) else ""
             found.append((priority, line_number, -number, book, entry, sent, key))

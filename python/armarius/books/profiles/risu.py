@@ -5,7 +5,7 @@ meant), and marks of one entry that leak to those behind it.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from armarius.books.active.decorated import RISU, Decorated, decorated
@@ -61,9 +61,9 @@ class _Row:
 class RisuReady:
     """Rows of some books, ready, with the index of their keys."""
 
-    def __init__(self, books: Sequence[Book], full: bool, names: tuple[str, str]) -> None:
+    def __init__(self, books: Sequence[Book], full: bool, names: Callable[[str], tuple[str, str]]) -> None:
         self.index = KeyIndex()
-        self.rows = [_Row(book, entry, self.index, full, names) for book in books for entry in book.entries]
+        self.rows = [_Row(book, entry, self.index, full, names(book.id)) for book in books for entry in book.entries]
         self.index.close()
         self.timed = any(row.entry.timing.once or row.entry.timing.keep for row in self.rows)
         self.words = any(row.full for row in self.rows)
@@ -207,7 +207,7 @@ def _within(
     fitting = []
     for number in sorted(active, key=priority, reverse=True):
         row, reason = active[number]
-        text = expanded(row.entry.text, scan.character, scan.user, luck, row.book.id, row.entry.id)
+        text = expanded(row.entry.text, *scan.names(row.book.id), luck, row.book.id, row.entry.id)
         size = scan.count(text)
         if used + size > budget:
             left[number] = "budget"

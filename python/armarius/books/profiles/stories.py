@@ -192,7 +192,7 @@ def _answer(active: list[tuple[_Row, str]], left: list[Left], scan: Scan, luck: 
     made: list[Active] = []
     used = 0
     for order, (row, reason) in enumerate(active):
-        sent: Any = expanded(row.entry.text, scan.character, scan.user, luck, row.book.id, row.entry.id)
+        sent: Any = expanded(row.entry.text, *scan.names(row.book.id), luck, row.book.id, row.entry.id)
         share = row.entry.share
         sent = f"{share.prefix}{sent}{share.suffix}" if sent else ""
         size = scan.count(sent) if scan.budget is not None else 0

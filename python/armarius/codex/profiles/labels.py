@@ -15,7 +15,9 @@ Role = Literal["name", "full_name", "type", "aliases", "description", "level", "
 
 _SEPARATORS = re.compile(r"[、，,;；/／|｜\n]")
 _PAIRS = {"（": "）", "(": ")", "【": "】", "[": "]", "《": "》"}
-_QUOTES = "\"'“”‘’「」『』`《》〈〉"
+_QUOTES = {"“": "”", "‘": "’", "「": "」", "『": "』", "《": "》", "〈": "〉", '"': '"', "'": "'", "`": "`"}
+_LONE = frozenset('“”「」『』《》〈〉"`')  # half a pair is dropped; ' and ’ may be apostrophes
+_OTHER_HALF = _QUOTES | {closing: opening for opening, closing in _QUOTES.items()}
 _HAN_ONLY = re.compile(rf"^[{HAN_EVERY}·\s　]+$")
 _NOTE = re.compile(r"\s*[（(\[【][^）)\]】]*[）)\]】]\s*$")
 
@@ -74,6 +76,47 @@ def split_list(value: str) -> list[str]:
     return [part for part in (part.strip() for part in [*parts, current]) if part]
 
 
+def unquoted(name: str) -> str:
+    """A name without the quotation marks around the whole of it; a quotation inside it keeps both of its marks.
+
+    A mark at an end whose other half is missing goes too: of “小雨、雨丫头” each half is in another name.
+    """
+    name = name.strip()
+    while len(name) > 1:
+        if _is_enclosed(name):
+            name = name[1:-1].strip()
+        elif _is_lone(name[0], name):
+            name = name[1:].strip()
+        elif _is_lone(name[-1], name):
+            name = name[:-1].strip()
+        else:
+            break
+    return name
+
+
+def _is_enclosed(name: str) -> bool:
+    """Whether first and last character are one quotation, not the ends of two."""
+    opening, closing, inner = name[0], name[-1], name[1:-1]
+    if _QUOTES.get(opening) != closing:
+        return False
+    if opening == closing:
+        return opening not in inner
+    depth = 0
+    for char in inner:
+        depth += (char == opening) - (char == closing)
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _is_lone(mark: str, name: str) -> bool:
+    """Whether a mark has no other half in a name."""
+    if mark not in _LONE:
+        return False
+    other = _OTHER_HALF[mark]
+    return name.count(mark) % 2 == 1 if other == mark else name.count(mark) > name.count(other)
+
+
 def split_names(value: str) -> list[str]:
     """The names in an alias list: notes in brackets and quotation marks dropped, sentences and "none" refused.
 
@@ -81,7 +124,7 @@ def split_names(value: str) -> list[str]:
     """
     names: list[str] = []
     for part in _with_suffixes(split_list(value)):
-        bare = _NOTE.sub("", part).strip().strip(_QUOTES).strip(" 。.")
+        bare = unquoted(_NOTE.sub("", part).strip(" 。."))
         pieces = bare.split() if _HAN_ONLY.match(bare) else [bare]
         names += [piece for piece in pieces if piece and not is_nothing(piece) and _could_name(piece)]
     return list(dict.fromkeys(names))

@@ -4,7 +4,7 @@ import re
 
 from armarius.codex.model import Origin
 from armarius.codex.profiles.draft import Draft
-from armarius.codex.profiles.labels import split_list, split_names
+from armarius.codex.profiles.labels import split_list, split_names, unquoted
 from armarius.documents.titles import (
     group_of,
     is_chapter,
@@ -85,7 +85,7 @@ def read_name(heading: str, origin: Origin) -> Draft:
     notes = _BRACKETS.findall(name)
     name = _BRACKETS.sub("", name).strip() or name
     first, *others = [part for part in _SLASHED.split(name) if part] or [name]
-    draft = Draft(first.strip().strip('"“”「」《》'), origin)
+    draft = Draft(unquoted(first), origin)
     draft.add_aliases([other.strip() for other in others])
     for note in notes:
         pieces = split_list(note)
