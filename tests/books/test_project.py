@@ -113,7 +113,7 @@ def test_constant_entries_are_settings_and_woken_ones_are_retrieved(engine):
     assert set(sources) == {"lore:constant:harbour/1", "lore:active:harbour/0"}
     assert sources["lore:constant:harbour/1"].layer == "settings"
     assert sources["lore:active:harbour/0"].evidence[0].detail == "key 白鹭"
-    assert "[世界书 — 触发]\n白鹭怕深水。" in pack.prompt
+    assert "[世界书 — 触发]\n## 条目：0（Harbour）\n白鹭怕深水。" in pack.prompt
 
 
 def test_what_a_key_found_and_a_rule_kept_out_is_in_the_record(engine):

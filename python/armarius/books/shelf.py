@@ -44,9 +44,14 @@ class Books(Mapping[str, Book]):
 
     def snapshot(self) -> Mapping[str, Book]:
         """The books by id as their files are now; it does not change. Cost: two looks a book when nothing changed."""
+        return self.look()[0]
+
+    def look(self) -> tuple[Mapping[str, Book], Mapping[str, str]]:
+        """As `snapshot`, with the `problems` of the same look."""
         with self._lock:
             self._look()
-            return MappingProxyType({id_: one.book for id_, one in self._kept.items() if one.book is not None})
+            books = {id_: one.book for id_, one in self._kept.items() if one.book is not None}
+            return MappingProxyType(books), self.problems
 
     def __getitem__(self, key: str) -> Book:
         return _called(self.snapshot(), key)
