@@ -16,7 +16,7 @@ from armarius.books.importing import Importing, ImportReport
 from armarius.books.losses import Conflict, Loss
 from armarius.books.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
 from armarius.books.shelf import Books
-from armarius.cli.terminal import note, plain, show_json
+from armarius.cli.terminal import note, plain, printable, show_json
 from armarius.errors import ArmariusError, BookError
 from armarius.files import write_atomic
 from armarius.files.paths import project_folder
@@ -64,7 +64,7 @@ def _import(arguments: argparse.Namespace) -> int:
                 manuscript = import_manuscript(file, root, write=arguments.yes)
                 reports.append(plain(manuscript))
                 if not arguments.json:
-                    print("\n".join(_manuscript_lines(manuscript)))
+                    print("\n".join(map(printable, _manuscript_lines(manuscript))))
                 continue
             report = _one(importing, file, arguments.profile, write=arguments.yes)
         except BookError as error:
@@ -75,7 +75,7 @@ def _import(arguments: argparse.Namespace) -> int:
             continue
         reports.append(_wire(file.name, report))
         if not arguments.json:
-            print("\n".join(_lines(file.name, report)))
+            print("\n".join(map(printable, _lines(file.name, report))))
     if arguments.json:
         show_json({"written": bool(arguments.yes), "files": reports})
     elif not arguments.yes and failed < len(reports):
