@@ -1,10 +1,12 @@
 """Entries of lorebooks as candidates: what a request may see, what stays while one types, under which header."""
 
 import json
+from typing import get_args
 
 import pytest
 
 import armarius
+from armarius.books.formats.format import ProfileName
 from armarius.fetchers.lore import LoreFetcher, LoreSearch
 from armarius.fetchers.lore_text import body, header
 from armarius.records import FetchRequest
@@ -156,7 +158,7 @@ def test_an_entry_has_a_header_of_its_own_on_one_line():
     ],
 )
 def test_a_line_of_an_entry_cannot_pose_as_a_card_a_passage_or_an_entry(line):
-    for text in (line, f"a\n{line}", f"a\u2028{line}"):
+    for text in (line, f"a\n{line}", f"a\u2028{line}", f"a\r{line}"):
         shown, _ = body(text, None)
         assert shown.count("♯") == 1
         assert body(shown, None)[0].count("♯") == 1
@@ -165,3 +167,13 @@ def test_a_line_of_an_entry_cannot_pose_as_a_card_a_passage_or_an_entry(line):
 @pytest.mark.parametrize("line", ["## 约束", "a ## 角色：x", "## 角色", "角色：x", "#角色扮演：x", "## Characters: x"])
 def test_other_lines_of_an_entry_stay_as_they_are(line):
     assert body(line, None) == (line, False)
+
+
+@pytest.mark.parametrize("profile", sorted({*get_args(ProfileName)} - {"agnai"}))  # Agnai knows none
+def test_constant_entries_are_settings_under_every_profile_that_has_them(profile):
+    search = search_of(
+        world(e0={"constant": True, "content": "No magic."}, e1={"key": ["heron"], "content": "A bird."})
+    )
+    search.books.use_profile("harbour", profile)
+    assert texts(search, "settings", text="a heron", cursor=7) == ["## 条目：e0（Harbour）\nNo magic."]
+    assert texts(search, "retrieved", text="a heron", cursor=7) == ["## 条目：e1（Harbour）\nA bird."]

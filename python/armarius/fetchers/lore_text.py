@@ -12,7 +12,7 @@ __all__ = ["body", "header"]
 _LONGEST_NAME: Final = 60
 _LABELS: Final = "|".join(("条目", "段落", *dict.fromkeys(TYPE_LABELS.values()), OTHER_LABEL))
 # `#` of any width, colon of any width, and what nobody sees between and before.
-_UNSEEN: Final = r"[^\S\n]|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
+_UNSEEN: Final = r"[^\S\r\n\x0b\x0c\x85\u2028\u2029]|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
 _POSING: Final = re.compile(
     rf"(^|[\r\n\x0b\x0c\x85\u2028\u2029])((?:{_UNSEEN}|[>*\-•])*)[#＃﹟](?=[#＃﹟]*(?:{_UNSEEN})*"
     rf"(?:{'|'.join(rf'(?:{_UNSEEN})*'.join(label) for label in _LABELS.split('|'))})(?:{_UNSEEN})*[:：﹕︰])"
