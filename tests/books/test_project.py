@@ -113,7 +113,7 @@ def test_constant_entries_are_settings_and_woken_ones_are_retrieved(engine):
     assert set(sources) == {"lore:constant:harbour/1", "lore:active:harbour/0"}
     assert sources["lore:constant:harbour/1"].layer == "settings"
     assert sources["lore:active:harbour/0"].evidence[0].detail == "key 白鹭"
-    assert "[世界书 — 触发]\n白鹭怕深水。" in pack.prompt
+    assert "[世界书 — 触发]\n## 条目：0（Harbour）\n白鹭怕深水。" in pack.prompt
 
 
 def test_what_a_key_found_and_a_rule_kept_out_is_in_the_record(engine):
@@ -239,6 +239,26 @@ def test_the_command_line_shows_first_and_imports_when_told(novel, tmp_path, cap
     report = json.loads(capsys.readouterr().out)
     assert report["files"][0]["book"]["id"] == "harbour"
     assert report["files"][0]["kept"] is True
+
+
+def test_nothing_in_a_file_is_a_command_to_the_terminal(novel, tmp_path, capsys):
+    evil = "x\x1b]0;title\x07\x1b[2J\x9b\u202ey"
+    entries = {f"e{evil}": {"uid": evil, "key": [evil], "comment": evil, "content": "c", evil: evil}}
+    file = tmp_path / "world.json"
+    file.write_bytes(text({"name": evil, "entries": entries}))
+    assert main(["import", str(file), str(tmp_path / f"{evil}.json"), "--into", str(novel)]) == 2
+    shown = capsys.readouterr()
+    assert "x\\x1b]0;title\\x07\\x1b[2J\\x9b\\u202ey" in shown.out
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & {*shown.out, *shown.err}
+
+
+def test_an_id_has_no_control_characters_and_that_is_told():
+    book = armarius.read_book(
+        text([{"keys": "boat", "value": "A boat.", "type": "item", "title": "Boat", "id": "a\n\x1b[2Jb"}]),
+        name="d.json",
+    )
+    assert [entry.id for entry in book] == ["a\ufffd\ufffd[2Jb"]
+    assert any(row.reason.startswith("control characters in an id") for row in book.losses)
 
 
 def test_the_command_line_gives_a_book_back(novel, tmp_path, capsysbinary):

@@ -1,5 +1,6 @@
 """Books searched: each profile's books together, earlier turns replayed where they matter."""
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -83,12 +84,13 @@ def scan_of(
 
 
 class Activator:
-    """Searches books; keeps the keys of those it searched ready. Threads may share one after a first search.
+    """Searches books; keeps the keys of those it searched ready. Threads may share one.
 
     Cost: what is long of the text; the first search of a book also what its keys are long.
     """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._ready: OrderedDict[tuple[Any, ...], tuple[Sequence[Book], Keys]] = OrderedDict()
 
     def search(
@@ -149,7 +151,7 @@ class Activator:
         return search_story(ready, scan, luck, state)
 
     def _of(self, profile: str, books: Sequence[Book], scan: Scan) -> Keys:
-        """Keys of these books under this profile, made once."""
+        """Keys of these books under this profile, made once; the least used go first."""
         names = tuple(scan.names(book.id) for book in books)
         rules = _rules(profile, books, scan) if profile in ROUNDS else None
         how: Any = (rules.words, rules.case, rules.recursion) if rules is not None else None
@@ -158,9 +160,11 @@ class Activator:
         elif rules is None:
             how = (scan.settings.get("case_sensitive_wi"), scan.settings.get("wirmvwhtsp"))
         key = (profile, names, how, *(id(book) for book in books))
-        kept = self._ready.get(key)
-        if kept is not None:
-            return kept[1]
+        with self._lock:
+            kept = self._ready.get(key)
+            if kept is not None:
+                self._ready.move_to_end(key)
+                return kept[1]
         made: Keys
         if rules is not None:
             made = Ready(books, rules, scan.names)
@@ -170,9 +174,10 @@ class Activator:
             made = AgnaiReady(books)
         else:
             made = StoryReady(profile, books, scan)
-        self._ready[key] = (tuple(books), made)  # the books are held: their ids stay theirs
-        while len(self._ready) > _KEPT:
-            self._ready.popitem(last=False)
+        with self._lock:
+            self._ready[key] = (tuple(books), made)  # the books are held: their ids stay theirs
+            while len(self._ready) > _KEPT:
+                self._ready.popitem(last=False)
         return made
 
 

@@ -1,15 +1,20 @@
-"""Files brought into a project: a preview, then the book; the same file again is an update, not a second book."""
+"""Files brought into a project: a preview, then the book; a newer state of a file is an update, not a second book.
+
+Two books may have one name. A file updates a book when it has its format, its file name or name, and half of the
+entries of the smaller of both; or when the caller says so. Anything else is another book under a free id.
+"""
 
 from dataclasses import dataclass, replace
 from os import PathLike
 
 from armarius.books.book import Book, slug
+from armarius.books.card import edits_of
 from armarius.books.edits import applied
 from armarius.books.formats.format import ProfileName
 from armarius.books.losses import Conflict, Loss
 from armarius.books.opening import file_bytes, read_book
 from armarius.books.record import Entry
-from armarius.books.shelf import Books, edits_of
+from armarius.books.shelf import Books
 
 __all__ = ["ImportReport", "Importing", "Proposal"]
 
@@ -73,39 +78,52 @@ class Importing:
         self._books = books
 
     def preview(
-        self, source: bytes | str | PathLike[str], *, name: str = "", profile: ProfileName | None = None
+        self,
+        source: bytes | str | PathLike[str],
+        *,
+        name: str = "",
+        profile: ProfileName | None = None,
+        updates: str = "",
     ) -> ImportReport:
         """What `add` would do; nothing is written. Arguments and errors as there."""
-        return self._report(source, name, profile)[0]
+        return self._report(source, name, profile, updates)[0]
 
     def add(
-        self, source: bytes | str | PathLike[str], *, name: str = "", profile: ProfileName | None = None
+        self,
+        source: bytes | str | PathLike[str],
+        *,
+        name: str = "",
+        profile: ProfileName | None = None,
+        updates: str = "",
     ) -> ImportReport:
-        """Bring a book in; again, it is an update under the same id.
+        """Bring a book in; a newer state of one that is there is an update under its id.
 
         Args:
             source: A path, or the bytes of a file; a folder of notes is a vault.
             name: Of the file, when bytes are given.
             profile: Whose rules decide; None is what the file is of, or what was chosen before.
+            updates: Id of the book that this is a newer state of; "" finds out. The original before stays in the folder
+                of the book as `original.1`.
 
         Raises:
+            UnknownId: No book of the id `updates`.
             BookError: Nothing that is known, damaged as a whole, or above a limit.
             StoreFull: It cannot be written.
 
         Cost: linear in the size of the file; two durable writes.
         """
-        report, data = self._report(source, name, profile)
+        report, data = self._report(source, name, profile, updates)
         if report.kind == "same":
             return replace(report, kept=True)
         return replace(report, book=self._books.put(report.book, data), kept=True)
 
     def _report(
-        self, source: bytes | str | PathLike[str], name: str, profile: ProfileName | None
+        self, source: bytes | str | PathLike[str], name: str, profile: ProfileName | None, updates: str
     ) -> tuple[ImportReport, bytes]:
         data, file = file_bytes(source)
         file = name or file
         book = read_book(data, name=file, profile=profile)
-        before = self._known(book, file)
+        before = self._books[updates] if updates else self._known(book, file)
         conflicts: list[Conflict] = []
         losses = list(book.losses)
         kind = "new"
@@ -119,28 +137,57 @@ class Importing:
             book = read_book(data, name=file, profile=profile or before.profile, id_=before.id)
             entries, conflicts, more = applied(book.read, edits_of(before), base, before.id)
             losses += more
-            book = replace(
-                book, entries=entries, name=before.name, rules=before.rules, switched_off=before.switched_off
-            )
+            book = replace(book, entries=entries, name=before.name, switched_off=before.switched_off)
         return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposals(book), False), data
 
     def _known(self, book: Book, file: str) -> Book | None:
-        """The book that this file was imported as before: same file name or name, same format."""
-        same = [one for one in self._books.values() if one.format == book.format]
-        return next((one for one in same if one.file == file and slug(one.name) == slug(book.name)), None) or next(
-            (one for one in same if one.id == book.id), None
+        """The book that this file is the same as, or a newer state of."""
+        near = [
+            one
+            for one in self._books.values()
+            if one.format == book.format and ((file and one.file == file) or slug(one.name) == slug(book.name))
+        ]
+        near.sort(key=lambda one: one.file != file)
+        return next((one for one in near if _same_bytes(one, book)), None) or next(
+            (one for one in near if _overlap(one.read, book.read)), None
         )
 
     def _under_free_id(self, book: Book) -> Book:
-        """The book under an id that no other has: books of one name are several."""
-        if book.id not in self._books:
+        """The book under an id that no other has, a broken one included: books of one name are several."""
+        taken = self._books.taken()
+        if book.id not in taken:
             return book
         number = 2
-        while f"{book.id}-{number}" in self._books:
+        while f"{book.id}-{number}" in taken:
             number += 1
         id_ = f"{book.id}-{number}"
         entries = tuple(replace(entry, book=id_) for entry in book.entries)
         return replace(book, id=id_, entries=entries, read=entries)
+
+
+def _same_bytes(one: Book, other: Book) -> bool:
+    return one.container is not None and other.container is not None and one.container.data == other.container.data
+
+
+def _overlap(before: tuple[Entry, ...], now: tuple[Entry, ...]) -> bool:
+    """Whether at least half of the entries of the smaller book are in the other: by text, or by id with name or key.
+
+    An id alone says nothing, many formats count from 0. A book without entries is a state of any.
+    """
+    if not before or not now:
+        return not before
+    texts = {entry.text.strip() for entry in before} - {""}
+    by_id = {entry.id: entry for entry in before}
+    shared = sum(entry.text.strip() in texts or _alike(by_id.get(entry.id), entry) for entry in now)
+    return 2 * shared >= min(len(before), len(now))
+
+
+def _alike(before: Entry | None, now: Entry) -> bool:
+    if before is None:
+        return False
+    if before.name and before.name == now.name:
+        return True
+    return not {key.text for key in before.match.keys}.isdisjoint(key.text for key in now.match.keys)
 
 
 def proposals(book: Book) -> tuple[Proposal, ...]:

@@ -10,7 +10,7 @@ from armarius.documents.decode import Undecodable
 from armarius.documents.manuscripts.extract import extract
 from armarius.documents.numerals import appended, chapter_number
 from armarius.errors import BookError
-from armarius.files import read_file, write_atomic
+from armarius.files import folder_lock, read_file, write_atomic
 from armarius.files.archive import MAX_BYTES
 
 __all__ = ["ImportedChapter", "ManuscriptReport", "import_manuscript", "is_manuscript"]
@@ -85,9 +85,25 @@ def import_manuscript(path: Path, root: Path, *, write: bool) -> ManuscriptRepor
         chapters.append(ImportedChapter(target, title, body, state))
     kept = ""
     if write:
-        kept = f"{FOLDER}/{slug(path.stem)}{path.suffix.lower()}"
-        write_atomic(root / kept, data, below=root)
+        with folder_lock(root / FOLDER, below=root):
+            kept = _free_name(root, f"{FOLDER}/{slug(path.stem)}", path.suffix.lower(), data)
+            write_atomic(root / kept, data, below=root)
     return ManuscriptReport(path.name, tuple(chapters), kept)
+
+
+def _free_name(root: Path, stem: str, suffix: str, data: bytes) -> str:
+    """Where a file is kept: a name that nothing has yet, or the one under which these very bytes lie."""
+    number = 1
+    while True:
+        name = f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
+        try:
+            if read_file(root / name, limit=MAX_BYTES, below=root) == data:
+                return name
+        except FileNotFoundError:
+            return name
+        except OSError:  # too large to be this one, or no file at all: not ours
+            pass
+        number += 1
 
 
 def split(text: str) -> list[tuple[str, str]]:

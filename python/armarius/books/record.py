@@ -245,7 +245,7 @@ class Entry:
 
     Attributes:
         id: Unique in its book; from the format where it has one, never from the position then.
-        name: For people; never sent.
+        name: For people; in a prompt part of the header, no part of the text.
         text: What is sent, without decorators.
         level: `always`, `when_detected`, `manual_only` (nothing but the caller wakes it) or `never`.
         entity: Id of the entity it is about, if any.

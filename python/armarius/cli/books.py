@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from armarius.books.card import FOLDER
 from armarius.books.export import EXPORTS
 from armarius.books.importing import Importing, ImportReport
 from armarius.books.losses import Conflict, Loss
 from armarius.books.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
-from armarius.books.shelf import FOLDER, Books, there_are
-from armarius.cli.terminal import note, plain, show_json
+from armarius.books.shelf import Books, there_are
+from armarius.cli.terminal import note, plain, printable, show_json
 from armarius.errors import ArmariusError, BookError
 from armarius.files import write_atomic
 from armarius.files.paths import project_folder
@@ -67,7 +68,7 @@ def _import(arguments: argparse.Namespace) -> int:
                 manuscript = import_manuscript(file, root, write=arguments.yes)
                 reports.append(plain(manuscript))
                 if not arguments.json:
-                    print("\n".join(_manuscript_lines(manuscript)))
+                    print("\n".join(map(printable, _manuscript_lines(manuscript))))
                 continue
             report = _one(importing, file, arguments.profile, write=arguments.yes)
         except BookError as error:
@@ -78,7 +79,7 @@ def _import(arguments: argparse.Namespace) -> int:
             continue
         reports.append(_wire(file.name, report))
         if not arguments.json:
-            print("\n".join(_lines(file.name, report)))
+            print("\n".join(map(printable, _lines(file.name, report))))
     if arguments.json:
         show_json({"written": bool(arguments.yes), "files": reports})
     elif not arguments.yes and failed < len(reports):
@@ -211,7 +212,7 @@ def _list(books: Books, *, as_json: bool) -> int:
     else:
         for row in rows:
             named = "" if row["name"] == row["id"] else f" ({row['name']})"
-            print(f"{row['id']}{named}: {row['format']}, {row['entries']} entries, from {row['file']}")
+            print(printable(f"{row['id']}{named}: {row['format']}, {row['entries']} entries, from {row['file']}"))
         for id_, why in sorted(books.problems.items()):
             note(f"armarius: {id_}: {why}")
         if not rows:

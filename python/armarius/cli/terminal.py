@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
 # Columns of a table that goes to a file or pipe, where nothing folds it.
 _WIDE = 160
+# Controls, marks of direction, line separators, tags, halves of characters; joiners stay, scripts and emoji need them.
+_COMMANDS = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
 
 
 def add_project(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +79,11 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any record
     return str(value) if names is None else {camel(name): plain(getattr(value, name)) for name in names}
 
 
+def printable(text: str) -> str:
+    r"""`text` on one line, nothing in it a command to a terminal: control and unseen characters as `\x1b`, `\u202e`."""
+    return _COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
 def note(text: str) -> None:
-    """Write a line to standard error, where it does not disturb a pipe."""
-    print(text, file=sys.stderr)
+    """Write lines to standard error, where they do not disturb a pipe."""
+    print("\n".join(map(printable, text.split("\n"))), file=sys.stderr)

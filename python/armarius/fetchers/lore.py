@@ -6,17 +6,25 @@ docs/lorebooks.md.
 
 import re
 import threading
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
-from armarius.books.activate import Activator, scan_of
+from armarius.books.activate import scan_of
 from armarius.books.active.macros import with_user
-from armarius.books.active.result import Activation, Active, Left
+from armarius.books.active.result import Active, Left
 from armarius.books.active.scan import Message
 from armarius.books.asking import AskBooks, cast_of
+from armarius.books.book import Book
 from armarius.books.shelf import Books
+from armarius.books.standing import Standing, standing
+from armarius.bounds import Bounds
+from armarius.fetchers.lore_text import body, header
 from armarius.headings import HeadingKey, heading
 from armarius.records import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, OmitReason
+from armarius.text.tokens import TokenCounter
 from armarius.warnings_table import LORE_FAILED, LORE_INVALID
 
 __all__ = ["SLOTS", "LoreFetcher", "LoreSearch", "layer_of"]
@@ -37,6 +45,7 @@ _CONSTANT = 3.0
 _WOKEN, _PER_SLOT, _PER_PLACE = 0.79, 0.02, 0.02
 _BACK = 20_000  # code points before the cursor whose paragraphs count as messages
 _PARAGRAPHS = 64
+_REQUESTS = 4  # whose answers are kept: a request has three layers, and several may be under way
 _BLANK = re.compile(r"\n\s*\n|\n")
 _USER = "User"  # {{user}}: a project does not say who writes in it; SillyTavern's name for nobody in particular
 _WHY: Final[tuple[tuple[str, OmitReason], ...]] = (
@@ -54,8 +63,33 @@ def layer_of(active: Active, *, rules: bool) -> LayerName:
     return "retrieved"
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What the books say to one request: all three layers are of one look at them.
+
+    Attributes:
+        books: By id, those that are not switched off.
+        standing: Active entries that are constant.
+        woken: Active entries that the text woke.
+        left: Those that were close.
+        problems: Why a book is not there, by its id.
+    """
+
+    books: Mapping[str, Book]
+    standing: tuple[Active, ...]
+    woken: tuple[Active, ...]
+    left: tuple[Left, ...]
+    problems: Mapping[str, str]
+
+    def of(self, layer: LayerName) -> list[Active]:
+        """The active entries of a layer."""
+        if layer == "retrieved":
+            return list(self.woken)
+        return [one for one in self.standing if layer_of(one, rules=self.books[one.book].rules) == layer]
+
+
 class LoreSearch:
-    """Searches the books of a project for a request; the last answer is kept for the other layers.
+    """Searches the books of a project for a request; the last answers are kept for the other layers.
 
     Args:
         books: Of the project.
@@ -64,25 +98,47 @@ class LoreSearch:
     def __init__(self, books: Books) -> None:
         self.books = books
         self.asked = AskBooks(books)
+        self._count = TokenCounter.estimate().count
         self._lock = threading.Lock()
-        self._last: tuple[FetchRequest, tuple[int, ...], Activation] | None = None
+        self._last: OrderedDict[int, tuple[FetchRequest, Looked]] = OrderedDict()  # the request is held: its id stays
+        self._standing: tuple[tuple[Book, ...], Standing] | None = None
 
-    def of(self, request: FetchRequest) -> Activation:
-        """What is active for a request. Cost: one search of the text before the cursor and the user's words."""
-        books = [book for book in self.books.values() if not book.switched_off]
-        if not books:
-            return Activation((), (), _NOTHING.state)
+    def of(self, request: FetchRequest) -> Looked:
+        """What is active for a request.
+
+        Cost: for each request one look at the books, and one search of the text before the cursor and the user's words.
+        """
         with self._lock:
-            shape = tuple(id(book) for book in books)
-            if self._last is None or self._last[0] is not request or self._last[1] != shape:
-                cast = cast_of(books)
-                messages, turn = _messages(request)
-                scan = scan_of(messages=messages, turn=turn, character=next(iter(cast.values()), ""), cast=cast)
-                self._last = (request, shape, self.asked.activator.search(books, scan))
-            return self._last[2]
+            kept = self._last.get(id(request))
+            if kept is not None:
+                return kept[1]
+            looked = self._looked(request)
+            self._last[id(request)] = (request, looked)
+            while len(self._last) > _REQUESTS:
+                self._last.popitem(last=False)
+            return looked
 
-
-_NOTHING = Activator().search((), scan_of())
+    def _looked(self, request: FetchRequest) -> Looked:
+        present, problems = self.books.look()
+        books = MappingProxyType({id_: book for id_, book in present.items() if not book.switched_off})
+        if not books:
+            return Looked(books, (), (), (), problems)
+        some = tuple(books.values())
+        cast = cast_of(some)
+        character = next(iter(cast.values()), "")
+        if self._standing is None or [id(one) for one in self._standing[0]] != [id(one) for one in some]:
+            empty = scan_of(character=character, cast=cast, turn=0, count=self._count)
+            self._standing = (some, standing(self.asked.activator, some, empty))
+        fixed = self._standing[1]
+        messages, turn = _messages(request)
+        scan = scan_of(messages=messages, turn=turn, character=character, cast=cast, count=self._count)
+        found = self.asked.activator.search(fixed.books, scan)
+        woken = tuple(one for one in found if f"{one.book}/{one.entry.id}" not in fixed.active)
+        told = fixed.active | {f"{one.book}/{one.entry.id}" for one in woken}
+        left = {f"{one.book}/{one.entry.id}": one for one in (*fixed.found.left, *found.left)}
+        return Looked(
+            books, tuple(fixed.found), woken, tuple(one for id_, one in left.items() if id_ not in told), problems
+        )
 
 
 def _messages(request: FetchRequest) -> tuple[list[Message], int]:
@@ -112,45 +168,59 @@ class LoreFetcher:
         self.name = f"lore-{layer}"
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
-        """The active entries of the layer; a failing book is a warning and leaves the others."""
+        """The active entries of the layer; a failing book is a warning and leaves the others.
+
+        Of what a request may see (docs/decisions/0068) `kinds` without `setting` leaves entries out but for rules, and
+        `as_of` leaves out lines of later chapters.
+        """
         try:
             found = self._search.of(request)
-            problems = dict(self._search.books.problems)
         except Exception as error:  # noqa: BLE001 - no source failure may fail the call
             failed = Omission("lore", self.layer, "lore", "source failed", str(error))
             return Fetched(omitted=(failed,), warnings=(LORE_FAILED(kind=type(error).__name__, error=error),))
-        allowed = {book.id for book in self._search.books.values() if book.rules}
-        mine = [one for one in found if one.text and layer_of(one, rules=one.book in allowed) == self.layer]
-        omitted: tuple[Omission, ...] = ()
-        if self.layer == "retrieved":
-            omitted = tuple(_omission(left) for left in found.left)
-            omitted += tuple(
-                Omission(f"lore:{id_}", "retrieved", f"lore:book:{id_}", "source failed", why)
-                for id_, why in sorted(problems.items())
-            )
-        warnings = tuple(LORE_INVALID(book=id_, why=why) for id_, why in sorted(problems.items()))
-        return Fetched(
-            tuple(self._candidate(one, request.project_id, at) for at, one in enumerate(_kept_first(mine))),
-            omitted,
-            warnings if self.layer == "retrieved" else (),
+        candidates: list[Candidate] = []
+        omitted: list[Omission] = []
+        unwanted = None if self.layer == "rules" else Bounds(kinds=request.kinds).leaves_out("setting", None)
+        for at, one in enumerate(_kept_first([one for one in found.of(self.layer) if one.text])):
+            content, hidden = body(with_user(one.text, _USER), request.as_of)
+            id_, source = self._names(one)
+            if unwanted is not None:
+                omitted.append(Omission(id_, self.layer, source, *unwanted))
+                continue
+            if hidden:
+                said = f"lines about chapters later than {request.as_of}"
+                omitted.append(Omission(f"{id_}:later", self.layer, source, "timeline", said))
+            if content:
+                content = f"{header(one.entry.name or one.entry.id, found.books[one.book].name)}\n{content}"
+                candidates.append(self._candidate(one, content, request.project_id, at))
+        if self.layer != "retrieved":
+            return Fetched(tuple(candidates), tuple(omitted))
+        omitted += (_omission(left) for left in found.left)
+        problems = sorted(found.problems.items())
+        omitted += (
+            Omission(f"lore:{id_}", "retrieved", f"lore:book:{id_}", "source failed", why) for id_, why in problems
         )
+        warnings = tuple(LORE_INVALID(book=id_, why=why) for id_, why in problems)
+        return Fetched(tuple(candidates), tuple(omitted), warnings)
 
-    def _candidate(self, one: Active, project_id: str, at: int) -> Candidate:
+    def _names(self, one: Active) -> tuple[str, str]:
+        return f"lore:{one.book}/{one.entry.id}", f"lore:{_SOURCES[self.layer]}:{one.book}/{one.entry.id}"
+
+    def _candidate(self, one: Active, content: str, project_id: str, at: int) -> Candidate:
         slot = SLOTS.index(one.place.slot) if one.place.slot in SLOTS else 0
         if self.layer == "retrieved":
             score = _WOKEN - _PER_SLOT * slot - _PER_PLACE * at / (at + 1)
         else:
             score = _CONSTANT + 1 / (at + 2)
-        trimmed = one.entry.share.trim
+        id_, source = self._names(one)
         return Candidate(
-            id=f"lore:{one.book}/{one.entry.id}",
+            id=id_,
             layer=self.layer,
-            source=f"lore:{_SOURCES[self.layer]}:{one.book}/{one.entry.id}",
-            content=with_user(one.text.strip(), _USER),
+            source=source,
+            content=content,
             score=score,
-            evidence=(Evidence("level" if one.entry.level == "always" else "mention", one.reason),),
+            evidence=(Evidence("mention" if self.layer == "retrieved" else "level", one.reason),),
             group=heading(_GROUPS[self.layer]),
-            keep="tail" if trimmed is not None and trimmed[0] == "start" else None,
             project_id=project_id,
         )
 

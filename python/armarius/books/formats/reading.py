@@ -1,5 +1,6 @@
 """What readers share: values taken as they were meant, each repair reported, entries collected under unique ids."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from armarius.books.record import Entry, EntrySource, Key
 __all__ = ["Path", "Reader", "empty"]
 
 Path = tuple[str | int, ...]
+# An id stands on one line, in files, prompts and terminals.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def empty(value: Any) -> bool:  # noqa: ANN401
@@ -57,7 +60,9 @@ class Reader:
                 self.lose(path, None, f"more than {MAX_ENTRIES:,} entries: this one and what follows is kept, not read")
             self._full = True
             return
-        id_ = entry.id or dotted(path)
+        id_ = _CONTROL.sub("\ufffd", entry.id or dotted(path))
+        if entry.id and id_ != entry.id:
+            self.lose(path, entry.id, "control characters in an id; each read as U+FFFD")
         if id_ in self._ids:
             number = 2
             while f"{id_}#{number}" in self._ids:
