@@ -36,7 +36,7 @@ test-rust: $(VENV)/.installed
 	cargo test --quiet
 
 test-python: develop code-tools nervusdb
-	$(PY) -m pytest
+	$(PY) scripts/run_tests.py
 
 # The real parts of the code graph's tests: CKB and the SCIP indexers, click to index, and the first generation of the
 # MCP SDK beside the second. Without npm or a network those tests skip and say so.
