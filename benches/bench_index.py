@@ -16,6 +16,7 @@ from pathlib import Path
 import apsw
 import pytest
 from benches.record import record, summary
+from benches.working_copy import working_copy
 
 from armarius.documents.document import list_documents
 from armarius.index.project_index import ProjectIndex
@@ -26,16 +27,7 @@ _PAIRS = 300
 
 @pytest.fixture(scope="module")
 def novel(tmp_path_factory):
-    corpus = os.environ.get("ARMARIUS_CORPUS")
-    if not corpus:
-        pytest.skip("ARMARIUS_CORPUS is not set")
-    root = tmp_path_factory.mktemp("bench") / "novel"
-    for part in ("chapters", "spec"):
-        if (Path(corpus) / part).is_dir():
-            shutil.copytree(Path(corpus) / part, root / part)
-    os.environ["ARMARIUS_CACHE"] = str(root.parent / "cache")
-    time.sleep(0.1)  # until the stamps are old enough to be trusted
-    return root
+    return working_copy(tmp_path_factory.mktemp("bench"))
 
 
 def timed(call):

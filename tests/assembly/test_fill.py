@@ -179,6 +179,12 @@ def test_any_paragraph_can_be_explained(engine):
     assert outside.omitted[0].score is not None
 
 
+def test_a_paragraph_that_was_not_on_offer_is_said_to_say_too_little_and_not_to_be_too_long(engine):
+    (gone,) = engine.assemble("青铜罗盘枣树底下", budget=8000).explain("chapters/ch002.md#3").omitted
+    assert gone.reason == "no match"
+    assert "too long" not in gone.detail
+
+
 def test_what_did_not_enter_is_one_omission_with_a_count(engine):
     pack = engine.assemble("谁在药铺遇见了沈砚", budget=1500)
     (omission,) = [one for one in pack.omitted if one.id == "rag:passages"]

@@ -98,3 +98,10 @@ def test_scores_join_by_their_mean_and_their_greatest():
     )
     assert joined_scores({"a": 3.0}, []) == {"a": 3.0}
     assert joined_scores({}, [{"a": 0.0}]) == {"a": 0.0}
+
+
+def test_a_lone_surrogate_is_no_word_of_a_search(novel):
+    found = [hit.reference for hit in novel.search("灯塔")]
+    assert [hit.reference for hit in novel.search("灯塔\ud800")] == found
+    assert [hit.reference for hit in novel.search("灯塔", also=["\udfff"])] == found
+    assert list(novel.search("\ud800")) == []

@@ -4,7 +4,6 @@ It comes from the command line that the user typed and from nowhere else: no fil
 environment and its standard error are the user's, for it may need a key and has things to say.
 """
 
-import os
 import shlex
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from armarius.errors import ContractError, RewordingError
 from armarius.rewording import RewordingRequest
-from armarius.trust.programs import find_program
+from armarius.trust.programs import end_program, find_program
 
 __all__ = ["command_model"]
 
@@ -58,7 +57,7 @@ def _run(command: Sequence[str], text: str, timeout_s: float) -> str:
 
     def end() -> None:
         overdue.set()
-        _end(process)
+        end_program(process)
 
     clock = threading.Timer(timeout_s, end)
     clock.daemon = True
@@ -71,7 +70,7 @@ def _run(command: Sequence[str], text: str, timeout_s: float) -> str:
         status = process.wait()
     finally:
         clock.cancel()
-        _end(process)
+        end_program(process)
         process.wait()
         if process.stdout is not None:
             process.stdout.close()
@@ -87,16 +86,3 @@ def _feed(process: "subprocess.Popen[bytes]", text: str) -> None:
     if process.stdin is not None:
         with suppress(OSError, ValueError), process.stdin as stream:
             stream.write(text.encode("utf-8", "replace") + b"\n")
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a program that still runs; with all that it has started, but on Windows."""
-    with suppress(OSError):
-        if process.returncode is not None:
-            return
-        if sys.platform != "win32":
-            import signal
-
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()

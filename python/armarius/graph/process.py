@@ -1,7 +1,6 @@
 """One run of a program: limited in time, in what it may say, and in what it is told of our environment."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -9,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from armarius.errors import GraphError
+from armarius.trust.programs import end_program
 
 __all__ = ["Finished", "run"]
 
@@ -61,7 +61,7 @@ def run(command: Sequence[str], *, timeout_s: float, max_bytes: int, path: str) 
 
     def end() -> None:
         overdue.set()
-        _end(process)
+        end_program(process)
 
     clock = threading.Timer(timeout_s, end)
     tail: list[bytes] = []
@@ -77,7 +77,7 @@ def run(command: Sequence[str], *, timeout_s: float, max_bytes: int, path: str) 
         listener.join(timeout_s)
     finally:
         clock.cancel()
-        _end(process)
+        end_program(process)
         process.wait()  # a program that was ended is not left behind as a zombie
         if process.stdout is not None:
             process.stdout.close()
@@ -93,14 +93,3 @@ def _drain(process: "subprocess.Popen[bytes]", tail: list[bytes]) -> None:
     with suppress(OSError, ValueError), process.stderr as stream:
         while chunk := stream.read(65536):
             tail[:] = [b"".join(tail)[-_TAIL:], chunk]
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a program that still runs; with all that it has started, but on Windows."""
-    with suppress(OSError):
-        if process.returncode is not None:
-            return
-        if sys.platform != "win32":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()

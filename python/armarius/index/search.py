@@ -54,7 +54,8 @@ def search(
     """
     if limit < 1:
         raise ValueError(f"limit must be >= 1, got {limit}")
-    answers = [_search(store, one, limit, kinds, chapters, match, shown) for one in (text, *also)]
+    asked = (one.encode("utf-8", "replace").decode() for one in (text, *also))  # no text holds a lone surrogate
+    answers = [_search(store, one, limit, kinds, chapters, match, shown) for one in asked]
     if not also:
         return answers[0]
     first = {(hit.path, hit.paragraph): hit for hits in reversed(answers) for hit in hits}

@@ -6,12 +6,18 @@ Whatever reaches this module comes from the caller, the environment, the user's 
 
 import os
 import shutil
+import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from armarius.errors import ConfigError
 from armarius.trust.user import read_user_config
 
-__all__ = ["child_path", "find_program", "named_by_user"]
+if TYPE_CHECKING:
+    import subprocess
+
+__all__ = ["child_path", "end_program", "find_program", "named_by_user"]
 
 
 def named_by_user(program: str, variable: str, *, project: Path | None = None) -> tuple[str, str] | None:
@@ -69,3 +75,16 @@ def _is_outside(folder: Path, project: Path | None) -> bool:
     """Whether a folder is neither the current directory nor inside the project."""
     place = folder.resolve()
     return place != Path.cwd().resolve() and (project is None or not place.is_relative_to(project.resolve()))
+
+
+def end_program(process: "subprocess.Popen[bytes]") -> None:
+    """End a program that still runs in a session of its own; with all that it has started, but on Windows."""
+    with suppress(OSError):
+        if process.returncode is not None:
+            return
+        if sys.platform != "win32":
+            import signal
+
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()

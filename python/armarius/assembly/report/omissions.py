@@ -57,6 +57,8 @@ def unused(plan: Plan, fitted: FittedPrompt, wanted: str) -> Iterator[PackOmissi
             reason, detail = withheld
         elif worth <= 0:
             reason, detail = "no match", "nothing speaks for it"
+        elif all(one.source != row.source for one in offer.rows):
+            reason, detail = "no match", f"worth {worth:.3f}: too little beside the best to be on offer"
         else:
             reason = "budget"
             if worth >= line:
