@@ -11,7 +11,7 @@ RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 # Where the demo runs: in the environment of the tests when that is there, else in a light one of its own.
 DEMO   := $(if $(wildcard $(VENV)/.developed),$(VENV),$(VENV)-demo)
 
-.PHONY: all code-tools nervusdb demo test test-rust test-python test-docs test-wheel test-slow lint bench bench-smoke wheel develop release-develop clean
+.PHONY: all code-tools nervusdb demo test test-rust test-python docs test-wheel test-slow lint bench bench-smoke wheel develop release-develop clean
 
 all: test
 
@@ -30,7 +30,7 @@ $(VENV)/.developed: $(VENV)/.installed $(RUST_SOURCES) pyproject.toml
 
 develop: $(VENV)/.developed
 
-test: lint test-rust test-python test-wheel
+test: lint test-rust test-python docs test-wheel
 
 test-rust: $(VENV)/.installed
 	cargo test --quiet
@@ -59,6 +59,10 @@ nervusdb:
 		&& { cargo install --quiet --locked --root $(NERVUSDB) nervusdb-cli --version 0.0.8 2> $(NERVUSDB)/reason.txt \
 			|| { touch $(NERVUSDB)/failed; false; }; }; } \
 		|| echo "nervusdb: not installed, the tests that need it will skip: $$(head -n 1 $(NERVUSDB)/reason.txt)"
+
+# The manual as a site, in target/site; whatever does not resolve is an error.
+docs: $(VENV)/.installed
+	$(PY) -m zensical build --strict --config-file mkdocs.yml
 
 test-slow: develop
 	$(PY) -m pytest -m slow

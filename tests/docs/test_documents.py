@@ -12,7 +12,7 @@ import pytest
 from tests.vectors.conftest import write_tiny
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -58,3 +58,26 @@ def test_commands_print_what_the_page_says(page, folder):
         if expected.strip():
             pattern = ".*".join(re.escape(part.strip()) for part in re.split(r"…|\.\.\.", expected.strip()))
             assert re.search(pattern, done.stdout, re.DOTALL), f"{page.name}: $ {command}\n{done.stdout}"
+
+
+def test_the_chinese_readme_runs_the_same_blocks():
+    ours, theirs = (FENCE.findall((ROOT / name).read_text(encoding="utf8")) for name in ("README.md", "README.zh.md"))
+    assert ours == theirs
+
+
+def test_the_readme_is_read_in_two_minutes():
+    assert (ROOT / "README.md").read_text(encoding="utf8").count("\n") <= 100
+
+
+@pytest.mark.parametrize("page", sorted({*PAGES, *ROOT.glob("*.md")}), ids=lambda page: page.name)
+def test_links_lead_to_files_that_are_there(page):
+    text = re.sub(r"^```.*?^```|^    .*?$|`[^`]*`", "", page.read_text(encoding="utf8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)", text):
+        assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_generated_pages_say_what_the_code_says():
+    script = [sys.executable, str(ROOT / "scripts" / "write_reference.py"), "--check"]
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore::RuntimeWarning"}
+    done = subprocess.run(script, capture_output=True, text=True, env=environment, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr

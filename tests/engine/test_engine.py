@@ -349,3 +349,19 @@ def test_an_empty_path_is_no_project():
 def test_a_graph_without_the_methods_of_a_store_is_refused_by_name(folder):
     with pytest.raises(ContractError, match="object is no GraphStore, it lacks neighbors, subgraph"):
         armarius.open(folder, graph=object())
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ("name", "is no Fetcher"),
+        ("layer", "is no Fetcher"),
+        ("fetch", "is no Fetcher"),
+        ("known layer", "there are rules"),
+    ],
+)
+def test_a_fetcher_that_is_none_is_refused_when_the_engine_is_opened(folder, missing, said):
+    parts = {"name": "weather", "layer": "retrieved", "fetch": lambda self, request: None}
+    parts = {**parts, "layer": "sky"} if missing == "known layer" else {k: v for k, v in parts.items() if k != missing}
+    with pytest.raises(armarius.ContractError, match=said):
+        armarius.ContextEngine(folder, more_fetchers=[type("Weather", (), parts)()])

@@ -30,7 +30,7 @@ from armarius.index.graph import ProjectGraph
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import Progress
 from armarius.project import Project
-from armarius.records import Fetcher
+from armarius.records import LAYERS, Fetcher
 from armarius.retrieval.rerank import Reranker, Reranking
 from armarius.rewording.reworder import Model, Reworder
 from armarius.semantic.outliers import Nearby
@@ -92,6 +92,7 @@ def build(
     reword: Model | Reworder | None = None,
 ) -> Parts:
     """The parts for `ContextEngine`, which says what the arguments are; its `close` closes them."""
+    _check_fetchers((*(fetchers or ()), *more_fetchers))
     rewords = Rewords(reword)
     folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
     _check_graph(graph)
@@ -159,6 +160,15 @@ def build(
         ),
         questions=Questions(project, rewords),
     )
+
+
+def _check_fetchers(fetchers: Sequence[Fetcher]) -> None:
+    for one in fetchers:
+        if not isinstance(one, Fetcher):
+            kind = type(one).__name__
+            raise ContractError(f"fetchers: {kind} is no Fetcher, which has a name, a layer and fetch(request)")
+        if one.layer not in LAYERS:
+            raise ContractError(f"fetchers: {one.name!r} is for the layer {one.layer!r}; there are {', '.join(LAYERS)}")
 
 
 def _check_graph(graph: GraphStore | None) -> None:
