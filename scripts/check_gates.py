@@ -28,6 +28,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "store/sqlite/claim.py": (frozenset({"write"}), "the attribute that marks an index file as ours; no content"),
     "store/sqlite/connection.py": (frozenset({"database"}), "SQLite opens the index by path, its place checked before"),
     "files/cache.py": (frozenset({"read"}), "the table of mounts in /proc, to recognise network drives"),
+    "cli/starting.py": (frozenset({"read"}), "the example and the completions that the package carries"),
     "lexicon/__init__.py": (frozenset({"read"}), "the word files that the package carries"),
     "store/sqlite/schema.py": (frozenset({"read"}), "the migrations that the package carries"),
     "code/rpc.py": (

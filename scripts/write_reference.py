@@ -1,7 +1,8 @@
 """Write the pages of docs/ that say what the code says: `python scripts/write_reference.py`.
 
 `docs/cli.md` from the command line's own parser, `docs/warnings.md` from the tables of warnings and errors,
-`docs/decisions.md` from the pages under docs/decisions/. They are committed; a test holds them to the code.
+`docs/decisions.md` from the pages under docs/decisions/. And what the shells complete, by shtab, into
+`python/armarius/cli/completions/`. They are committed; a test holds them to the code.
 """
 
 import argparse
@@ -9,11 +10,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import shtab
+
 from armarius import errors
 from armarius.cli import build_parser
 from armarius.warnings_table import TABLE
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+COMPLETIONS = ROOT / "python" / "armarius" / "cli" / "completions"
 
 _COMMANDS = """# The command line, whole
 
@@ -35,9 +40,22 @@ An unrecoverable request raises. Every exception is an `armarius.ArmariusError` 
 """
 
 
-def pages() -> dict[str, str]:
-    """Name of each generated page to its text."""
-    return {"cli.md": commands(), "warnings.md": warnings(), "decisions.md": decisions()}
+def pages() -> dict[Path, str]:
+    """Place of each generated file to its text."""
+    of_docs = {"cli.md": commands(), "warnings.md": warnings(), "decisions.md": decisions()}
+    shells = {f"armarius.{shell}": completion(shell) for shell in ("bash", "zsh", "fish")}
+    return {DOCS / name: text for name, text in of_docs.items()} | {COMPLETIONS / n: text for n, text in shells.items()}
+
+
+def completion(shell: str) -> str:
+    """What a shell reads to complete commands, options and files."""
+    parser = build_parser()
+    for _, one in _subparsers(parser):
+        for action in one._actions:
+            if action.type is Path:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+    text: str = shtab.complete(parser, shell=shell)
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
 def commands() -> str:
@@ -101,8 +119,12 @@ def decisions() -> str:
 
 
 if __name__ == "__main__":
-    wrong = [name for name, text in pages().items() if "--check" in sys.argv and (DOCS / name).read_text() != text]
-    if wrong:
-        raise SystemExit(f"docs/{', docs/'.join(wrong)}: run scripts/write_reference.py")
-    for name, text in pages().items():
-        (DOCS / name).write_text(text, encoding="utf-8")
+    found = pages()
+    if "--check" in sys.argv:
+        wrong = [one.name for one, text in found.items() if not one.exists() or one.read_text(encoding="utf-8") != text]
+        if wrong:
+            raise SystemExit(f"{', '.join(wrong)}: run scripts/write_reference.py")
+    else:
+        COMPLETIONS.mkdir(exist_ok=True)
+        for one, text in found.items():
+            one.write_text(text, encoding="utf-8")

@@ -115,6 +115,8 @@ if TYPE_CHECKING:
         UnknownId,
         UnknownSymbol,
     )
+    from armarius.evaluation.measure import Evaluation, Miss, evaluate
+    from armarius.evaluation.questions import Question, read_questions
     from armarius.fetchers.code import SubgraphFetcher
     from armarius.fetchers.detected import RetrievedFetcher
     from armarius.fetchers.entities import EntitySource
@@ -226,6 +228,7 @@ __all__ = [
     "EntitySource",
     "Entry",
     "EntrySource",
+    "Evaluation",
     "Evidence",
     "Explanation",
     "Exported",
@@ -268,6 +271,7 @@ __all__ = [
     "MemorySource",
     "Mention",
     "Message",
+    "Miss",
     "MissingExtra",
     "NameModel",
     "NervusDBGraph",
@@ -292,6 +296,7 @@ __all__ = [
     "ProjectRecall",
     "Proposal",
     "ProposedName",
+    "Question",
     "Range",
     "RecordBook",
     "RefusedName",
@@ -351,12 +356,14 @@ __all__ = [
     "embedders",
     "entity_card",
     "errors",
+    "evaluate",
     "learn_names",
     "load_codex",
     "open",
     "profile_differences",
     "propose_names",
     "read_book",
+    "read_questions",
     "rewording",
     "scan",
     "scan_of",
@@ -410,6 +417,8 @@ _HOMES = {
         "ScopeViolation SettingRefused SourceReason SourceUnavailable StoreBusy StoreConflict StoreCorrupt "
         "StoreError StoreFull UnknownDocument UnknownId UnknownSymbol"
     ),
+    "evaluation.measure": "Evaluation Miss evaluate",
+    "evaluation.questions": "Question read_questions",
     "fetchers.code": "SubgraphFetcher",
     "fetchers.detected": "RetrievedFetcher",
     "fetchers.entities": "EntitySource",

@@ -30,6 +30,8 @@ _COMMANDS = {
     "cli.embedding": "embed",
     "cli.books": "import export",
     "cli.proposing": "propose",
+    "cli.starting": "new completion",
+    "cli.evaluating": "evaluate",
     "cli.serving": "serve channel",
     "code.commands": "code-index subgraph",
     "cli.trusting": "trust",

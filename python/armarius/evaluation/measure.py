@@ -1,0 +1,117 @@
+"""Assembling a prompt for each question, and looking for its quotes there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from armarius.documents.document import Document
+from armarius.engine.engine import ContextEngine
+from armarius.errors import ContractError
+from armarius.evaluation.questions import Question, squeezed
+from armarius.shown import html_table, rich_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["BUDGETS", "Evaluation", "Miss", "evaluate"]
+
+BUDGETS = (4_000, 8_000, 16_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A quote that is not in the prompt: of which question, at which budget, where it stands, why it stayed out."""
+
+    question: str
+    budget: int
+    quote: str
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How much of what answers the questions is in their prompts.
+
+    Attributes:
+        questions: How many there are.
+        answers: By budget, the mean over questions of the share of their quotes in the prompt, 0 to 1.
+        tokens: By budget, the mean size of a prompt.
+        misses: Every quote that is missing, by budget and question.
+    """
+
+    questions: int
+    answers: dict[int, float]
+    tokens: dict[int, float]
+    misses: tuple[Miss, ...]
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        missing = {budget: sum(one.budget == budget for one in self.misses) for budget in self.answers}
+        return [
+            (f"{budget:,}", f"{share:.2f}", f"{self.tokens[budget]:,.0f}", str(missing[budget]))
+            for budget, share in self.answers.items()
+        ]
+
+    def __rich__(self) -> "Table":
+        """A row per budget, as a terminal with rich shows it."""
+        return rich_table(("budget", "answers", "tokens", "missing"), self._rows())
+
+    def _repr_html_(self) -> str:
+        """A row per budget, as a notebook shows it."""
+        return html_table(("budget", "answers", "tokens", "missing"), self._rows())
+
+
+def evaluate(
+    engine: ContextEngine, questions: Sequence[Question], *, budgets: Sequence[int] = BUDGETS, model: str | None = None
+) -> Evaluation:
+    """Assemble a prompt for every question at every budget, and look for the quotes.
+
+    Args:
+        engine: An open project; its embedder, reranker and model for wordings take part as they do for users.
+        questions: Of `read_questions`.
+        budgets: Tokens, each over that of the request.
+        model: Over that of the request; None leaves it.
+
+    Raises:
+        ContractError: No budget, or a quote that stands nowhere in the project; names the question.
+        ArmariusError: Whatever `assemble` raises for a question.
+
+    Cost: one prompt for each question and budget.
+    """
+    if not budgets:
+        raise ContractError("budgets: at least one")
+    documents = [(one, squeezed(one.text)) for one in engine.documents()]
+    places = {(asked.id, quote): _place(documents, asked, quote) for asked in questions for quote in asked.quotes}
+    shares: dict[int, list[float]] = {budget: [] for budget in budgets}
+    sizes: dict[int, list[int]] = {budget: [] for budget in budgets}
+    misses = []
+    for budget in budgets:
+        for asked in questions:
+            said = {"budget": budget} if model is None else {"budget": budget, "model": model}
+            pack = engine.assemble(asked.request.model_copy(update=said))
+            prompt = squeezed(pack.prompt)
+            missing = [quote for quote in asked.quotes if squeezed(quote) not in prompt]
+            shares[budget].append(1 - len(missing) / len(asked.quotes))
+            sizes[budget].append(pack.token_count)
+            for quote in missing:
+                path, number = places[asked.id, quote]
+                why = str(pack.explain(f"{path}#{number}")) if number is not None else "it spans several paragraphs"
+                misses.append(Miss(asked.id, budget, quote, path, why.splitlines()[0]))
+    mean = {budget: sum(found) / len(found) for budget, found in shares.items()}
+    return Evaluation(
+        len(questions), mean, {budget: sum(found) / len(found) for budget, found in sizes.items()}, tuple(misses)
+    )
+
+
+def _place(documents: Sequence[tuple[Document, str]], asked: Question, quote: str) -> tuple[str, int | None]:
+    """Where a quote stands: its document, and its paragraph unless it spans several."""
+    wanted = squeezed(quote)
+    for document, text in documents:
+        if wanted in text:
+            inside = (
+                index
+                for index, one in enumerate(document.paragraphs)
+                if wanted in squeezed(document.text[one.start : one.end])
+            )
+            return document.path, next(inside, None)
+    raise ContractError(f"question {asked.id}: the quote {quote[:60]!r} stands nowhere in the project")

@@ -1,0 +1,83 @@
+"""Questions with the quotes that answer them, one JSON object a line."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from armarius.contract import AssembleRequest
+from armarius.errors import ContractError
+
+__all__ = ["Question", "read_questions", "squeezed"]
+
+_OWN = ("id", "quotes")
+_MOST_QUOTES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request and what its prompt should hold.
+
+    Attributes:
+        id: As given, else `line <n>`.
+        request: What is asked; budget and model may be set over.
+        quotes: Verbatim, the shortest that together answer.
+    """
+
+    id: str
+    request: AssembleRequest
+    quotes: tuple[str, ...]
+
+
+def read_questions(text: str, *, name: str = "questions") -> tuple[Question, ...]:
+    """The questions of a JSON Lines text; empty lines and lines that begin with `#` are passed over.
+
+    A line is an object with `query`, `quotes` (texts), optionally `id`, and any other field of a request: `document`,
+    `cursor`, `chapters`, `as_of`, `kinds`, `also`, …, in either spelling.
+
+    Args:
+        text: The file.
+        name: Of the file, for messages.
+
+    Raises:
+        ContractError: A line that is none; names file, line and field. Also when there is no question at all.
+    """
+    found = tuple(_questions(text, name))
+    if not found:
+        raise ContractError(f"{name}: there is no question in it")
+    return found
+
+
+def squeezed(text: str) -> str:
+    """The text without white space: how a quote is compared with a prompt."""
+    return re.sub(r"\s+", "", text)
+
+
+def _questions(text: str, name: str) -> Iterator[Question]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        where = f"{name}, line {number}"
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ContractError(f"{where}: not JSON: {error}") from None
+        if not isinstance(row, dict):
+            raise ContractError(f"{where}: expected an object, got {type(row).__name__}")
+        yield _question(row, where, number)
+
+
+def _question(row: dict[str, Any], where: str, number: int) -> Question:
+    quotes = row.get("quotes")
+    if not isinstance(quotes, list) or not quotes or not all(isinstance(one, str) and squeezed(one) for one in quotes):
+        raise ContractError(f"{where}: quotes must be a list of texts, got {str(quotes)[:60]!r}")
+    if len(quotes) > _MOST_QUOTES:
+        raise ContractError(f"{where}: at most {_MOST_QUOTES} quotes, got {len(quotes)}")
+    if not isinstance(row.get("query"), str):
+        raise ContractError(f"{where}: query must be a text, got {row.get('query')!r}")
+    try:
+        request = AssembleRequest(**{key: value for key, value in row.items() if key not in _OWN})
+    except ContractError as error:
+        raise ContractError(f"{where}: {error.message}") from None
+    return Question(str(row.get("id", f"line {number}")), request, tuple(quotes))
