@@ -1,4 +1,4 @@
-"""`armarius index`, `search`, `watch` and `doctor`: the index of a project, from a terminal."""
+"""`armarius index`, `search` and `watch`: the index of a project, from a terminal."""
 
 import argparse
 import time
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from armarius.bounds import Bounds
 from armarius.cli.bounds import add_also, add_bounds, bounds_of
-from armarius.cli.terminal import add_project, note, plain, show, show_json, words
-from armarius.errors import ConfigError, ContractError, GraphError, SettingRefused
+from armarius.cli.terminal import add_project, note, show, show_json, words
+from armarius.errors import ContractError
 from armarius.hits import Hit
 from armarius.index.progress import progress_bar
 from armarius.index.status import IndexStatus
@@ -19,11 +19,10 @@ from armarius.wordings import checked_wordings
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from armarius.cli.trusting import TrustReport
     from armarius.index.project_index import ProjectIndex
     from armarius.store.rows import Passage
 
-__all__ = ["add_commands"]
+__all__ = ["add_commands", "holds", "opened", "troubles"]
 
 _LOOK_SECONDS = 0.2
 
@@ -33,8 +32,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     index = subparsers.add_parser("index", help="build the index, or make it equal to the folder")
     search = subparsers.add_parser("search", help="the passages that hold some words")
     watch = subparsers.add_parser("watch", help="keep the index equal to the folder until interrupted")
-    doctor = subparsers.add_parser("doctor", help="check index, files and codex; status 1 when something is wrong")
-    for parser, run in ((index, _index), (search, _search), (watch, _watch), (doctor, _doctor)):
+    for parser, run in ((index, _index), (search, _search), (watch, _watch)):
         add_project(parser)
         parser.add_argument("--index-dir", metavar="FOLDER", help="where the index lives (default: the user's cache)")
         parser.set_defaults(run=run)
@@ -43,12 +41,13 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     search.add_argument("--any", action="store_true", help="what is about the same, not only what is written")
     add_bounds(search)
     add_also(search)
-    for parser in (index, search, doctor):
+    for parser in (index, search):
         parser.add_argument("--json", action="store_true")
 
 
 @contextmanager
-def _opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator["ProjectIndex"]:
+def opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator["ProjectIndex"]:
+    """The index that a command works on."""
     from armarius.index.project_index import ProjectIndex
 
     with (
@@ -60,14 +59,14 @@ def _opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator["
 
 def _index(arguments: argparse.Namespace) -> int:
     start = time.perf_counter()
-    with _opened(arguments) as index:
+    with opened(arguments) as index:
         status = index.status()
     seconds = time.perf_counter() - start
     if arguments.json:
         show_json(status)
     else:
-        print(f"{_holds(status)}; {seconds:.2f} s")
-        _troubles(status)
+        print(f"{holds(status)}; {seconds:.2f} s")
+        troubles(status)
     return 0
 
 
@@ -90,7 +89,7 @@ def _search(arguments: argparse.Namespace) -> int:
     if bounds.as_of is None:
         hits = warm_search(arguments.path, text, index_dir=arguments.index_dir, **asked)
     if hits is None:
-        with _opened(arguments) as index:
+        with opened(arguments) as index:
             hits = index.search(text, shown=_shown(index, bounds), **asked)
     if arguments.json:
         show_json(hits)
@@ -132,8 +131,8 @@ def _snippet(hit: Hit) -> "Text":
 
 
 def _watch(arguments: argparse.Namespace) -> int:
-    with _opened(arguments, watch=True) as index:
-        print(_holds(index.status()), flush=True)
+    with opened(arguments, watch=True) as index:
+        print(holds(index.status()), flush=True)
         generation = index.status().generation
         try:
             while True:
@@ -141,76 +140,21 @@ def _watch(arguments: argparse.Namespace) -> int:
                 status = index.status()
                 if status.generation != generation:
                     generation = status.generation
-                    print(_holds(status), flush=True)
+                    print(holds(status), flush=True)
         except KeyboardInterrupt:
             return 0
 
 
-def _doctor(arguments: argparse.Namespace) -> int:
-    from armarius.cli.trusting import trust_report
-    from armarius.config import load_config
-    from armarius.files.paths import project_folder
-
-    root = project_folder(arguments.path)
-    trust = trust_report(root, load_config(root))
-    try:
-        with _opened(arguments) as index:
-            return _examined(index, trust, as_json=arguments.json)
-    except SettingRefused:  # there is no index to look at, and the report says why
-        wrong = [str(refused) for refused in trust.refused]
-        if arguments.json:
-            show_json({"wrong": wrong, "trust": trust.to_wire()})
-        else:
-            print(*trust.lines(), *(f"! {sentence}" for sentence in wrong), sep="\n")
-        return 1
-
-
-def _examined(index: "ProjectIndex", trust: "TrustReport", *, as_json: bool) -> int:
-    from armarius.assembly.settings import read_settings
-    from armarius.cli.embedding import doctor_lines, embedding_problems
-    from armarius.graph.options import read_graph_options
-
-    wrong = index.ask(lambda store: store.verify())
-    vectors = index.ask(doctor_lines)
-    status = index.status()
-    config = index.config
-    wrong += embedding_problems(index, config)
-    try:
-        read_settings(config)
-        graph = read_graph_options(config, index.root).store
-        held = graph.snapshot() if graph is not None else None
-        graphs = [] if held is None else [f"graph: {len(held.entities)} entities, {len(held.relations)} relations"]
-    except (ConfigError, GraphError) as error:
-        graphs = []
-        wrong.append(f"graph: {error}" if isinstance(error, GraphError) else str(error))
-    if not status.documents:
-        wrong.append("there is no document in it: is this the project folder?")
-    # Some of these have been met as a model or a graph that is not to be had.
-    wrong += [str(one) for one in trust.refused if not any(str(one) in sentence for sentence in wrong)]
-    if as_json:
-        show_json({**plain(status), "wrong": wrong, "vectors": vectors, "trust": trust.to_wire()})
-    else:
-        print(_holds(status))
-        print(*trust.lines(), sep="\n")
-        print(f"index: {status.path}")
-        print(*vectors, *graphs, sep="\n")
-        for sentence in wrong:
-            print(f"! {sentence}")
-        _troubles(status, print)
-    healthy = not wrong and not status.warnings
-    if healthy and not as_json:
-        print("nothing is wrong")
-    return 0 if healthy else 1
-
-
-def _holds(status: IndexStatus) -> str:
+def holds(status: IndexStatus) -> str:
+    """What the index holds, in numbers."""
     return (
         f"{status.documents:,} documents, {status.paragraphs:,} paragraphs, {status.entities:,} entities, "
         f"{status.mentions:,} mentions, {status.bytes / 1e6:.1f} MB"
     )
 
 
-def _troubles(status: IndexStatus, say: Callable[[str], None] = note) -> None:
+def troubles(status: IndexStatus, say: Callable[[str], None] = note) -> None:
+    """Say what was skipped, and every warning."""
     for skipped in status.skipped:
         say(f"! {skipped.path}: skipped, {skipped.reason}")
     for warning in status.warnings:

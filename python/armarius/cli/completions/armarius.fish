@@ -160,7 +160,7 @@ complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -
 complete -c armarius -n '_shtab_armarius_using watch' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using watch' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
 complete -c armarius -n '_shtab_armarius_using watch; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a doctor -d 'Check index, files and codex; status 1 when something is wrong'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a doctor -d 'Checks index, files, codex and settings; status 1 when something is wrong.'
 complete -c armarius -n '_shtab_armarius_using doctor' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using doctor' -l index-dir -x -d 'where the index lives (default: the user'"'"'s cache)'
 complete -c armarius -n '_shtab_armarius_using doctor' -l json -d json

@@ -16,7 +16,7 @@ _shtab_armarius_commands() {
     code-index:'Index a repository'"'"'s code with scip-python, scip-typescript'
     completion:'bash: armarius completion bash > ~/.local/share/bash-completion/completions/armarius; zsh: into _armarius in a folder of $fpath; fish: into ~/.config/fish/completions/armarius.fish'
     detect:'One row per entity, in the order of the text; then the names that were not counted, and why.'
-    doctor:'Check index, files and codex; status 1 when something is wrong'
+    doctor:'Checks index, files, codex and settings; status 1 when something is wrong.'
     embed:'Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.'
     evaluate:'Assembles a prompt for each question of a JSON Lines file and looks for its quotes there. A line: {"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request beside.'
     evidence:'Everything the project says about an entity, competing or not'

@@ -1,0 +1,82 @@
+"""`armarius doctor`: what a folder was found to be, what is wrong with it, and what to do next."""
+
+import argparse
+
+from armarius.assembly.settings import read_settings
+from armarius.cli.embedding import doctor_lines, embedding_problems
+from armarius.cli.indexing import holds, opened, troubles
+from armarius.cli.next_steps import found_lines, next_steps
+from armarius.cli.terminal import add_project, plain, show_json
+from armarius.cli.trusting import TrustReport, trust_report
+from armarius.config import load_config
+from armarius.errors import ConfigError, GraphError, SettingRefused
+from armarius.files.paths import project_folder
+from armarius.graph.options import read_graph_options
+from armarius.index.project_index import ProjectIndex
+
+__all__ = ["add_commands"]
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    doctor = subparsers.add_parser(
+        "doctor",
+        help="what the folder is taken for, what is wrong, what to do next",
+        description="Checks index, files, codex and settings; status 1 when something is wrong.",
+    )
+    add_project(doctor)
+    doctor.add_argument("--index-dir", metavar="FOLDER", help="where the index lives (default: the user's cache)")
+    doctor.add_argument("--json", action="store_true")
+    doctor.set_defaults(run=_doctor)
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    root = project_folder(arguments.path)
+    trust = trust_report(root, load_config(root))
+    try:
+        with opened(arguments) as index:
+            return _examined(index, trust, as_json=arguments.json)
+    except SettingRefused:  # there is no index to look at, and the report says why
+        wrong = [str(refused) for refused in trust.refused]
+        if arguments.json:
+            show_json({"wrong": wrong, "trust": trust.to_wire()})
+        else:
+            print(*trust.lines(), *(f"! {sentence}" for sentence in wrong), sep="\n")
+        return 1
+
+
+def _examined(index: ProjectIndex, trust: TrustReport, *, as_json: bool) -> int:
+    wrong = index.ask(lambda store: store.verify())
+    vectors = index.ask(doctor_lines)
+    status = index.status()
+    config = index.config
+    rows = index.ask(lambda store: store.documents())
+    steps = next_steps(rows, status, index.root)
+    wrong += embedding_problems(index, config)
+    try:
+        read_settings(config)
+        graph = read_graph_options(config, index.root).store
+        held = graph.snapshot() if graph is not None else None
+        graphs = [] if held is None else [f"graph: {len(held.entities)} entities, {len(held.relations)} relations"]
+    except (ConfigError, GraphError) as error:
+        graphs = []
+        wrong.append(f"graph: {error}" if isinstance(error, GraphError) else str(error))
+    if not status.documents:
+        wrong.append("there is no document in it: is this the project folder?")
+    # Some of these have been met as a model or a graph that is not to be had.
+    wrong += [str(one) for one in trust.refused if not any(str(one) in sentence for sentence in wrong)]
+    if as_json:
+        show_json({**plain(status), "wrong": wrong, "next": steps, "vectors": vectors, "trust": trust.to_wire()})
+    else:
+        print(holds(status))
+        print(*trust.lines(), *found_lines(rows), sep="\n")
+        print(f"index: {status.path}")
+        print(*vectors, *graphs, sep="\n")
+        for sentence in wrong:
+            print(f"! {sentence}")
+        troubles(status, print)
+    healthy = not wrong and not status.warnings
+    if not as_json:
+        for line in (["nothing is wrong"] if healthy else []) + [f"next: {step}" for step in steps]:
+            print(line)
+    return 0 if healthy else 1

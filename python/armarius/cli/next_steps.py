@@ -1,0 +1,77 @@
+"""What a folder was taken for, in lines, and what its owner may do next: for `armarius doctor`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from armarius.cli.terminal import printable
+from armarius.index.status import IndexStatus
+from armarius.store.rows import DocumentRow
+
+__all__ = ["found_lines", "next_steps"]
+
+_ORDER = ("chapter", "setting", "outline", "note", "code")
+_SHOWN = 6  # names in a line
+
+
+def found_lines(rows: Sequence[DocumentRow]) -> list[str]:
+    """A line for each kind of document, with the first names."""
+    lines = []
+    for kind in _ORDER:
+        own = [row for row in rows if row.kind == kind]
+        if own:
+            numbers = [row.chapter for row in own if row.chapter is not None]
+            which = f" {min(numbers)} to {max(numbers)}" if kind == "chapter" and len(numbers) > 1 else ""
+            lines.append(f"{kind}{which}: {_few([row.path for row in own])}")
+    return lines
+
+
+def next_steps(rows: Sequence[DocumentRow], status: IndexStatus, folder: Path | None) -> list[str]:
+    """What would help, the most helpful first; each a sentence with the command or the line to write."""
+    here = "." if folder is None else folder.name
+    chapters = [row for row in rows if row.kind == "chapter"]
+    steps = []
+    if not rows:
+        steps.append("put .md or .txt files here, or start with `armarius new FOLDER`")
+    elif not chapters and (guess := _stories(rows)):
+        steps.append(
+            f'no file is taken for a chapter; if {guess} holds the story: armarius.toml, [kinds] chapter = ["{guess}"]'
+        )
+    twice = [number for number, count in Counter(row.chapter for row in chapters).items() if number and count > 1]
+    if twice:
+        paths = [row.path for row in chapters if row.chapter == min(twice)]
+        steps.append(
+            f"chapter {min(twice)} is there {len(paths)} times ({_few(paths)}): mark one `status: draft` or `cut`"
+        )
+    known = {row.chapter for row in chapters if row.chapter is not None}
+    gaps = sorted(set(range(min(known), max(known))) - known) if known else []
+    if gaps and len(gaps) < len(known):
+        steps.append(
+            f"chapter {_few(list(map(str, gaps)))} is missing; if a file has another number, its heading decides"
+        )
+    if chapters and not status.entities:
+        steps.append(
+            f"nobody is described: `armarius propose {here} --write settings/people.md` drafts profiles to edit"
+        )
+    extras = sorted({one.reason.split("'")[1] for one in status.skipped if "pip install '" in one.reason})
+    steps += [f"`pip install '{extra}'` reads what was skipped for the lack of it" for extra in extras]
+    if any(row.kind == "code" for row in rows):
+        steps.append(f"`armarius code-index {here}` makes callers and callees exact, where an indexer is installed")
+    return steps
+
+
+def _stories(rows: Sequence[DocumentRow]) -> str:
+    """The pattern of the folder that holds most of what could be prose; "" when there is none."""
+    lengths: Counter[str] = Counter()
+    for row in rows:
+        if row.kind == "note":
+            lengths[str(PurePosixPath(row.path).parent)] += row.length
+    if not lengths:
+        return ""
+    folder = min(lengths, key=lambda one: (-lengths[one], one))
+    return "*.md" if folder == "." else f"{folder}/**"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return printable(", ".join(names[:_SHOWN])) + more
