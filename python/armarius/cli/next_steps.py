@@ -21,7 +21,7 @@ def found_lines(rows: Sequence[DocumentRow]) -> list[str]:
         own = [row for row in rows if row.kind == kind]
         if own:
             numbers = [row.chapter for row in own if row.chapter is not None]
-            which = f" {min(numbers)} to {max(numbers)}" if kind == "chapter" and len(numbers) > 1 else ""
+            which = f" {min(numbers)} to {max(numbers)}" if kind == "chapter" and len(set(numbers)) > 1 else ""
             lines.append(f"{kind}{which}: {_few([row.path for row in own])}")
     return lines
 
@@ -41,7 +41,7 @@ def next_steps(rows: Sequence[DocumentRow], status: IndexStatus, folder: Path | 
     if twice:
         paths = [row.path for row in chapters if row.chapter == min(twice)]
         steps.append(
-            f"chapter {min(twice)} is there {len(paths)} times ({_few(paths)}): mark one `status: draft` or `cut`"
+            f"chapter {min(twice)} is there more than once ({_few(paths)}): mark all but one `status: draft` or `cut`"
         )
     known = {row.chapter for row in chapters if row.chapter is not None}
     gaps = sorted(set(range(min(known), max(known))) - known) if known else []
