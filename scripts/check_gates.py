@@ -29,6 +29,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "store/sqlite/connection.py": (frozenset({"database"}), "SQLite opens the index by path, its place checked before"),
     "files/cache.py": (frozenset({"read"}), "the table of mounts in /proc, to recognise network drives"),
     "cli/starting.py": (frozenset({"read"}), "the example and the completions that the package carries"),
+    "studio/serving.py": (frozenset({"network"}), "listens on the loopback address, for the user who started it"),
     "lexicon/__init__.py": (frozenset({"read"}), "the word files that the package carries"),
     "store/sqlite/schema.py": (frozenset({"read"}), "the migrations that the package carries"),
     "code/rpc.py": (

@@ -34,6 +34,7 @@ _COMMANDS = {
     "cli.starting": "new completion",
     "cli.evaluating": "evaluate",
     "cli.serving": "serve channel",
+    "cli.studio": "studio",
     "code.commands": "code-index subgraph",
     "cli.trusting": "trust",
 }

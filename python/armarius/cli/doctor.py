@@ -5,13 +5,13 @@ import argparse
 from armarius.assembly.settings import read_settings
 from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.indexing import holds, opened, troubles
-from armarius.cli.next_steps import found_lines, next_steps
-from armarius.cli.terminal import add_project, plain, show_json
+from armarius.cli.terminal import add_project, plain, printable, show_json
 from armarius.cli.trusting import TrustReport, trust_report
 from armarius.config import load_config
 from armarius.errors import ConfigError, GraphError, SettingRefused
 from armarius.files.paths import project_folder
 from armarius.graph.options import read_graph_options
+from armarius.index.next_steps import found_lines, next_steps
 from armarius.index.project_index import ProjectIndex
 
 __all__ = ["add_commands"]
@@ -69,7 +69,7 @@ def _examined(index: ProjectIndex, trust: TrustReport, *, as_json: bool) -> int:
         show_json({**plain(status), "wrong": wrong, "next": steps, "vectors": vectors, "trust": trust.to_wire()})
     else:
         print(holds(status))
-        print(*trust.lines(), *found_lines(rows), sep="\n")
+        print(*trust.lines(), *map(printable, found_lines(rows)), sep="\n")
         print(f"index: {status.path}")
         print(*vectors, *graphs, sep="\n")
         for sentence in wrong:
@@ -77,6 +77,6 @@ def _examined(index: ProjectIndex, trust: TrustReport, *, as_json: bool) -> int:
         troubles(status, print)
     healthy = not wrong and not status.warnings
     if not as_json:
-        for line in (["nothing is wrong"] if healthy else []) + [f"next: {step}" for step in steps]:
+        for line in (["nothing is wrong"] if healthy else []) + [f"next: {printable(step)}" for step in steps]:
             print(line)
     return 0 if healthy else 1

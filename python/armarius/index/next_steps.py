@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from armarius.cli.terminal import printable
 from armarius.index.status import IndexStatus
 from armarius.store.rows import DocumentRow
 
@@ -74,4 +73,4 @@ def _stories(rows: Sequence[DocumentRow]) -> str:
 
 def _few(names: Sequence[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return printable(", ".join(names[:_SHOWN])) + more
+    return ", ".join(names[:_SHOWN]) + more

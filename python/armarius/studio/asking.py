@@ -1,0 +1,117 @@
+"""The pages about a prompt: asking, reading it, other budgets, two side by side."""
+
+from typing import Any
+
+from armarius.assembly.report.items import PackItem, PackOmission
+from armarius.assembly.report.pack import Pack
+from armarius.engine.engine import ContextEngine
+from armarius.errors import ContractError, UnknownId
+from armarius.studio.drawing import bar
+from armarius.studio.marked import Mark, pieces
+from armarius.studio.packs import Kept, Packs
+
+__all__ = ["Asking"]
+
+Shown = tuple[str, dict[str, Any]]
+_BUDGET = 8_000
+_MODELS = ("gpt-4o", "deepseek-chat", "qwen3-max", "glm-4.6", "kimi-k2", "claude-sonnet-4", "gemini-2.5-pro")
+_MOST_ROWS = 300
+
+
+class Asking:
+    """Assembles and keeps prompts.
+
+    Args:
+        engine: Assembles.
+        packs: Keeps the last prompts.
+    """
+
+    def __init__(self, engine: ContextEngine, packs: Packs) -> None:
+        self._engine = engine
+        self._packs = packs
+
+    def form(self, asked: dict[str, Any]) -> Shown:
+        """The form, filled with what was asked before."""
+        return "ask.html", {**self._form(asked), "kept": None}
+
+    def ask(self, asked: dict[str, Any]) -> Shown:
+        """A prompt for what the form says; it continues nothing, so that the same form shows the same prompt."""
+        query, document = str(asked.get("query", "")), str(asked.get("document", ""))
+        pack = self._engine.assemble(
+            query,
+            document=document,
+            cursor=_number(asked, "cursor") if document else None,
+            model=str(asked.get("model") or "") or None,
+            budget=_number(asked, "budget"),
+        )
+        return self._page(self._packs.keep(query, document, pack), asked)
+
+    def pack(self, asked: dict[str, Any]) -> Shown:
+        """A prompt that was assembled before."""
+        kept = self._known(asked["number"])
+        return self._page(kept, {"query": kept.query, "document": kept.document, "budget": kept.pack.budget})
+
+    def what_if(self, asked: dict[str, Any]) -> Shown:
+        """The part of a prompt's page that another budget changes."""
+        kept = self._known(asked["number"])
+        pack = kept.pack.what_if(budget=_number(asked, "budget") or kept.pack.budget)
+        return "prompt.html", self._prompt(pack, kept.number)
+
+    def diff(self, asked: dict[str, Any]) -> Shown:
+        """Two prompts side by side."""
+        first, second = self._known(_number(asked, "a") or 0), self._known(_number(asked, "b") or 0)
+        return "diff.html", {
+            "first": first,
+            "second": second,
+            "difference": second.pack.diff(first.pack),
+            "left": self._prompt(first.pack, first.number),
+            "right": self._prompt(second.pack, second.number),
+        }
+
+    def _known(self, number: int) -> Kept:
+        kept = self._packs.get(number)
+        if kept is None:
+            raise UnknownId(f"prompt {number} is not kept any more; ask again")
+        return kept
+
+    def _form(self, asked: dict[str, Any]) -> dict[str, Any]:
+        documents = [one.path for one in self._engine.documents()]
+        values = {name: str(asked.get(name) or "") for name in ("query", "document", "cursor", "model", "budget")}
+        values["budget"] = values["budget"] or str(_BUDGET)
+        return {"documents": documents, "models": _MODELS, "asked": values, "earlier": self._packs.last()}
+
+    def _page(self, kept: Kept, asked: dict[str, Any]) -> Shown:
+        return "ask.html", {**self._form(asked), "kept": kept, **self._prompt(kept.pack, kept.number)}
+
+    def _prompt(self, pack: Pack, number: int) -> dict[str, Any]:
+        names = {one.id: one.name for one in self._engine.entities()}
+        prompt = pack.prompt
+        marks = [Mark(one.start, one.end, one.entity_id) for one in self._engine.mentions(_encodable(prompt))]
+        return {
+            "pack": pack,
+            "number": number,
+            "bar": bar(pack),
+            "items": [(one, _named(one, names)) for one in pack.items],
+            "omitted": [(one, _named(one, names)) for one in pack.omitted][:_MOST_ROWS],
+            "pieces": pieces(prompt, marks, kept=len(pack.stable_prefix)),
+            "names": names,
+        }
+
+
+def _named(one: PackItem | PackOmission, names: dict[str, str]) -> str:
+    """Names beside ids: of whom a source speaks."""
+    _, _, rest = one.source.rpartition(":")
+    return names.get(rest, "")
+
+
+def _number(asked: dict[str, Any], name: str) -> int | None:
+    text = str(asked.get(name) or "").strip()
+    if not text:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 12:
+        raise ContractError(f"{name} must be a number, got {text[:40]!r}")
+    return int(text)
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,56 @@
+"""Running the studio: a loopback socket, a token, a browser."""
+
+import secrets
+import socket
+import webbrowser
+from collections.abc import Callable
+
+from armarius.engine.engine import ContextEngine
+from armarius.errors import ContractError, MissingExtra
+
+__all__ = ["serve"]
+
+_LOOPBACK = "127.0.0.1"
+
+
+def serve(engine: ContextEngine, *, port: int = 0, browser: bool = True, say: Callable[[str], None] = print) -> None:
+    """Serve until interrupted.
+
+    Args:
+        engine: Open; closed by the caller.
+        port: On the loopback address; 0 takes a free one.
+        browser: Whether to open one.
+        say: Is told the address, token included.
+
+    Raises:
+        MissingExtra: pip install 'armarius[studio]'.
+        ContractError: The port is taken or is none.
+    """
+    try:
+        import uvicorn
+
+        from armarius.studio.app import build_app
+    except ImportError:
+        raise MissingExtra("armarius.studio", "studio") from None
+    if not 0 <= port <= 65_535:
+        raise ContractError(f"port must be 0 to 65535, got {port}")
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((_LOOPBACK, port))
+        except OSError as error:
+            raise ContractError(f"port {port} of {_LOOPBACK}: {error.strerror}") from None
+        bound = listening.getsockname()[1]
+        token = secrets.token_urlsafe(32)
+        address = f"http://{_LOOPBACK}:{bound}/?token={token}"
+        say(address)
+        if browser:
+            webbrowser.open(address)
+        config = uvicorn.Config(
+            build_app(engine, token, bound),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        uvicorn.Server(config).run(sockets=[listening])

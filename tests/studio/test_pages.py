@@ -1,0 +1,249 @@
+"""The studio without a browser: what is answered to whom, and what a change writes."""
+
+import json
+import re
+import shutil
+import tomllib
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import armarius
+
+pytest.importorskip("starlette", reason="armarius[studio]")
+from starlette.testclient import TestClient
+
+from armarius.studio.app import build_app
+from armarius.studio.marked import Mark, pieces
+from armarius.studio.packs import Packs
+
+ROOT = Path(__file__).resolve().parents[2]
+BASE = "http://127.0.0.1:8123"
+ORIGIN = {"origin": BASE}
+
+
+def attributes(page):
+    found = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            found.extend(name for name, _ in attributes)
+
+    Reader().feed(page)
+    return found
+
+
+@pytest.fixture
+def engine(tmp_path):
+    shutil.copytree(ROOT / "examples" / "novel", tmp_path / "novel")
+    with armarius.open(tmp_path / "novel", watch=False) as engine:
+        yield engine
+
+
+@pytest.fixture
+def client(engine):
+    client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+    client.get("/?token=secret")
+    return client
+
+
+@pytest.mark.parametrize("query", ["", "?token=", "?token=Secret", "?token=secretsecret"])
+def test_nobody_is_answered_without_the_token(engine, query):
+    client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+    for path in ("/", "/entities", "/static/studio.js", "/events", "/change/memory"):
+        assert client.get(path + query).status_code == 403
+
+
+def test_the_token_leaves_the_address_for_a_cookie(engine):
+    client = TestClient(build_app(engine, "secret", 8123), base_url=BASE, follow_redirects=False)
+    answer = client.get("/entities?token=secret&lang=en")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/entities?lang=en")
+    assert {"HttpOnly", "SameSite=strict"} <= set(answer.headers["set-cookie"].split("; "))
+
+
+@pytest.mark.parametrize("path", ["//evil.example/?token=secret", "/\\evil.example?token=secret"])
+def test_the_way_in_leads_to_this_host_only(engine, path):
+    client = TestClient(build_app(engine, "secret", 8123), base_url=BASE, follow_redirects=False)
+    where = client.get(BASE + path).headers.get("location", "/")
+    assert not where.startswith("//")
+    assert "://" not in where
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8123", "127.0.0.1:9", "127.0.0.1.evil.example:8123", ""]
+)
+def test_a_name_that_leads_to_this_machine_is_refused(client, host):
+    assert client.get("/", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("origin", [None, "http://evil.example", "http://127.0.0.1:9", "null"])
+def test_a_form_of_another_page_changes_nothing(client, engine, origin):
+    headers = {} if origin is None else {"origin": origin}
+    assert client.post("/change/memory", data={"text": "x"}, headers=headers).status_code == 403
+    assert engine.memories.list() == ()
+
+
+def test_every_answer_forbids_whatever_is_not_the_studios_own(client):
+    for path in ("/", "/entity/nobody", "/static/studio.css", "/nowhere"):
+        policy = client.get(path).headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "http" not in policy
+
+
+def test_the_pages_name_nobody_else_and_carry_no_script_or_style():
+    for page in files("armarius.studio").joinpath("templates").iterdir():
+        text = page.read_text(encoding="utf-8")
+        assert "://" not in text
+        assert not re.search(r"\sstyle=|\son\w+=|<style|<script(?! src=\"/static/)", text), page.name
+        assert "|safe" not in text.replace(" ", "")
+
+
+def test_a_prompt_is_shown_as_it_is_sent_with_its_account(client, engine):
+    asked = {"query": "检查第3章的角色一致性", "document": "chapters/ch003.md", "budget": "8000"}
+    page = client.get("/pack", params=asked).text
+    pack = engine.assemble(asked["query"], document=asked["document"], budget=8000)
+    shown = re.sub(r"<[^>]+>", "", page.partition('<pre class="text"')[2].partition(">")[2].partition("</pre>")[0])
+    assert shown.replace("&lt;", "<").replace("&gt;", ">").replace("&#34;", '"').replace("&#39;", "'") == pack.prompt
+    assert all(item.source in page for item in pack.items)
+    assert "林小雨" in page
+    assert f"{pack.token_count:,}" in page
+
+
+def test_another_budget_and_two_prompts_side_by_side(client):
+    client.get("/pack", params={"query": "灯塔", "budget": "3000"})
+    client.get("/pack", params={"query": "怀表", "budget": "3000"})
+    assert "1,000" in client.get("/budget/1?budget=1000").text
+    page = client.get("/diff?a=1&b=2").text
+    assert "added" in page
+    assert client.get("/diff?a=1&b=1").text.count("nothing differs") == 1
+    assert client.get("/diff?a=1&b=77").status_code == 404
+
+
+def test_a_chapter_names_who_is_mentioned_and_people_show_where_they_appear(client):
+    assert 'href="/entity/lin-xiaoyu"' in client.get("/chapter/chapters/ch003.md").text
+    page = client.get("/entity/lin-xiaoyu").text
+    assert page.count('<rect class="column"') == 8
+    assert "competes" not in page
+    assert "≠" in page
+    assert "兄妹" in page
+
+
+def test_a_change_goes_into_the_same_files_as_the_api_and_the_prompt_follows(client, engine):
+    def kept():
+        page = client.get("/pack", params={"query": "掌灯的小姑娘", "budget": "2000"}).text
+        return "codex:detected:lin-xiaoyu" in page.partition("<details>")[0]
+
+    assert not kept()
+    answer = client.post("/change/alias", data={"id": "lin-xiaoyu", "alias": "掌灯的小姑娘"}, headers=ORIGIN)
+    assert answer.status_code == 200
+    assert "掌灯的小姑娘" in (engine.root / ".armarius" / "codex.toml").read_text(encoding="utf-8")
+    assert kept()
+    client.post("/change/level", data={"id": "lin-xiaoyu", "level": "never"}, headers=ORIGIN)
+    assert engine.codex.get("lin-xiaoyu").level == "never"
+    client.post("/change/memory", data={"text": "作者不喜欢感叹号"}, headers=ORIGIN)
+    (memory,) = engine.memories.list()
+    assert memory.text == "作者不喜欢感叹号"
+    client.post("/change/forget", data={"id": memory.id}, headers=ORIGIN)
+    assert engine.memories.list() == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("/change/level", {"id": "lin-xiaoyu", "level": "loud"}),
+        ("/change/level", {"id": "nobody", "level": "never"}),
+        ("/change/level", {}),
+        ("/change/alias", {"id": "lin-xiaoyu", "alias": " "}),
+        ("/change/memory", {"text": ""}),
+        ("/change/forget", {"id": "nobody"}),
+    ],
+)
+def test_a_wrong_change_is_told_and_writes_nothing(client, engine, path, data):
+    answer = client.post(path, data=data, headers=ORIGIN)
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.text
+    assert not (engine.root / ".armarius" / "codex.toml").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/pack?budget=x",
+        "/pack?budget=-1",
+        "/pack?budget=99999999999999999999",
+        "/pack?document=../../etc/passwd&budget=9",
+        "/chapter/../../etc/passwd",
+        "/entity/%00",
+        "/budget/1?budget=0",
+        "/pack/9999999999999999999999",
+        "/static/../app.py",
+        "/pack?query=%ED%A0%80&budget=2000",
+    ],
+)
+def test_a_wrong_question_is_an_answer_not_a_crash(client, path):
+    assert client.get(path).status_code in (200, 400, 404)
+
+
+def test_every_text_is_there_in_every_language():
+    tables = tomllib.loads(files("armarius.studio").joinpath("texts.toml").read_text(encoding="utf-8"))
+    assert tables["en"].keys() == tables["zh"].keys()
+
+
+def test_the_language_is_the_browsers_until_one_is_chosen(client):
+    assert 'lang="zh"' in client.get("/", headers={"accept-language": "zh-CN,zh;q=0.9"}).text.partition(">")[2][:40]
+    client.get("/?lang=zh")
+    assert '<html lang="zh">' in client.get("/", headers={"accept-language": "en"}).text
+
+
+@pytest.mark.parametrize(
+    ("marks", "kept"),
+    [
+        ([], 0),
+        ([Mark(0, 2, "a"), Mark(1, 4, "b")], 3),
+        ([Mark(2, 4, "a"), Mark(4, 5, "b")], 99),
+        ([Mark(7, 99, "a")], 1),
+    ],
+)
+def test_pieces_joined_are_the_text(marks, kept):
+    text = "林小雨推开门走了"
+    found = pieces(text, marks, kept=kept)
+    assert "".join(one.text for one in found) == text
+    assert "".join(one.text for one in found if one.kept) == text[:kept]
+
+
+def test_the_oldest_prompt_is_forgotten_first(engine):
+    packs = Packs()
+    pack = engine.assemble("灯", budget=2000)
+    numbers = [packs.keep("灯", "", pack).number for _ in range(25)]
+    assert packs.get(numbers[0]) is None
+    assert packs.get(numbers[-1]) is not None
+    assert len(packs.last()) == 20
+
+
+def test_hostile_names_and_texts_are_text_on_every_page(tmp_path):
+    hostile = json.loads((ROOT / "tests" / "studio" / "hostile.json").read_text(encoding="utf-8"))
+    assert len(hostile) >= 50
+    (tmp_path / "chapters").mkdir()
+    entities = [
+        {"id": f"e{i}", "name": f"{text}", "type": text[:20], "description": text} for i, text in enumerate(hostile)
+    ]
+    (tmp_path / "codex.json").write_text(json.dumps({"entities": entities}), encoding="utf-8")
+    for i, text in enumerate(hostile):
+        (tmp_path / "chapters" / f"ch{i:03}.md").write_text(f"# {text}\n\n{text} came in. {text}\n", encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+        client.get("/?token=secret")
+        pages = ["/chapters", "/entities", "/health", *(f"/chapter/chapters/ch{i:03}.md" for i in range(len(hostile)))]
+        pages += [f"/entity/{one.id}" for one in engine.entities()]
+        answers = [client.get(page) for page in pages]
+        answers += [client.get("/pack", params={"query": text, "budget": "3000"}) for text in hostile]
+        foreign = re.compile(r"<(?:img|iframe|object|embed|base|script(?! src=\"/static/studio))", re.IGNORECASE)
+        for answer in answers:
+            assert answer.status_code in (200, 404)
+            assert not foreign.search(answer.text)
+            assert not [name for name in attributes(answer.text) if name.startswith("on") or name == "style"]
+            assert not re.search(r"(?:href|action)=\"(?!/|#|\?|data:,)", answer.text)
+            assert not re.search(r"(?:href|action)=\"/[/\\\\]", answer.text)
