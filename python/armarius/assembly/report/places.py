@@ -95,15 +95,20 @@ def located(quote: str, regions: Iterable[Region], texts: Texts) -> tuple[Place,
     Cost: one search of the regions; where the words are not found exactly a pass over them, and a microsecond for each
     character of those that hold the longest word of the quote.
     """
-    if not isinstance(quote, str) or not quote.strip():
-        raise ContractError("quote: expected words to look for, got none")
+    quote = _words(quote)
     joined = list(_joined(regions, texts))
-    found = _found(joined, texts, lambda text: _exactly(text, quote.strip()), exact=True)
-    wanted = "".join(sign for sign, _ in _folded(unmarked(quote).strip()))
+    found = _found(joined, texts, lambda text: _exactly(text, quote), exact=True)
+    wanted = "".join(sign for sign, _ in _folded(unmarked(quote)))
     if found or not wanted:
         return found
     key = max(_WORDS.findall(wanted), key=len, default="")
     return _found(joined, texts, lambda text: _loosely(text, wanted, key), exact=False)
+
+
+def _words(quote: object) -> str:
+    if not isinstance(quote, str) or not quote.strip():
+        raise ContractError(f"quote: expected words to look for, got {quote!r}")
+    return quote.strip()
 
 
 def _found(
