@@ -57,7 +57,7 @@ def novel(folder):
 
 
 def told(folder, *, query="小雨在哪里？", **options):
-    request = {key: options.pop(key) for key in ("model",) if key in options}
+    request = {key: options.pop(key) for key in ("model", "document", "cursor") if key in options}
     with armarius.open(folder, watch=False, **options) as engine:
         return engine.assemble(query=query, **request).warnings
 
@@ -267,6 +267,7 @@ SITUATIONS = {
             [candidate("w", "immediate", content="字" * 400, keep="around")], budget=600, query="问" * 900
         ).warnings
     ),
+    "CONTEXT_CURSOR_CLAMPED": lambda folder: told(folder, document="chapters/ch001.md", cursor=10**6),
     "CONTEXT_SCOPE_VIOLATION": lambda _: assemble([candidate("b", project_id="theirs")], project_id="mine").warnings,
     "COUNTER_MISSING": counter_missing,
     "COUNTER_FAILED": counter_failed,

@@ -9,13 +9,14 @@ field that is null is one that is absent.
 import json
 import re
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from armarius.bounds import OPEN, Bounds, Chapters, Kind, read_chapter, read_chapters, read_kinds
+from armarius.buffer import PositionEncoding, code_points, read_selection, read_text
 from armarius.camel import camel
-from armarius.errors import ContractError, CursorOutOfRange
+from armarius.errors import ContractError
 from armarius.records import LAYERS, LayerName
 from armarius.wordings import read_wordings
 
@@ -32,12 +33,11 @@ __all__ = [
     "LayerResult",
     "LayerResults",
     "PositionEncoding",
+    "ShownPlace",
     "code_points",
     "python_name",
     "wire_name",
 ]
-
-PositionEncoding = Literal["code-point", "utf-16", "utf-8"]
 
 WIRE_NAMES = {"document": "documentId", "cursor": "cursorPosition", "skill": "skillId"}
 """Python name to wire name, where that is not the same in camelCase: the wire's are fixed by specification."""
@@ -150,13 +150,16 @@ class AssembleRequest(_Wire):
         tokenizer_version: Likewise.
         budget: Tokens for the prompt and the reserve together; None means the configured default.
         reserve_output: Tokens of `budget` kept free for the model's answer.
-        position_encoding: Unit of `cursor`: `code-point`, `utf-16` or `utf-8`.
+        position_encoding: Unit of `cursor` and `selection`: `code-point`, `utf-16` or `utf-8`.
         chapters: First and last chapter to look into, inclusive, either None; one number is that chapter alone. With
             it, what is no chapter is not looked into; cards, style, memories and rules stay, without what is told of
             other chapters.
         kinds: The kinds of documents to look into, one or several; empty is all.
         as_of: Nothing of a later chapter than this, nor what holds from a later one; over the current chapter.
         also: The query in other words, at most 8 of at most 400 characters: looked up beside it, never shown.
+        text: The document as the editor holds it, saved or not; with an unknown path a new one. None is as saved.
+        selection: What is selected in it, first and last offset in either order, in units of `position_encoding`.
+        marks: Whether the prompt says where cursor and selection are.
     """
 
     project_id: str = ""
@@ -175,6 +178,9 @@ class AssembleRequest(_Wire):
     kinds: Annotated[tuple[Kind, ...], BeforeValidator(read_kinds)] = ()
     as_of: Annotated[int | None, BeforeValidator(read_chapter)] = None
     also: Annotated[tuple[str, ...], BeforeValidator(read_wordings)] = ()
+    text: Annotated[str | None, BeforeValidator(read_text)] = None
+    selection: Annotated[tuple[int, int] | None, BeforeValidator(read_selection)] = None
+    marks: bool = True
 
     @property
     def bounds(self) -> Bounds:
@@ -236,6 +242,20 @@ class LayerDetails(_Wire):
         return getattr(self, layer)  # type: ignore[no-any-return]
 
 
+class ShownPlace(_Wire):
+    """Where something that the prompt shows word for word stands.
+
+    Attributes:
+        source: Of the item, as in its layer.
+        document: Its path; that of the request where the buffer is meant.
+        span: In units of the request's `position_encoding`, half-open.
+    """
+
+    source: str
+    document: str
+    span: tuple[int, int]
+
+
 class AssembleResult(_Wire):
     """The answer to a request, exactly as it travels.
 
@@ -245,6 +265,7 @@ class AssembleResult(_Wire):
         stable_prefix_hash: SHA-256 (hex) over the rules and settings layers as rendered.
         stable_prefix_unchanged: Against the previous request of the same project, skill, provider,
             model and tokenizer; False when there was none.
+        shown: Where what the prompt shows stands, in prompt order; of requests with `text` or a selection.
         capacity_percent: `token_count` as a share of the budget less the reserve, one decimal.
     """
 
@@ -256,6 +277,7 @@ class AssembleResult(_Wire):
     assembly_order: tuple[LayerName, ...] = LAYERS
     capacity_percent: float = Field(ge=0)
     layers: LayerResults
+    shown: tuple[ShownPlace, ...] | None = None
 
 
 class InspectTotals(_Wire):
@@ -279,40 +301,3 @@ class InspectResult(_Wire):
     layers_detail: LayerDetails
     totals: InspectTotals
     inspect_meta: InspectMeta
-
-
-def code_points(text: str, position: int, encoding: PositionEncoding = "code-point") -> int:
-    """Convert an offset into `text` to code points.
-
-    Args:
-        text: The whole document.
-        position: Offset in units of `encoding`; 0 to the text's length in that unit, inclusive.
-        encoding: `code-point`, `utf-16` (JavaScript, LSP) or `utf-8`.
-
-    Returns:
-        The offset in code points.
-
-    Raises:
-        CursorOutOfRange: Negative, past the end, or inside a character.
-        ContractError: An unknown encoding.
-
-    Cost: one encode of the text up to the offset.
-    """
-    if encoding not in ("code-point", "utf-16", "utf-8"):
-        raise ContractError(f"positionEncoding must be code-point, utf-16 or utf-8, got {encoding!r}")
-    if position < 0:
-        raise CursorOutOfRange(f"cursor {position} is negative")
-    if encoding == "code-point":
-        if position > len(text):
-            raise CursorOutOfRange(f"cursor {position} is past the end: the document has {len(text)} code points")
-        return position
-    codec, unit = ("utf-16-le", 2) if encoding == "utf-16" else ("utf-8", 1)
-    # No character is shorter than one unit, so the first `position` characters are enough.
-    encoded = text[:position].encode(codec, "surrogatepass")
-    if len(encoded) < position * unit:
-        length = len(text.encode(codec, "surrogatepass")) // unit
-        raise CursorOutOfRange(f"cursor {position} is past the end: the document has {length} {encoding} units")
-    try:
-        return len(encoded[: position * unit].decode(codec, "strict"))
-    except UnicodeDecodeError:
-        raise CursorOutOfRange(f"cursor {position} ({encoding}) lies inside a character") from None

@@ -17,6 +17,7 @@ from armarius.codex.model import Entity
 from armarius.config import Config
 from armarius.corpus.kept import KIND, KeptParts
 from armarius.documents.document import Document, Skipped
+from armarius.documents.live import LiveTexts
 from armarius.errors import ContextWarning, DocumentSkipped, StoreError, UnknownDocument, UnknownId
 from armarius.fetchers.detected import RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
@@ -71,6 +72,7 @@ class ProjectView:
         fetchers: Who is asked for candidates.
         warnings: What is wrong with the project as a whole.
         stamps: Path to stamp of every file; a stamp changes with its file.
+        lives: Reads what an editor holds.
     """
 
     source: DocumentSource
@@ -84,6 +86,18 @@ class ProjectView:
     fetchers: tuple[Fetcher, ...]
     warnings: tuple[ContextWarning, ...]
     stamps: Mapping[str, str]
+    lives: LiveTexts
+
+    def live(self, document_id: str, text: str, /) -> tuple[Document, bool]:
+        """The document that saving `text` would give, and whether it is another than the project has.
+
+        Raises:
+            UnknownDocument: The path leads out of the project.
+        """
+        known = self.documents.get(document_id)
+        if known is not None and known.text == text:
+            return known, False
+        return self.lives.read(document_id, text), True
 
     def document(self, document_id: str, /) -> Document:
         """One document, as it is at this moment: the index may be a keystroke behind.
@@ -162,6 +176,7 @@ class Project:
         self.books = Books(index.root)
         self.lore = LoreSearch(self.books)
         self._sources = Sources(index.root, vectors, graph)
+        self._lives = LiveTexts(config)
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, object, Mapping[str, str]] | None = None
         self._seen: tuple[Store, int, Snapshot, bool] | None = None
@@ -264,7 +279,7 @@ class Project:
         if fetchers is None:
             fetchers = (
                 *self._own_fetchers,
-                PassageFetcher(corpus, self._sources, reranking=self._reranking),
+                PassageFetcher(corpus, self._sources, reranking=self._reranking, lives=self._lives),
                 *self._more,
             )
         return ProjectView(
@@ -279,6 +294,7 @@ class Project:
             fetchers=fetchers,
             warnings=(),
             stamps=stamps,
+            lives=self._lives,
         )
 
     def _kept_rows(self, paths: Sequence[str] | None) -> Mapping[str, Learnt]:

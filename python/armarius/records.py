@@ -63,6 +63,8 @@ class Candidate:
         documents: Project-relative paths this content draws on.
         project_id: The project the content belongs to; another project's is refused.
         together: Candidates of one layer with the same non-empty value enter together or not at all.
+        core: What of `content` no truncation may touch (code points, half-open); it is never dropped as a duplicate.
+        marks: What the prompt says at offsets of `content` beside its words: (offset, text), in order.
     """
 
     id: str
@@ -79,6 +81,8 @@ class Candidate:
     documents: tuple[str, ...] = ()
     project_id: str = ""
     together: str = ""
+    core: tuple[int, int] | None = None
+    marks: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +190,9 @@ class FetchRequest:
         as_of: Nothing later than this chapter; None is up to the current one, unless the query names a later one.
         also: The query in other words.
         withheld: Why `text` is not all of the current document, "" when it is.
+        live: `text` is what an editor holds and not what the project has under that path.
+        selection: What is selected in `text`, code points, ascending; None without one, or without anything in it.
+        marks: Whether the prompt says where the selection is, and `marks_cursor` where the cursor is.
     """
 
     project_id: str
@@ -202,6 +209,10 @@ class FetchRequest:
     as_of: int | None = None
     also: tuple[str, ...] = ()
     withheld: str = ""
+    live: bool = False
+    selection: tuple[int, int] | None = None
+    marks: bool = True
+    marks_cursor: bool = False
 
     @property
     def bounds(self) -> Bounds:

@@ -18,6 +18,7 @@ WarningCode = Literal[
     "CONTEXT_BUDGET_FALLBACK",
     "CONTEXT_CAPACITY_FORCE_TRIM",
     "CONTEXT_CAPACITY_WARNING",
+    "CONTEXT_CURSOR_CLAMPED",
     "CONTEXT_QUERY_TRUNCATED",
     "CONTEXT_RULES_OVERBUDGET",
     "CONTEXT_SCOPE_VIOLATION",
@@ -194,6 +195,11 @@ CONTEXT_QUERY_TRUNCATED: Final = Row(
     "CONTEXT_QUERY_TRUNCATED",
     "the user's words did not fit and were cut",
     "the query did not fit; {kept} of its {written} characters are in",
+)
+CONTEXT_CURSOR_CLAMPED: Final = Row(
+    "CONTEXT_CURSOR_CLAMPED",
+    "cursor or selection lie behind the end of the saved document, which the editor is ahead of",
+    "{what} {position} is past the end of {document}, taken as {end}; hand over the buffer as text",
 )
 CONTEXT_SCOPE_VIOLATION: Final = Row(
     "CONTEXT_SCOPE_VIOLATION",

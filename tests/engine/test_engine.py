@@ -269,10 +269,9 @@ def test_an_unknown_document_names_the_nearest(engine, written):
     assert caught.value.near[0] == "chapters/ch001.md"
 
 
-@pytest.mark.parametrize("cursor", [-1, 10**6])
-def test_cursor_outside_the_document_is_an_error(engine, cursor):
-    with pytest.raises(CursorOutOfRange, match=str(cursor)):
-        engine.assemble(document="chapters/ch001.md", cursor=cursor)
+def test_a_negative_cursor_is_an_error(engine):
+    with pytest.raises(CursorOutOfRange, match="cursor -1 is negative"):
+        engine.assemble(document="chapters/ch001.md", cursor=-1)
 
 
 def test_budget_too_small_is_an_error_that_says_what_would_do(engine):

@@ -18,7 +18,7 @@ import armarius
 from armarius.index.folder_source import FolderSource
 from armarius.integrations.mcp import build_server
 
-TOOLS = {"assemble_context", "inspect_context", "search", "retrieve", "detect_entities", "subgraph"}
+TOOLS = {"assemble_context", "inspect_context", "search", "retrieve", "locate", "detect_entities", "subgraph"}
 
 
 class Server:
@@ -109,7 +109,7 @@ async def test_agents_are_asked_for_wordings_in_the_words_of_the_book(client):
         ("assemble_context", {"query": "x", "document": "no/such.md"}, "UNKNOWN_DOCUMENT"),
         ("assemble_context", {"query": "x", "document": "../../etc/passwd"}, "UNKNOWN_DOCUMENT"),
         ("assemble_context", {"query": "x", "document": "/etc/passwd"}, "UNKNOWN_DOCUMENT"),
-        ("assemble_context", {"query": "x", "document": "chapters/ch003.md", "cursor": 10**9}, "CURSOR_OUT_OF_RANGE"),
+        ("assemble_context", {"query": "x", "document": "a.md", "text": "字", "cursor": 2}, "CURSOR_OUT_OF_RANGE"),
         ("assemble_context", {"query": "x", "budget": 5}, "BUDGET_INVALID"),
     ],
 )

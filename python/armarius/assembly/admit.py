@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from armarius.assembly.escape import escape, group_heading
+from armarius.assembly.escape import carried, escape, group_heading
 from armarius.assembly.fetch import FetchOutcome
 from armarius.assembly.posing import OURS
 from armarius.errors import ContextWarning
+from armarius.marks import trimmed
 from armarius.records import (
     LAYERS,
     Candidate,
@@ -45,8 +46,9 @@ class Admitted:
 def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable[Candidate] = ()) -> Admitted:
     """Check every candidate and bring all into one order.
 
-    A candidate of another project, an empty one and a duplicate (same id in its layer, or the same
-    content anywhere) are refused and listed. Content is escaped before anything is counted.
+    A candidate of another project, an empty one and a duplicate (same id in its layer, or the same content
+    anywhere) are refused and listed; what has a core, a selection, is nobody's duplicate. Content is escaped
+    before anything is counted.
 
     Args:
         answers: One per fetcher, in any order.
@@ -78,7 +80,7 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
             omitted.append(_omission(candidate, "excluded", "empty"))
             continue
         twin = seen.get((candidate.layer, candidate.id)) or seen.get((None, candidate.content))
-        if twin is not None:
+        if twin is not None and candidate.core is None:
             omitted.append(_omission(candidate, "duplicate", f"of {twin.source} in {twin.layer}"))
             continue
         seen[candidate.layer, candidate.id] = seen[None, candidate.content] = candidate
@@ -121,12 +123,19 @@ def _heading(candidate: Candidate) -> str:
 
 def _clean(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:
     content, anchor = candidate.content, candidate.anchor
+    core, marks = candidate.core, candidate.marks
     harmless = escape(content, groups)
-    if harmless is not content and anchor:
-        anchor = len(escape(content[:anchor], groups))
-    stripped = harmless.strip()
-    if stripped is not harmless:
-        anchor -= len(harmless) - len(harmless.lstrip())
+    if harmless is not content and (anchor or core or marks):
+        ends = core or (0, 0)
+        anchor, *places = carried(content, harmless, (max(anchor, 0), *ends, *(offset for offset, _ in marks)))
+        core = core and (places[0], places[1])
+        marks = tuple((place, mark) for place, (_, mark) in zip(places[2:], marks, strict=True))
+    first, last = trimmed(harmless, marks)
+    if first or last < len(harmless):
+        anchor -= first
+        core = core and (max(core[0] - first, 0), min(core[1], last) - first)
+        marks = tuple((offset - first, mark) for offset, mark in marks)
+    stripped = harmless[first:last] if first or last < len(harmless) else harmless
     short = None if candidate.short is None else escape(candidate.short, groups).strip() or None
     group, score = _heading(candidate), float(candidate.score)
     if (
@@ -144,4 +153,6 @@ def _clean(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:
         short=short,
         group=group,
         score=-math.inf if math.isnan(score) else score,
+        core=core,
+        marks=marks,
     )

@@ -16,6 +16,8 @@ from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
 from armarius.assembly.report.build import account
 from armarius.assembly.report.continuation import Continuation
 from armarius.assembly.report.pack import Pack
+from armarius.assembly.report.places import Texts
+from armarius.buffer import PositionEncoding
 from armarius.contract import AssembleRequest
 from armarius.errors import BudgetError, ContextWarning
 from armarius.headings import heading
@@ -45,6 +47,8 @@ class Task:
         previous: The prompt that this one should continue.
         warnings: Said before the fetchers were asked, such as an index that is behind.
         stamps: Path to stamp of the project's files, as the fetchers see them.
+        texts: The text of each, the buffer in the place of the open one.
+        encoding: Of positions in the request, and so of those in the answer that travels.
     """
 
     request: AssembleRequest
@@ -56,6 +60,8 @@ class Task:
     previous: Continuation | None = None
     warnings: tuple[ContextWarning, ...] = ()
     stamps: Mapping[str, str] = field(default_factory=dict)
+    texts: Texts = field(default=lambda _path: None, compare=False)
+    encoding: PositionEncoding = "code-point"
 
 
 class Assembler:
@@ -105,7 +111,17 @@ class Assembler:
         counter = plan.measured
 
         def pack(request: AssembleRequest, plan: Plan, fitted: FittedPrompt) -> Pack:
-            return account(request, plan, fitted, stamps=task.stamps, extra=warnings, unchanged=unchanged, again=under)
+            return account(
+                request,
+                plan,
+                fitted,
+                stamps=task.stamps,
+                extra=warnings,
+                unchanged=unchanged,
+                again=under,
+                texts=task.texts,
+                encoding=task.encoding,
+            )
 
         def under(budget: int) -> Pack:
             request = AssembleRequest(**{**task.request.model_dump(), "budget": budget})

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from armarius.headings import HEADINGS
 
-__all__ = ["BIDI", "CHANGED", "OURS", "TAGS", "Headings", "headings_of"]
+__all__ = ["BIDI", "CHANGED", "OPENERS", "OURS", "TAGS", "Headings", "headings_of"]
 
 OURS = frozenset(text for column in HEADINGS.values() for text in column.values())
 
@@ -27,6 +27,7 @@ _CORNER = "「『｢﹁﹃"
 _ANY_CLOSE = _CLOSE + "」』｣﹂﹄)）﹚}｝﹜>＞﹥》〉⟩”’"
 # What a changed heading begins with is no bracket here: changing twice changes nothing more.
 CHANGED = "⟦"
+OPENERS = _OPEN + _CORNER + CHANGED
 # `str.splitlines` knows more; those are control characters, which stand in no prompt.
 _BREAK = "\n\r\x85\u2028\u2029"
 _SQUARE = re.escape(_OPEN + _CLOSE + "⟦⟧")

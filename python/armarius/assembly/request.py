@@ -10,14 +10,23 @@ from armarius.assembly.fit.profile import LayerBudget, ProfileStore, layer_budge
 from armarius.assembly.report.continuation import Continuation
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.settings import AssemblySettings
+from armarius.buffer import clamped, code_points, units
 from armarius.codex.visible import until
-from armarius.contract import AssembleRequest, code_points
+from armarius.contract import AssembleRequest
 from armarius.documents.document import Document
-from armarius.errors import ContextWarning, ContractError, CounterError, CursorOutOfRange, ScopeViolation, message_of
+from armarius.documents.live import LIVE
+from armarius.errors import (
+    ContextWarning,
+    ContractError,
+    CounterError,
+    CursorOutOfRange,
+    ScopeViolation,
+    message_of,
+)
 from armarius.records import Fetcher, FetchRequest, LayerName
 from armarius.text.near import suggestion
 from armarius.text.tokens import TokenCounter
-from armarius.warnings_table import COUNTER_MISSING, MODEL_UNKNOWN
+from armarius.warnings_table import CONTEXT_CURSOR_CLAMPED, COUNTER_MISSING, MODEL_UNKNOWN
 
 __all__ = ["CounterFor", "Resolver", "State", "read_request"]
 
@@ -42,8 +51,17 @@ class State(Protocol):
         """Path to stamp of every file; a stamp changes with its file."""
         ...
 
+    @property
+    def documents(self) -> Mapping[str, Document]:
+        """By path."""
+        ...
+
     def document(self, document_id: str, /) -> Document:
         """One document; raises UnknownDocument."""
+        ...
+
+    def live(self, document_id: str, text: str, /) -> tuple[Document, bool]:
+        """The document that saving `text` would give, and whether it is another than the one of this state."""
         ...
 
 
@@ -118,7 +136,7 @@ class Resolver:
         Raises:
             ScopeViolation: The request or `previous` belongs to another project.
             UnknownDocument: No such document.
-            CursorOutOfRange: The cursor lies outside it or inside a character.
+            CursorOutOfRange: Cursor or selection lie inside a character, are negative, or outside the live text.
             ConfigError: The stored budget profile cannot be read.
             BudgetError: A layer's budget is none.
             ContractError: `previous` is neither a pack nor a continuation of one; other wordings of no question.
@@ -131,16 +149,18 @@ class Resolver:
             raise ScopeViolation(
                 f"previous is a pack of project {continued.project_id!r}, the request is for {project_id!r}"
             )
-        document = view.document(request.document) if request.document else None
-        text = document.text if document else ""
-        position = request.cursor
-        if position and document is None:
-            raise CursorOutOfRange(f"cursor {position} needs a document, and the request names none")
-        cursor = len(text) if position is None else code_points(text, position, request.position_encoding)
+        document, live = _open(view, request)
+        cursor, selection, clamps = _places(request, document)
         resolved = request.model_copy(
-            update={"project_id": project_id, "cursor": cursor, "position_encoding": "code-point"}
+            update={
+                "project_id": project_id,
+                "cursor": cursor,
+                "selection": selection,
+                "position_encoding": "code-point",
+            }
         )
-        text, withheld = (text, "") if document is None else _known(document, cursor, request.as_of)
+        furthest = cursor if selection is None else max(cursor, selection[1])
+        text, withheld = ("", "") if document is None else _known(document, furthest, request.as_of)
         counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
         fetch = FetchRequest(
             project_id=project_id,
@@ -157,8 +177,12 @@ class Resolver:
             as_of=request.as_of,
             also=request.also,
             withheld=withheld,
+            live=live,
+            selection=selection if text else None,
+            marks=request.marks,
+            marks_cursor=request.marks and request.cursor is not None,
         )
-        warnings = (*view.warnings, *warnings, *extra)
+        warnings = (*view.warnings, *warnings, *clamps, *extra)
         profile = self._profiles.read()
         return Task(
             request=resolved,
@@ -169,7 +193,9 @@ class Resolver:
             layers={} if layers is None else layer_budgets(layers),
             previous=continued,
             warnings=warnings,
-            stamps=view.stamps,
+            texts=lambda path: _text(view, document, path),
+            encoding=request.position_encoding,
+            stamps=_stamped(view, document) if document is not None and live else view.stamps,
         )
 
     def _counter(self, model: str, version: str | None) -> tuple[CachedCounter, tuple[ContextWarning, ...]]:
@@ -193,6 +219,57 @@ class Resolver:
         if isinstance(counter, TokenCounter) and counter.name == "estimate" and not TokenCounter.knows(model):
             return (MODEL_UNKNOWN(model=model, near=suggestion(TokenCounter.near(model))),)
         return ()
+
+
+def _open(view: State, request: AssembleRequest) -> tuple[Document | None, bool]:
+    """The open document, and whether it is ahead of the project."""
+    if request.text is not None:
+        return view.live(request.document, request.text)
+    return (view.document(request.document) if request.document else None), False
+
+
+def _stamped(view: State, document: Document) -> Mapping[str, str]:
+    """The stamps of the project, with one of the buffer for the open document."""
+    return {**view.stamps, document.path: f"{LIVE}:{document.content_hash}"}
+
+
+def _text(view: State, document: Document | None, path: str) -> str | None:
+    """What a request read at `path`: of the open document the buffer."""
+    found = document if document is not None and document.path == path else view.documents.get(path)
+    return None if found is None else found.text
+
+
+def _places(
+    request: AssembleRequest, document: Document | None
+) -> tuple[int, tuple[int, int] | None, list[ContextWarning]]:
+    """Cursor and selection in code points, and what had to be clamped. A selection of nothing is none.
+
+    A live text is what the offsets are about, so that one outside it is wrong; a saved one may be behind the editor.
+    """
+    text = "" if document is None else document.text
+    clamps: list[ContextWarning] = []
+
+    def place(name: str, position: int) -> int:
+        if document is None and position:
+            raise CursorOutOfRange(f"{name} {position} needs a document, and the request names none")
+        if request.text is not None:
+            return code_points(text, position, request.position_encoding, name=name)
+        found = clamped(text, position, request.position_encoding, name=name)
+        if found is not None:
+            return found
+        end = units(text, len(text), request.position_encoding)
+        clamps.append(CONTEXT_CURSOR_CLAMPED(what=name, position=position, document=request.document, end=end))
+        return len(text)
+
+    selection: tuple[int, int] | None = None
+    if request.selection is not None:
+        start, end = (place("selection", one) for one in request.selection)
+        selection = (start, end)
+    if request.cursor is not None:
+        cursor = place("cursor", request.cursor)
+    else:
+        cursor = len(text) if selection is None else selection[1]
+    return cursor, None if selection is None or selection[0] == selection[1] else selection, clamps
 
 
 def _known(document: Document, cursor: int, as_of: int | None) -> tuple[str, str]:

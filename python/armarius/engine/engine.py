@@ -157,6 +157,7 @@ class ContextEngine:
     """What `assemble` would send, layer by layer; never the prompt."""
     aassemble = awaitable(assemble)
     ainspect = awaitable(inspect)
+    locate = verb_of("_parts.prompts", Prompts.locate)
     budget_profile = verb_of("_parts.prompts", Prompts.budget_profile)
     update_budget_profile = verb_of("_parts.prompts", Prompts.update_budget_profile)
 

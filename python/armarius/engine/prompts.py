@@ -7,9 +7,11 @@ from armarius.assembly.assembler import Assembler, Task
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget, ProfileStore
 from armarius.assembly.report.inspection import inspection
 from armarius.assembly.report.pack import Pack
+from armarius.assembly.report.places import Place, Region, located
 from armarius.assembly.request import Resolver, read_request
 from armarius.assembly.singleflight import SingleFlight
 from armarius.bounds import OPEN, Chapters, Kind
+from armarius.buffer import cleaned
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
 from armarius.engine.rewords import Rewords
 from armarius.project import Project
@@ -68,6 +70,9 @@ class Prompts:
         kinds: Kind | Sequence[Kind] = (),
         as_of: int | None = None,
         also: Sequence[str] = (),
+        text: str | None = None,
+        selection: tuple[int, int] | None = None,
+        marks: bool = True,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
@@ -77,7 +82,8 @@ class Prompts:
         Args:
             query: The user's words; or a request object in place of all but the last two keywords.
             document: Project-relative path of the current document.
-            cursor: Offset into it, in units of `position_encoding`; None is its end.
+            cursor: Offset into it, in units of `position_encoding`; None is its end. Past the end of what is saved it
+                is the end, with CONTEXT_CURSOR_CLAMPED.
             additional_input: The text around the cursor, or the selection.
             skill: The host's name for the task; part of the identity of the stable prefix.
             project_id: Must be the engine's, where one is configured.
@@ -96,6 +102,13 @@ class Prompts:
                 query names, nor what of the open document is later. Over the current chapter.
             also: The query in other words, as the book would put it, at most 8 of at most 400 characters: looked up
                 beside it, never shown.
+            text: The document as the editor holds it, saved or not: window, mentions, chapter number and passages of
+                this document come from it, and the index is not touched. With an unknown path it is a new document.
+                None is as saved.
+            selection: What is selected in it, first and last offset in either order, in units of `position_encoding`:
+                in the prompt whole, before anything else around the cursor. Without a cursor, that is its end.
+            marks: Whether the window shows the stated cursor as `<cursor/>`, what is selected in
+                `<selection>…</selection>`.
             previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
                 place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
@@ -103,8 +116,8 @@ class Prompts:
 
         Raises:
             UnknownDocument: No such document.
-            CursorOutOfRange: The cursor lies outside it or inside a character.
-            BudgetError: The budget is not positive, or too small for what must be in.
+            CursorOutOfRange: Cursor or selection are negative, inside a character, or outside `text`.
+            BudgetError: The budget is not positive, or too small for what must be in, the selection included.
             ScopeViolation: The request or `previous` belongs to another project.
             Backpressure: Too many assemblies at once.
             ContractError: Anything else that is wrong with the request.
@@ -133,6 +146,9 @@ class Prompts:
         kinds: Kind | Sequence[Kind] = (),
         as_of: int | None = None,
         also: Sequence[str] = (),
+        text: str | None = None,
+        selection: tuple[int, int] | None = None,
+        marks: bool = True,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
@@ -150,6 +166,37 @@ class Prompts:
             request = request.assembly()
         pack = self._assembled("inspect", request, previous, layers, reword)
         return inspection(pack, debug_mode=debug_mode, requested_by=requested_by)
+
+    def locate(self, quote: str, *, document: str = "", text: str | None = None) -> tuple[Place, ...]:
+        """Where words stand that somebody quotes: in the open document, or its buffer, and then in every other one.
+
+        Args:
+            quote: Some words.
+            document: Project-relative path of the current document.
+            text: That document as the editor holds it; None is as saved.
+
+        Returns:
+            Every place where they stand word for word; if nowhere, every place where they stand with other width, case,
+            white space, quotation marks or dashes. Those of the open document first, then by path and offset; their
+            `source` is their document's path.
+
+        Raises:
+            UnknownDocument: No such document.
+            ContractError: A quote of nothing.
+
+        Cost: one search of the project.
+        """
+        view = self._project.view()
+        opened = None
+        if text is not None:
+            opened, _ = view.live(document, cleaned(text))
+        elif document:
+            opened = view.document(document)
+        documents = dict(view.documents) if opened is None else {opened.path: opened, **view.documents}
+        if opened is not None:
+            documents[opened.path] = opened
+        regions = (Region(path, path, 0, len(one.text)) for path, one in documents.items())
+        return located(quote, regions, lambda path: documents[path].text)
 
     def budget_profile(self) -> BudgetProfile:
         """How this project divides its prompts, with the version an update must name."""

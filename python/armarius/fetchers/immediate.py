@@ -1,8 +1,10 @@
 """The immediate layer: the text around the cursor, and the selection where it is not part of it."""
 
 import unicodedata
+from dataclasses import replace
 
 from armarius.headings import heading
+from armarius.marks import marks_of
 from armarius.records import (
     Candidate,
     Evidence,
@@ -26,9 +28,10 @@ _SLACK = 1_024
 class ImmediateFetcher:
     """The window around the cursor as `editor:cursor-window`; the budget keeps what is nearest the cursor.
 
-    The text stays the author's, byte for byte: the cursor is not marked in it, its place is the candidate's `anchor`
-    and the evidence's span. Without a document, the additional input is the window; with one, an additional input that
-    the window does not contain stands beside it as `editor:selection`.
+    The text stays the author's, byte for byte, but for the marks of cursor and selection (`armarius.marks`); the place
+    of the cursor is the candidate's `anchor`, what is selected its `core`, which is in the prompt whole or there is
+    none. Without a document, the additional input is the window; with one, an additional input that the window does not
+    contain stands beside it as `editor:selection`.
 
     Args:
         before: Code points before the cursor at most.
@@ -57,10 +60,8 @@ class ImmediateFetcher:
                 return Fetched(omitted=omitted)
             evidence = Evidence("cursor", "additional input")
             return Fetched((self._candidate(request, WINDOW_SOURCE, given, len(given), evidence),), omitted)
-        start, end = self._span(request.text, request.cursor)
-        content = request.text[start:end]
-        evidence = Evidence("cursor", f"cursor at {request.cursor}", request.document, (start, end))
-        candidates = [self._candidate(request, WINDOW_SOURCE, content, request.cursor - start, evidence)]
+        content, window = self._window(request)
+        candidates = [window]
         if given.strip() and given.strip() in content:
             omitted.append(Omission(SELECTION_SOURCE, "immediate", SELECTION_SOURCE, "duplicate", WINDOW_SOURCE))
         elif given.strip():
@@ -68,17 +69,35 @@ class ImmediateFetcher:
             candidates.append(self._candidate(request, SELECTION_SOURCE, given, len(given), evidence))
         return Fetched(tuple(candidates), tuple(omitted))
 
-    def _span(self, text: str, cursor: int) -> tuple[int, int]:
-        cursor = min(max(cursor, 0), len(text))
-        start = max(0, cursor - self._before)
+    def _window(self, request: FetchRequest) -> tuple[str, Candidate]:
+        """The text around the cursor, or around what is selected, and the candidate of it."""
+        text, cursor, selection = request.text, request.cursor, request.selection
+        start, end = self._span(text, *(selection or (cursor, cursor)))
+        evidence = [Evidence("cursor", f"cursor at {cursor}", request.document, (start, end))]
+        core = None
+        if selection is not None:
+            core = (selection[0] - start, selection[1] - start)
+            evidence.append(Evidence("cursor", "the selection", request.document, selection))
+        candidate = self._candidate(request, WINDOW_SOURCE, text[start:end], cursor - start, evidence[0])
+        here = cursor - start if request.marks_cursor and start <= cursor <= end else None
+        marks = marks_of(here, core if request.marks else None)
+        if marks or core:
+            candidate = replace(candidate, core=core, marks=marks, evidence=tuple(evidence))
+        return candidate.content, candidate
+
+    def _span(self, text: str, first: int, last: int) -> tuple[int, int]:
+        first, last = min(max(first, 0), len(text)), min(max(last, 0), len(text))
+        start = max(0, first - self._before)
         if start:
-            start = min(cursor, -(-start // _STEP) * _STEP)
-            line = text.find("\n", start, min(cursor, start + _STEP))
+            start = min(first, -(-start // _STEP) * _STEP)
+            line = text.find("\n", start, min(first, start + _STEP))
             start = line + 1 if line >= 0 else _whole(text, start)
-        end = min(len(text), cursor + self._after)
+        elif first and text.startswith("\ufeff"):  # a byte order mark is no text
+            start = 1
+        end = min(len(text), last + self._after)
         if end < len(text):
-            line = text.rfind("\n", max(cursor, end - _SLACK), end)
-            end = line if line > cursor else max(cursor, _whole(text, end))
+            line = text.rfind("\n", max(last, end - _SLACK), end)
+            end = line if line > last else max(last, _whole(text, end))
         return start, end
 
     def _candidate(

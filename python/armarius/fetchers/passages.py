@@ -2,9 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from armarius.codex.cards import short_card
 from armarius.codex.visible import Visible
+from armarius.documents.document import Document
+from armarius.documents.live import LiveTexts
 from armarius.errors import ContextWarning
 from armarius.fetchers.entities import card_of
 from armarius.fetchers.relations import relations_asked, relations_confirmed
@@ -23,11 +26,13 @@ from armarius.retrieval.contradictions.statements import Statement, statements
 from armarius.retrieval.contradictions.values import ATTRIBUTES
 from armarius.retrieval.corpus.bounded import bounded
 from armarius.retrieval.corpus.corpus import Corpus
+from armarius.retrieval.corpus.live import with_live
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.offer import PassageOffer
 from armarius.retrieval.ranking import Ranked
 from armarius.retrieval.rerank import Reranking
 from armarius.retrieval.retrieve import Sources, ask_graph, find
+from armarius.retrieval.signals import vectors
 from armarius.retrieval.trace import Found
 from armarius.warnings_table import INDEX_NOT_READY
 
@@ -55,14 +60,23 @@ class PassageFetcher:
         corpus: Of the view that the request sees.
         sources: Where else to look.
         reranking: Whose order the first paragraphs stand in, when there is a reranker.
+        lives: Reads the open document where an editor is ahead of the project; without it, only as saved.
     """
 
     name = "passages"
     layer: LayerName = "retrieved"
     inline = True
 
-    def __init__(self, corpus: Corpus, sources: Sources | None = None, *, reranking: Reranking | None = None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        sources: Sources | None = None,
+        *,
+        reranking: Reranking | None = None,
+        lives: LiveTexts | None = None,
+    ) -> None:
         self._corpus = corpus
+        self._lives = lives
         self._sources = Sources() if sources is None else sources
         self._reranking = reranking
 
@@ -78,8 +92,14 @@ class PassageFetcher:
             return Fetched(warnings=(INDEX_NOT_READY(),))
         bounds = request.bounds
         known = ask_graph(self._corpus, query, chapter=request.chapter, bounds=bounds, graph=self._sources.graph)
+        live = self._live(request)
+        documents, sources = self._corpus.documents, self._sources
+        if live is not None:
+            if sources.vectors is not None:
+                sources = replace(sources, vectors=vectors.with_live(sources.vectors, documents.get(live.path), live))
+            documents = {**documents, live.path: live}
         with self._corpus.tables() as whole:
-            tables = bounded(whole, bounds)
+            tables = bounded(whole if live is None else with_live(whole, live), bounds)
             found = find(
                 tables,
                 query,
@@ -87,14 +107,14 @@ class PassageFetcher:
                 chapter=request.chapter,
                 also=request.also,
                 known=known,
-                sources=self._sources,
+                sources=sources,
                 explained=0,
             )
             asked = found.answer.understanding
             rivals = [_statement(one, request) for one in _disputed(tables, found, request.moment)]
             cards = [*_cards(tables, found, request), *_present(tables, found, request)]
             related = relations_asked(tables, found, request)
-        documents = Visible(self._corpus.documents, bounds) if bounds else self._corpus.documents
+        documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
         offer: Offer = PassageOffer(found.ranked, documents, asked, request.chapter, open_document, bounds)
         warnings: Sequence[ContextWarning] = found.answer.warnings
@@ -103,6 +123,12 @@ class PassageFetcher:
             warnings = [*warnings, *troubles]
         omitted = [*found.answer.omitted, *related.omitted, *_unknown(found.ranked)]
         return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer)
+
+    def _live(self, request: FetchRequest) -> Document | None:
+        """The open document where it is ahead of the project and has a name."""
+        if not request.live or not request.document or self._lives is None:
+            return None
+        return self._lives.read(request.document, request.text)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
         """The ids of those `candidates` whose card or relation reads the same.

@@ -36,6 +36,8 @@ class ContextState(TypedDict, total=False):
     messages: Annotated[list[AnyMessage], add_messages]
     document: str
     cursor: int
+    text: str
+    selection: tuple[int, int]
     chapters: int | tuple[int | None, int | None]
     kinds: Kind | list[Kind]
     as_of: int
@@ -67,10 +69,9 @@ def _arguments(state: Mapping[str, Any]) -> tuple["ContextEngine", dict[str, Any
             "invoke(..., context=ArmariusContext(engine))"
         )
     arguments: dict[str, Any] = {"query": newest_question(state.get("messages", ()))}
-    for key in ("document", "cursor"):
-        if state.get(key):
-            arguments[key] = state[key]
-    for key in ("chapters", "kinds", "as_of", "also"):
+    if state.get("document"):
+        arguments["document"] = state["document"]
+    for key in ("cursor", "text", "selection", "chapters", "kinds", "as_of", "also"):
         if state.get(key) is not None:
             arguments[key] = state[key]
     if context.reword is not None:

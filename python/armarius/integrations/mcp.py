@@ -34,7 +34,17 @@ _R = TypeVar("_R")
 
 Query = Annotated[str, Field(description="The user's words, in any language.", max_length=20_000)]
 DocumentPath = Annotated[str, Field(description='Project-relative path of the current document, or "".')]
-Cursor = Annotated[int, Field(description="Offset into that document in code points.", ge=0)]
+Cursor = Annotated[
+    StrictInt | None, Field(description="Offset into that document in code points; null is its end.", ge=0)
+]
+Buffer = Annotated[
+    str | None,
+    Field(description="The document as the editor holds it, saved or not; null is as saved.", max_length=2_000_000),
+]
+Selection = Annotated[
+    list[Annotated[StrictInt, Field(ge=0)]] | None,
+    Field(description="What is selected in it: [first, last] offset in code points.", min_length=2, max_length=2),
+]
 Budget = Annotated[int | None, Field(description="Tokens for the whole prompt; null for the default.", ge=1)]
 Chapters = Annotated[
     StrictInt | Annotated[list[StrictInt | None], Field(min_length=2, max_length=2)] | None,
@@ -60,6 +70,7 @@ Also = Annotated[
 Limit = Annotated[int, Field(description="At most this many results.", ge=1, le=100)]
 
 _EXCERPT = 2_000
+_PLACES = 100
 _INVALID_PARAMS = -32602
 # A client shakes hands at once, while the index is built; what it asks first waits so long for it.
 _PATIENCE_S = 20.0
@@ -102,7 +113,9 @@ def build_server(engine: "ContextEngine") -> MCPServer:
     def assemble_context(
         query: Query,
         document: DocumentPath = "",
-        cursor: Cursor = 0,
+        cursor: Cursor = None,
+        text: Buffer = None,
+        selection: Selection = None,
         budget: Budget = None,
         model: Annotated[str | None, Field(description="Decides the tokenizer; null for the default.")] = None,
         also: Also = None,
@@ -119,6 +132,8 @@ def build_server(engine: "ContextEngine") -> MCPServer:
             query=query,
             document=document,
             cursor=cursor,
+            text=text,
+            selection=None if selection is None else (selection[0], selection[1]),
             budget=budget,
             model=model,
             also=also or (),
@@ -133,7 +148,9 @@ def build_server(engine: "ContextEngine") -> MCPServer:
     def inspect_context(
         query: Query,
         document: DocumentPath = "",
-        cursor: Cursor = 0,
+        cursor: Cursor = None,
+        text: Buffer = None,
+        selection: Selection = None,
         budget: Budget = None,
         model: str | None = None,
         also: Also = None,
@@ -146,6 +163,8 @@ def build_server(engine: "ContextEngine") -> MCPServer:
             query=query,
             document=document,
             cursor=cursor,
+            text=text,
+            selection=None if selection is None else (selection[0], selection[1]),
             budget=budget,
             model=model,
             also=also or (),
@@ -196,6 +215,19 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         warnings = [str(warning) for warning in answer.warnings]
         omitted = [handed(wire(gone)) for gone in answer.omitted]
         return {"results": results, "outcome": answer.outcome, "warnings": warnings, "omitted": omitted}
+
+    @server.tool()
+    @tool
+    def locate(
+        quote: Annotated[str, Field(description="Words that stand in the project.", min_length=1, max_length=4_000)],
+        document: DocumentPath = "",
+        text: Buffer = None,
+    ) -> dict[str, Any]:
+        """Find where quoted words stand, in the open document first: path and span in code points, half-open.
+
+        Word for word if they stand anywhere so; else with other width, case, white space, quotation marks or dashes.
+        """
+        return {"places": [wire(place) for place in engine.locate(quote, document=document, text=text)[:_PLACES]]}
 
     @server.tool()
     @tool

@@ -11,6 +11,7 @@ constraints:delete        {id} -> {id}
 entities:detect           {text} -> {items}
 documents:search          {query, limit?, chapters?, kinds?, asOf?, also?} -> {items}
 documents:retrieve        {query, limit?, documentId?, chapters?, kinds?, asOf?, also?} -> {items, outcome, warnings}
+documents:locate          {quote, documentId?, text?, positionEncoding?} -> {items}
 index:status              {} -> status
 
 `documents:retrieve` with chapters, kinds or asOf says what was left out too, as `omitted`. Every method takes a
@@ -18,11 +19,13 @@ index:status              {} -> status
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from armarius.assembly.fit.profile import BudgetProfile
+from armarius.assembly.report.places import Place
 from armarius.bounds import read_chapter, read_chapters, read_kinds
+from armarius.buffer import cleaned, units
 from armarius.camel import camel
 from armarius.contract import AssembleRequest, InspectRequest, python_name
 from armarius.errors import BudgetError, ContractError, UnknownId
@@ -88,6 +91,22 @@ def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
         found = {"items": [wire(hit) for hit in answer], "outcome": answer.outcome, "warnings": warnings}
         return {**found, "omitted": [wire(gone) for gone in answer.omitted]} if bounded else found
 
+    def locate(params: Params) -> dict[str, Any]:
+        optional = {"documentId": "", "text": "", "positionEncoding": "code-point"}
+        quote, document, text, encoding = _take(params, {"quote": str}, **optional)
+        live = cleaned(text) if params.get("text") is not None else None
+        found = engine.locate(quote, document=document, text=live)
+        texts: dict[str, str] = {} if live is None else {document: live}
+
+        def place(one: Place) -> dict[str, Any]:
+            if encoding != "code-point" and one.path not in texts:
+                texts[one.path] = engine.document(one.path).text
+            whole = texts.get(one.path, "")
+            return wire(replace(one, span=(units(whole, one.span[0], encoding), units(whole, one.span[1], encoding))))
+
+        units("", 0, encoding)
+        return {"items": [place(one) for one in found]}
+
     own: dict[str, Callable[[Params], Any]] = {
         "context:budget:get": lambda _: engine.budget_profile().to_wire(),
         "context:budget:update": update_budget,
@@ -96,6 +115,7 @@ def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
         "constraints:update": update,
         "constraints:delete": delete,
         "entities:detect": detect,
+        "documents:locate": locate,
         "documents:search": search,
         "documents:retrieve": retrieve,
         "index:status": lambda _: _status(engine),

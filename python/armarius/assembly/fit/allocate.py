@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from armarius._core import BudgetItem, allocate
 from armarius.assembly.fit.cached_counter import CachedCounter
-from armarius.assembly.fit.place import OMITTED
+from armarius.assembly.fit.place import FULL, OMITTED
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.assembly.fit.sizes import Size
 from armarius.assembly.render import closing_piece, heading_piece, opening_piece
@@ -78,18 +78,22 @@ class Allocator:
     ) -> tuple[list[int], dict[LayerName, int], dict[LayerName, int]]:
         """Decisions, tokens granted and tokens used per layer; what is `fixed` is pinned at its tokens."""
         rows, competing = [], []
+        cores: dict[int, int] = {}  # row of what is around a core, by index of the candidate; its own row is the core
         for index, (candidate, size) in enumerate(zip(self._candidates, measured, strict=True)):
             if self.bars(candidate):
                 continue
             competing.append(index)
             settled = index in fixed
+            core = 0 if settled else size.core
+            if core and core < size.tokens:
+                cores[index] = core
             rows.append(
                 BudgetItem(  # in the order of its fields: their names would cost half a microsecond each time
                     LAYERS.index(candidate.layer),
-                    fixed[index] if settled else size.tokens,
-                    None if settled else size.short,
+                    fixed[index] if settled else core or size.tokens,
+                    None if settled or core else size.short,
                     settled or candidate.pinned,
-                    not settled and candidate.keep is not None,
+                    not settled and not core and candidate.keep is not None,
                     self._groups.get((candidate.layer, candidate.group)),
                     self._bundles.get((candidate.layer, candidate.together)),
                     candidate.score,
@@ -97,9 +101,21 @@ class Allocator:
                     candidate.id,
                 )
             )
+        rows += [self._around(index, measured[index].tokens - core) for index, core in cores.items()]
         layers = self._profile.rows(available, self._overheads)
         found = allocate(max(target, 0), layers, self._headings, rows)
         decisions = [OMITTED] * len(self._candidates)
-        for index, decision in zip(competing, found.decisions, strict=True):
+        for index, decision in zip(competing, found.decisions[: len(competing)], strict=True):
             decisions[index] = decision
+        for (index, core), decision in zip(cores.items(), found.decisions[len(competing) :], strict=True):
+            if decisions[index] == FULL and decision != FULL:
+                decisions[index] = core + max(decision, 0)
         return decisions, dict(zip(LAYERS, found.granted, strict=True)), dict(zip(LAYERS, found.used, strict=True))
+
+    def _around(self, index: int, tokens: int) -> BudgetItem:
+        """What surrounds a core, as an item of its own: the core enters whole, this as far as there is room."""
+        one = self._candidates[index]
+        group = self._groups.get((one.layer, one.group))
+        return BudgetItem(
+            LAYERS.index(one.layer), tokens, None, one.pinned, True, group, None, one.score, one.source, one.id
+        )

@@ -154,7 +154,7 @@ class _Filling:
     def _shown(self) -> str:
         """What the immediate layer says already."""
         placed = self.fitted.rendered.placed
-        return "\n\n".join(item.text for item in placed if item.candidate.layer == "immediate")
+        return "\n\n".join(_unmarked(item) for item in placed if item.candidate.layer == "immediate")
 
     def place(self, rows: Sequence[Row]) -> list[Placed]:
         """The rows as they stand in the prompt, each under its heading unless it continues the one before."""
@@ -196,6 +196,12 @@ def _serves(rows: Mapping[str, Row], fresh: Mapping[str, Row]) -> bool:
     worth, enough = (sum(row.score for row in some.values() if not row.asked) for some in (rows, fresh))
     asked = {source for source, row in fresh.items() if row.asked}
     return asked <= rows.keys() and 100 * worth >= _KEPT_PERCENT * enough
+
+
+def _unmarked(item: Placed) -> str:
+    if not item.candidate.marks:
+        return item.text
+    return item.candidate.content[slice(*item.part)] if item.part else item.candidate.content
 
 
 class _Taken:

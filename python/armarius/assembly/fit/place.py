@@ -8,6 +8,7 @@ from armarius.assembly.fit.prefix import window
 from armarius.assembly.fit.sizes import Size
 from armarius.assembly.fit.window import cut
 from armarius.assembly.render import SEPARATOR, Placed
+from armarius.marks import marked, trimmed
 from armarius.records import Candidate
 
 __all__ = ["FULL", "OMITTED", "SHORT", "Previous", "place"]
@@ -48,14 +49,15 @@ def place(
     placed, moved = [], False
     for candidate, size, decision in zip(candidates, sizes, decisions, strict=True):
         if decision == FULL:
-            placed.append(Placed(candidate, candidate.content))
+            placed.append(Placed(candidate, marked(candidate.content, candidate.marks)))
         elif decision == SHORT and candidate.short is not None:
             placed.append(Placed(candidate, candidate.short, "short"))
         elif decision >= 0:
             before = _started(candidate, windows)
             start, end = _cut(candidate, size, decision, before, measured)
             if start < end:
-                placed.append(Placed(candidate, candidate.content[start:end], "truncated", (start, end)))
+                text = marked(candidate.content, candidate.marks, start, end)
+                placed.append(Placed(candidate, text, "truncated", (start, end)))
                 moved |= before is not None and before != start
     return placed, moved
 
@@ -72,20 +74,32 @@ def _started(candidate: Candidate, windows: Mapping[str, tuple[int, str]]) -> in
 
 
 def _cut(candidate: Candidate, size: Size, tokens: int, before: int | None, measured: CachedCounter) -> tuple[int, int]:
-    allowed = tokens - measured.count(SEPARATOR)
+    """Which code points of a content fit into `tokens`; (0, 0) for none. A core is always among them."""
+    marks = tuple((offset - size.base, mark) for offset, mark in candidate.marks)
+    allowed = tokens - measured.count(SEPARATOR) - sum(measured.counts([mark for _, mark in marks]))
     for _ in range(4):
         if candidate.keep == "around":
-            local = None if before is None else before - size.base
-            start, end = window(size.text, candidate.anchor - size.base, allowed, measured, local)
+            start, end = _around(candidate, size, allowed, None if before is None else before - size.base, measured)
         else:
             start, end = cut(size.text, allowed, keep=candidate.keep or "head", counter=measured.counter)
-        piece = size.text[start:end]
-        start += len(piece) - len(piece.lstrip())
-        end -= len(piece) - len(piece.rstrip())
+        start, end = trimmed(size.text, marks, start, end)
         if start >= end:
-            return 0, 0
-        over = measured.count_uncached(size.text[start:end] + SEPARATOR) - tokens
+            break
+        over = measured.count_uncached(marked(size.text, marks, start, end) + SEPARATOR) - tokens
         if over <= 0:
             return start + size.base, end + size.base
         allowed -= over
-    return 0, 0
+    return (0, 0) if candidate.core is None else candidate.core
+
+
+def _around(
+    candidate: Candidate, size: Size, allowed: int, before: int | None, measured: CachedCounter
+) -> tuple[int, int]:
+    """The window around the cursor, or around the core: it counts as one place, and what is around it is cut."""
+    if candidate.core is None:
+        return window(size.text, candidate.anchor - size.base, allowed, measured, before)
+    first, last = (end - size.base for end in candidate.core)
+    rest = size.text[:first] + size.text[last:]
+    room = allowed - measured.count(size.text[first:last])
+    start, end = window(rest, first, room, measured, before if before is None or before <= first else None)
+    return min(start, first), max(end, first) + last - first

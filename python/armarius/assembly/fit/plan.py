@@ -180,6 +180,7 @@ class Plan:
         if at is None or most is None or measured[at].tokens <= most:
             return self._allocator.allocate(target, available, measured, fixed)
         capped = list(measured)
+        most = max(most, measured[at].core)
         capped[at] = replace(measured[at], tokens=most)
         decisions, granted, used = self._allocator.allocate(target, available, capped, fixed)
         if decisions[at] == FULL:
@@ -210,7 +211,7 @@ class Plan:
                 low = middle
             else:
                 high = middle
-        names = ", ".join(candidate.source for candidate in absent[:3])
+        names = ", ".join("the selection" if c.core else c.source for c in absent[:3])
         raise BudgetError(
             f"a budget of {available} tokens is below the minimum of {high} for this request: {names} would be missing"
         )

@@ -10,7 +10,9 @@ from armarius.assembly.fit.profile import BudgetProfile
 from armarius.assembly.render import SEPARATOR
 from armarius.assembly.report.items import PackItem, score_of
 from armarius.assembly.report.pack import Pack
-from armarius.contract import AssembleRequest, AssembleResult, LayerResult, LayerResults
+from armarius.assembly.report.places import Texts, shown
+from armarius.buffer import PositionEncoding, units
+from armarius.contract import AssembleRequest, AssembleResult, LayerResult, LayerResults, ShownPlace
 from armarius.errors import ContextWarning
 from armarius.records import LAYERS, LayerName
 from armarius.warnings_table import (
@@ -23,6 +25,10 @@ from armarius.warnings_table import (
 __all__ = ["account"]
 
 
+def _no_text(_path: str) -> None:
+    return None
+
+
 def account(
     request: AssembleRequest,
     plan: Plan,
@@ -32,6 +38,8 @@ def account(
     extra: Sequence[ContextWarning],
     unchanged: bool,
     again: Callable[[int], Pack],
+    texts: Texts = _no_text,
+    encoding: PositionEncoding = "code-point",
 ) -> Pack:
     """The pack of a fitted prompt.
 
@@ -43,12 +51,14 @@ def account(
         extra: Warnings of the request as a whole.
         unchanged: Whether the stable prefix is that of the request before.
         again: The same under another budget.
+        texts: What the items were read from.
+        encoding: Of the positions that travel.
 
     Cost: linear in what went in; nothing is counted but the layers. What stayed out is listed when it is asked for.
     """
     available = available_tokens(request, plan.profile)
     contents = fitted.rendered.contents
-    items = _items(plan, fitted)
+    items = _items(plan, fitted, texts)
     tokens = {layer: plan.measured.count_uncached(contents[layer]) if contents[layer] else 0 for layer in LAYERS}
     said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
     for layer, warning in plan.admitted.warnings:
@@ -87,6 +97,7 @@ def account(
         warnings=tuple(dict.fromkeys(everything)),
         capacity_percent=round(100 * fitted.token_count / available, 1),
         layers=LayerResults(**layers),
+        shown=_shown(items, texts, encoding) if request.text is not None or request.selection is not None else None,
     )
 
     return Pack(
@@ -102,6 +113,16 @@ def account(
         _plan=plan,
         _fitted=fitted,
         _again=again,
+        _texts=texts,
+    )
+
+
+def _shown(items: Sequence[PackItem], texts: Texts, encoding: PositionEncoding) -> tuple[ShownPlace, ...]:
+    """Where what is shown stands, in the units of the request."""
+    places = ((item.source, item.shows, texts(item.shows[0]) or "") for item in items if item.shows is not None)
+    return tuple(
+        ShownPlace(source=source, document=path, span=(units(text, start, encoding), units(text, end, encoding)))
+        for source, (path, start, end), text in places
     )
 
 
@@ -116,7 +137,7 @@ def _capacity(profile: BudgetProfile, fitted: FittedPrompt, available: int, trim
     return [str(warning) for warning in said]
 
 
-def _items(plan: Plan, fitted: FittedPrompt) -> tuple[PackItem, ...]:
+def _items(plan: Plan, fitted: FittedPrompt, texts: Texts) -> tuple[PackItem, ...]:
     """The items of a fitted prompt, in prompt order."""
     rendered = fitted.rendered
     tokens = plan.measured.counts([item.text + SEPARATOR for item in rendered.placed])
@@ -133,6 +154,7 @@ def _items(plan: Plan, fitted: FittedPrompt) -> tuple[PackItem, ...]:
             part=item.part,
             group=item.candidate.group,
             documents=item.candidate.documents,
+            shows=shown(item, texts, plan.admitted.groups),
         )
         for item, span, cost in zip(rendered.placed, rendered.spans, tokens, strict=True)
     )

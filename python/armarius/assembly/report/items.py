@@ -29,6 +29,8 @@ class PackItem:
         form: `full`, `short`, or `truncated`.
         span: Where its text stands in the prompt, code points, half-open.
         part: Which code points of its content were kept when truncated.
+        shows: Path and code points of the document or buffer that it shows word for word; None for what is no stretch
+            of a document, such as a card.
     """
 
     id: str
@@ -42,6 +44,7 @@ class PackItem:
     part: tuple[int, int] | None = None
     group: str = ""
     documents: tuple[str, ...] = ()
+    shows: tuple[str, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from armarius.assembly.report.continuation import Continuation
 from armarius.assembly.report.diff import difference
 from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission
 from armarius.assembly.report.omissions import PASSAGE, omissions, unused
+from armarius.assembly.report.places import Place, Region, Texts, located
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
 from armarius.errors import UnknownId
 from armarius.records import Candidate, LayerName
@@ -52,6 +53,7 @@ class Pack:
     _plan: Plan = field(repr=False, compare=False)
     _fitted: FittedPrompt = field(repr=False, compare=False)
     _again: Callable[[int], "Pack"] = field(repr=False, compare=False)
+    _texts: Texts = field(repr=False, compare=False)
 
     @property
     def prompt(self) -> str:
@@ -150,6 +152,32 @@ class Pack:
             raise UnknownId(f"nothing with the id or source {wanted!r} was considered{suggestion(close)}", close)
         return Explanation(wanted, bool(items), items, omitted)
 
+    def locate(self, quote: str, /) -> tuple[Place, ...]:
+        """Where words stand that a model quotes from this prompt: path and span in document or buffer.
+
+        Word for word if they stand anywhere so; else with other width, case, white space, quotation marks or dashes,
+        and without the marks of cursor and selection. What the prompt shows is looked into first; if it is not there,
+        the documents that its cards are made of.
+
+        Args:
+            quote: Some words.
+
+        Returns:
+            Every place, in the order of the prompt, then of the text; none when nobody said that.
+
+        Raises:
+            ContractError: A quote of nothing.
+
+        Cost: one search of what is shown.
+        """
+        regions = [Region(item.source, *item.shows) for item in self.items if item.shows is not None]
+        found = located(quote, regions, self._texts)
+        if found:
+            return found
+        behind = dict.fromkeys(path for item in self.items if item.shows is None for path in item.documents)
+        wholes = [Region("", path, 0, len(text)) for path in behind if (text := self._texts(path)) is not None]
+        return located(quote, wholes, self._texts)
+
     def what_if(self, *, budget: int) -> "Pack":
         """The same candidates under another budget. Fetches nothing, remembers nothing."""
         return self._again(budget)
@@ -210,9 +238,9 @@ class Pack:
     def as_previous(self) -> Previous:
         """What of this prompt decides how the next is laid out; a request's `previous` takes the pack itself."""
         windows = {
-            item.id: (item.part[0], self.prompt[item.span[0] : item.span[0] + 48])
-            for item in self.items
-            if item.part is not None and item.layer == "immediate"
+            item.candidate.id: (item.part[0], item.candidate.content[item.part[0] : item.part[1]][:48])
+            for item in self._fitted.rendered.placed
+            if item.part is not None and item.candidate.layer == "immediate"
         }
         demand = self._fitted.demand
         demanded = [

@@ -2,6 +2,7 @@
 
 corpus.py (a moment; whoever asks takes a turn)   tables.py text.py names.py (texts, sections, outline, who is named)
 paragraphs.py (the core's corpus, a part per document)   bounded.py (the same within the bounds of a request)
+live.py (the same with the open document as an editor holds it)
 
 What must hold: a document is worked out once (`armarius.corpus`); tables made step by step equal tables made anew.
 """

@@ -54,6 +54,12 @@ class Paragraphs:
         self._changed.pop(path, None)
         self._removed.add(path)
 
+    def fork(self) -> "Paragraphs":
+        """The same, to be changed by itself."""
+        other = Paragraphs()
+        other._corpus = self.corpus
+        return other
+
     @property
     def corpus(self) -> Corpus:
         """The corpus of this moment. Cost: a few milliseconds after a change."""

@@ -25,14 +25,16 @@ from armarius.retrieval.corpus.paragraphs import Paragraphs
 from armarius.retrieval.corpus.text import Text
 from armarius.text.matcher import EntityMatcher
 
-__all__ = ["CorpusTables"]
+__all__ = ["CorpusTables", "File"]
 
 _LAST = 1 << 30  # after every chapter
 _FEW = 20  # documents whose rows are read one by one
 
 
 @dataclass(slots=True)
-class _File:
+class File:
+    """A document as it was taken in, and the keys of its texts and sections."""
+
     document: Document
     names: DocumentNames
     keys: list[int] = field(default_factory=list)
@@ -71,7 +73,7 @@ class CorpusTables:
         self.memo: dict[tuple[str, str, int | None], Any] = {}
         self.sections_memo: dict[Any, Any] = {}
         self._kept: KeptParts | None = None
-        self._files: dict[str, _File] = {}
+        self._files: dict[str, File] = {}
         self._places: dict[int, tuple[int, str, int]] = {}
         self._outline_stale = True
         self._by_chapter: dict[int, list[int]] | None = None
@@ -145,7 +147,7 @@ class CorpusTables:
         for document in documents:
             one = known.get(document.path) or worked[document.path]
             names = DocumentNames(one.names if isinstance(one, Kept) else one, partial(self._worked_out, document))
-            file = self._files[document.path] = _File(document, names)
+            file = self._files[document.path] = File(document, names)
             if document.kind == "setting":
                 self._add_sections(file)
             elif document.kind != "outline":
@@ -175,7 +177,7 @@ class CorpusTables:
         self._drop_texts(file)
         self._changed()
 
-    def _drop_texts(self, file: _File) -> None:
+    def _drop_texts(self, file: File) -> None:
         for key in file.keys:
             self._places.pop(key, None)
             self.texts.pop(key, None)
@@ -189,14 +191,14 @@ class CorpusTables:
         self._texts_by_label = self._sections_by_label = None
         self.memo.clear()
 
-    def _add_texts(self, file: _File, texts: Sequence[TextPart]) -> None:
+    def _add_texts(self, file: File, texts: Sequence[TextPart]) -> None:
         document = file.document
         for position, one in enumerate(texts):
             key, read = file.key(one.section), partial(file.names.of, position)
             title = one.section or document.title
             self.texts[key] = Text(key, document.path, one.section, title, one.number, one.start, one.end, read)
 
-    def _add_sections(self, file: _File) -> None:
+    def _add_sections(self, file: File) -> None:
         document = file.document
         owners: dict[str, list[str]] = {}
         for entity in self.codex.entities:
