@@ -5,7 +5,7 @@
 #    source ~/.local/share/bash_completion/armarius
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_armarius_subparsers=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel code-index subgraph trust)
+_shtab_armarius_subparsers=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio code-index subgraph trust)
 
 _shtab_armarius_assemble_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --position-encoding --json)
 _shtab_armarius_inspect_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --position-encoding --all --json --html)
@@ -26,6 +26,7 @@ _shtab_armarius_completion_option_strings=(-h --help)
 _shtab_armarius_evaluate_option_strings=(-h --help --budget --model --misses --json)
 _shtab_armarius_serve_option_strings=(-h --help)
 _shtab_armarius_channel_option_strings=(-h --help)
+_shtab_armarius_studio_option_strings=(-h --help --port --no-browser)
 _shtab_armarius_code_index_option_strings=(-h --help --cache --json)
 _shtab_armarius_subgraph_option_strings=(-h --help --depth --direction --kinds --source --cache --json)
 _shtab_armarius_trust_option_strings=(-h --help --revoke --list --json)
@@ -54,6 +55,7 @@ _shtab_armarius_evaluate_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_evaluate_pos_1_COMPGEN=_shtab_compgen_files
 _shtab_armarius_serve_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_channel_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_armarius_studio_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_code_index_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_armarius_code_index___cache_COMPGEN=_shtab_compgen_files
 _shtab_armarius_subgraph_pos_0_COMPGEN=_shtab_compgen_files
@@ -73,7 +75,7 @@ _shtab_armarius_export___as_choices=(sillytavern card-v2 card-v3 novelai risu ag
 _shtab_armarius_completion_pos_0_choices=(bash zsh fish)
 _shtab_armarius_subgraph___direction_choices=(callers callees both)
 _shtab_armarius_subgraph___source_choices=(auto scip ckb)
-_shtab_armarius_pos_0_choices=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel code-index subgraph trust)
+_shtab_armarius_pos_0_choices=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio code-index subgraph trust)
 
 _shtab_armarius_assemble__h_nargs=0
 _shtab_armarius_assemble___help_nargs=0
@@ -135,6 +137,9 @@ _shtab_armarius_serve__h_nargs=0
 _shtab_armarius_serve___help_nargs=0
 _shtab_armarius_channel__h_nargs=0
 _shtab_armarius_channel___help_nargs=0
+_shtab_armarius_studio__h_nargs=0
+_shtab_armarius_studio___help_nargs=0
+_shtab_armarius_studio___no_browser_nargs=0
 _shtab_armarius_code_index__h_nargs=0
 _shtab_armarius_code_index___help_nargs=0
 _shtab_armarius_code_index___json_nargs=0

@@ -50,8 +50,8 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --html --index-dir --input --into --kind --kinds --least --limit --model --out --position-encoding --profile --provider --query --reserve-output --reword --reword-timeout --skill --source --text --threads --write
+set -g _shtab_armarius_commands assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio code-index subgraph trust
+set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --html --index-dir --input --into --kind --kinds --least --limit --model --out --port --position-encoding --profile --provider --query --reserve-output --reword --reword-timeout --skill --source --text --threads --write
 
 complete -c armarius -e
 complete -c armarius -f
@@ -214,6 +214,11 @@ complete -c armarius -n '_shtab_armarius_using serve; and test $_shtab_armarius_
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a channel -d 'Newline-delimited json on standard input and output'
 complete -c armarius -n '_shtab_armarius_using channel' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using channel; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a studio -d 'Prints an address of this machine and opens it. Whoever has the address may read and change the project. Needs armarius[studio].'
+complete -c armarius -n '_shtab_armarius_using studio' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using studio' -l port -x -d 'the port (default: a free one)'
+complete -c armarius -n '_shtab_armarius_using studio' -l no-browser -d 'print the address only'
+complete -c armarius -n '_shtab_armarius_using studio; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a code-index -d 'Index a repository'"'"'s code with scip-python, scip-typescript'
 complete -c armarius -n '_shtab_armarius_using code-index' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using code-index' -l cache -xka "(__fish_complete_path (commandline -ct))" -d 'where the index goes (default: the user'"'"'s cache directory)'
