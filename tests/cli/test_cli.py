@@ -127,7 +127,7 @@ def test_detect_finds_nothing_and_says_so(capsys):
         (["assemble", "no/such/folder"], "no/such/folder"),
         (["assemble", NOVEL, "--document", "x.md"], "'x.md'"),
         (["assemble", NOVEL, "--document", "../../etc/passwd"], "passwd"),
-        (["assemble", NOVEL, "--document", "chapters/ch003.md", "--cursor", "99999"], "99999"),
+        (["assemble", NOVEL, "--document", "chapters/ch003.md", "--cursor=-7"], "-7"),
         (["assemble", NOVEL, "--document", "chapters/ch003.md", "--cursor", "-1"], "-1"),
         (["assemble", NOVEL, "--query", "x", "--budget", "3"], "3"),
         (["assemble", NOVEL, "--query", "x", "--budget", "-5"], "-5"),

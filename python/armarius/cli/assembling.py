@@ -71,7 +71,7 @@ def _place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", metavar="TEXT", help="the selection or the text around the cursor")
     parser.add_argument("--budget", type=int, metavar="TOKENS", help="for prompt and answer together")
     parser.add_argument("--reserve-output", type=int, metavar="TOKENS", help="kept free for the answer")
-    parser.add_argument("--model", help="decides how tokens are counted, such as deepseek-chat")
+    parser.add_argument("--model", metavar="MODEL", help="decides how tokens are counted, such as deepseek-chat")
     parser.add_argument("--provider", help="decides the rules of the prompt cache")
     parser.add_argument("--skill", help="the host's name for the task")
     add_bounds(parser)
