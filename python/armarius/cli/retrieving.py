@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -73,13 +74,14 @@ def _evidence(arguments: argparse.Namespace) -> int:
     if arguments.json:
         show_json(statements)
         return 0
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    names = [field.name for field in fields(statements[0])] if statements else []
-    for name in names:
-        table.add_column(name.replace("_", " "), overflow="fold")
-    for statement in statements:
-        table.add_row(*(Text(_shown(getattr(statement, name))) for name in names))
-    show(table if statements else Text("nothing is said"))
+    lines: list[RenderableType] = []
+    for one in statements:
+        place = f"{one.path}#{one.paragraph}" + (f" › {one.section}" if one.section else "")
+        lines += [Text(place, style="bold"), Padding(Text(one.text.strip()), (0, 0, 0, 2))]
+        if one.competes_with:
+            about = f" ({', '.join(one.attributes)})" if one.attributes else ""
+            lines.append(Padding(Text(f"says otherwise{about}: {', '.join(one.competes_with)}"), (0, 0, 0, 2)))
+    show(Group(*lines) if lines else Text("nothing is said"))
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -16,8 +17,8 @@ from armarius.hits import Hit
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-# Columns of a table that goes to a file or pipe, where nothing folds it.
-_WIDE = 160
+# Columns of what goes to a file or pipe: whoever reads it there has a terminal or a page.
+_PIPED = 80
 # Controls, marks of direction, line separators, tags, halves of characters; joiners stay, scripts and emoji need them.
 _COMMANDS = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e"
@@ -49,10 +50,11 @@ def words(value: str | None, option: str) -> str:
 
 
 def show(what: "RenderableType") -> None:
-    """Write a table to standard output; Chinese characters count two columns."""
+    """Write a table to standard output; Chinese characters count two columns, `COLUMNS` decides for a pipe too."""
     from rich.console import Console
 
-    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else _WIDE, highlight=False, soft_wrap=False)
+    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else _PIPED
+    console = Console(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
     console.print(what)
 
 

@@ -1,6 +1,10 @@
 """A pack for a terminal and for a notebook: a bar per layer, every item and omission with its reason."""
 
-from rich.console import Group, RenderableType
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +23,19 @@ _COLOURS: dict[LayerName, str] = {
 _BAR_CELLS = 32
 # More things without a match than this share a row.
 _UNMATCHED_APART = 5
+# Columns that a table of items needs before it breaks the words of its sources.
+_ROOM_FOR_ROWS = 110
+
+
+class _Row(NamedTuple):
+    """Something that was considered: where, what, at what cost, what became of it and why."""
+
+    layer: LayerName
+    source: str
+    tokens: str
+    fate: str
+    why: str
+    colour: str
 
 
 def overview(pack: Account, *, everything: bool = False) -> RenderableType:
@@ -28,7 +45,7 @@ def overview(pack: Account, *, everything: bool = False) -> RenderableType:
         pack: What was assembled.
         everything: A row also for each thing that did not match; otherwise those of a layer share one row.
     """
-    parts: list[RenderableType] = [bars(pack), _items(pack, everything)]
+    parts: list[RenderableType] = [bars(pack), _Items(pack, everything)]
     if pack.warnings:
         parts.append(Text("\n".join(f"! {warning}" for warning in pack.warnings), style="red"))
     return Group(*parts)
@@ -64,29 +81,50 @@ def _bar(used: int, room: int, colour: str) -> Text:
     return bar
 
 
-def _items(pack: Account, everything: bool) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("layer", no_wrap=True)
-    table.add_column("source", overflow="fold", ratio=3)
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    table.add_column("why", overflow="fold", ratio=4)
+class _Items:
+    """Every item and omission: a row each where there is room for one, else a line and, below it, the reason."""
+
+    def __init__(self, pack: Account, everything: bool) -> None:
+        self._rows = list(_rows(pack, everything))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self._table() if options.max_width >= _ROOM_FOR_ROWS else self._lines()
+
+    def _table(self) -> Table:
+        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+        table.add_column("layer", no_wrap=True)
+        table.add_column("source", overflow="fold", ratio=3)
+        table.add_column("tokens", justify="right", no_wrap=True)
+        table.add_column("", no_wrap=True)
+        table.add_column("why", overflow="fold", ratio=4)
+        for row in self._rows:
+            table.add_row(row.layer, Text(row.source), row.tokens, Text(row.fate, style=row.colour), Text(row.why))
+        return table
+
+    def _lines(self) -> Group:
+        lines: list[RenderableType] = [Text("layer      source, tokens, and why", style="bold")]
+        for row in self._rows:
+            cost = f"{row.tokens} " if row.tokens else ""
+            lines.append(Text(f"{row.layer:<10} {row.source} {cost}").append(row.fate, style=row.colour))
+            if row.why:
+                lines.append(Padding(Text(row.why), (0, 0, 0, 11)))
+        return Group(*lines)
+
+
+def _rows(pack: Account, everything: bool) -> Iterator[_Row]:
     for layer in LAYERS:
         for item in pack.items:
             if item.layer == layer:
-                kept = Text("kept" if item.form == "full" else item.form, style="green")
-                table.add_row(layer, Text(item.source), f"{item.tokens:,}", kept, Text(_why(item)))
+                fate = "kept" if item.form == "full" else item.form
+                yield _Row(layer, item.source, f"{item.tokens:,}", fate, _why(item), "green")
         unmatched = [gone for gone in pack.omitted if gone.layer == layer and gone.reason == "no match"]
         fold = not everything and len(unmatched) > _UNMATCHED_APART
         for gone in pack.omitted:
             if gone.layer == layer and not (fold and gone.reason == "no match"):
-                cost = f"{gone.tokens:,}" if gone.tokens else ""
-                table.add_row(layer, Text(gone.label), cost, Text("omitted", style="red"), Text(_why(gone)))
+                yield _Row(layer, gone.label, f"{gone.tokens:,}" if gone.tokens else "", "omitted", _why(gone), "red")
         if fold:
             names = ", ".join(gone.source.rpartition(":")[2] for gone in unmatched[:_UNMATCHED_APART])
-            why = f"no match: {names}, …"
-            table.add_row(layer, Text(f"{len(unmatched)} more"), "", Text("omitted", style="red"), Text(why))
-    return table
+            yield _Row(layer, f"{len(unmatched)} more", "", "omitted", f"no match: {names}, …", "red")
 
 
 def _why(thing: PackItem | PackOmission) -> str:
