@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -140,16 +139,3 @@ def _why(hit: Hit) -> str:
 def _reason(evidence: Evidence) -> str:
     where = f" {evidence.path}" if evidence.path else ""
     return f"{evidence.kind} {evidence.detail}{where}"
-
-
-def _shown(value: object) -> str:
-    """A value of a record for a reader: lists by commas, sets in order, records by their values."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return " ".join(filter(None, (_shown(getattr(value, field.name)) for field in fields(value))))
-    if isinstance(value, set | frozenset):
-        return ", ".join(sorted(filter(None, map(_shown, value))))
-    if isinstance(value, tuple | list):
-        return ", ".join(filter(None, map(_shown, value)))
-    if (names := getattr(type(value), "__match_args__", None)) is not None:
-        return " ".join(str(getattr(value, name)) for name in names)
-    return "" if value is None else str(value)
