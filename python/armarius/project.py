@@ -223,7 +223,8 @@ class Project:
             documents = self._documents(changed)
             stamps = {path: document.content_hash for path, document in documents.items()}
             # What cards are read from beside documents changes when the codex says something else.
-            stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE), snapshot.codex_digest)
+            books = {one.path for entity in snapshot.codex.entities for one in entity.origins} - stamps.keys()
+            stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE, *sorted(books)), snapshot.codex_digest)
             self._view = self._build(snapshot, documents, stamps, behind)
             self._seen = (store, changed.generation, snapshot, behind)
         skipped = self.index.skipped

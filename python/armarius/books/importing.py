@@ -10,6 +10,7 @@ from os import PathLike
 from armarius.books.book import Book, slug
 from armarius.books.card import edits_of
 from armarius.books.edits import applied
+from armarius.books.entities import NOBODY, Said
 from armarius.books.formats.format import ProfileName
 from armarius.books.losses import Conflict, Loss
 from armarius.books.opening import file_bytes, read_book
@@ -51,6 +52,8 @@ class ImportReport:
         conflicts: Fields that were changed here and in the file since the last import; ours stay.
         kind: `new`, `update`, or `same` when the very file is there already.
         entities: Proposed from names and keys; none is made.
+        said: Entities and relations that the file says by itself (a vault, a Novelcrafter export): with the book they
+            are in the codex of the project.
         kept: Whether it is in the project now.
     """
 
@@ -60,6 +63,7 @@ class ImportReport:
     kind: str
     entities: tuple[Proposal, ...]
     kept: bool
+    said: Said = NOBODY
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -138,7 +142,11 @@ class Importing:
             entries, conflicts, more = applied(book.read, edits_of(before), base, before.id)
             losses += more
             book = replace(book, entries=entries, name=before.name, switched_off=before.switched_off)
-        return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposals(book), False), data
+        said = book.said()
+        losses += said.losses
+        known = {name for one in said.entities for name in (one.name, *one.aliases)}
+        proposed = tuple(one for one in proposals(book) if one.name not in known)
+        return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposed, False, said), data
 
     def _known(self, book: Book, file: str) -> Book | None:
         """The book that this file is the same as, or a newer state of."""

@@ -118,6 +118,11 @@ def _lines(name: str, report: ImportReport) -> list[str]:
         lines.append(f"  · … {len(book) - _SHOWN} more")
     lines += _rows("kept, without effect or repaired", report.losses)
     lines += _rows("changed here and in the file; ours stay", report.conflicts)
+    if report.said.entities:
+        count = f"{len(report.said.entities)} entities, {len(report.said.relations)} relations"
+        lines.append(f"  in the codex with the book: {count}")
+        lines += [f"    {one.name} ({one.type})" for one in report.said.entities[:_SHOWN]]
+        lines += [f"    {source} —{type_}→ {target}" for source, target, type_ in report.said.relations[:_SHOWN]]
     if report.entities:
         lines.append(f"  could be entities: {', '.join(one.name for one in report.entities[:_SHOWN])}")
     return lines
@@ -171,6 +176,10 @@ def _wire(name: str, report: ImportReport) -> dict[str, Any]:
             {"name": one.name, "aliases": one.aliases, "type": one.type, "entries": one.entries}
             for one in report.entities
         ],
+        "codex": {
+            "entities": [{"id": one.id, "name": one.name, "type": one.type} for one in report.said.entities],
+            "relations": [dict(zip(("source", "target", "type"), one, strict=True)) for one in report.said.relations],
+        },
         "kept": report.kept,
     }
 
