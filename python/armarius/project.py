@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from armarius.books.settings import user_of
 from armarius.books.shelf import Books
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
 from armarius.codex.importers import IMPORTERS
@@ -174,7 +175,7 @@ class Project:
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
         self.books = Books(index.root)
-        self.lore = LoreSearch(self.books)
+        self.lore = LoreSearch(self.books, user=user_of(config, index.root))
         self._sources = Sources(index.root, vectors, graph)
         self._lives = LiveTexts(config)
         self._own_fetchers: tuple[Fetcher, ...] = ()

@@ -4,18 +4,20 @@ Two books may have one name. A file updates a book when it has its format, its f
 entries of the smaller of both; or when the caller says so. Anything else is another book under a free id.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 
 from armarius.books.book import Book, slug
 from armarius.books.card import edits_of
-from armarius.books.edits import applied
+from armarius.books.edits import applied, decided
 from armarius.books.entities import NOBODY, Said
 from armarius.books.formats.format import ProfileName
 from armarius.books.losses import Conflict, Loss
 from armarius.books.opening import file_bytes, read_book
 from armarius.books.record import Entry
 from armarius.books.shelf import Books
+from armarius.errors import UnknownId
 
 __all__ = ["ImportReport", "Importing", "Proposal"]
 
@@ -88,9 +90,10 @@ class Importing:
         name: str = "",
         profile: ProfileName | None = None,
         updates: str = "",
+        theirs: Sequence[str] = (),
     ) -> ImportReport:
         """What `add` would do; nothing is written. Arguments and errors as there."""
-        return self._report(source, name, profile, updates)[0]
+        return self._report(source, name, profile, updates, theirs)[0]
 
     def add(
         self,
@@ -99,6 +102,7 @@ class Importing:
         name: str = "",
         profile: ProfileName | None = None,
         updates: str = "",
+        theirs: Sequence[str] = (),
     ) -> ImportReport:
         """Bring a book in; a newer state of one that is there is an update under its id.
 
@@ -108,21 +112,28 @@ class Importing:
             profile: Whose rules decide; None is what the file is of, or what was chosen before.
             updates: Id of the book that this is a newer state of; "" finds out. The original before stays in the folder
                 of the book as `original.1`.
+            theirs: Where a conflict is decided for the file: ids of entries, `entry.field` as `2.text`, or `all`.
+                Elsewhere what was changed here stays.
 
         Raises:
-            UnknownId: No book of the id `updates`.
+            UnknownId: No book of the id `updates`; no conflict that `theirs` names.
             BookError: Nothing that is known, damaged as a whole, or above a limit.
             StoreFull: It cannot be written.
 
         Cost: linear in the size of the file; two durable writes.
         """
-        report, data = self._report(source, name, profile, updates)
+        report, data = self._report(source, name, profile, updates, theirs)
         if report.kind == "same":
             return replace(report, kept=True)
         return replace(report, book=self._books.put(report.book, data), kept=True)
 
     def _report(
-        self, source: bytes | str | PathLike[str], name: str, profile: ProfileName | None, updates: str
+        self,
+        source: bytes | str | PathLike[str],
+        name: str,
+        profile: ProfileName | None,
+        updates: str,
+        theirs: Sequence[str],
     ) -> tuple[ImportReport, bytes]:
         data, file = file_bytes(source)
         file = name or file
@@ -139,9 +150,15 @@ class Importing:
                 kind = "same"
             base = {entry.id: entry for entry in before.read}
             book = read_book(data, name=file, profile=profile or before.profile, id_=before.id)
-            entries, conflicts, more = applied(book.read, edits_of(before), base, before.id)
+            edits = edits_of(before)
+            entries, conflicts, more = applied(book.read, edits, base, before.id)
+            if theirs:
+                edits, conflicts = decided(edits, conflicts, theirs)
+                entries, _, more = applied(book.read, edits, base, before.id)
             losses += more
             book = replace(book, entries=entries, name=before.name, switched_off=before.switched_off)
+        if theirs and before is None:
+            raise UnknownId(f"theirs: no conflict {theirs[0]!r}: the book is new")
         said = book.said()
         losses += said.losses
         known = {name for one in said.entities for name in (one.name, *one.aliases)}
