@@ -14,6 +14,7 @@ from tests.books.samples import BOOK, CARD, FILES, NATIVE, archive, picture, tex
 from armarius import BookError, activate, read_book
 from armarius.books import limits
 from armarius.books.export import EXPORTS
+from armarius.books.formats.native import DEFAULTS
 from armarius.books.slashes import compiled, expression_of
 
 SEEDED = 600
@@ -210,6 +211,23 @@ def test_reading_is_linear():
 
     took(50)
     assert took(4_000) < 20 * max(took(500), 0.01)
+
+
+def test_reading_takes_less_than_three_times_the_size_beside_the_file():
+    # All fields as the program writes them.
+    entry = {**DEFAULTS, "preventRecursion": True, "content": "The ash oar was carved on the quay. "}
+    entries = {str(n): {**entry, "uid": n, "key": [f"oar {n}", f"ash {n}"]} for n in range(3_000)}
+    data = text({"entries": entries})
+    read_book(FILES["sillytavern-world-info"])
+    tracemalloc.start()
+    try:
+        book = read_book(data)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(book) == 3_000
+    assert most < 3 * len(data)
+    assert json.loads(book.export()) == json.loads(data)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,8 @@ def digest(*parts: bytes) -> str:
     """One hash of several contents."""
     whole = hashlib.sha256()
     for part in parts:
-        whole.update(len(part).to_bytes(8, "big") + part)
+        whole.update(len(part).to_bytes(8, "big"))
+        whole.update(part)
     return whole.hexdigest()
 
 

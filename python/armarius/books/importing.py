@@ -137,6 +137,8 @@ class Importing:
     ) -> tuple[ImportReport, bytes]:
         data, file = file_bytes(source)
         file = name or file
+        if (there := self._there(data, file, profile, updates)) is not None and not theirs:
+            return _unchanged(there), data
         book = read_book(data, name=file, profile=profile)
         before = self._books[updates] if updates else self._known(book, file)
         conflicts: list[Conflict] = []
@@ -149,7 +151,7 @@ class Importing:
             if before.container is not None and before.container.data == data and profile in (None, before.profile):
                 kind = "same"
             base = {entry.id: entry for entry in before.read}
-            book = read_book(data, name=file, profile=profile or before.profile, id_=before.id)
+            book = _under_id(replace(book, profile=profile or before.profile), before.id)
             edits = edits_of(before)
             entries, conflicts, more = applied(book.read, edits, base, before.id)
             if theirs:
@@ -164,6 +166,18 @@ class Importing:
         known = {name for one in said.entities for name in (one.name, *one.aliases)}
         proposed = tuple(one for one in proposals(book) if one.name not in known)
         return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposed, False, said), data
+
+    def _there(self, data: bytes, file: str, profile: ProfileName | None, updates: str) -> Book | None:
+        """The book that was made of these very bytes under this name, so that they need not be read again."""
+        some = [self._books[updates]] if updates else [one for one in self._books.values() if one.file == file]
+        return next(
+            (
+                one
+                for one in some
+                if one.container is not None and one.container.data == data and profile in (None, one.profile)
+            ),
+            None,
+        )
 
     def _known(self, book: Book, file: str) -> Book | None:
         """The book that this file is the same as, or a newer state of."""
@@ -185,9 +199,23 @@ class Importing:
         number = 2
         while f"{book.id}-{number}" in taken:
             number += 1
-        id_ = f"{book.id}-{number}"
-        entries = tuple(replace(entry, book=id_) for entry in book.entries)
-        return replace(book, id=id_, entries=entries, read=entries)
+        return _under_id(book, f"{book.id}-{number}")
+
+
+def _under_id(book: Book, id_: str) -> Book:
+    """A book as it was read, under another id."""
+    if book.id == id_:
+        return book
+    entries = tuple(replace(entry, book=id_) for entry in book.read)
+    return replace(book, id=id_, entries=entries, read=entries)
+
+
+def _unchanged(book: Book) -> ImportReport:
+    """The report of a file that is there already."""
+    said = book.said()
+    known = {name for one in said.entities for name in (one.name, *one.aliases)}
+    proposed = tuple(one for one in proposals(book) if one.name not in known)
+    return ImportReport(book, (*book.losses, *said.losses), (), "same", proposed, False, said)
 
 
 def _same_bytes(one: Book, other: Book) -> bool:
