@@ -83,6 +83,9 @@ class Importing:
     def __init__(self, books: Books) -> None:
         self._books = books
 
+    def __repr__(self) -> str:
+        return f"<importing into {self._books!r}: preview(file), add(file)>"
+
     def preview(
         self,
         source: bytes | str | PathLike[str],

@@ -16,6 +16,7 @@ from armarius.books.card import FOLDER, Kept, load, save, stamp
 from armarius.books.formats.format import ProfileName
 from armarius.errors import BookError, ContractError, UnknownId
 from armarius.files import names_in, remove_folder
+from armarius.shown import counted
 from armarius.text.near import near, suggestion
 from armarius.trust.allowed import allow as remember
 from armarius.trust.allowed import allowed, disallow
@@ -45,6 +46,14 @@ class Books(Mapping[str, Book]):
         self._allowed: dict[str, str] = {}  # id to the seal of what may make rules
         self._remembered = allowed(root) if root is not None else {}  # likewise, by the user's configuration
         self.problems: Mapping[str, str] = {}
+
+    def __repr__(self) -> str:
+        books, problems = self.look()
+        named = ", ".join([*list(books)[:_NAMED], *(["…"] if len(books) > _NAMED else [])])
+        entries = counted(sum(len(book) for book in books.values()), "entry", "entries")
+        broken = f", {len(problems)} broken" if problems else ""
+        said = f"<{counted(len(books), 'book')}{': ' if named else ''}{named}; {entries}{broken}>"
+        return "".join(char if char.isprintable() else "\ufffd" for char in said)
 
     def snapshot(self) -> Mapping[str, Book]:
         """The books by id as their files are now; it does not change. Cost: two looks a book when nothing changed."""
