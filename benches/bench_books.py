@@ -4,6 +4,7 @@ import json
 import random
 import re
 import time
+import tracemalloc
 
 from benches.record import record, summary
 
@@ -83,7 +84,10 @@ def test_a_book_of_ten_thousand_entries(tmp_path):
     start = time.process_time()
     Importing(Books(tmp_path)).add(data, name="world.json")
     imported = time.process_time() - start
+    tracemalloc.start()
     book = read_book(data)
+    most = tracemalloc.get_traced_memory()[1] / len(data)
+    tracemalloc.stop()
     activator = Activator()
     settings = {"world_info_depth": MESSAGES}
     activator.search([book], scan_of(messages=chat(chance, called, 0), settings=settings))
@@ -98,10 +102,12 @@ def test_a_book_of_ten_thousand_entries(tmp_path):
     peer, looped = by_expressions(book, messages)
     assert {one.entry.id for one in found} == peer
     record("books", {
-        "entries": ENTRIES, "bytes": len(data), "import_s": imported, "messages": MESSAGES, "active": active,
+        "entries": ENTRIES, "bytes": len(data), "import_s": imported,
+        "memory_beside_the_file_in_its_sizes": most, "messages": MESSAGES, "active": active,
         "activation_ms": summary([1000 * one for one in times]), "loop_of_expressions_ms": 1000 * looped,
     })  # fmt: skip
     assert imported <= 1
+    assert most <= 3
     assert sorted(times)[len(times) // 2] <= 0.003
 
 

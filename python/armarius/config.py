@@ -31,7 +31,9 @@ BUILT_IN_MODELS = frozenset({"e5", "lexical"})
 _MAX_DOCUMENT = 256 * 1024 * 1024  # a document is held in memory, several times over while it is read
 _MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
-TABLES = frozenset({"assembly", "budget", "code", "documents", "embedding", "graph", "kinds", "project", "style"})
+TABLES = frozenset(
+    {"assembly", "books", "budget", "code", "documents", "embedding", "graph", "kinds", "project", "style"}
+)
 """What may stand in `armarius.toml`; each room checks the keys of its own."""
 
 

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from armarius.books.settings import user_of
 from armarius.books.shelf import Books
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
 from armarius.codex.importers import IMPORTERS
@@ -174,7 +175,7 @@ class Project:
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
         self.books = Books(index.root)
-        self.lore = LoreSearch(self.books)
+        self.lore = LoreSearch(self.books, user=user_of(config, index.root))
         self._sources = Sources(index.root, vectors, graph)
         self._lives = LiveTexts(config)
         self._own_fetchers: tuple[Fetcher, ...] = ()
@@ -223,7 +224,8 @@ class Project:
             documents = self._documents(changed)
             stamps = {path: document.content_hash for path, document in documents.items()}
             # What cards are read from beside documents changes when the codex says something else.
-            stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE), snapshot.codex_digest)
+            books = {one.path for entity in snapshot.codex.entities for one in entity.origins} - stamps.keys()
+            stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE, *sorted(books)), snapshot.codex_digest)
             self._view = self._build(snapshot, documents, stamps, behind)
             self._seen = (store, changed.generation, snapshot, behind)
         skipped = self.index.skipped

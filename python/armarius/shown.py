@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TypeVar, overload
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Shown", "html_table", "rich_table"]
+__all__ = ["Shown", "counted", "html_table", "rich_table"]
 
 Row = TypeVar("Row")
 
@@ -52,6 +52,11 @@ class Shown(list[Row]):
     def _repr_html_(self) -> str:
         """The table that a notebook shows."""
         return html_table(self.columns, map(self.cells, self))
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`3 entities`, `1 entity`."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def rich_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> "Table":

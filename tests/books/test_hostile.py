@@ -10,10 +10,13 @@ from io import BytesIO
 
 import pytest
 from tests.books.samples import BOOK, CARD, FILES, NATIVE, archive, picture, text
+from tests.books.test_wild import PICTURES
+from tests.books.test_worlds import NESTING, NOTES
 
 from armarius import BookError, activate, read_book
 from armarius.books import limits
 from armarius.books.export import EXPORTS
+from armarius.books.formats.native import DEFAULTS
 from armarius.books.slashes import compiled, expression_of
 
 SEEDED = 600
@@ -58,6 +61,13 @@ def mutated(data, chance):
     return bytes(data)
 
 
+WHOLE = FILES | PICTURES | {
+    "utf-16": json.dumps(NATIVE).encode("utf-16"),
+    "nested entries": archive(NESTING),
+    "vault with links": text({"armarius": "vault", "files": NOTES}),
+}  # fmt: skip
+
+
 def retyped(tree, chance):
     """A JSON tree with values of other kinds in places."""
     if chance.random() < 0.03:
@@ -76,6 +86,7 @@ def survive(data, name):
     except BookError:
         return False
     assert book.export() == data
+    book.said()
     activate([book], messages=MESSAGES, text="")
     if book.entries:
         book = book.with_entry(book.entries[0].changed(text="t", level="always"))
@@ -91,8 +102,8 @@ def run(count, seed):
     chance = random.Random(seed)
     read = 0
     for number in range(count):
-        name = list(FILES)[number % len(FILES)]
-        data = FILES[name]
+        name = list(WHOLE)[number % len(WHOLE)]
+        data = WHOLE[name]
         if data[:1] in (b"{", b"[") and number % 2:
             data = json.dumps(retyped(json.loads(data), chance)).encode()
         else:
@@ -121,7 +132,8 @@ def test_ten_thousand_damaged_files_give_only_our_errors():
         (b"hello", "no card"),
         (b"{", "not JSON"),
         (b'{"a": NaN}', "not JSON"),
-        (b"\xff\xfe{}", "no card"),
+        (b"\xff\xfe{}", "not JSON"),
+        (b"\xfe\xff\x01", "not UTF-16-BE"),
         (b'{"entries": "\xff"}', "not UTF-8"),
         (b"[" * 100_000, "nested more than"),
         (b'{"entries":' + b'{"a":' * 5_000 + b"1" + b"}" * 5_001, "nested more than"),
@@ -175,6 +187,7 @@ def test_an_expression_that_blows_up_ends():
     keys = [r"/(a+)+$/", r"/(?=a)(a|a|aa)*\1c/", r"/(x?){40}x{40}/"]
     book = read_book(text({"entries": {"0": {"uid": 0, "key": keys, "content": "t"}}}))
     start = time.perf_counter()
+    book.said()
     activate([book], messages=["a" * 3_000 + "b"])
     assert time.perf_counter() - start < 2
 
@@ -210,6 +223,23 @@ def test_reading_is_linear():
 
     took(50)
     assert took(4_000) < 20 * max(took(500), 0.01)
+
+
+def test_reading_takes_less_than_three_times_the_size_beside_the_file():
+    # All fields as the program writes them.
+    entry = {**DEFAULTS, "preventRecursion": True, "content": "The ash oar was carved on the quay. "}
+    entries = {str(n): {**entry, "uid": n, "key": [f"oar {n}", f"ash {n}"]} for n in range(3_000)}
+    data = text({"entries": entries})
+    read_book(FILES["sillytavern-world-info"])
+    tracemalloc.start()
+    try:
+        book = read_book(data)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(book) == 3_000
+    assert most < 3 * len(data)
+    assert json.loads(book.export()) == json.loads(data)
 
 
 @pytest.mark.parametrize(

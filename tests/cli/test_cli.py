@@ -297,3 +297,20 @@ def test_no_program_of_the_project_is_run_for_other_wordings(capsys, tmp_path, m
     assert "no program 'llm'" in run(capsys, "ask", tmp_path, "灯", "--reword", "llm")[2]
     run(capsys, "ask", tmp_path, "灯")
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["imprt", "x"], "unknown: 'imprt'; near it: import"),
+        (["zzzz"], "unknown: 'zzzz'; there are assemble, inspect"),
+        (["import", "x", "--into", "y", "--jsn"], "unrecognized arguments: --jsn; near it: --json"),
+        (["export", "x", "--as", "sillytaverm"], "unknown: 'sillytaverm'; near it: sillytavern"),
+        (["trust", "x", "--revke"], "unrecognized arguments: --revke; near it: --revoke"),
+    ],
+)
+def test_an_unknown_command_option_or_choice_is_one_line_with_the_near_one(words, said, capsys):
+    assert main(words) == 2
+    line = capsys.readouterr().err
+    assert said in line
+    assert line.count("\n") == 1

@@ -97,6 +97,7 @@ _TABLES = {
         "graph": ("store", "path"),
         "project": ("id",),
         "assembly": ("model",),
+        "books": ("user",),
         "budget": ("layers",),
     }.items()
     for key in keys

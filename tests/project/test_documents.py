@@ -172,7 +172,7 @@ def test_configuration_is_read_from_armarius_toml(tmp_path):
     [
         ("[documents]\nexlude = []", "unknown key documents.exlude"),
         ("budgett = 5", "unknown key budgett"),
-        ('[embeding]\nmodel = "x"', "unknown table embeding; known: assembly, budget"),
+        ('[embeding]\nmodel = "x"', "unknown table embeding; known: assembly, books, budget"),
         ("[kinds]\nscene = []", "unknown kind kinds.scene"),
         ("[documents]\nexclude = 'x'", "documents.exclude must be a list"),
         ("[documents]\nmax_bytes = true", "max_bytes must be a number >= 1 and <= 268,435,456, got True"),

@@ -95,6 +95,47 @@ def test_headings_and_notes_are_kept_and_emphasis_is_dropped(name, data, expecte
     assert got == expected
 
 
+NOTED_RTF = (
+    rb"{\rtf1\ansi\ansicpg936{\fonttbl{\f0\fcharset134 SimSun;}}\f0 \'b0\'d7 boat"
+    rb"{\footnote\pard\plain\f0  A {\i ferry} \'b0\'d7.} came, the second{\footnote  Two.} too.\par End.\par}"
+)
+NOTED_PAGE = (
+    b"<h1>One</h1><p>A boat<a epub:type='noteref' href='#n'><sup>1</sup></a> came<a role='doc-noteref' "
+    b"href='#n'>1</a>.</p><aside id='n'><p>A ferry. <a role='doc-backlink' href='#r'>back</a></p></aside>"
+    b"<p>End.</p>"
+)
+NOTED = [
+    (
+        "a.rtf", NOTED_RTF,
+        "白 boat[^1] came, the second[^2] too.\n\nEnd.\n\n[^1]: A ferry 白.\n\n[^2]: Two.\n",
+    ),
+    ("a.html", NOTED_PAGE, "# One\n\nA boat[^1] came[^1].\n\nEnd.\n\n[^1]: A ferry.\n"),
+    ("b.html", b"<p>See <a href='#n'>there</a>.</p><p id='n'>Here.</p>", "See there.\n\nHere.\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "data", "expected"), NOTED)
+def test_footnotes_of_rich_text_and_pages_are_notes(name, data, expected):
+    assert extract(name, data) == expected
+
+
+def test_a_style_based_on_a_heading_is_one_and_a_circle_of_styles_ends():
+    styles = "".join(
+        f'<w:style w:type="paragraph" w:styleId="{id_}"><w:name w:val="{name}"/>{based}</w:style>'
+        for id_, name, based in (
+            ("1", "heading 1", ""),
+            ("mine", "章标题", '<w:basedOn w:val="1"/>'),
+            ("a", "x", '<w:basedOn w:val="b"/>'),
+            ("b", "y", '<w:basedOn w:val="a"/>'),
+        )
+    )
+    data = packed({
+        "word/document.xml": f"<w:document {W}><w:body>{p('第一章', 'mine')}{p('走。', 'a')}</w:body></w:document>",
+        "word/styles.xml": f"<w:styles {W}>{styles}</w:styles>",
+    })  # fmt: skip
+    assert extract("a.docx", data) == "# 第一章\n\n走。\n"
+
+
 def test_spans_are_of_the_text_that_comes_out(tmp_path):
     (tmp_path / "book.docx").write_bytes(DOCX)
     (document,) = list_documents(tmp_path).documents

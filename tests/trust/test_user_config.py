@@ -28,7 +28,10 @@ def test_an_absent_file_is_an_empty_one(config):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("[modles]\n", "unknown table modles; known: models, programs, indexes, servers, embedding; near it: models"),
+        (
+            "[modles]\n",
+            "unknown table modles; known: models, programs, indexes, servers, embedding, books; near it: models",
+        ),
         ("models = 3\n", "models must be a table, got int"),
         ("[models]\nx = 3\n", "models.x must be a path, got 3"),
         ('[models]\nx = ""\n', "models.x must be a path"),

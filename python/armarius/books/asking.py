@@ -24,10 +24,12 @@ class AskBooks:
 
     Args:
         books: Of the project.
+        user: `{{user}}` where a call names none.
     """
 
-    def __init__(self, books: Books) -> None:
+    def __init__(self, books: Books, *, user: str = "") -> None:
         self.books = books
+        self.user = user
         self.activator = Activator()
 
     def active(
@@ -62,8 +64,8 @@ class AskBooks:
             rolls: Draws from 0 to 1, used up in turn; then they are made from book, entry and turn.
             state: What the turn before answered; None replays it from the messages.
             character: `{{char}}`; when not given, the character of the card that a book came with, else of the first.
-            user: `{{user}}`, which stays as written when not given; messages of this name end a turn when state is
-                replayed.
+            user: `{{user}}`; when not given the `user` of `[books]`, and without one it stays as written. Messages of
+                this name end a turn when state is replayed.
             trigger: Kind of generation: `normal`, `continue`, `swipe`, ….
             tags: Of the character.
             sources: Other texts that entries may search: `persona`, `character`, `scenario`, `memory`, ….
@@ -94,7 +96,7 @@ class AskBooks:
             turn=turn,
             character=character or next(iter(cast.values()), ""),
             cast={} if character else cast,
-            user=user,
+            user=user or self.user,
             trigger=trigger,
             tags=tags,
             sources=sources,

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from armarius.books.entities import NOBODY, Said, said_by
 from armarius.books.export import Exported, exported
 from armarius.books.formats.containers import Container
 from armarius.books.formats.detect import Found
@@ -86,6 +87,16 @@ class Book:
         """
         gone = self.entry(id_)
         return replace(self, entries=tuple(one for one in self.entries if one is not gone))
+
+    def said(self) -> Said:
+        """The entities and relations that the file says by itself: notes of a vault, a Novelcrafter export; else none.
+
+        Cost: linear in the text of its notes.
+        """
+        if self.container is None or self.found is None:
+            return NOBODY
+        tree = self.container.trees if self.container.kind == "novelcrafter" else self.container.trees[self.found.label]
+        return said_by(self.format, tree, self.entries)
 
     @property
     def changed(self) -> bool:

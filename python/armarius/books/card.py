@@ -2,6 +2,7 @@
 
     original    the file, byte for byte
     original.1  the one before, when it was imported again
+    codex.json  the entities and relations that a vault or a Novelcrafter export says, for the codex of the project
     book.json   id, name, file, profile, edits, and the hash of the original that they belong to
 
 The edits are about one original: where `book.json` names the hash of another, an import was broken off. Then the one
@@ -16,6 +17,7 @@ from typing import Any, get_args
 
 from armarius.books.book import Book
 from armarius.books.edits import applied, to_json
+from armarius.books.entities import NOBODY, written
 from armarius.books.formats.format import ProfileName
 from armarius.books.limits import MAX_BYTES
 from armarius.books.opening import read_book
@@ -25,7 +27,7 @@ from armarius.files import folder_lock, read_file, stat_of, write_atomic
 __all__ = ["FOLDER", "Kept", "digest", "edits_of", "load", "save", "stamp"]
 
 FOLDER = ".armarius/books"
-_ORIGINAL, _BEFORE, _CARD = "original", "original.1", "book.json"
+_ORIGINAL, _BEFORE, _CARD, _CODEX = "original", "original.1", "book.json", "codex.json"
 _MAX_CARD = 16 * 1024 * 1024
 
 
@@ -52,7 +54,8 @@ def digest(*parts: bytes) -> str:
     """One hash of several contents."""
     whole = hashlib.sha256()
     for part in parts:
-        whole.update(len(part).to_bytes(8, "big") + part)
+        whole.update(len(part).to_bytes(8, "big"))
+        whole.update(part)
     return whole.hexdigest()
 
 
@@ -98,6 +101,9 @@ def save(root: Path, book: Book, data: bytes | None, before: Kept | None) -> Kep
             if old is not None and old.data != data:
                 write_atomic(folder / _BEFORE, old.data, below=root)
             write_atomic(folder / _ORIGINAL, data, below=root)
+        said = NOBODY if book.switched_off else book.said()
+        if said.entities or stat_of(folder / _CODEX, below=root) is not None:
+            write_atomic(folder / _CODEX, written(said), below=root)
         write_atomic(folder / _CARD, text, below=root)
         return Kept(stamp(root, book.id), replace(book, rules=False), original, digest(original.encode(), text))
 

@@ -1,13 +1,15 @@
 """What was changed in a book here, as JSON: entry id to dotted field to value; kept beside the original."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from armarius.books.losses import Conflict, Loss
 from armarius.books.record import LEAVES, Condition, Entry, Key, Range, value_of
+from armarius.errors import UnknownId
+from armarius.text.near import near, suggestion
 
-__all__ = ["applied", "from_json", "to_json"]
+__all__ = ["applied", "decided", "from_json", "to_json"]
 
 _TUPLES = frozenset(
     {"match.sources", "chance.groups", "scope.characters", "scope.tags", "scope.triggers", "share.trim"}
@@ -92,6 +94,36 @@ def applied(
         else:
             made.append(_changed(Entry(id_, book=book), said, None, conflicts, losses))
     return tuple(made), conflicts, losses
+
+
+def decided(
+    edits: Mapping[str, Any], conflicts: Sequence[Conflict], theirs: Sequence[str]
+) -> tuple[dict[str, Any], list[Conflict]]:
+    """The edits without those that give way to the file, and the conflicts that are left.
+
+    Args:
+        edits: As in `applied`.
+        conflicts: Of these edits.
+        theirs: Ids of entries, `entry.field`, or `all`.
+
+    Raises:
+        UnknownId: One of them names no conflict; names near ones.
+    """
+    names = {name for one in conflicts for name in (one.entry, f"{one.entry}.{one.field}" if one.field else one.entry)}
+    for wanted in theirs:
+        if wanted != "all" and wanted not in names:
+            close = near(wanted, sorted(names))
+            raise UnknownId(f"theirs: no conflict {wanted!r}{suggestion(close)}", close)
+    kept = {id_: dict(said) if isinstance(said, dict) else said for id_, said in edits.items()}
+    left: list[Conflict] = []
+    for one in conflicts:
+        if not {"all", one.entry, f"{one.entry}.{one.field}"} & set(theirs):
+            left.append(one)
+        elif one.field:
+            kept[one.entry].pop(one.field, None)
+        else:
+            kept.pop(one.entry, None)
+    return kept, left
 
 
 def _changed(

@@ -4,17 +4,20 @@ Two books may have one name. A file updates a book when it has its format, its f
 entries of the smaller of both; or when the caller says so. Anything else is another book under a free id.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 
 from armarius.books.book import Book, slug
 from armarius.books.card import edits_of
-from armarius.books.edits import applied
+from armarius.books.edits import applied, decided
+from armarius.books.entities import NOBODY, Said
 from armarius.books.formats.format import ProfileName
 from armarius.books.losses import Conflict, Loss
 from armarius.books.opening import file_bytes, read_book
 from armarius.books.record import Entry
 from armarius.books.shelf import Books
+from armarius.errors import UnknownId
 
 __all__ = ["ImportReport", "Importing", "Proposal"]
 
@@ -51,6 +54,8 @@ class ImportReport:
         conflicts: Fields that were changed here and in the file since the last import; ours stay.
         kind: `new`, `update`, or `same` when the very file is there already.
         entities: Proposed from names and keys; none is made.
+        said: Entities and relations that the file says by itself (a vault, a Novelcrafter export): with the book they
+            are in the codex of the project.
         kept: Whether it is in the project now.
     """
 
@@ -60,6 +65,7 @@ class ImportReport:
     kind: str
     entities: tuple[Proposal, ...]
     kept: bool
+    said: Said = NOBODY
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -77,6 +83,9 @@ class Importing:
     def __init__(self, books: Books) -> None:
         self._books = books
 
+    def __repr__(self) -> str:
+        return f"<importing into {self._books!r}: preview(file), add(file)>"
+
     def preview(
         self,
         source: bytes | str | PathLike[str],
@@ -84,9 +93,10 @@ class Importing:
         name: str = "",
         profile: ProfileName | None = None,
         updates: str = "",
+        theirs: Sequence[str] = (),
     ) -> ImportReport:
         """What `add` would do; nothing is written. Arguments and errors as there."""
-        return self._report(source, name, profile, updates)[0]
+        return self._report(source, name, profile, updates, theirs)[0]
 
     def add(
         self,
@@ -95,6 +105,7 @@ class Importing:
         name: str = "",
         profile: ProfileName | None = None,
         updates: str = "",
+        theirs: Sequence[str] = (),
     ) -> ImportReport:
         """Bring a book in; a newer state of one that is there is an update under its id.
 
@@ -104,24 +115,33 @@ class Importing:
             profile: Whose rules decide; None is what the file is of, or what was chosen before.
             updates: Id of the book that this is a newer state of; "" finds out. The original before stays in the folder
                 of the book as `original.1`.
+            theirs: Where a conflict is decided for the file: ids of entries, `entry.field` as `2.text`, or `all`.
+                Elsewhere what was changed here stays.
 
         Raises:
-            UnknownId: No book of the id `updates`.
+            UnknownId: No book of the id `updates`; no conflict that `theirs` names.
             BookError: Nothing that is known, damaged as a whole, or above a limit.
             StoreFull: It cannot be written.
 
         Cost: linear in the size of the file; two durable writes.
         """
-        report, data = self._report(source, name, profile, updates)
+        report, data = self._report(source, name, profile, updates, theirs)
         if report.kind == "same":
             return replace(report, kept=True)
         return replace(report, book=self._books.put(report.book, data), kept=True)
 
     def _report(
-        self, source: bytes | str | PathLike[str], name: str, profile: ProfileName | None, updates: str
+        self,
+        source: bytes | str | PathLike[str],
+        name: str,
+        profile: ProfileName | None,
+        updates: str,
+        theirs: Sequence[str],
     ) -> tuple[ImportReport, bytes]:
         data, file = file_bytes(source)
         file = name or file
+        if (there := self._there(data, file, profile, updates)) is not None and not theirs:
+            return _unchanged(there), data
         book = read_book(data, name=file, profile=profile)
         before = self._books[updates] if updates else self._known(book, file)
         conflicts: list[Conflict] = []
@@ -134,11 +154,33 @@ class Importing:
             if before.container is not None and before.container.data == data and profile in (None, before.profile):
                 kind = "same"
             base = {entry.id: entry for entry in before.read}
-            book = read_book(data, name=file, profile=profile or before.profile, id_=before.id)
-            entries, conflicts, more = applied(book.read, edits_of(before), base, before.id)
+            book = _under_id(replace(book, profile=profile or before.profile), before.id)
+            edits = edits_of(before)
+            entries, conflicts, more = applied(book.read, edits, base, before.id)
+            if theirs:
+                edits, conflicts = decided(edits, conflicts, theirs)
+                entries, _, more = applied(book.read, edits, base, before.id)
             losses += more
             book = replace(book, entries=entries, name=before.name, switched_off=before.switched_off)
-        return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposals(book), False), data
+        if theirs and before is None:
+            raise UnknownId(f"theirs: no conflict {theirs[0]!r}: the book is new")
+        said = book.said()
+        losses += said.losses
+        known = {name for one in said.entities for name in (one.name, *one.aliases)}
+        proposed = tuple(one for one in proposals(book) if one.name not in known)
+        return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposed, False, said), data
+
+    def _there(self, data: bytes, file: str, profile: ProfileName | None, updates: str) -> Book | None:
+        """The book that was made of these very bytes under this name, so that they need not be read again."""
+        some = [self._books[updates]] if updates else [one for one in self._books.values() if one.file == file]
+        return next(
+            (
+                one
+                for one in some
+                if one.container is not None and one.container.data == data and profile in (None, one.profile)
+            ),
+            None,
+        )
 
     def _known(self, book: Book, file: str) -> Book | None:
         """The book that this file is the same as, or a newer state of."""
@@ -160,9 +202,23 @@ class Importing:
         number = 2
         while f"{book.id}-{number}" in taken:
             number += 1
-        id_ = f"{book.id}-{number}"
-        entries = tuple(replace(entry, book=id_) for entry in book.entries)
-        return replace(book, id=id_, entries=entries, read=entries)
+        return _under_id(book, f"{book.id}-{number}")
+
+
+def _under_id(book: Book, id_: str) -> Book:
+    """A book as it was read, under another id."""
+    if book.id == id_:
+        return book
+    entries = tuple(replace(entry, book=id_) for entry in book.read)
+    return replace(book, id=id_, entries=entries, read=entries)
+
+
+def _unchanged(book: Book) -> ImportReport:
+    """The report of a file that is there already."""
+    said = book.said()
+    known = {name for one in said.entities for name in (one.name, *one.aliases)}
+    proposed = tuple(one for one in proposals(book) if one.name not in known)
+    return ImportReport(book, (*book.losses, *said.losses), (), "same", proposed, False, said)
 
 
 def _same_bytes(one: Book, other: Book) -> bool:

@@ -16,7 +16,10 @@ from armarius.books.card import FOLDER, Kept, load, save, stamp
 from armarius.books.formats.format import ProfileName
 from armarius.errors import BookError, ContractError, UnknownId
 from armarius.files import names_in, remove_folder
+from armarius.shown import counted
 from armarius.text.near import near, suggestion
+from armarius.trust.allowed import allow as remember
+from armarius.trust.allowed import allowed, disallow
 
 __all__ = ["Books", "there_are"]
 
@@ -41,7 +44,16 @@ class Books(Mapping[str, Book]):
         self._lock = threading.RLock()
         self._kept: dict[str, Kept] = {}
         self._allowed: dict[str, str] = {}  # id to the seal of what may make rules
+        self._remembered = allowed(root) if root is not None else {}  # likewise, by the user's configuration
         self.problems: Mapping[str, str] = {}
+
+    def __repr__(self) -> str:
+        books, problems = self.look()
+        named = ", ".join([*list(books)[:_NAMED], *(["…"] if len(books) > _NAMED else [])])
+        entries = counted(sum(len(book) for book in books.values()), "entry", "entries")
+        broken = f", {len(problems)} broken" if problems else ""
+        said = f"<{counted(len(books), 'book')}{': ' if named else ''}{named}; {entries}{broken}>"
+        return "".join(char if char.isprintable() else "\ufffd" for char in said)
 
     def snapshot(self) -> Mapping[str, Book]:
         """The books by id as their files are now; it does not change. Cost: two looks a book when nothing changed."""
@@ -81,7 +93,7 @@ class Books(Mapping[str, Book]):
             return frozenset(self._kept)
 
     def update(self, book: Book) -> Book:
-        """Keep a changed book: its edits, profile and name; the original stays as it is. It makes no rules any more.
+        """Keep a changed book: its edits, profile and name; the original stays as it is. Changed, it makes no rules.
 
         Raises:
             UnknownId: The project has no book of this id: `engine.importing.add` brings it in.
@@ -103,24 +115,40 @@ class Books(Mapping[str, Book]):
             raise ContractError(f"profile: expected one of {', '.join(get_args(ProfileName))}, got {profile!r}")
         return self.update(replace(self[key], profile=profile))
 
-    def allow_rules(self, key: str, allowed: bool = True) -> None:
-        """Let the always active entries of a book be rules of every prompt of this engine: the caller's word.
+    def allow_rules(self, key: str, allow: bool = True, *, lasting: bool = False) -> None:
+        """Let the always active entries of a book be rules of every prompt: the caller's word.
 
-        It holds for the book as it is now. Nothing in a project folder can say this, it is not remembered, and whatever
-        changes the book takes it back: an edit, an import, another file in its place.
+        It holds for the book as it is now. Nothing in a project folder can say this, and whatever changes the book
+        takes it back: an edit, an import, another file in its place.
+
+        Args:
+            key: Id or name of the book.
+            allow: False takes it back, the lasting one too.
+            lasting: Remember it in the user's configuration, for every engine that is opened from now on; else it is
+                for this engine alone.
 
         Raises:
             UnknownId: No such book.
+            ContractError: `lasting` for books without a folder.
+            ConfigError, StoreFull, StoreBusy: The user's configuration cannot be read or written.
         """
         with self._lock:
             id_ = self[key].id
             kept = self._kept[id_]
             assert kept.book is not None
-            if allowed:
+            if lasting and self._root is None:
+                raise ContractError("lasting: a book without a folder can be remembered nowhere")
+            if allow:
+                if lasting and self._root is not None:
+                    remember(self._root, id_, kept.seal)
                 self._allowed[id_] = kept.seal
             else:
                 self._allowed.pop(id_, None)
-            self._kept[id_] = replace(kept, book=replace(kept.book, rules=allowed))
+                if self._root is not None and id_ in self._remembered:
+                    disallow(self._root, id_)
+            if self._root is not None:
+                self._remembered = allowed(self._root)
+            self._kept[id_] = replace(kept, book=replace(kept.book, rules=allow))
 
     def remove(self, key: str) -> None:
         """Take a book out of the project, with its original.
@@ -132,6 +160,9 @@ class Books(Mapping[str, Book]):
             book = self[key]
             self._allowed.pop(book.id, None)
             if self._root is not None:
+                if book.id in self._remembered:
+                    disallow(self._root, book.id)
+                    self._remembered = allowed(self._root)
                 remove_folder(self._root / FOLDER / book.id, below=self._root)
             self._kept.pop(book.id, None)
 
@@ -149,6 +180,8 @@ class Books(Mapping[str, Book]):
             kept = Kept(None, replace(book, rules=False))
         else:
             kept = save(self._root, book, data, self._kept.get(book.id))
+            if kept.book is not None and kept.seal == self._remembered.get(book.id):
+                kept = replace(kept, book=replace(kept.book, rules=True))
         self._kept[book.id] = kept
         return self[book.id]
 
@@ -164,7 +197,7 @@ class Books(Mapping[str, Book]):
             known = self._kept.get(id_)
             if known is None or known.stamp != now:
                 known = load(self._root, id_, now)
-                if known.book is not None and known.seal == self._allowed.get(id_):
+                if known.book is not None and known.seal in (self._allowed.get(id_), self._remembered.get(id_)):
                     known = replace(known, book=replace(known.book, rules=True))
             found[id_] = known
         self._kept = found

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from armarius._core import __version__
 from armarius.cli.examples import EXAMPLES
@@ -42,11 +42,40 @@ _COMMANDS = {
 """File of the package to its commands, in the order of the help."""
 
 
+def _near(wanted: str, names: Sequence[str]) -> str:
+    from armarius.text.near import near, suggestion  # what compares is loaded when something is wrong
+
+    return suggestion(near(wanted, names))
+
+
+_UNRECOGNISED = "unrecognized arguments: "  # as argparse says it
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
+        unknown = message.removeprefix(_UNRECOGNISED).split()
+        if message.startswith(_UNRECOGNISED) and unknown:
+            wanted = unknown[0].partition("=")[0]
+            message += _near(wanted, [one for one in self._options() if one.startswith("--")])
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def _options(self) -> list[str]:
+        """The options of this command and of those below it."""
+        found: list[str] = []
+        for action in self._actions:
+            found += action.option_strings
+            if isinstance(action, argparse._SubParsersAction):
+                found += [option for parser in action.choices.values() for option in parser._options()]
+        return found
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401
+        choices = None if action.choices is None else [str(choice) for choice in action.choices]
+        if choices is not None and value not in choices and not isinstance(value, int):
+            close = _near(str(value), choices) or f"; there are {', '.join(choices)}"
+            raise argparse.ArgumentError(action, f"unknown: {value!r}{close}")
+        super()._check_value(action, value)
 
 
 def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:

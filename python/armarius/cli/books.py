@@ -19,7 +19,7 @@ from armarius.books.losses import Conflict, Loss
 from armarius.books.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
 from armarius.books.shelf import Books, there_are
 from armarius.cli.terminal import note, plain, printable, show_json
-from armarius.errors import ArmariusError, BookError
+from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
 from armarius.files import write_atomic
 from armarius.files.paths import project_folder
 
@@ -39,6 +39,20 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     bring.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a file, or a folder of notes")
     bring.add_argument("--into", type=Path, required=True, metavar="PROJECT", help="the project folder")
     bring.add_argument("--profile", help="whose rules decide over the book, instead of those of its program")
+    bring.add_argument("--updates", default="", metavar="BOOK", help="the book that FILE is a newer state of")
+    bring.add_argument(
+        "--theirs",
+        action="append",
+        default=[],
+        metavar="ENTRY",
+        help="where an entry (or ENTRY.FIELD, or all) was changed here and in the file, take what the file says; "
+        "else what was changed here stays; may be given several times",
+    )
+    bring.add_argument(
+        "--allow-rules",
+        action="store_true",
+        help="with --yes: its always active entries are rules of every prompt, until the book changes",
+    )
     bring.add_argument("--yes", action="store_true", help="import; without it nothing is written")
     bring.add_argument("--json", action="store_true", help="the whole report, every loss and conflict")
     bring.set_defaults(run=_import)
@@ -58,8 +72,11 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 
 
 def _import(arguments: argparse.Namespace) -> int:
+    if arguments.updates and len(arguments.files) > 1:
+        raise ContractError("--updates says which book one file is a newer state of; several files were given")
     root = project_folder(arguments.into)
-    importing = Importing(Books(root))
+    books = Books(root)
+    importing = Importing(books)
     reports: list[dict[str, Any]] = []
     failed = 0
     for file in arguments.files:
@@ -70,8 +87,10 @@ def _import(arguments: argparse.Namespace) -> int:
                 if not arguments.json:
                     print("\n".join(map(printable, _manuscript_lines(manuscript))))
                 continue
-            report = _one(importing, file, arguments.profile, write=arguments.yes)
-        except BookError as error:
+            report = _one(importing, file, arguments)
+            if arguments.allow_rules and report.kept:
+                books.allow_rules(report.book.id, lasting=True)
+        except (BookError, UnknownId) as error:
             failed += 1
             reports.append({"file": file.name, "error": str(error)})
             if not arguments.json:
@@ -79,7 +98,10 @@ def _import(arguments: argparse.Namespace) -> int:
             continue
         reports.append(_wire(file.name, report))
         if not arguments.json:
-            print("\n".join(map(printable, _lines(file.name, report))))
+            lines = _lines(file.name, report)
+            if arguments.allow_rules:
+                lines += _rules(report)
+            print("\n".join(map(printable, lines)))
     if arguments.json:
         show_json({"written": bool(arguments.yes), "files": reports})
     elif not arguments.yes and failed < len(reports):
@@ -87,14 +109,16 @@ def _import(arguments: argparse.Namespace) -> int:
     return 2 if failed else 0
 
 
-def _one(importing: Importing, file: Path, profile: Any, *, write: bool) -> ImportReport:  # noqa: ANN401
+def _one(importing: Importing, file: Path, arguments: argparse.Namespace) -> ImportReport:
     from typing import get_args
 
     from armarius.books.formats.format import ProfileName
 
+    profile = arguments.profile
     if profile is not None and profile not in get_args(ProfileName):
         raise ArmariusError(f"--profile: expected one of {', '.join(get_args(ProfileName))}, got {profile!r}")
-    return (importing.add if write else importing.preview)(file, profile=profile)
+    bring = importing.add if arguments.yes else importing.preview
+    return bring(file, profile=profile, updates=arguments.updates, theirs=arguments.theirs)
 
 
 def _lines(name: str, report: ImportReport) -> list[str]:
@@ -117,10 +141,26 @@ def _lines(name: str, report: ImportReport) -> list[str]:
     if len(book) > _SHOWN:
         lines.append(f"  · … {len(book) - _SHOWN} more")
     lines += _rows("kept, without effect or repaired", report.losses)
-    lines += _rows("changed here and in the file; ours stay", report.conflicts)
+    if report.conflicts:
+        lines += _rows("changed here and in the file; ours stay, --theirs takes the file's", report.conflicts)
+    if report.said.entities:
+        count = f"{len(report.said.entities)} entities, {len(report.said.relations)} relations"
+        lines.append(f"  in the codex with the book: {count}")
+        lines += [f"    {one.name} ({one.type})" for one in report.said.entities[:_SHOWN]]
+        lines += [f"    {source} —{type_}→ {target}" for source, target, type_ in report.said.relations[:_SHOWN]]
     if report.entities:
         lines.append(f"  could be entities: {', '.join(one.name for one in report.entities[:_SHOWN])}")
     return lines
+
+
+def _rules(report: ImportReport) -> list[str]:
+    """What a permission is for: every text that stands among the rules of every prompt."""
+    constant = [entry for entry in report.book if entry.level == "always"]
+    if not constant:
+        return ["  no entry is always active: nothing to be a rule"]
+    how = "are rules of every prompt" if report.kept else "would be rules of every prompt"
+    lines = [f"  {how}, until the book changes ({len(constant)}):"]
+    return lines + [f"    ! {' '.join(entry.text.split())[:200]}" for entry in constant]
 
 
 def _manuscript_lines(report: ManuscriptReport) -> list[str]:
@@ -140,11 +180,20 @@ def _rows(title: str, rows: Sequence[Loss | Conflict], limit: int = _SHOWN, rest
         return []
     lines = [f"  {title} ({len(rows)}):"]
     for row in rows[:limit]:
-        text = str(row) if isinstance(row, Loss) else f"{row.entry}.{row.field}: {row.ours!r}, the file {row.theirs!r}"
-        lines.append(f"    {' '.join(text.split())[:200]}")
+        lines += [f"    {' '.join(text.split())[:200]}" for text in _said_of(row)]
     if len(rows) > limit:
         lines.append(f"    … {len(rows) - limit} more, all with {rest}")
     return lines
+
+
+def _said_of(row: Loss | Conflict) -> list[str]:
+    """A row as lines: a conflict with what it was, ours and theirs."""
+    if isinstance(row, Loss):
+        return [str(row)]
+    if not row.field:
+        gone = "deleted here, changed in the file" if row.ours is None else "changed here, gone from the file"
+        return [f"{row.entry}: {gone}"]
+    return [f"{row.entry}.{row.field}: was {row.base!r}", f"  here {row.ours!r}", f"  file {row.theirs!r}"]
 
 
 def _wire(name: str, report: ImportReport) -> dict[str, Any]:
@@ -171,6 +220,10 @@ def _wire(name: str, report: ImportReport) -> dict[str, Any]:
             {"name": one.name, "aliases": one.aliases, "type": one.type, "entries": one.entries}
             for one in report.entities
         ],
+        "codex": {
+            "entities": [{"id": one.id, "name": one.name, "type": one.type} for one in report.said.entities],
+            "relations": [dict(zip(("source", "target", "type"), one, strict=True)) for one in report.said.relations],
+        },
         "kept": report.kept,
     }
 

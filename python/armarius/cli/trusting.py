@@ -3,6 +3,7 @@
 armarius trust novel/              # its armarius.toml counts as your own words from now on
 armarius trust --revoke novel/
 armarius trust --list
+armarius trust novel/ --rules-of eldoria      # the always active entries of this book, as it is now, are rules
 """
 
 import argparse
@@ -10,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from armarius.cli.terminal import note, show_json
+from armarius.books.shelf import Books
+from armarius.cli.terminal import note, printable, show_json
 from armarius.config import Config, load_config
 from armarius.errors import ConfigError, ContractError, SettingRefused
+from armarius.files.paths import project_folder
 from armarius.trust.asked import Permissions
 from armarius.trust.folders import TRUSTED_ENV, revoke, trust, trusted, who_trusts
 from armarius.trust.home import shown
@@ -74,21 +77,47 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         "and nervusdb-cli are run over it. Trust what you would run. Servers learn of it when they are started again.",
     )
     parser.add_argument("path", type=Path, nargs="?", help="the project folder")
+    parser.add_argument(
+        "--rules-of",
+        metavar="BOOK",
+        help="instead: let the always active entries of a lorebook be rules of every prompt, until the book changes",
+    )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--revoke", action="store_true", help="trust it no longer")
+    what.add_argument("--revoke", action="store_true", help="trust it, or the book, no longer")
     what.add_argument("--list", action="store_true", help="the folders that are trusted")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=_trust)
 
 
 def _trust(arguments: argparse.Namespace) -> int:
+    if arguments.list and arguments.rules_of is not None:
+        raise ContractError("--list takes no book; `armarius export PROJECT` says which books there are")
     if arguments.list:
         if arguments.path is not None:
             raise ContractError("--list takes no folder; `armarius doctor FOLDER` says whether one is trusted")
         return _list(as_json=arguments.json)
     if arguments.path is None:
         raise ContractError("which folder? `armarius trust FOLDER`, or --list")
+    if arguments.rules_of is not None:
+        return _rules_of(arguments.path, arguments.rules_of, allow=not arguments.revoke, as_json=arguments.json)
     return _revoke(arguments.path, arguments.json) if arguments.revoke else _add(arguments.path, arguments.json)
+
+
+def _rules_of(folder: Path, name: str, *, allow: bool, as_json: bool) -> int:
+    """Remember, or forget, that a book makes rules; says which texts those are."""
+    books = Books(project_folder(folder))
+    book = books[name]
+    books.allow_rules(book.id, allow, lasting=allow)
+    texts = [" ".join(entry.text.split()) for entry in book if entry.level == "always"]
+    if as_json:
+        show_json({"book": book.id, "rules": allow, "entries": texts})
+    elif allow:
+        print(printable(f"{book.id}: {len(texts)} always active entries are rules of every prompt, until it changes"))
+        for text in texts:
+            print(printable(f"  ! {text[:200]}"))
+    else:
+        print(printable(f"{book.id}: makes no rules"))
+    return 0
 
 
 def _list(*, as_json: bool) -> int:

@@ -17,7 +17,7 @@ from armarius.codex.authored.protocol import BookName, Check, RecordBook
 from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.importers import IMPORTERS
 from armarius.codex.importers.codex_json import CodexFile
-from armarius.codex.load import read_declared
+from armarius.codex.load import codex_files_of_books, read_declared
 from armarius.config import CONFIG_NAME, Config, load_config
 from armarius.errors import ConfigError
 from armarius.files import folder_lock, read_file, write_atomic
@@ -42,7 +42,8 @@ class FolderAuthored:
 
     def stamp(self) -> str:
         """See `Authored`. Cost: one stat per file."""
-        return "|".join(_stamp(self.root / name) for name in (*IMPORTERS, *_INDEXED))
+        books = [f"{name} {_stamp(self.root / name)}" for name in codex_files_of_books(self.root)]
+        return "|".join([*(_stamp(self.root / name) for name in (*IMPORTERS, *_INDEXED)), *books])
 
     def config_stamp(self) -> str:
         """See `Authored`."""

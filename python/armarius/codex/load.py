@@ -5,7 +5,7 @@ from pathlib import Path
 
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.importers import IMPORTERS
-from armarius.codex.importers.codex_json import CodexFile
+from armarius.codex.importers.codex_json import CODEX_FILE, CodexFile, parse_codex_json
 from armarius.codex.merge import merge
 from armarius.codex.model import Codex
 from armarius.codex.profiles.draft import Profiles
@@ -15,10 +15,13 @@ from armarius.documents.classify import PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
 from armarius.errors import CodexError, ProjectError
-from armarius.files import read_file
+from armarius.files import names_in, read_file
 from armarius.warnings_table import CODEX_INVALID
 
+BOOKS = ".armarius/books"
+"""A folder for each book that was imported; its `codex.json` says what that one says of entities."""
 AUTHORED_FILE = ".armarius/codex.toml"
+_MAX_BOOKS = 1_000
 _MAX_BYTES = 64 * 1024 * 1024
 
 
@@ -83,11 +86,21 @@ def build_codex(
 
 
 def read_declared(root: Path) -> CodexFile:
-    """What the files of `armarius.codex.importers` say; a missing one says nothing, an unreadable one is an error."""
+    """What the files of `armarius.codex.importers` say, and of imported books; a missing one says nothing.
+
+    An unreadable one is an error in what is answered.
+    """
     declared = CodexFile()
     for path, parse in IMPORTERS.items():
         declared.add(_imported(root, path, parse))
+    for path in codex_files_of_books(root):
+        declared.add(_imported(root, path, parse_codex_json))
     return declared
+
+
+def codex_files_of_books(root: Path) -> list[str]:
+    """Where books say what they say of entities, sorted; the files need not be there."""
+    return [f"{BOOKS}/{id_}/{CODEX_FILE}" for id_ in sorted(names_in(root / BOOKS, below=root))[:_MAX_BOOKS]]
 
 
 def _imported(root: Path, path: str, parse: Callable[[str, str], CodexFile]) -> CodexFile:

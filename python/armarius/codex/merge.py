@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from armarius.codex.cards import TYPE_LABELS
 from armarius.codex.model import Entity, Relation
 from armarius.codex.profiles.draft import Draft, DraftRelation, StatedLine
+from armarius.codex.profiles.note_relations import link_relations
 from armarius.codex.profiles.relations import relations_of
 from armarius.codex.profiles.stated_relations import pair_of
 from armarius.text.folding import fold, slug
@@ -63,6 +64,7 @@ def merge(
     for stated in lines:
         pair = pair_of(stated.line, stated.path, stated.section, index)
         found += [pair] if pair is not None else []
+    found += link_relations(zip(entities, drafts, strict=True), index, found)
     unique = {(item.source, item.target, item.type, item.since, item.until): item for item in reversed(found)}
     kept = {id(item) for item in unique.values()}
     return Merged(entities, tuple(item for item in found if id(item) in kept), tuple(problems))

@@ -47,7 +47,7 @@ _BACK = 20_000  # code points before the cursor whose paragraphs count as messag
 _PARAGRAPHS = 64
 _REQUESTS = 4  # whose answers are kept: a request has three layers, and several may be under way
 _BLANK = re.compile(r"\n\s*\n|\n")
-_USER = "User"  # {{user}}: a project does not say who writes in it; SillyTavern's name for nobody in particular
+_USER = "User"  # {{user}} where no setting names one; SillyTavern's name for nobody in particular
 _WHY: Final[tuple[tuple[str, OmitReason], ...]] = (
     ("budget", "budget"),
     ("secondary key", "no match"),
@@ -93,11 +93,13 @@ class LoreSearch:
 
     Args:
         books: Of the project.
+        user: `{{user}}`, of the settings; "" for nobody in particular.
     """
 
-    def __init__(self, books: Books) -> None:
+    def __init__(self, books: Books, *, user: str = "") -> None:
         self.books = books
-        self.asked = AskBooks(books)
+        self.user = user or _USER
+        self.asked = AskBooks(books, user=user)
         self._count = TokenCounter.estimate().count
         self._lock = threading.Lock()
         self._last: OrderedDict[int, tuple[FetchRequest, Looked]] = OrderedDict()  # the request is held: its id stays
@@ -127,11 +129,13 @@ class LoreSearch:
         cast = cast_of(some)
         character = next(iter(cast.values()), "")
         if self._standing is None or [id(one) for one in self._standing[0]] != [id(one) for one in some]:
-            empty = scan_of(character=character, cast=cast, turn=0, count=self._count)
+            empty = scan_of(character=character, cast=cast, user=self.asked.user, turn=0, count=self._count)
             self._standing = (some, standing(self.asked.activator, some, empty))
         fixed = self._standing[1]
         messages, turn = _messages(request)
-        scan = scan_of(messages=messages, turn=turn, character=character, cast=cast, count=self._count)
+        scan = scan_of(
+            messages=messages, turn=turn, character=character, cast=cast, user=self.asked.user, count=self._count
+        )
         found = self.asked.activator.search(fixed.books, scan)
         woken = tuple(one for one in found if f"{one.book}/{one.entry.id}" not in fixed.active)
         told = fixed.active | {f"{one.book}/{one.entry.id}" for one in woken}

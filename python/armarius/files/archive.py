@@ -1,6 +1,7 @@
 """Archives, in memory: members are looked at by their declared size, read up to a limit, and never laid on a disk."""
 
 import io
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -99,7 +100,11 @@ class Archive:
             target.comment = self._zip.comment
             for info in infos:
                 data = members[info.filename] if info.filename in members else self.read(info.filename)
-                target.writestr(info, data, compress_type=info.compress_type)
+                method = info.compress_type if info.compress_type in _METHODS else zipfile.ZIP_DEFLATED
+                try:
+                    target.writestr(info, data, compress_type=method)
+                except (ValueError, OverflowError, NotImplementedError, zipfile.LargeZipFile, struct.error) as error:
+                    raise BookError(f"{self.name}: {info.filename}: not written: {error}") from None
         return made.getvalue()
 
 

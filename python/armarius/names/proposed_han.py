@@ -20,13 +20,19 @@ _FREE = 1.6
 _WHOLE = 0.6  # of the occurrences of a part, so many inside one longer name: it is only a part
 _ACTS = 0.06  # of its occurrences, so many act: a person
 _STARTS = 0.22  # so many stand where a clause begins
+_OPENS = 0.6  # so many: a subject, and with a family name a person
 _MET = frozenset("和与见给对同跟向把被叫请")
 _MEETS = 0.02  # without a family name, so many are met or spoken to: an adverb is not
 _GONE_TO = 0.16  # so many behind a verb of going or being somewhere: a place
 _PRONOUNS = frozenset("我你您他她咱")
 _BESIDE = 0.08  # so many beside a pronoun: 我方才, 莫非他, an adverb and no name
 _TIMES = 0.06  # so many behind a number with a measure word: 一个老妈子, a noun and no name
+_POINTED = 0.15  # so many behind this, that or every: 那弓兵, a noun and no name
+_POINTED_FAMILY = 0.2  # likewise of what begins with a family name: 尤三姐 is pointed at too
 _CLEAR = 3  # of either, not by chance
+_POINTERS = frozenset("这那此该各众诸本某每")
+_NO_START = frozenset("这那此该各众每某")  # begins no name, though 那 is a family name
+_FULL = 1.0  # bits beside a family name with a given name that is known
 _CLASSIFIERS = frozenset("个位名所座间家")
 _BOUND = "的了着过们是不在有就也都又很把被个这那么吗呢吧啊呀些"
 # In a name, and far oftener not: such a candidate must act much.
@@ -55,6 +61,7 @@ def han_names(texts: Sequence[str], least: int) -> list[RawName]:
         for gram, count in grams.items()
         if count >= least
         and not barred.intersection(gram[1:])
+        and gram[0] not in _NO_START
         and (gram[0] not in barred or gram[0] in letters("han", "surnames"))
         and gram[-1] not in acts
         and gram[-1] not in no_end
@@ -62,8 +69,14 @@ def han_names(texts: Sequence[str], least: int) -> list[RawName]:
         and gram not in closed
         and _holds_together(gram, count, grams, singles, total)
     }
-    seen = _neighbours(runs, candidates)
-    return _chosen(candidates, grams, seen)
+    # 贾宝玉: where both parts are written thousands of times, together they need not be often.
+    loose = {
+        gram
+        for gram, count in grams.items()
+        if count >= least and len(gram) == 3 and gram[1:] in candidates and gram[0] in letters("han", "surnames")
+    }
+    seen = _neighbours(runs, candidates | loose)
+    return _chosen(candidates, loose, grams, seen, barred)
 
 
 def _holds_together(gram: str, count: int, grams: "Counter[str]", singles: "Counter[str]", total: int) -> bool:
@@ -76,12 +89,12 @@ def _holds_together(gram: str, count: int, grams: "Counter[str]", singles: "Coun
 class _Seen:
     """What stands beside a candidate."""
 
-    __slots__ = ("acts", "beside", "gone_to", "left", "met", "numbered", "right", "starts")
+    __slots__ = ("acts", "beside", "gone_to", "left", "met", "numbered", "pointed", "right", "starts")
 
     def __init__(self) -> None:
         self.left: Counter[str] = Counter()
         self.right: Counter[str] = Counter()
-        self.starts = self.acts = self.gone_to = self.met = self.beside = self.numbered = 0
+        self.starts = self.acts = self.gone_to = self.met = self.beside = self.numbered = self.pointed = 0
 
 
 def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Seen]:
@@ -104,6 +117,7 @@ def _neighbours(runs: Sequence[str], candidates: set[str]) -> dict[str, _Seen]:
                 one.met += bool(before) and (before in done_to or before in _MET)
                 one.beside += before in _PRONOUNS or behind in _PRONOUNS
                 one.numbered += at > 1 and before in measures and run[at - 2] in numbers
+                one.pointed += before in _POINTERS or (at > 1 and before in measures and run[at - 2] in _POINTERS)
                 one.gone_to += bool(before) and before in going
     return seen
 
@@ -118,17 +132,64 @@ def _entropy(counts: "Counter[str]", edge: str) -> float:
     return bits
 
 
-def _chosen(candidates: set[str], grams: "Counter[str]", seen: dict[str, _Seen]) -> list[RawName]:
+def _chosen(
+    candidates: set[str], loose: set[str], grams: "Counter[str]", seen: dict[str, _Seen], barred: frozenset[str]
+) -> list[RawName]:
     addressed = words("han", "male") | words("han", "female") | words("han", "either")
     addressed |= words("han", "professions") | words("han", "wives")
     found: dict[str, RawName] = {}
-    for gram in sorted(candidates):
+    for gram in sorted(candidates | (loose - found.keys())):
         one, count = seen[gram], grams[gram]
         if _entropy(one.left, "^") < _FREE or _entropy(one.right, "$") < _FREE:
             continue
         if not _put_together(gram, count, grams, candidates) and (name := _named(gram, count, one, addressed)):
             found[gram] = name
+    found |= _joined(candidates - found.keys(), loose - candidates, grams, seen, found, addressed, barred)
+    # 袭人姐姐 is how 袭人 is spoken to; 继之夫人 is somebody else.
+    spoken = [title for title in words("han", "male") | words("han", "female") if len(title) == 2]
+    found = {
+        gram: one
+        for gram, one in found.items()
+        if not any(gram.endswith(title) and len(gram) > 3 and gram[:-2] in found for title in spoken)
+    }
     return [one for one in found.values() if not _only_a_part(one, found, grams)]
+
+
+def _joined(
+    candidates: set[str],
+    loose: set[str],
+    grams: "Counter[str]",
+    seen: dict[str, _Seen],
+    found: dict[str, RawName],
+    addressed: frozenset[str],
+    barred: frozenset[str],
+) -> dict[str, RawName]:
+    """Names that others vouch for: a family name before a given name that is known, a character of one with a title.
+
+    Both are introduced and spoken of more than they act, so that by themselves they would not do.
+    """
+    people = [name for name, one in found.items() if one.kind == "person"]
+    given = {char for name in people if len(name) <= 3 and not _titled(name, addressed) for char in name}
+    given -= _COUNTED | letters("han", "kin")
+    made: dict[str, RawName] = {}
+    for gram in sorted(candidates):
+        one, count = seen[gram], grams[gram]
+        if gram[0] in barred | _BEFORE | _MET or (gram in loose and one.starts < _STARTS / 2 * count):
+            continue
+        if min(_entropy(one.left, "^"), _entropy(one.right, "$")) < _FULL:
+            continue
+        family = 2 if gram[:2] in words("han", "compound_surnames") else 1
+        rest = gram[family:]
+        of_family = family == 2 or gram[0] in letters("han", "surnames")
+        if of_family and len(rest) == 2 and rest in found and found[rest].kind == "person":
+            made[gram] = RawName(gram, count, "person", f"a family name before {rest}")
+        elif gram[0] in given and rest in addressed and len(rest) > 1:
+            made[gram] = RawName(gram, count, "person", "a character of a name with a title")
+    return made
+
+
+def _titled(gram: str, addressed: frozenset[str]) -> bool:
+    return any(gram.endswith(title) and len(gram) > len(title) for title in addressed)
 
 
 def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawName | None:
@@ -139,17 +200,23 @@ def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawN
         return None
     if not _SOFT.isdisjoint(gram[1:]) and acting < 2 * _ACTS:
         return None
-    titled = any(gram.endswith(title) and len(gram) > len(title) for title in addressed)
+    titled = _titled(gram, addressed)
     named = gram[0] in letters("han", "surnames") or gram[:2] in words("han", "compound_surnames")
     alone = acting >= 2 * _ACTS and one.met >= max(2, _MEETS * count)
     if not titled and one.numbered >= max(_CLEAR, _TIMES * count):
         return None
+    if not titled and one.pointed >= max(2 * _CLEAR, (_POINTED_FAMILY if named else _POINTED) * count):
+        return None
     adverb = len(gram) == 2 and not titled and one.beside >= max(_CLEAR, _BESIDE * count)
+    if len(gram) == 2 and named and not titled:  # 胡乱, 满口: a family name alone says little of two characters
+        named = one.met >= max(1, _MEETS / 2 * count) or starting >= _OPENS
     if acting >= _ACTS and not adverb and starting >= _STARTS and (named or titled or alone):
         return RawName(gram, count, "person", f"acts or is spoken to {one.acts} times")
     if titled and named and starting >= _STARTS / 2:
         return RawName(gram, count, "person", "a family name with a title")
-    if gram[-1] in letters("han", "places") and gone_to >= _GONE_TO / (2 if len(gram) > 2 else 1):
+    # Two characters name a district or a river; 花园, 后门 and 会馆 are what they say.
+    ends = letters("han", "places" if len(gram) > 2 else "short_places")
+    if gram[-1] in ends and gone_to >= _GONE_TO / (2 if len(gram) > 2 else 1):
         return RawName(gram, count, "place", f"gone to or been at {one.gone_to} times")
     return None
 

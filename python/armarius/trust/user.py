@@ -19,6 +19,9 @@
     [embedding]                                  # for projects that name no model of their own
     model = "mine"                               # one of [models] or [servers], "e5", "lexical", or a folder
 
+    [books]
+    user = "阿宁"                                # what {{user}} of lorebooks reads as
+
 Paths are absolute or begin with `~`. A folder under `indexes` holds one folder for each project. A server is used where
 `[embedding]` here names it, or a project that is trusted: no other sends its texts anywhere.
 """
@@ -57,7 +60,7 @@ class UserConfig:
         programs: By the name of the program that they stand for, one of `PROGRAMS`.
         indexes: Folders that hold indexes.
         servers: Servers of embeddings; the values are what `armarius.embedders.openai` takes, and `api_key_env`.
-        embedding: As the table of that name in `armarius.toml`, for projects that name no model; unread.
+        embedding, books: As the tables of these names in `armarius.toml`, for projects that say nothing; unread.
     """
 
     file: Path | None = None
@@ -66,6 +69,7 @@ class UserConfig:
     indexes: Mapping[str, Path] = field(default_factory=lambda: _NOTHING)
     servers: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: _NOBODY)
     embedding: Mapping[str, Any] = field(default_factory=lambda: _NOBODY)
+    books: Mapping[str, Any] = field(default_factory=lambda: _NOBODY)
 
     @property
     def name(self) -> str:
@@ -90,14 +94,18 @@ def read_user_config(*, project: Path | None = None) -> UserConfig:
         return UserConfig()
     name = shown(file)
     raw = read_toml(file, name=name, follow=True) or {}
-    tables = ("models", "programs", "indexes", "servers", "embedding")
+    tables = ("models", "programs", "indexes", "servers", "embedding", "books")
     if unknown := sorted(raw.keys() - set(tables)):
         raise ConfigError(f"{name}: unknown table {unknown[0]}; known: {', '.join(tables)}{near(unknown[0], tables)}")
     found = {table: _paths(raw[table], table, name) for table in _OF_PATHS if table in raw}
     if unknown := sorted(found.get("programs", {}).keys() - set(PROGRAMS)):
         known = ", ".join(PROGRAMS)
         raise ConfigError(f"{name}: unknown program {unknown[0]}; known: {known}{near(unknown[0], PROGRAMS)}")
-    servers, embedding = _servers(raw.get("servers", {}), name), raw.get("embedding", {})
+    servers, embedding, books = (
+        _servers(raw.get("servers", {}), name),
+        raw.get("embedding", {}),
+        raw.get("books", {}),
+    )
     for title, named in (("models", found.get("models", {})), ("servers", servers)):
         if "lexical" in named:
             raise ConfigError(f"{name}: {title}.lexical: this name means the embedder that needs no model")
@@ -105,7 +113,9 @@ def read_user_config(*, project: Path | None = None) -> UserConfig:
         raise ConfigError(f"{name}: {twice[0]} is a name under [models] and under [servers]")
     if not isinstance(embedding, dict):
         raise ConfigError(f"{name}: embedding must be a table, got {type(embedding).__name__}")
-    return UserConfig(file, **found, servers=servers, embedding=embedding)
+    if not isinstance(books, dict):
+        raise ConfigError(f"{name}: books must be a table, got {type(books).__name__}")
+    return UserConfig(file, **found, servers=servers, embedding=embedding, books=books)
 
 
 def near(name: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:

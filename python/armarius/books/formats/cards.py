@@ -102,10 +102,12 @@ def read_book(book: dict[str, Any], path: Path, reader: Reader) -> None:
             reader.lose((*path, "extensions", key), value, "kept, without effect here")
     reader.kept(book, _BOOK_KNOWN, path)
     entries = book.get("entries")
-    if not isinstance(entries, list):
+    if isinstance(entries, dict) and entries:
+        reader.lose((*path, "entries"), len(entries), "a list was expected; the entries of the object were read")
+    elif not isinstance(entries, list):
         reader.lose((*path, "entries"), entries, "a list was expected; no entry was read")
         return
-    for index, raw in enumerate(entries):
+    for index, raw in entries.items() if isinstance(entries, dict) else enumerate(entries):
         where: Path = (*path, "entries", index)
         if reader.damaged(raw, where):
             continue
@@ -113,7 +115,7 @@ def read_book(book: dict[str, Any], path: Path, reader: Reader) -> None:
         reader.add(_entry(raw, index, where, reader), where, raw)
 
 
-def _entry(raw: dict[str, Any], index: int, path: Path, reader: Reader) -> Entry:
+def _entry(raw: dict[str, Any], index: int | str, path: Path, reader: Reader) -> Entry:
     id_ = raw.get("id")
     if isinstance(id_, bool) or not isinstance(id_, int | str) or id_ == "":
         id_ = index
@@ -249,8 +251,13 @@ def _adder(path: Path) -> Any:  # noqa: ANN401
         book = tree
         for part in path:
             book = book[part]
-        book["entries"].append(_new_entry(entry))
-        return (*path, "entries", len(book["entries"]) - 1)
+        entries = book["entries"]
+        if isinstance(entries, dict):
+            key = str(max((int(one) for one in entries if one.isdecimal()), default=-1) + 1)
+            entries[key] = _new_entry(entry)
+            return (*path, "entries", key)
+        entries.append(_new_entry(entry))
+        return (*path, "entries", len(entries) - 1)
 
     return add
 

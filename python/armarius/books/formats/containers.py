@@ -47,7 +47,7 @@ def open_container(data: bytes, name: str) -> Container:
         return _picture(data, name)
     if data.startswith(risum.HEAD):
         return _module(data, name)
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") or json_text.encoding_of(data) != "utf-8":
         tree, manner = json_text.load(data, name)
         return Container("json", data, {"": tree}, lambda trees: json_text.dump(trees.get("", tree), manner))
     if looks_like_archive(data):
@@ -61,7 +61,12 @@ def _picture(data: bytes, name: str) -> Container:
     manners: dict[str, Manner] = {}
     losses: list[Loss] = []
     for chunk in chunks:
-        if (found := png.text_of(chunk)) is None:
+        try:
+            found = png.text_of(chunk)
+        except BookError as error:
+            losses.append(Loss(chunk.kind.decode("latin-1"), None, f"kept, not read: {error}"))
+            continue
+        if found is None:
             continue
         keyword, text = found
         if keyword in trees:
@@ -82,7 +87,10 @@ def _picture(data: bytes, name: str) -> Container:
         seen: set[str] = set()
         made = []
         for chunk in chunks:
-            found = png.text_of(chunk)
+            try:
+                found = png.text_of(chunk)
+            except BookError:  # reported when it was read
+                found = None
             if found is not None and found[0] in changed and found[0] not in seen:
                 seen.add(found[0])
                 chunk = png.with_text(chunk, json_text.dump(changed[found[0]], manners[found[0]]))

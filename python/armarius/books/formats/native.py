@@ -90,12 +90,12 @@ def native_entry(raw: Mapping[str, Any], id_: str, path: Path, reader: Reader) -
         level=level,
         decorators=decorators,
         match=_match(raw, path, reader),
-        wake=_wake(raw, path, reader),
-        chance=_chance(raw, path, reader),
-        timing=_timing(raw, path, reader),
-        share=_share(raw, path, reader),
-        place=_place(raw, path, reader),
-        scope=_scope(raw, path, reader),
+        wake=reader.shared(_wake(raw, path, reader)),
+        chance=reader.shared(_chance(raw, path, reader)),
+        timing=reader.shared(_timing(raw, path, reader)),
+        share=reader.shared(_share(raw, path, reader)),
+        place=reader.shared(_place(raw, path, reader)),
+        scope=reader.shared(_scope(raw, path, reader)),
     )
 
 

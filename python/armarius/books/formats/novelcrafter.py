@@ -5,6 +5,7 @@ The tree is `{folder: {file: text}}`; what else the archive holds (the novel, sn
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from armarius.books.formats.format import Format
@@ -15,10 +16,12 @@ from armarius.documents.front_matter import as_strings, parse_front_matter
 from armarius.errors import BookError
 from armarius.files.archive import Archive
 
-__all__ = ["FORMAT", "TREE", "texts"]
+__all__ = ["FORMAT", "TREE", "nested_of", "texts"]
 
 TREE = "novelcrafter"
 _FOLDER = re.compile(r"(?:^|/)([^/]+)/[^/]*-([0-9A-Za-z]{27})/(entry\.md|metadata\.json|notes\.md)\Z")
+_ITEM = re.compile(r"\s*-\s+(.*)$")
+_FIELD = re.compile(r"\s+([^:]{1,60}):(?:\s+(.*))?$")
 _TYPES = {
     "characters": "character",
     "locations": "location",
@@ -83,11 +86,6 @@ def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         elif _yes(said.get("noautoinclude")):
             level = "manual_only"
         tracked = not _yes(said.get("donottrack"))
-        nested = (metadata.get("relationships") or {}) if isinstance(metadata.get("relationships"), dict) else {}
-        if nested.get("nestedEntries"):
-            reader.lose(
-                (folder, "metadata.json", "relationships"), nested["nestedEntries"], "relations to other entries"
-            )
         id_ = metadata.get("id")
         entry = Entry(
             id=id_ if isinstance(id_, str) and id_ else found[2] if found else folder,
@@ -102,7 +100,32 @@ def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
             wake=Wake(by_text=tracked),
             share=Share(order=0),
         )
-        reader.add(entry, path, {**files, "metadata": metadata})
+        more = _fields(files.get("entry.md", "")[:end])
+        reader.add(entry, path, {**files, "metadata": metadata, "fields": more})
+
+
+def nested_of(original: Mapping[str, Any]) -> tuple[str, ...]:
+    """Ids of the entries that one nests, in order; the object is that of `Entry.original`."""
+    relations = original.get("metadata", {}).get("relationships")
+    ids = relations.get("nestedEntries") if isinstance(relations, dict) else None
+    return tuple(dict.fromkeys(one for one in ids if isinstance(one, str))) if isinstance(ids, list) else ()
+
+
+def _fields(front: str) -> dict[str, str]:
+    """The writer's own fields: names below `fields:`, each with a list of values or one."""
+    found: dict[str, str] = {}
+    name = ""
+    inside = False
+    for line in front.splitlines():
+        if not line[:1].isspace() and not line.startswith("-"):
+            inside = line.strip() == "fields:"
+        elif inside and (item := _ITEM.match(line)) is not None and name:
+            value = item[1].strip().strip("\"'")
+            found[name] = f"{found[name]}、{value}" if found.get(name) else value
+        elif inside and (pair := _FIELD.match(line)) is not None:
+            name = pair[1].strip("\"' ")
+            found[name] = (pair[2] or "").strip().strip("\"'[]")
+    return {name: value for name, value in found.items() if value}
 
 
 def _yes(value: Any) -> bool:  # noqa: ANN401

@@ -1,8 +1,8 @@
 """What readers share: values taken as they were meant, each repair reported, entries collected under unique ids."""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from armarius.books.limits import MAX_ENTRIES, MAX_KEYS
 from armarius.books.losses import Loss, dotted
@@ -10,6 +10,7 @@ from armarius.books.record import Entry, EntrySource, Key
 
 __all__ = ["Path", "Reader", "empty"]
 
+_Part = TypeVar("_Part", bound=Hashable)
 Path = tuple[str | int, ...]
 # An id stands on one line, in files, prompts and terminals.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -41,6 +42,7 @@ class Reader:
         self.name, self.description = "", ""
         self.facts: dict[str, Any] = {}
         self._ids: set[str] = set()
+        self._parts: dict[Hashable, Any] = {}
         self._full = False
 
     def lose(self, path: Iterable[str | int], value: object, reason: str) -> None:
@@ -74,6 +76,11 @@ class Reader:
         object.__setattr__(entry, "source", EntrySource(self.format, self.file, path))
         object.__setattr__(entry, "original", original)
         self.entries.append(entry)
+
+    def shared(self, part: _Part) -> _Part:
+        """The first part that equals this one: most entries of a book have the same wake, share and place."""
+        made: _Part = self._parts.setdefault((type(part), part), part)
+        return made
 
     def damaged(self, raw: object, path: Path) -> bool:
         """Whether this is no object, and so no entry; reported."""

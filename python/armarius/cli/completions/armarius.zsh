@@ -195,6 +195,9 @@ _shtab_armarius_import_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--into[the project folder]:PROJECT:_files"
   "--profile[whose rules decide over the book, instead of those of its program]:profile:"
+  "--updates[the book that FILE is a newer state of]:BOOK:"
+  "*--theirs[where an entry (or ENTRY.FIELD, or all) was changed here and in the file, take what the file says\; else what was changed here stays\; may be given several times]:ENTRY:"
+  "--allow-rules[with --yes\: its always active entries are rules of every prompt, until the book changes]"
   "--yes[import\; without it nothing is written]"
   "--json[the whole report, every loss and conflict]"
   "(*):a file, or a folder of notes:_files"
@@ -328,7 +331,8 @@ _shtab_armarius_subgraph_defaults_added=0
 
 _shtab_armarius_trust_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--revoke[trust it no longer]"
+  "--rules-of[instead\: let the always active entries of a lorebook be rules of every prompt, until the book changes]:BOOK:"
+  "--revoke[trust it, or the book, no longer]"
   "--list[the folders that are trusted]"
   "--json[json]"
   ":the project folder:_files"

@@ -31,7 +31,8 @@ from armarius.codex.authored.toml_blocks import Block
 from armarius.codex.importers.codex_json import CodexFile, EntryReader
 from armarius.codex.merge import NameIndex, merge
 from armarius.codex.model import Codex, Entity, Relation
-from armarius.errors import CodexError, UnknownId
+from armarius.errors import ArmariusError, CodexError, UnknownId
+from armarius.shown import counted
 from armarius.text.folding import slug
 from armarius.text.near import near, suggestion
 
@@ -53,6 +54,13 @@ class AuthoredCodex:
     def __init__(self, authored: Authored | Path, *, whole: Callable[[], Codex] | None = None) -> None:
         self._file = records_of(authored, "codex", tables=["entity", "relation"], check=_check)
         self._whole = whole
+
+    def __repr__(self) -> str:
+        try:
+            entities, relations = len(self.list()), len(self.relations())
+            return f"<codex: {counted(entities, 'entity', 'entities')}, {counted(relations, 'relation')}>"
+        except (ArmariusError, OSError) as error:
+            return f"<codex: {type(error).__name__}>"
 
     def list(self) -> tuple[Entity, ...]:
         """The entities; without the whole, the authored ones, unstated fields at their defaults."""

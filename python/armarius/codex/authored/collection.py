@@ -10,7 +10,8 @@ from armarius.codex.authored.protocol import Authored, BookName
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.authored.toml_blocks import Block
 from armarius.codex.model import Constraint, Memory
-from armarius.errors import CodexError, UnknownId
+from armarius.errors import ArmariusError, CodexError, UnknownId
+from armarius.shown import counted
 from armarius.text.near import near, suggestion
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]
@@ -27,6 +28,13 @@ class Collection(Generic[Item]):
         self._table = table
         self._wrong = wrong
         self._file = records_of(authored, book, tables=[table], check=self._check)
+
+    def __repr__(self) -> str:
+        many = f"{self._table[:-1]}ies" if self._table.endswith("y") else f"{self._table}s"
+        try:
+            return f"<{counted(len(self.list()), self._table, many)}>"
+        except (ArmariusError, OSError) as error:
+            return f"<{many}: {type(error).__name__}>"
 
     def list(self) -> tuple[Item, ...]:
         """All records; one that is broken in the file stands as it last was when it was right."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from armarius.codex.model import ContextLevel, Fact, Origin
+from armarius.codex.profiles.links import NoteLink
 
 
 @dataclass(slots=True)
@@ -17,7 +18,10 @@ class Line:
 
 @dataclass(slots=True)
 class Draft:
-    """One description of one entity; None means that this source does not say."""
+    """One description of one entity; None means that this source does not say.
+
+    `whole` says that a file is about nothing else, so that a link to the file means the entity.
+    """
 
     name: str
     origin: Origin
@@ -29,6 +33,8 @@ class Draft:
     level: ContextLevel | None = None
     facts: list[Fact] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
+    links: list[NoteLink] = field(default_factory=list)
+    whole: bool = False
 
     def add_attribute(self, key: str, value: str) -> None:
         """Keep `value` under `key`; a second value of the same key is appended, never dropped."""

@@ -6,7 +6,8 @@ Which sections are entities:
 - in a setting file (`人物.md`, `characters/…`, `# 地点设定`), the outermost sections below the group headings that
   name a thing: not 外貌 or Background, which describe the entity above them, not chapters, not sentences;
 - the rows of a table whose header has a name column, and the names that a group lists, in a setting file;
-- a whole file when it is about one thing (`characters/elena.md`, front matter with aliases or type).
+- a whole file when it is about one thing (`characters/elena.md`, front matter with aliases or type, a tag that names
+  a type: #人物, #location).
 
 Everything that is said stays: known labels fill the entity, other labels, sub-sections and two-column tables become
 attributes, prose becomes the description, `第30章起：…` a fact.
@@ -17,7 +18,7 @@ from pathlib import PurePosixPath
 
 from armarius.codex.model import Origin
 from armarius.codex.profiles.draft import Draft, Profiles, StatedLine
-from armarius.codex.profiles.fields import Field, Section, Table
+from armarius.codex.profiles.fields import Field, Section, Table, clean
 from armarius.codex.profiles.fields_to_entity import (
     absorb_detail,
     add_fields,
@@ -25,6 +26,7 @@ from armarius.codex.profiles.fields_to_entity import (
     pairs,
 )
 from armarius.codex.profiles.labels import is_known, is_nothing, role_of
+from armarius.codex.profiles.links import links_of, tagged_type, without_tag_lines
 from armarius.codex.profiles.lists import listed, records
 from armarius.codex.profiles.markdown import parse_page
 from armarius.codex.profiles.naming import announced_type, is_plausible, read_name
@@ -57,17 +59,21 @@ def parse_profiles(path: str, text: str, *, setting: bool = False) -> Profiles:
     first = _TITLE.search(text, 0, 4096)
     if page_kind(path, first[1] if first else "")[0] in ("chapter", "manual"):
         return Profiles()
-    page = parse_page(text, is_known)
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    page = parse_page(without_tag_lines(path, text), is_known)
     top = [child for child in page.root.children if child.level == 1]
     title = top[0].heading if len(top) == 1 else ""
     kind, type_ = page_kind(path, title)
     kind = "setting" if setting and kind == "unknown" else kind
     if kind == "chapter" or (title and is_chapter(title)):
         return Profiles()
+    tagged = tagged_type(page.front, text) if kind != "other" else None
     reader = _Pages(path, kind)
-    single = _single_entity(path, page.front, page.root, kind, type_)
+    single = _single_entity(path, page.front, page.root, kind, tagged or type_, tagged=tagged is not None)
     if single is not None:
-        reader.single(page.front, page.root, single, type_)
+        reader.single(page.front, page.root, single, tagged or type_)
+        (draft,) = (one for one in reader.found.drafts if one.whole)
+        draft.links += links_of(text, draft.name)
     else:
         reader.visit_all(page.root, type_, setting=kind == "setting")
         if kind == "setting":
@@ -75,18 +81,20 @@ def parse_profiles(path: str, text: str, *, setting: bool = False) -> Profiles:
     return reader.found
 
 
-def _single_entity(path: str, front: FrontMatter, root: Section, kind: PageKind, type_: str | None) -> Section | None:
+def _single_entity(
+    path: str, front: FrontMatter, root: Section, kind: PageKind, type_: str | None, *, tagged: bool
+) -> Section | None:
     """The section that carries the one entity a file is about (the root when it has no title), or None."""
     tops = [child for child in root.children if child.level == 1]
     roles = {role_of(key) for key in front}
     if len(tops) > 1:
         return None
     owner = tops[0] if tops else root
-    if roles & {"aliases", "type", "name", "full name"} and kind != "other":
+    stem = PurePosixPath(path).stem
+    if kind != "other" and (roles & {"aliases", "type", "name", "full_name"} or (tagged and group_of(stem) is None)):
         return owner
     if kind != "setting" or (type_ is None and not _labelled(owner)):
         return None
-    stem = PurePosixPath(path).stem
     if group_of(stem) is not None or (tops and group_of(owner.heading) is not None) or is_generic(stem):
         return None
     if any(_explicit(child) for child in owner.children):
@@ -95,6 +103,13 @@ def _single_entity(path: str, front: FrontMatter, root: Section, kind: PageKind,
         return owner
     things = [child for child in owner.children if not is_generic(child.heading)]
     return owner if len(things) * 2 <= len(owner.children) else None
+
+
+def _shown(value: str) -> str:
+    """A value of the front matter by its words; an unquoted `[[林渡]]` was read as a list and has lost a bracket."""
+    if value.startswith("[") and value.endswith("]") and not value.startswith("[["):
+        value = f"[{value}]"
+    return clean(value) if "[[" in value else value
 
 
 def _labelled(section: Section) -> bool:
@@ -178,9 +193,11 @@ class _Pages:
         title = front.get("title")
         heading = owner.heading or (title if isinstance(title, str) and title else stem)
         draft = read_name(heading, Origin(self.path, owner.heading, owner.line))
+        draft.whole = True
         for key, value in front.items():
             if key.casefold() not in {
                 "title",
+                "tag",
                 "tags",
                 "date",
                 "created",
@@ -189,7 +206,8 @@ class _Pages:
                 "cssclasses",
                 "publish",
             }:
-                add_label(draft, Field(key, value if isinstance(value, str) else "、".join(value), 1))
+                said = (value,) if isinstance(value, str) else value
+                add_label(draft, Field(key, "、".join(map(_shown, said)), 1))
         if owner is not root:
             add_fields(draft, root)
         self._fill(draft, owner, type_)

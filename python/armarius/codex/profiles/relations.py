@@ -70,16 +70,20 @@ def _piece(owner: Entity, line: Line, piece: str, names: Names) -> tuple[str, st
         if line.related:
             kind = _short(note) or kind
             return (id_, owner.id, kind, since, until)
-        if kind.lower().endswith((" of", " to")):
-            return (owner.id, id_, kind, since, until)
-        person = names.entities[id_].type == "character"
-        return (id_, owner.id, kind, since, until) if person else (owner.id, id_, kind, since, until)
+        return (*read_from(owner.id, id_, kind, names), kind, since, until)
     turned = _POSSESSIVE.match(piece) or _OF.match(piece) if line.related else None
     if turned is not None:
         id_ = names.find(turned["name"].strip())
         if id_ is not None and id_ != owner.id:
             return (owner.id, id_, turned["type"].strip(), since, until)
     return None
+
+
+def read_from(owner: str, other: str, label: str, names: Names) -> tuple[str, str]:
+    """Source and target of `label：other` in the profile of `owner`."""
+    if not label.lower().endswith((" of", " to")) and names.entities[other].type == "character":
+        return other, owner
+    return owner, other
 
 
 def _short(text: str) -> str:

@@ -10,6 +10,7 @@ from armarius.files.archive import Archive
 __all__ = ["read_docx"]
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_MOST_STYLES = 20  # on the way from a style to the one that says a level
 _HEADING = re.compile(r"(?:heading|标题|標題|überschrift|titre|título|заголовок)\s*(\d)", re.IGNORECASE)
 _TITLES = frozenset({"title", "标题", "標題"})
 
@@ -63,10 +64,14 @@ def _notes(archive: Archive) -> dict[str, str]:
 
 
 def _levels(archive: Archive) -> dict[str, int]:
-    """Id of a paragraph style to its level as a heading; the style of titles is of level 1."""
+    """Id of a paragraph style to its level as a heading; the style of titles is of level 1.
+
+    A style that says nothing of itself has the level of the one it is based on.
+    """
     if "word/styles.xml" not in archive.names:
         return {}
-    levels = {}
+    levels: dict[str, int] = {}
+    based: dict[str, str] = {}
     for style in parse_xml(archive.read("word/styles.xml"), "word/styles.xml").iter(f"{_W}style"):
         id_ = style.get(f"{_W}styleId", "")
         names = [id_, *(one.get(f"{_W}val", "") for one in children(style, "name"))]
@@ -78,4 +83,13 @@ def _levels(archive: Archive) -> dict[str, int]:
             levels[id_] = int(outline.get(f"{_W}val")) + 1
         elif any(name.lower() in _TITLES for name in names):
             levels[id_] = 1
+        elif (parent := style.find(f"{_W}basedOn")) is not None and outline is None:
+            based[id_] = parent.get(f"{_W}val", "")
+    for id_ in based:
+        parent_id = id_
+        for _ in range(_MOST_STYLES):
+            parent_id = based.get(parent_id, "")
+            if parent_id in levels:
+                levels[id_] = levels[parent_id]
+                break
     return levels
