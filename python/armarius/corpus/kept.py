@@ -17,7 +17,19 @@ from armarius.documents.document import Document
 from armarius.store.rows import Learnt
 from armarius.text.matcher import EntityMatcher
 
-__all__ = ["FORM", "KIND", "Kept", "KeptParts", "about", "json_of", "names_in", "pack", "part_rows", "unpack"]
+__all__ = [
+    "FORM",
+    "KIND",
+    "Kept",
+    "KeptParts",
+    "about",
+    "is_about_text",
+    "json_of",
+    "names_in",
+    "pack",
+    "part_rows",
+    "unpack",
+]
 
 KIND = "corpus"
 _CORE = int.from_bytes(CorpusPart("", "note", "", [], []).to_bytes()[4:6], "little")
@@ -68,6 +80,11 @@ class KeptParts:
 def about(names: str, content_hash: str) -> str:
     """What a row is about."""
     return f"{FORM} {names} {content_hash}"
+
+
+def is_about_text(said: str, content_hash: str) -> bool:
+    """Whether a row is about this text, whichever names were looked for in it."""
+    return said.startswith(f"{FORM} ") and said.endswith(f" {content_hash}")
 
 
 def part_rows(documents: Sequence[Document], matcher: EntityMatcher, names: str) -> list[Learnt]:

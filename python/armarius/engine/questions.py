@@ -122,10 +122,12 @@ class Questions:
             ValueError: `limit` is below 1.
         """
         bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
-        shown = None if bounds.as_of is None else shown_of(self._project.view().documents, bounds)
-        self._project.index.freshen()
+        view = self._project.view()
+        shown = None if bounds.as_of is None else shown_of(view.documents, bounds)
+        with view.corpus.tables() as tables:
+            corpus = tables.paragraphs.corpus
         return self._project.index.search(
-            text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
+            text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown, corpus=corpus
         )
 
     def evidence(

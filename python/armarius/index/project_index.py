@@ -11,9 +11,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
+from armarius._core import Corpus
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.folder import FolderAuthored
 from armarius.config import Config
+from armarius.corpus.opened import OpenCorpus
 from armarius.documents.classify import Kind
 from armarius.documents.document import Skipped
 from armarius.errors import StoreError
@@ -68,6 +70,7 @@ class ProjectIndex:
         self._config = config
         self._refresher = Refresher(source, authored, config)
         self._watcher: Watcher | None = None
+        self._corpus = OpenCorpus()
         self._kept = StoreKeeper(self._refresher, config, open_store, told=self._is_told)
 
     @classmethod
@@ -203,11 +206,19 @@ class ProjectIndex:
         match: Literal["all", "any"] = "all",
         also: Sequence[str] = (),
         shown: Callable[[Passage], str] | None = None,
+        corpus: Corpus | None = None,
     ) -> Hits:
-        """Passages that hold the words of `text`, best first; see `armarius.index.search.search`."""
-        found = partial(
-            search, text=text, limit=limit, kinds=kinds, chapters=chapters, match=match, also=also, shown=shown
-        )
+        """Passages that hold the words of `text`, best first; see `armarius.index.search.search`.
+
+        With `corpus`, whoever holds that of this moment spares the index one of its own.
+        """
+
+        def found(store: Store) -> Hits:
+            ranked = self._corpus.at(store) if corpus is None else corpus
+            return search(
+                store, ranked, text, limit=limit, kinds=kinds, chapters=chapters, match=match, also=also, shown=shown
+            )
+
         return self.ask(found)
 
     def status(self) -> IndexStatus:

@@ -1,4 +1,7 @@
-"""Search as people ask it: text in, passages out, with the places where the words stand."""
+"""Search as people ask it: text in, passages out, with the places where the words stand.
+
+The full text of the store finds what holds the words, the corpus says in which order it is told (docs/decisions/0061).
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -6,11 +9,13 @@ from dataclasses import replace
 from typing import Literal
 
 import armarius._core as _core
+from armarius._core import Corpus
+from armarius.corpus.words import by_words
 from armarius.documents.classify import Kind
 from armarius.hits import Hit, Hits
 from armarius.records import Evidence
 from armarius.store.protocol import Store
-from armarius.store.rows import Passage, TextQuery
+from armarius.store.rows import Passage, PassageKey, TextQuery
 from armarius.wordings import joined_scores
 
 __all__ = ["search", "terms_of"]
@@ -28,6 +33,7 @@ def terms_of(text: str) -> list[str]:
 
 def search(
     store: Store,
+    corpus: Corpus,
     text: str,
     *,
     limit: int = 10,
@@ -41,6 +47,7 @@ def search(
 
     Args:
         store: The index.
+        corpus: Of the same texts.
         text: Anything; no query language.
         limit: At most so many.
         kinds: Only documents of these kinds.
@@ -51,11 +58,13 @@ def search(
 
     Raises:
         ValueError: `limit` is below 1.
+
+    Cost: the full text and the postings of the words, a score of each paragraph that holds them, `limit` texts.
     """
     if limit < 1:
         raise ValueError(f"limit must be >= 1, got {limit}")
     asked = (one.encode("utf-8", "replace").decode() for one in (text, *also))  # no text holds a lone surrogate
-    answers = [_search(store, one, limit, kinds, chapters, match, shown) for one in asked]
+    answers = [_search(store, corpus, one, limit, kinds, chapters, match, shown) for one in asked]
     if not also:
         return answers[0]
     first = {(hit.path, hit.paragraph): hit for hits in reversed(answers) for hit in hits}
@@ -66,6 +75,7 @@ def search(
 
 def _search(
     store: Store,
+    corpus: Corpus,
     text: str,
     limit: int,
     kinds: Sequence[Kind],
@@ -76,18 +86,31 @@ def _search(
     terms = terms_of(text)
     if not terms:
         return Hits()
-    wanted = limit
-    while True:
-        hits = store.search(TextQuery(tuple(terms), match, tuple(kinds), chapters, wanted))
-        passages = {passage.key: passage for passage in store.passages([(hit.path, hit.paragraph) for hit in hits])}
+    words = terms if match == "all" else _core.text_grams(text)
+    found = store.search(TextQuery(tuple(terms), match, tuple(kinds), chapters, None))
+    ordered = _ordered(corpus, words, [(hit.path, hit.paragraph) for hit in found])
+    hits: list[Hit] = []
+    at, wanted = 0, limit
+    # A phrase of pairs may match across punctuation; such hits fall away, and more are looked at in their place.
+    while len(hits) < limit and at < len(ordered):
+        part = ordered[at : at + wanted]
+        passages = {passage.key: passage for passage in store.passages([key for key, _ in part])}
         if shown is not None:
             passages = {key: replace(one, text=shown(one)) for key, one in passages.items()}
-        ordered = [(passages[key], hit.score) for hit in hits if (key := (hit.path, hit.paragraph)) in passages]
-        found = _located(ordered, terms if match == "all" else _core.text_grams(text), exact=match == "all")
-        # A phrase of pairs may match across punctuation; such hits fall away, and more are fetched in their place.
-        if len(found) >= limit or len(hits) < wanted:
-            return Hits(found[:limit])
-        wanted *= 4
+        read = [(passages[key], score) for key, score in part if key in passages]
+        hits += _located(read, words, exact=match == "all")
+        at, wanted = at + wanted, 4 * wanted
+    return Hits(hits[:limit])
+
+
+def _ordered(corpus: Corpus, words: Sequence[str], keys: Sequence[PassageKey]) -> list[tuple[PassageKey, float]]:
+    """Best first, ties in the order of the project; what the corpus does not rank (function words) comes last."""
+    if not keys:
+        return []
+    scores = by_words(corpus, words)
+    best = scores.strongest["paragraph"]
+    scored = [(key, best * (scores.score_of(*key) or 0.0)) for key in keys]
+    return sorted(scored, key=lambda one: (-one[1], one[0]))
 
 
 def _located(hits: list[tuple[Passage, float]], terms: list[str], *, exact: bool) -> list[Hit]:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from armarius.bounds import OPEN, Chapters, Kind
 from armarius.config import Config, load_config
+from armarius.corpus.opened import OpenCorpus
 from armarius.errors import StoreError
 from armarius.hits import Hits
 from armarius.index.folder_source import FolderSource
@@ -48,7 +49,8 @@ def warm_search(
         try:
             if not _equals(store, root, config):
                 return None
-            return search(store, text, limit=limit, match=match, kinds=kinds, chapters=chapters, also=also)
+            corpus = OpenCorpus().at(store)
+            return search(store, corpus, text, limit=limit, match=match, kinds=kinds, chapters=chapters, also=also)
         finally:
             store.close()
     except StoreError:

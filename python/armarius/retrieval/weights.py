@@ -12,6 +12,8 @@ three books by at most .015, and a search over all of them does worse on the boo
 
 from typing import Final
 
+from armarius.corpus.words import PARAGRAPH_B, PARAGRAPH_K1
+
 __all__ = ["ABSENT", "FAMILY_B", "FAMILY_WEIGHTS", "K1", "LEVELS", "MEANING", "STOP_SHARE", "WEAK_TOKENS", "WEIGHTS"]
 
 FAMILY_WEIGHTS: Final = {
@@ -29,8 +31,8 @@ FAMILY_WEIGHTS: Final = {
 described .018, card .019, stop .011, synonym (English) .056."""
 
 LEVELS: Final = ("paragraph", "window", "unit", "line")
-K1: Final = {"paragraph": 2.0, "window": 1.2, "unit": 1.2, "line": 1.2}
-_B, _B_OF_NAMES = 0.75, 0.3
+K1: Final = {"paragraph": PARAGRAPH_K1, "window": 1.2, "unit": 1.2, "line": 1.2}
+_B, _B_OF_NAMES = PARAGRAPH_B, 0.3
 _NAMES = frozenset({"entity", "related", "described"})
 FAMILY_B: Final = {
     family: {level: _B_OF_NAMES if family in _NAMES and level in ("paragraph", "line") else _B for level in LEVELS}

@@ -127,7 +127,10 @@ class Store(Protocol):
         ...
 
     def search(self, query: TextQuery) -> list[TextHit]:
-        """Paragraphs that match, best first; a query without indexable terms finds nothing."""
+        """Paragraphs that match, best first; all of them by key when the query has no limit.
+
+        A query without indexable terms finds nothing.
+        """
         ...
 
     def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:

@@ -225,7 +225,8 @@ class TextQuery:
         kinds: Only documents of these kinds; empty means all.
         chapters: Inclusive bounds on the paragraph's chapter; None is open. Paragraphs without a chapter pass only
             when both are None.
-        limit: At most so many, best first.
+        limit: At most so many, best first; None is all of them, by (path, paragraph), with scores of 0: for whoever
+            puts them in an order of their own.
         grams: With "any": at most so many grams, rarest first.
     """
 
@@ -233,7 +234,7 @@ class TextQuery:
     match: Literal["all", "any"] = "all"
     kinds: tuple[Kind, ...] = ()
     chapters: tuple[int | None, int | None] = (None, None)
-    limit: int = 10
+    limit: int | None = 10
     grams: int = 24
 
 

@@ -91,6 +91,13 @@ class StoreContents:
         assert len(hits(store, TextQuery(("宝玉",), limit=2))) == 2
         assert hits(store, TextQuery(("宝玉",), limit=0)) == []
 
+    def test_search_without_a_limit_gives_everything_by_key(self, store: Store) -> None:
+        """For whoever puts it in an order of their own."""
+        for query in (TextQuery(("宝玉",), limit=1_000), TextQuery(("黛玉和宝钗",), "any", limit=1_000)):
+            unlimited = TextQuery(query.terms, query.match, limit=None)
+            assert hits(store, unlimited) == sorted(hits(store, query)) != []
+            assert {one.score for one in store.search(unlimited)} == {0.0}
+
     def test_any_match_takes_terms_apart(self, store: Store) -> None:
         """The rarest pieces decide."""
         assert hits(store, TextQuery(("黛玉和宝钗在哪里谈到金锁",), "any"))[0][0] == "chapters/ch002.md"

@@ -17,11 +17,11 @@ from typing import Any
 from armarius.bounds import EVERYTHING
 from armarius.codex import Codex, Entity
 from armarius.corpus.kept import Kept, KeptParts
+from armarius.corpus.paragraphs import Paragraphs
 from armarius.corpus.part import DocumentPart, TextPart, parts_of
 from armarius.corpus.units import OutlineLine, Section, entries_of, lines_by_text
 from armarius.documents.document import Document
 from armarius.retrieval.corpus.names import DocumentNames
-from armarius.retrieval.corpus.paragraphs import Paragraphs
 from armarius.retrieval.corpus.text import Text
 from armarius.text.matcher import EntityMatcher
 

@@ -13,6 +13,8 @@ __all__ = ["search", "set_weights"]
 _WEIGHTS = (4.0, 1.0, 2.0, 2.0)
 # A gram that stands in more than this share of the paragraphs says little and costs most.
 _COMMON = 0.12
+_RANKED = "SELECT d.path, full_text.rowid & ?, -full_text.rank FROM full_text"
+_FOUND = "SELECT d.path, full_text.rowid & ?, 0.0 FROM full_text"  # ranking takes as long as finding
 
 
 def set_weights(connection: apsw.Connection) -> None:
@@ -26,13 +28,13 @@ def search(connection: apsw.Connection, query: TextQuery) -> list[TextHit]:
 
     Cost: BM25 over the postings of the terms; any-match is bounded by dropping the commonest grams.
     """
-    if query.limit < 1:
+    if query.limit is not None and query.limit < 1:
         return []
     expression = _all(query) if query.match == "all" else _any(connection, query)
     if not expression:
         return []
     sql = [
-        "SELECT d.path, full_text.rowid & ?, -full_text.rank FROM full_text",
+        _FOUND if query.limit is None else _RANKED,
         "JOIN documents d ON d.id = full_text.rowid >> ?",
     ]
     mask = (1 << PARAGRAPH_BITS) - 1
@@ -46,9 +48,12 @@ def search(connection: apsw.Connection, query: TextQuery) -> list[TextHit]:
     if query.kinds:
         where.append(f"d.kind IN ({', '.join('?' * len(query.kinds))})")
         values += query.kinds
-    sql.append(f"WHERE {' AND '.join(where)} ORDER BY full_text.rank, d.path, full_text.rowid LIMIT ?")
-    rows = all_rows(connection, " ".join(sql), (mask, PARAGRAPH_BITS, *values, query.limit))
-    return [TextHit(path, paragraph, score) for path, paragraph, score in rows]
+    sql.append(f"WHERE {' AND '.join(where)}")
+    if query.limit is not None:
+        sql.append("ORDER BY full_text.rank, d.path, full_text.rowid LIMIT ?")
+        values.append(query.limit)
+    rows = all_rows(connection, " ".join(sql), (mask, PARAGRAPH_BITS, *values))
+    return [TextHit(*row) for row in (sorted(rows) if query.limit is None else rows)]
 
 
 def _all(query: TextQuery) -> str:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 
 from armarius._core import Corpus, CorpusPart
 
-__all__ = ["Paragraphs"]
+__all__ = ["KeptBytes", "Paragraphs"]
 
 logger = logging.getLogger("armarius")
 
 _FEW = 8  # parts that are read at once
-KeptBytes = tuple[str, int, bytes, int]  # path, number of paragraphs, bytes, where the part begins in them
+KeptBytes = tuple[str, int, bytes, int]
+"""Path, number of paragraphs, bytes, where the part begins in them."""
 
 
 class Paragraphs:
