@@ -583,6 +583,8 @@ class CorpusQuery:
         kinds: list[str] = ...,
         chapters: tuple[int | None, int | None] = ...,
         as_of: int | None = None,
+        besides: list[int] = ...,
+        without: list[int] = ...,
         look_into: int | None = None,
     ) -> CorpusQuery: ...
 

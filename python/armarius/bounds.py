@@ -43,12 +43,14 @@ class Bounds:
         chapters: Inclusive; with one of them, what is no chapter is left out.
         kinds: Only documents of these kinds; empty is all.
         as_of: Nothing of a later chapter, nor what holds from a later one; what has no chapter passes.
+        besides: Chapters later than `as_of` that may be found nevertheless: a question names them.
         without: Chapters that the question itself does not want.
     """
 
     chapters: Chapters = OPEN
     kinds: tuple[Kind, ...] = ()
     as_of: int | None = None
+    besides: tuple[int, ...] = ()
     without: tuple[int, ...] = ()
 
     @classmethod
@@ -83,7 +85,7 @@ class Bounds:
 
     def leaves_out(self, kind: str | None, chapter: int | None) -> tuple[Literal["timeline", "excluded"], str] | None:
         """Why something is left out, or None when it is not; without a kind, by its chapter alone."""
-        if self.as_of is not None and chapter is not None and chapter > self.as_of:
+        if self.as_of is not None and chapter is not None and chapter > self.as_of and chapter not in self.besides:
             return "timeline", f"chapter {chapter} is later than chapter {self.as_of}"
         if kind is not None and self.kinds and kind not in self.kinds:
             return "excluded", f"a {kind}, and the request is limited to kinds {', '.join(self.kinds)}"

@@ -108,6 +108,10 @@ pub struct Filter {
     pub chapters: (Option<u32>, Option<u32>),
     /// Nothing of or about a later chapter; what has no chapter passes.
     pub as_of: Option<u32>,
+    /// Later chapters that pass nevertheless.
+    pub besides: Vec<u32>,
+    /// Nothing of or about these chapters.
+    pub without: Vec<u32>,
 }
 
 impl Filter {
@@ -118,8 +122,8 @@ impl Filter {
 
     /// Whether it lies after what may be known.
     pub fn is_later(&self, chapter: Option<u32>) -> bool {
-        self.as_of
-            .is_some_and(|last| chapter.is_some_and(|own| own > last))
+        let later = |own| self.as_of.is_some_and(|last| own > last) && !self.besides.contains(&own);
+        chapter.is_some_and(later)
     }
 
     /// Whether a unit might be found at some time.
@@ -127,6 +131,7 @@ impl Filter {
         let (from, to) = self.chapters;
         (self.kinds.is_empty() || self.kinds.contains(&kind))
             && match chapter {
+                Some(own) if self.without.contains(&own) => false,
                 Some(own) => from.is_none_or(|from| from <= own) && to.is_none_or(|to| own <= to),
                 None => from.is_none() && to.is_none(),
             }

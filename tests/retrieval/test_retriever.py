@@ -148,6 +148,18 @@ def test_a_later_chapter_that_the_question_names_is_not_withheld(small):
     assert references(small.retrieve("what burns in chapter 3", chapter=2))[0] == "chapters/ch003.md"
 
 
+def test_naming_a_later_chapter_lifts_the_timeline_for_that_one_alone(small):
+    found = small.find("who found the ledger, and what burns in chapter 3", chapter=1, limit=9)
+    paths = [hit.path for hit in found.answer]
+    assert paths[0] == "chapters/ch003.md"
+    assert not {"chapters/ch002.md", "chapters/ch004.md"} & set(paths)
+    assert ("chapters/ch004.md", "timeline") in [(gone.source, gone.reason) for gone in found.answer.omitted]
+    assert "chapters/ch003.md" not in [gone.source for gone in found.answer.omitted]
+    scores = found.ranked.scores
+    assert scores.score_of("chapters/ch004.md", 1) is None
+    assert scores.score_of("chapters/ch003.md", 1) == scores.best
+
+
 @pytest.mark.parametrize("query", ["chapter 99", "第99章"])
 def test_a_chapter_that_does_not_exist_has_no_neighbours_and_is_said_not_to_exist(small, query):
     answer = small.retrieve(query)
@@ -161,6 +173,14 @@ def test_an_excluded_chapter_is_not_found(small):
     assert "chapters/ch003.md" not in references(answer)
     assert "chapters/ch004.md" in references(answer)
     assert answer.understanding.excluded == (3,)
+
+
+def test_an_excluded_chapter_is_not_there_for_the_ranking_either(small):
+    asked = "Clara and the ledger in the ash"
+    whole, without = (small.find(query).ranked.scores for query in (asked, f"{asked}, except in chapter 3"))
+    assert whole.score_of("chapters/ch003.md", 1) == whole.best
+    assert [without.score_of("chapters/ch003.md", at) for at in (0, 1)] == [None, None]
+    assert without.best == without.score_of("chapters/ch004.md", 1) > whole.score_of("chapters/ch004.md", 1)
 
 
 @pytest.mark.parametrize(("folder", "chapters"), [("chapters", ()), ("第七卷", (7,))])

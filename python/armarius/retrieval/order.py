@@ -121,7 +121,7 @@ def _texts(tables: CorpusTables, asked: Understanding, units: Sequence[ScoredUni
         if unit.asked <= 0 and unit.rank <= STOP_SHARE * best:
             continue  # most of a long book: nothing of them is looked up
         key = tables.text_of(unit.path, unit.label)
-        if key is None or tables.texts[key].number in bounds.without:
+        if key is None:
             continue
         if unit.asked > 0:
             asked_for.append((key, unit))

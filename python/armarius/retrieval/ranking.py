@@ -213,6 +213,8 @@ def _query(
         kinds=list(bounds.kinds),
         chapters=bounds.chapters,
         as_of=bounds.as_of,
+        besides=list(bounds.besides),
+        without=list(bounds.without),
         paragraph_signals=[
             ("quoted", _QUOTED, 0.0, [(*place, 1.0) for place in quoted]),
             *([meaning.paragraph_signal] if meaning else []),

@@ -206,15 +206,15 @@ def _related(people: People) -> Mapping[str, float]:
 
 
 def _narrowed(bounds: Bounds, asked: Understanding, chapter: int | None) -> Bounds:
-    """Without the chapters that the question excludes, nor those after the current one unless it names one of them.
+    """Without the chapters that the question excludes, nor those after the current one but for those it names.
 
     As of a chapter, that one decides and not the current one.
     """
     if asked.excluded:
         bounds = replace(bounds, without=(*bounds.without, *asked.excluded))
-    if bounds.as_of is not None or chapter is None or any(number > chapter for number in asked.chapters):
+    if bounds.as_of is not None or chapter is None:
         return bounds
-    return replace(bounds, as_of=chapter)
+    return replace(bounds, as_of=chapter, besides=tuple(number for number in asked.chapters if number > chapter))
 
 
 def _steps(tables: CorpusTables, query: str, chapter: int | None) -> tuple[list[str], int, Codex] | None:

@@ -366,6 +366,21 @@ fn a_filter_leaves_out_what_is_later_or_of_another_kind() {
     );
     assert_eq!(
         paths(Filter {
+            as_of: Some(3),
+            besides: vec![7],
+            ..open()
+        }),
+        [0, 4, 8]
+    );
+    assert_eq!(
+        paths(Filter {
+            without: vec![7],
+            ..open()
+        }),
+        [0, 8]
+    );
+    assert_eq!(
+        paths(Filter {
             chapters: (Some(2), None),
             ..open()
         }),

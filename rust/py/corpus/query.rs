@@ -119,7 +119,7 @@ impl CorpusQuery {
     #[new]
     #[pyo3(signature = (weights, groups, *, asked = Vec::new(), concepts = Vec::new(), near = 0.3, share = 0.6,
         paragraph_signals = Vec::new(), unit_signals = Vec::new(), line_signals = Vec::new(), kinds = Vec::new(), chapters = (None, None),
-        as_of = None, look_into = None))]
+        as_of = None, besides = Vec::new(), without = Vec::new(), look_into = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords")]
     fn new(
         weights: &CorpusWeights,
@@ -134,6 +134,8 @@ impl CorpusQuery {
         kinds: Vec<PyBackedStr>,
         chapters: (Option<u32>, Option<u32>),
         as_of: Option<u32>,
+        besides: Vec<u32>,
+        without: Vec<u32>,
         look_into: Option<usize>,
     ) -> PyResult<Self> {
         let weights = weights.0.clone();
@@ -194,6 +196,8 @@ impl CorpusQuery {
                 kinds: kinds?,
                 chapters,
                 as_of,
+                besides,
+                without,
             },
             look_into,
         };
