@@ -99,6 +99,32 @@ def test_a_name_alone_or_words_that_stand_together_are_never_a_weak_answer(engin
     assert heading("weak") not in engine.assemble(query, budget=4000).prompt
 
 
+WEAK = "沈砚的熊猫爱吃什么竹笋"
+
+
+def test_a_weak_answer_says_that_it_is_held_short_and_not_that_there_was_no_room(engine):
+    pack = engine.assemble(WEAK, budget=8000)
+    assert heading("weak") in pack.prompt
+    assert pack.layers.retrieved.token_count <= 1000
+    held = {place(item.source) for item in rows(pack)}
+    gone = next(
+        f"chapters/ch{n:03}.md#{at}"
+        for n in range(1, 13)
+        for at in range(1, 12)
+        if PEOPLE[3] in paragraph(n, at - 1) and (f"chapters/ch{n:03}.md", at) not in held
+    )
+    said = str(pack.explain(gone))
+    assert "there is probably no answer, which may take 1,000 tokens at most" in said
+    assert "too long" not in said
+    assert any("there is probably no answer" in one.detail for one in pack.omitted if one.source == "rag:passages")
+
+
+def test_where_the_room_ends_a_weak_answer_that_is_said(engine):
+    pack = engine.assemble(WEAK, budget=500)
+    assert heading("weak") in pack.prompt
+    assert not any("probably no answer" in one.detail for one in pack.omitted)
+
+
 def test_the_check_of_a_chapter_brings_the_cards_of_who_is_in_it(engine):
     sources = engine.assemble("检查第7章的角色一致性", budget=8000).layers.retrieved.source
     assert sum(source.startswith("kg:related:") for source in sources) == len(PEOPLE)

@@ -111,6 +111,22 @@ def test_a_quoted_phrase_is_found_where_it_stands(small):
     assert SMALL["chapters/ch003.md"][slice(*phrase.span)] == "found the ledger"
 
 
+def test_of_quoted_phrases_the_last_64_are_remembered(small, monkeypatch):
+    from armarius.retrieval.signals import phrases
+
+    looked: list[str] = []
+    places = phrases._places
+    monkeypatch.setattr(phrases, "_places", lambda tables, phrase: looked.append(phrase) or places(tables, phrase))
+    asked = ["found the ledger", *(f"word {n}" for n in range(100)), "found the ledger"]
+    for phrase in asked:
+        absent = small.retrieve(f'"{phrase}"').understanding.remarks
+        assert bool(absent) == (phrase != asked[0])
+    assert looked == asked  # each is looked up once, and the first again: it was forgotten
+    small.retrieve(f'"{asked[-2]}"')
+    assert looked == asked
+    assert len(small.tables.memo[phrases._PHRASES]) == 64
+
+
 @pytest.mark.parametrize("phrase", ["had paid the", "Who Had", "who had"])
 def test_a_phrase_of_common_words_is_looked_up_as_it_stands(small, phrase):
     answer = small.retrieve(f'"{phrase}"')

@@ -49,7 +49,6 @@ WEIGHTS: Final = {
     "asked": 6.0,
     "c": 0.2,
     "d": 0.2,
-    "heading": 0.0,
 }
 MEANING: Final = {"paragraph": 1.2, "near": 0.4, "line": 0.4}
 """Of similarity, with a model that knows the project; half or twice any moves three books by at most .015."""

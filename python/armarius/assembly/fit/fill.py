@@ -52,7 +52,9 @@ def fill(
     """
     limit = plan.profile.limit(available)
     filling = _Filling(plan, fitted, offer, previous, plan.profile.most("retrieved", available))
-    rows = filling.choose(filling.room(limit, window_most))
+    room, capped = filling.room(limit, window_most)
+    fitted = replace(fitted, capped=capped)
+    rows = filling.choose(room)
     for attempt in range(_REPAIRS):
         if not rows:
             break
@@ -87,8 +89,8 @@ class _Filling:
     def _measured(self) -> CachedCounter:
         return self.plan.measured
 
-    def room(self, limit: int, window_most: int | None) -> int:
-        """Tokens that rows may take in all."""
+    def room(self, limit: int, window_most: int | None) -> tuple[int, int | None]:
+        """Tokens that rows may take in all; what the offer allows itself, when that is what binds."""
         placed = self.fitted.rendered.placed
         layer = [item for item in placed if item.candidate.layer == "retrieved"]
         frame = 0 if layer else sum(self._measured.counts([opening_piece("retrieved"), closing_piece("retrieved")]))
@@ -100,10 +102,13 @@ class _Filling:
             tokens = self._measured.count(window.text + SEPARATOR)
             unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
         room = limit - self.fitted.token_count - unused - frame
-        most = min(self.layer_most, self.offer.most or self.layer_most)
         contents = self.fitted.rendered.contents["retrieved"]
         held = self._measured.count(contents) if contents else 0
-        return min(room, most - frame - held)
+        room = min(room, self.layer_most - frame - held)
+        most = self.offer.most
+        if most is None or most - frame - held >= room:
+            return room, None
+        return most - frame - held, most
 
     def choose(self, room: int) -> list[Row]:
         """The rows that enter, in the order of the prompt: what a previous one held, from its first row on, then new.

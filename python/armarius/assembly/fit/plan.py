@@ -44,6 +44,7 @@ class FittedPrompt:
         required: Its tokens.
         entered: Paragraphs on offer that are in.
         line: The worth of the last one in, 0.0 when none was left out for room.
+        capped: What an offer allows itself, where that was less than the room there was: tokens of the layer.
     """
 
     rendered: Rendered
@@ -56,6 +57,7 @@ class FittedPrompt:
     required: int
     entered: int = 0
     line: float = 0.0
+    capped: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,14 @@ def omissions(plan: Plan, fitted: FittedPrompt) -> tuple[PackOmission, ...]:
     ]
     unused = sum(len(offer.rows) for offer in plan.admitted.offers) - fitted.entered
     if unused > 0:
-        detail = f"{unused} more paragraphs are worth less than {fitted.line:.3f}; explain() answers for each"
+        why = f"are worth less than {fitted.line:.3f}" if fitted.capped is None else f"did not enter: {_capped(fitted)}"
+        detail = f"{unused} more paragraphs {why}; explain() answers for each"
         left_out.append(PackOmission(ROWS, "retrieved", ROWS, "budget", detail))
     return tuple(sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
+
+
+def _capped(fitted: FittedPrompt) -> str:
+    return f"there is probably no answer, which may take {fitted.capped:,} tokens at most"
 
 
 def unused(plan: Plan, fitted: FittedPrompt, wanted: str) -> Iterator[PackOmission]:
@@ -61,6 +66,8 @@ def unused(plan: Plan, fitted: FittedPrompt, wanted: str) -> Iterator[PackOmissi
             reason, detail = "no match", f"worth {worth:.3f}: too little beside the best to be on offer"
         else:
             reason = "budget"
-            if worth >= line:
+            if fitted.capped is not None:
+                detail += f"; {_capped(fitted)}"
+            elif worth >= line:
                 detail += "; it was too long for the room that was left"
         yield PackOmission(row.source, "retrieved", row.source, reason, detail, 0, worth, offer.explain(row))

@@ -10,6 +10,9 @@ from armarius.retrieval.corpus.tables import CorpusTables
 
 __all__ = ["is_content", "occurs", "pattern_of", "quoted"]
 
+_KEPT = 64
+_PHRASES = ("phrases", "", None)
+
 
 @lru_cache(maxsize=64)
 def pattern_of(phrase: str) -> re.Pattern[str]:
@@ -21,22 +24,29 @@ def pattern_of(phrase: str) -> re.Pattern[str]:
 def quoted(tables: CorpusTables, phrase: str) -> tuple[tuple[str, int], ...]:
     """Path and position of every paragraph that the phrase begins in, in any document.
 
-    Cost: one pass over the project, remembered until something changes.
+    Cost: one pass over the project; the last 64 phrases are remembered until something changes.
     """
-    key = ("phrase", phrase, None)
-    if key not in tables.memo:
-        found: dict[tuple[str, int], None] = {}
-        for path in tables.paths:
-            document = tables.document(path)
-            if document is not None:
-                pattern, small = _search(tables, document, phrase)
-                for match in pattern.finditer(small):
-                    at = tables.paragraph_at(path, match.start())
-                    if at is not None:
-                        found[path, at] = None
-        tables.memo[key] = tuple(found)
-    places: tuple[tuple[str, int], ...] = tables.memo[key]
+    known: dict[str, tuple[tuple[str, int], ...]] = tables.memo.setdefault(_PHRASES, {})
+    places = known.pop(phrase, None)
+    if places is None:
+        places = tuple(_places(tables, phrase))
+        if len(known) >= _KEPT:
+            del known[next(iter(known))]
+    known[phrase] = places  # the last one asked for is forgotten last
     return places
+
+
+def _places(tables: CorpusTables, phrase: str) -> dict[tuple[str, int], None]:
+    found: dict[tuple[str, int], None] = {}
+    for path in tables.paths:
+        document = tables.document(path)
+        if document is not None:
+            pattern, small = _search(tables, document, phrase)
+            for match in pattern.finditer(small):
+                at = tables.paragraph_at(path, match.start())
+                if at is not None:
+                    found[path, at] = None
+    return found
 
 
 def occurs(tables: CorpusTables, phrase: str) -> bool:
