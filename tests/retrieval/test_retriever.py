@@ -160,6 +160,30 @@ def test_later_chapters_are_withheld_and_listed(small):
     ]
 
 
+FUNCTION_WORDS = [
+    "what is it",
+    "Don't!",
+    "he'd, and they wouldn't",
+    "的呢吗",
+    "这是什么",
+    "为什么",
+    "他们怎么样了",
+    "你说呢",
+    "好的",
+]
+
+
+@pytest.mark.parametrize("query", FUNCTION_WORDS)
+def test_a_question_of_function_words_finds_nothing(tmp_path, query):
+    said = "\n\n".join(f"他们说，为什么这是好的？你说呢，第{n}个人说那是什么，他们怎么样了。" for n in range(30))
+    spoken = "“What is it?” he said. “Don't ask,” she said, “they wouldn't tell, and he'd know.”"
+    files = {"chapters/ch005.md": f"# 第五章\n\n{said}\n\n他死了。\n", "chapters/ch006.md": f"# Six\n\n{spoken}\n"}
+    asked = corpus_of(write(tmp_path, SMALL | files))
+    answer = asked.retrieve(query)
+    assert (answer.outcome, list(answer)) == ("nothing found", [])
+    assert asked.retrieve("谁死了")[0].path == "chapters/ch005.md"  # one word that is none is a question
+
+
 def test_a_later_chapter_that_the_question_names_is_not_withheld(small):
     assert references(small.retrieve("what burns in chapter 3", chapter=2))[0] == "chapters/ch003.md"
 

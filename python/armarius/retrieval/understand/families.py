@@ -31,6 +31,8 @@ _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LONGEST_WORD = 2  # Han characters of a word that no dictionary vouches for
 _IS_HAN = re.compile(f"[{_HAN}]")
 _RUN = re.compile(rf"[{_HAN}]+|[^\W_{_HAN}]+(?:['’][^\W_{_HAN}]+)*")
+_CONTRACTED = re.compile(r"(.+?)(?:n't|'(?:s|m|re|ll|ve|d))$")
+_SHORTENED = frozenset({"ai", "ca", "sha", "wo"})  # of am, can, shall, will before n't
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,9 @@ def _plain(run: str) -> str:
 def _content(run: str) -> str | None:
     """The stem of a word, None of a function word."""
     word, functions = _plain(run), _functions()
+    short = _CONTRACTED.match(word)
+    if short is not None and (short[1] in functions.latin or short[1] in _SHORTENED):
+        return None
     root = _core.stem(word)
     return None if word in functions.latin or root in functions.stems else root
 
