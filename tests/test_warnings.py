@@ -235,6 +235,7 @@ SITUATIONS = {
     "PROJECT_EMPTY": empty,
     "SOURCE_EMPTY": empty_source,
     "CODEX_INVALID": codex_invalid,
+    "CHAPTER_UNKNOWN": lambda folder: told(folder, query="检查第99章的角色一致性"),
     "RULES_UNAVAILABLE": lambda _: RulesFetcher(constraints=Broken()).fetch(ASKED).warnings,
     "STYLE_UNAVAILABLE": lambda _: SettingsFetcher(style=Broken()).fetch(ASKED).warnings,
     "MEMORY_UNAVAILABLE": lambda _: SettingsFetcher(Broken()).fetch(ASKED).warnings,

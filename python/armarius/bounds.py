@@ -95,12 +95,14 @@ class Bounds:
         if first is None and last is None:
             return None
         if chapter is None:
-            return "excluded", f"no chapter, and the request is limited to {self._said()}"
+            return "excluded", f"no chapter, and the request is limited to {self.named}"
         if (first is not None and chapter < first) or (last is not None and chapter > last):
-            return "excluded", f"chapter {chapter}, and the request is limited to {self._said()}"
+            return "excluded", f"chapter {chapter}, and the request is limited to {self.named}"
         return None
 
-    def _said(self) -> str:
+    @property
+    def named(self) -> str:
+        """The chapters as a sentence says them; asked where there is a bound."""
         first, last = self.chapters
         if first == last:
             return f"chapter {first}"

@@ -11,6 +11,7 @@ from typing import Final, Literal, get_args
 __all__ = ["TABLE", "ContextWarning", "Row", "WarningCode"]
 
 WarningCode = Literal[
+    "CHAPTER_UNKNOWN",
     "CODEX_INVALID",
     "CODE_DEPTH_LIMIT",
     "CODE_GRAPH_REASON",
@@ -109,6 +110,10 @@ SOURCE_EMPTY: Final = Row(
 )
 CODEX_INVALID: Final = Row(
     "CODEX_INVALID", "an entry of codex.json, a profile or an authored file was passed over", "{problem}"
+)
+
+CHAPTER_UNKNOWN: Final = Row(
+    "CHAPTER_UNKNOWN", "the question names, or the request is limited to, chapters that there are not", "{what}"
 )
 
 RULES_UNAVAILABLE: Final = Row("RULES_UNAVAILABLE", "the constraints could not be read", "约束未注入: {error}")

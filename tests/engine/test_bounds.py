@@ -211,6 +211,33 @@ def test_a_chapter_that_serves_as_style_is_left_out_like_any_other(tmp_path):
     assert Style("a.md", "text").chapters == ()
 
 
+@pytest.mark.parametrize(
+    ("query", "bounds", "said"),
+    [
+        ("检查第99章的角色一致性", {}, ["第99章: no chapter 99; the chapters are 1 to 7"]),
+        ("灯塔在第7章和第9章", {}, ["第7章和第9章: no chapter 9; the chapters are 1 to 7"]),
+        ("第99章的灯塔", {"chapters": (2, 4)}, ["第99章: no chapter 99; the chapters are 1 to 7"]),
+        ("灯塔", {"chapters": (90, 95)}, ["the request is limited to chapters 90–95; the chapters are 1 to 7"]),
+        ("灯塔", {"chapters": 9}, ["the request is limited to chapter 9; the chapters are 1 to 7"]),
+        ("上一章的灯塔", {}, ["上一章: the current chapter is not known"]),
+        ("灯塔", {"chapters": (5, 95)}, []),
+        ("灯塔", {"as_of": 95}, []),
+        ("第7章的灯塔", {"as_of": 3}, []),
+        ("第7章的灯塔", {"kinds": "setting"}, []),
+    ],
+)
+def test_a_chapter_that_there_is_not_is_a_warning(novel, query, bounds, said):
+    wanted = [f"CHAPTER_UNKNOWN: {one}" for one in said]
+    answer, pack = novel.retrieve(query, **bounds), novel.assemble(query, budget=2000, **bounds)
+    assert [str(one) for one in answer.warnings if one.code == "CHAPTER_UNKNOWN"] == wanted
+    assert [one for one in pack.warnings if one.startswith("CHAPTER_UNKNOWN")] == wanted
+    assert answer.outcome in ("found", "nothing found")
+
+
+def test_a_selection_that_tells_of_a_chapter_there_is_not_asks_for_none(novel):
+    assert not novel.assemble(additional_input="她翻到第99章，灯塔亮了。", budget=2000).warnings
+
+
 def test_a_search_as_of_a_chapter_finds_what_stands_there_now(novel):
     assert {hit.chapter for hit in novel.search("灯塔", kinds="chapter", limit=50)} >= {6, 7}
     found = novel.search("灯塔", as_of=4, limit=50)

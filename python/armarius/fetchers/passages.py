@@ -34,7 +34,7 @@ from armarius.retrieval.rerank import Reranking
 from armarius.retrieval.retrieve import Sources, ask_graph, find
 from armarius.retrieval.signals import vectors
 from armarius.retrieval.trace import Found
-from armarius.warnings_table import INDEX_NOT_READY
+from armarius.warnings_table import CHAPTER_UNKNOWN, INDEX_NOT_READY
 
 __all__ = ["PassageFetcher"]
 
@@ -118,6 +118,8 @@ class PassageFetcher:
         open_document = (request.document, request.text)
         offer: Offer = PassageOffer(found.ranked, documents, asked, request.chapter, open_document, bounds)
         warnings: Sequence[ContextWarning] = found.answer.warnings
+        if not request.query.strip():  # a selection that tells of a ninety-ninth chapter asks for none
+            warnings = [one for one in warnings if one.code != CHAPTER_UNKNOWN.code]
         if self._reranking is not None:
             offer, troubles = self._reranking.apply(offer, query)
             warnings = [*warnings, *troubles]

@@ -28,7 +28,7 @@ class Retrieval(Sequence[Hit]):
             `source failed` (nothing found, and not every source could look).
         omitted: What would have been a hit, with the reason; `timeline`: it lies after the current chapter, or
             after `as_of`; `excluded`: the question names a chapter that the request leaves out.
-        warnings: Sources that could not look.
+        warnings: Sources that could not look; chapters that are named and that there are not (`CHAPTER_UNKNOWN`).
         also: The other wordings that were asked with.
         stages: Stage to milliseconds; not part of equality.
     """

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from armarius.bounds import EVERYTHING, Bounds
+from armarius.bounds import EVERYTHING, OPEN, Bounds
 from armarius.codex import Codex
+from armarius.errors import ContextWarning
 from armarius.graph.additions import Known
 from armarius.graph.timeout import GraphGuard
 from armarius.hits import Hit
@@ -35,6 +36,7 @@ from armarius.retrieval.understand.query import Understanding, understand
 from armarius.retrieval.understand.relations import Ties
 from armarius.retrieval.understand.subjects import People, people_of
 from armarius.retrieval.worded import worded
+from armarius.warnings_table import CHAPTER_UNKNOWN
 
 __all__ = ["Sources", "ask_graph", "find", "retrieve"]
 
@@ -181,7 +183,7 @@ def find(
             *_withheld(tables.whole, withheld(tables.whole, ranked, _WITHHELD), bounds.as_of),
             *_unasked(known),
         ),
-        warnings=tuple(warnings),
+        warnings=(*warnings, *_unknown(tables, asked)),
         also=tuple(also),
         stages=clock.stages,
     )
@@ -295,6 +297,16 @@ def _outside(tables: CorpusTables, asked: Understanding) -> Iterator[Omission]:
             reason, detail = why
             source = f"request:chapter:{number}"
             yield Omission(source, "retrieved", source, reason, f"the question names it: {detail}")
+
+
+def _unknown(tables: CorpusTables, asked: Understanding) -> Iterator[ContextWarning]:
+    """Chapters that the question names, or that the request is limited to, and that there are not."""
+    bounds, numbers = tables.bounds, tables.whole.chapter_numbers
+    if bounds.chapters != OPEN and not any(map(Bounds(bounds.chapters).has_chapter, numbers)):
+        there = f"the chapters are {numbers[0]} to {numbers[-1]}" if numbers else "there are no chapters"
+        yield CHAPTER_UNKNOWN(what=f"the request is limited to {bounds.named}; {there}")
+    for one in asked.unknown:
+        yield CHAPTER_UNKNOWN(what=one)
 
 
 def _withheld(tables: CorpusTables, keys: Sequence[int], chapter: int | None) -> Iterator[Omission]:

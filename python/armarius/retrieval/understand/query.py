@@ -53,6 +53,7 @@ class Understanding:
         part: Which end of those chapters it is about, if one of them.
         remarks: What of the question leads nowhere, and why: a chapter that does not exist, a current chapter that is
             not known, a quoted phrase that does not occur.
+        unknown: Those of the remarks that are about chapters, where the project has any.
         relations: Relation words, by position.
         phrases: Quoted words, looked for as they stand.
         intents: What is wanted; empty when nothing special.
@@ -70,6 +71,7 @@ class Understanding:
     excluded: tuple[int, ...] = ()
     part: Part = ""
     remarks: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
     relations: tuple[RelationWord, ...] = ()
     phrases: tuple[str, ...] = ()
     intents: frozenset[Intent] = frozenset()
@@ -126,6 +128,7 @@ def understand(
     content = " ".join(rest.split())
     excluded = dict.fromkeys(n for reference in references if reference.excluded for n in reference.numbers)
     named_chapters = dict.fromkeys(n for reference in references for n in reference.numbers if n not in excluded)
+    remarks = tuple(_remarks(query, references, chapters, current, beyond))
     return Understanding(
         query=query,
         mentions=mentions,
@@ -134,7 +137,8 @@ def understand(
         chapters=tuple(named_chapters),
         excluded=tuple(excluded),
         part=part_asked(query, references),
-        remarks=tuple(_remarks(query, references, chapters, current, frozenset(beyond))),
+        remarks=remarks,
+        unknown=remarks if chapters or beyond else (),
         relations=relations,
         phrases=tuple(dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(query))),
         intents=wanted,  # type: ignore[arg-type]
@@ -150,13 +154,14 @@ def _remarks(
     references: Sequence[ChapterReference],
     known: Sequence[int],
     current: int | None,
-    beyond: frozenset[int],
+    beyond: Sequence[int],
 ) -> Iterator[str]:
+    every = sorted({*known, *beyond})
     for reference in references:
         words = query[reference.start : reference.end].strip()
-        missing = [number for number in reference.numbers if number not in known and number not in beyond]
+        missing = [number for number in reference.numbers if number not in every]
         if missing:
-            there = f"the chapters are {known[0]} to {known[-1]}" if known else "there are no chapters"
+            there = f"the chapters are {every[0]} to {every[-1]}" if every else "there are no chapters"
             yield f"{words}: no chapter {', '.join(map(str, missing))}; {there}"
         elif not reference.numbers:
             yield f"{words}: " + ("the current chapter is not known" if current is None else "there is no such chapter")
