@@ -168,7 +168,7 @@ def test_neighbours_share_a_heading_and_a_gap_says_its_number(engine):
         elif before[1] + 1 == number:
             assert not text.startswith("#")
         else:
-            assert text.startswith(f"### #{number}\n")
+            assert text.startswith(f"### … #{number}\n")
         before = path, number
 
 

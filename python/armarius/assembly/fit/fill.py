@@ -25,7 +25,7 @@ _BATCH = 48  # rows counted at once
 _MISSES = 96  # rows in a row that do not fit before the search for a smaller one ends
 _LEAST = 24  # tokens: no paragraph worth reading is shorter with its heading
 _LONG = 40  # code points that are not said twice by chance
-_SUBHEADING = 6  # tokens of the line between two paragraphs of one chapter that are no neighbours
+_SUBHEADING = 7  # tokens of the line between two paragraphs of one chapter that are no neighbours
 _REPAIRS = 12
 _KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
 
@@ -283,4 +283,4 @@ def _lines(text: str) -> str:
 def _head(row: Row, before: Row | None) -> str:
     if before is None or (before.path, before.title) != (row.path, row.title):
         return f"## 段落：{row.title}（{row.path}#{row.paragraph}）\n"
-    return "" if before.paragraph + 1 == row.paragraph else f"### #{row.paragraph}\n"
+    return "" if before.paragraph + 1 == row.paragraph else f"### … #{row.paragraph}\n"
