@@ -17,6 +17,7 @@ __all__ = [
     "Bounds",
     "Chapters",
     "Kind",
+    "checked_chapter",
     "read_chapter",
     "read_chapters",
     "read_kinds",
@@ -68,7 +69,7 @@ class Bounds:
         return cls(
             _named("chapters", read_chapters, chapters),
             _named("kinds", read_kinds, kinds),
-            _named("as_of", read_chapter, as_of),
+            checked_chapter("as_of", as_of),
         )
 
     def __bool__(self) -> bool:
@@ -148,6 +149,15 @@ def read_chapter(value: object) -> int | None:
     if not 0 <= value < _LAST:
         raise ValueError(f"{value} is no chapter number")
     return int(value)
+
+
+def checked_chapter(name: str, value: object) -> int | None:
+    """As `read_chapter`, for the argument `name`.
+
+    Raises:
+        ContractError: It is neither, with the name of the argument.
+    """
+    return _named(name, read_chapter, value)
 
 
 def read_kinds(value: object) -> tuple[Kind, ...]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
 from armarius.bounds import OPEN, Bounds, Chapters, Kind, read_chapter, read_chapters, read_kinds
 from armarius.buffer import PositionEncoding, code_points, read_selection, read_text
@@ -164,15 +164,15 @@ class AssembleRequest(_Wire):
 
     project_id: str = ""
     document: str = ""
-    cursor: int | None = None
+    cursor: Annotated[int, Strict()] | None = None
     skill: str = ""
     additional_input: str = ""
     query: str = ""
     model: str | None = None
     provider: str | None = None
     tokenizer_version: str | None = None
-    budget: int | None = None
-    reserve_output: int = 0
+    budget: Annotated[int, Strict()] | None = None
+    reserve_output: Annotated[int, Strict()] = 0
     position_encoding: PositionEncoding = "code-point"
     chapters: Annotated[Chapters, BeforeValidator(read_chapters)] = OPEN
     kinds: Annotated[tuple[Kind, ...], BeforeValidator(read_kinds)] = ()

@@ -18,6 +18,8 @@ def project_folder(root: str | PathLike[str]) -> Path:
     Raises:
         ProjectError: Empty, no folder, or nothing that can be a path.
     """
+    if not isinstance(root, str | bytes | PathLike):
+        raise ProjectError(f"not a project folder: expected a path, got {root!r}")
     if not os.fspath(root):
         raise ProjectError('the project folder is an empty path; the working directory is "."')
     if problem := no_path(root):

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 
 import armarius._core as _core
 from armarius._core import Match, Mention, Rejection
+from armarius.arguments import checked_text
 from armarius.shown import Shown
 from armarius.text.name_model import NameModel, ShortName
 
@@ -125,9 +126,12 @@ class EntityMatcher:
             Sorted by `(start, -length, entity_id)`. An alias that several entities share yields one
             mention each, with the same span.
 
+        Raises:
+            ContractError: No str.
+
         Cost: one pass, O(len(text) + k); releases the GIL for texts over 64 KiB.
         """
-        return self._core.find_all(text)
+        return self._core.find_all(checked_text("text", text))
 
     def find_in_question(self, text: str) -> list[Mention]:
         """`find_all` of a question: a name doubted in prose (珍珠, also a word) is meant when nobody else is named.
@@ -161,9 +165,12 @@ class EntityMatcher:
         Returns:
             Sorted by `(position, -length, entity_id)`; positions in code points.
 
+        Raises:
+            ContractError: No str.
+
         Cost: as `find_all`.
         """
-        return Matches(self._core.detect(text))
+        return Matches(self._core.detect(checked_text("text", text)))
 
     def find_batch(self, texts: Iterable[str]) -> list[list[Mention]]:
         """`find_all` of every text, in one crossing and on all cores.

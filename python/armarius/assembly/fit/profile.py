@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from armarius._core import BudgetLayer
+from armarius.arguments import checked_count
 from armarius.codex.authored.protocol import Authored
-from armarius.errors import BudgetConflict, BudgetError, ConfigError
+from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContractError
 from armarius.records import LAYERS, LayerName
 
 __all__ = ["BudgetProfile", "LayerBudget", "ProfileStore", "layer_budgets"]
@@ -247,7 +248,11 @@ class ProfileStore:
         Raises:
             BudgetConflict: The profile has moved on since `version` was read.
             StoreFull, StoreBusy: It cannot be written; the stored profile is untouched.
+            ContractError: No profile, or no version.
         """
+        if not isinstance(profile, BudgetProfile):
+            raise ContractError(f"profile: expected a BudgetProfile, got {type(profile).__name__}")
+        version = checked_count("version", version)
         stored = replace(profile, version=version + 1)
 
         def change(now: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
+from armarius.arguments import checked_text
 from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import FittedPrompt, Plan
 from armarius.assembly.fit.prefix import PrefixReport, common_prefix, layer_at
@@ -16,7 +17,7 @@ from armarius.assembly.report.items import Difference, Explanation, PackItem, Pa
 from armarius.assembly.report.omissions import PASSAGE, omissions, unused
 from armarius.assembly.report.places import Place, Region, Texts, located
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
-from armarius.errors import UnknownId
+from armarius.errors import ContractError, UnknownId
 from armarius.records import Candidate, LayerName
 from armarius.text.near import near, suggestion
 
@@ -138,7 +139,9 @@ class Pack:
 
         Raises:
             UnknownId: Nothing of that name was considered; a KeyError that names near ids.
+            ContractError: `wanted` is no text.
         """
+        wanted = checked_text("wanted", wanted)
         items = tuple(item for item in self.items if wanted in (item.id, item.source))
         omitted = tuple(gone for gone in self.omitted if wanted in (gone.id, gone.source))
         if not items and not omitted:
@@ -183,7 +186,9 @@ class Pack:
         return self._again(budget)
 
     def diff(self, other: "Pack") -> Difference:
-        """What changed from `other` to this pack."""
+        """What changed from `other` to this pack; raises ContractError when that is none."""
+        if not isinstance(other, Pack):
+            raise ContractError(f"other must be a Pack, as assemble returns it, got {type(other).__name__}")
         return difference(self._fitted.rendered, other._fitted.rendered, self.token_count - other.token_count)
 
     def to_messages(self, provider: Literal["openai", "anthropic"]) -> Any:  # noqa: ANN401 - two providers, two shapes
