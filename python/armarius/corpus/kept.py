@@ -10,12 +10,15 @@ import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from armarius._core import CorpusPart
 from armarius.corpus.part import DocumentPart, Named, TextPart, parts_of
 from armarius.documents.document import Document
 from armarius.store.rows import Learnt
-from armarius.text.matcher import EntityMatcher
+
+if TYPE_CHECKING:
+    from armarius.text.matcher import EntityMatcher
 
 __all__ = [
     "FORM",
@@ -87,7 +90,7 @@ def is_about_text(said: str, content_hash: str) -> bool:
     return said.startswith(f"{FORM} ") and said.endswith(f" {content_hash}")
 
 
-def part_rows(documents: Sequence[Document], matcher: EntityMatcher, names: str) -> list[Learnt]:
+def part_rows(documents: Sequence[Document], matcher: "EntityMatcher", names: str) -> list[Learnt]:
     """Rows of documents, for these names."""
     parts = parts_of(documents, matcher)
     return [

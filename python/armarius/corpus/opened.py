@@ -9,7 +9,6 @@ from armarius.corpus.paragraphs import KeptBytes, Paragraphs
 from armarius.corpus.part import parts_of
 from armarius.store.protocol import Store
 from armarius.store.rows import DocumentRow
-from armarius.text.matcher import EntityMatcher
 
 __all__ = ["OpenCorpus"]
 
@@ -72,5 +71,9 @@ def _kept(store: Store, rows: list[DocumentRow]) -> list[KeptBytes]:
 
 
 def _worked_out(store: Store, paths: list[str]) -> dict[str, CorpusPart]:
-    documents = store.documents_of(paths) if paths else []
+    if not paths:
+        return {}
+    from armarius.text.matcher import EntityMatcher  # a process that only searches has everything kept
+
+    documents = store.documents_of(paths)
     return {one.path: part.part for one, part in zip(documents, parts_of(documents, EntityMatcher([])), strict=True)}

@@ -1,14 +1,11 @@
 """The paragraphs of a project as the core ranks them: one part per document, changed by document."""
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
 
 from armarius._core import Corpus, CorpusPart
 
 __all__ = ["KeptBytes", "Paragraphs"]
-
-logger = logging.getLogger("armarius")
 
 _FEW = 8  # parts that are read at once
 KeptBytes = tuple[str, int, bytes, int]
@@ -111,5 +108,7 @@ def _read(path: str, paragraphs: int, data: bytes) -> CorpusPart:
 
 
 def _mended(path: str, why: str, anew: Callable[[str], CorpusPart]) -> CorpusPart:
-    logger.warning("%s: %s; it is worked out again", path, why)
+    import logging  # as good as never, and a search from the command line is quick
+
+    logging.getLogger("armarius").warning("%s: %s; it is worked out again", path, why)
     return anew(path)

@@ -7,12 +7,15 @@ changes.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from armarius._core import CorpusPart
 from armarius.corpus.units import chapters_of
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
-from armarius.text.matcher import EntityMatcher, Mention
+
+if TYPE_CHECKING:
+    from armarius.text.matcher import EntityMatcher, Mention
 
 __all__ = ["DocumentPart", "Named", "TextPart", "part_of", "parts_of"]
 
@@ -68,19 +71,19 @@ class DocumentPart:
     texts: tuple[TextPart, ...]
 
 
-def part_of(document: Document, matcher: EntityMatcher) -> DocumentPart:
+def part_of(document: Document, matcher: "EntityMatcher") -> DocumentPart:
     """One document. Cost: one pass over its text, and one search for names."""
     return parts_of([document], matcher)[0]
 
 
-def parts_of(documents: Sequence[Document], matcher: EntityMatcher) -> list[DocumentPart]:
+def parts_of(documents: Sequence[Document], matcher: "EntityMatcher") -> list[DocumentPart]:
     """Several documents, in one search for names, on all cores."""
     texts = [document.text[one.start : one.end] for document in documents for one in document.paragraphs]
     found = iter(matcher.find_batch(texts))
     return [_part(document, [next(found) for _ in document.paragraphs]) for document in documents]
 
 
-def _part(document: Document, mentions: Sequence[Sequence[Mention]]) -> DocumentPart:
+def _part(document: Document, mentions: "Sequence[Sequence[Mention]]") -> DocumentPart:
     spans: list[tuple[int, int, str]] = [(one.start, one.end, one.role) for one in document.paragraphs]
     part = CorpusPart(document.path, document.kind, document.text, spans, list(_units(document)))
     rows = [
@@ -98,7 +101,7 @@ def _part(document: Document, mentions: Sequence[Sequence[Mention]]) -> Document
     return DocumentPart(part, tuple(texts))
 
 
-def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[Mention]]) -> tuple[Named, ...]:
+def _names(paragraphs: Sequence[Paragraph], mentions: "Sequence[Sequence[Mention]]") -> tuple[Named, ...]:
     counts: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], int] = {}
     for paragraph in paragraphs:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from armarius.arguments import checked_count, checked_text
 from armarius.bounds import OPEN, Bounds, Chapters, Kind, checked_chapter
@@ -11,6 +12,7 @@ from armarius.documents.document import Document, Documents
 from armarius.engine.rewords import Rewords
 from armarius.errors import ContractError
 from armarius.hits import Hit, Hits
+from armarius.index.search import search
 from armarius.names.proposed import ProposedName, propose_names
 from armarius.project import Project
 from armarius.retrieval.contradictions.detect import said_of
@@ -135,9 +137,10 @@ class Questions:
         shown = None if bounds.as_of is None else shown_of(view.documents, bounds)
         with view.corpus.tables() as tables:
             corpus = tables.paragraphs.corpus
-        return self._project.index.search(
-            text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown, corpus=corpus
+        found = partial(
+            search, text=text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
         )
+        return self._project.index.ask(lambda store: found(store, corpus))
 
     def evidence(
         self,

@@ -11,7 +11,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from armarius._core import Corpus
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.folder import FolderAuthored
 from armarius.config import Config
@@ -206,20 +205,12 @@ class ProjectIndex:
         match: Literal["all", "any"] = "all",
         also: Sequence[str] = (),
         shown: Callable[[Passage], str] | None = None,
-        corpus: Corpus | None = None,
     ) -> Hits:
-        """Passages that hold the words of `text`, best first; see `armarius.index.search.search`.
-
-        With `corpus`, whoever holds that of this moment spares the index one of its own.
-        """
-
-        def found(store: Store) -> Hits:
-            ranked = self._corpus.at(store) if corpus is None else corpus
-            return search(
-                store, ranked, text, limit=limit, kinds=kinds, chapters=chapters, match=match, also=also, shown=shown
-            )
-
-        return self.ask(found)
+        """Passages that hold the words of `text`, best first; see `armarius.index.search.search`."""
+        found = partial(
+            search, text=text, limit=limit, kinds=kinds, chapters=chapters, match=match, also=also, shown=shown
+        )
+        return self.ask(lambda store: found(store, self._corpus.at(store)))
 
     def status(self) -> IndexStatus:
         """What the index is doing and what it holds."""
