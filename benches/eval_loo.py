@@ -1,6 +1,6 @@
 """Leave one book out over the engine's own table of weights: what was chosen on two books, measured on the third.
 
-    python benches/eval_loo.py FOLDER FOLDER FOLDER... [--sweeps N] [--no-record]
+    python benches/eval_loo.py FOLDER FOLDER FOLDER... [--sweeps N] [--moves] [--no-record]
 
 A folder is a novel with `truth/queries.jsonl`, whose questions carry `evidence`: the shortest verbatim quotes that
 answer them. The measure is the mean share of those quotes that stand in a prompt, white space aside (query alone, no
@@ -10,9 +10,9 @@ for everything of a kind (`BEGIN`), and each in turn takes the value of its grid
 part.
 
 Written to `benches/results/loo.json`: honest (on the book left out), training (the same settings on the books that they
-were chosen on), neutral (`BEGIN`), as installed; what was chosen; and what each weight moves on each book by itself,
-from the constants installed to the values of its grid. Not covered: `MEANING` (it needs a model), `ABSENT` (it has
-questions of its own, docs/decisions/0065), and the form of the product. A book takes a second for each setting.
+were chosen on), neutral (`BEGIN`), as installed; what was chosen; with --moves also what each weight moves on each book
+by itself, from the constants installed to the values of its grid. Not covered: `MEANING` (it needs a model), `ABSENT`
+(it has questions of its own, docs/decisions/0065), and the form of the product. A book takes a second for each setting.
 """
 
 import argparse
@@ -199,6 +199,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--sweeps", type=int, default=1, help="how often every weight takes its turn (default: 1)")
+    parser.add_argument("--moves", action="store_true", help="and what each weight moves: two minutes a book")
     parser.add_argument("--no-record", action="store_true")
     arguments = parser.parse_args()
     if len(arguments.folders) < 2:
@@ -216,9 +217,10 @@ def main() -> None:
             "training: the same on the books they were chosen on": trained(books, chosen),
             "neutral: chosen on none": measured(books, dict.fromkeys(books, BEGIN)),
             "as installed (seen on all of them)": measured(books, dict.fromkeys(books, stands)),
-            "what each weight moves from the installed ones": moves(books, stands),
             "chosen without": chosen,
         }
+        if arguments.moves:
+            figures["what each weight moves from the installed ones"] = moves(books, stands)
         for book in books.values():
             book.engine.close()
     print(json.dumps({name: rows for name, rows in figures.items() if ":" in name}, ensure_ascii=False, indent=1))
