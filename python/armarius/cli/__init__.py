@@ -13,7 +13,6 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from armarius._core import __version__
-from armarius.cli.examples import EXAMPLES
 from armarius.errors import ArmariusError
 
 __all__ = ["build_parser", "main"]
@@ -85,8 +84,10 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(metavar="command", required=True, parser_class=_Parser)
     for module in _modules(words):
         import_module(f"armarius.{module}").add_commands(subparsers)
-    for name, one in subparsers.choices.items():
-        if name in EXAMPLES:
+    if subparsers.choices and (not words or {"-h", "--help"}.intersection(words)):
+        from armarius.cli.examples import EXAMPLES
+
+        for name, one in subparsers.choices.items():
             one.epilog = f"example: {EXAMPLES[name]}"
     return parser
 
