@@ -18,6 +18,7 @@
     │   ├── StoreConflict               somebody else has written since what a change was made from
     │   ├── StoreCorrupt                damaged; it is a cache and will be rebuilt
     │   ├── StoreFull                   the disk is full or the folder is read-only
+    │   ├── StoreUnavailable            the server is away, or does not answer in time
     │   └── SchemaTooNew                written by a newer armarius
     ├── CounterError (ValueError)       no such tokenizer, or a file that cannot be read; carries near ones
     ├── EmbeddingError                  a missing or broken embedding model   EMBEDDING_UNAVAILABLE
@@ -81,6 +82,7 @@ __all__ = [
     "StoreCorrupt",
     "StoreError",
     "StoreFull",
+    "StoreUnavailable",
     "UnknownDocument",
     "UnknownId",
     "UnknownSymbol",
@@ -232,6 +234,10 @@ class StoreFull(StoreError):
     """The disk is full or the index folder cannot be written."""
 
     code = "STORE_FULL"
+
+
+class StoreUnavailable(StoreError):
+    """The server that keeps the projects is away, or does not answer in time; nothing is half written."""
 
 
 class SchemaTooNew(StoreError):
