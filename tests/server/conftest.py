@@ -6,10 +6,11 @@ import pytest
 
 pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
 
+from scripts.temporary_postgres import NotInstalled, TemporaryPostgres
+
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import check_schema, migrate
 from armarius.store.postgres.store import PostgresStore
-from scripts.temporary_postgres import NotInstalled, TemporaryPostgres
 
 _numbers = itertools.count()
 
@@ -42,3 +43,24 @@ def tenant():
 def open_store(shared_pool, tenant):
     pgvector = check_schema(shared_pool, "armarius").vectors == "pgvector"
     return lambda project_id="p": PostgresStore(shared_pool, project_id, tenant=tenant, pgvector=pgvector)
+
+
+@pytest.fixture
+def open_shelf(server, shared_pool):
+    """A function that connects, as another process would: nothing is shared with an earlier one."""
+    from armarius.shelf.connecting import connect
+
+    made = []
+
+    def opened(**keywords):
+        made.append(connect(server.dsn, **keywords))
+        return made[-1]
+
+    yield opened
+    for shelf in made:
+        shelf.close()
+
+
+@pytest.fixture
+def shelf(open_shelf):
+    return open_shelf()

@@ -104,8 +104,21 @@ def codex_files_of_books(root: Path) -> list[str]:
 
 
 def _imported(root: Path, path: str, parse: Callable[[str, str], CodexFile]) -> CodexFile:
+    """What the files of `armarius.codex.importers` say; a missing one says nothing, an unreadable one is an error."""
+    return declared_in(lambda path: read_file(root / path, limit=_MAX_BYTES, below=root))
+
+
+def declared_in(read: Callable[[str], bytes]) -> CodexFile:
+    """`read_declared` of files that `read` gives by path; it raises FileNotFoundError for one that is not there."""
+    declared = CodexFile()
+    for path, parse in IMPORTERS.items():
+        declared.add(_imported(read, path, parse))
+    return declared
+
+
+def _imported(read: Callable[[str], bytes], path: str, parse: Callable[[str, str], CodexFile]) -> CodexFile:
     try:
-        data = read_file(root / path, limit=_MAX_BYTES, below=root)
+        data = read(path)
     except FileNotFoundError:
         return CodexFile()
     except OSError as error:

@@ -1,12 +1,12 @@
 """What a server complains of, as the errors of a store. No message carries a DSN, a password or a user's text."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import psycopg
 from psycopg import errors
 
-from armarius.errors import SchemaTooNew, StoreBusy, StoreError, StoreFull, StoreUnavailable
+from armarius.errors import StoreBusy, StoreError, StoreFull, StoreUnavailable
 
 __all__ = ["AGAIN", "is_lost", "translated"]
 
@@ -16,9 +16,10 @@ AGAIN: tuple[type[psycopg.Error], ...] = (errors.SerializationFailure, errors.De
 _BUSY = (errors.LockNotAvailable, *AGAIN)
 _FULL = (errors.DiskFull, errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege)
 _AWAY = (
-    psycopg.OperationalError, psycopg.InterfaceError, errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow,
-    errors.TooManyConnections, errors.QueryCanceled, errors.IdleInTransactionSessionTimeout,
-)  # fmt: skip
+    psycopg.OperationalError,  # also of what the server says when it ends, starts, or takes too long
+    psycopg.InterfaceError,
+    errors.IdleInTransactionSessionTimeout,
+)
 _NO_TABLES = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
 
 
@@ -30,19 +31,23 @@ def is_lost(error: psycopg.Error) -> bool:
 
 
 @contextmanager
-def translated(place: str) -> Iterator[None]:
-    """Errors of the driver as errors of the store; `place` says where, without a password.
+def translated(place: str, away_for: Callable[[], float] = lambda: 0.0) -> Iterator[None]:
+    """Errors of the driver as errors of the store.
+
+    Args:
+        place: Where, without a password.
+        away_for: Since when the server has been away, in seconds.
 
     Raises:
-        StoreBusy, StoreFull, StoreUnavailable, SchemaTooNew, StoreError: See `armarius.store.protocol`.
+        StoreBusy, StoreFull, StoreUnavailable, StoreError: See `armarius.store.protocol`.
     """
     try:
         yield
     except psycopg.Error as error:
-        raise _named(place, error) from error
+        raise _named(place, error, away_for()) from error
 
 
-def _named(place: str, error: psycopg.Error) -> StoreError:
+def _named(place: str, error: psycopg.Error, seconds: float) -> StoreError:
     said = _said(error)
     if isinstance(error, _BUSY):
         return StoreBusy(f"{place}: another writer holds the project: {said}")
@@ -51,14 +56,13 @@ def _named(place: str, error: psycopg.Error) -> StoreError:
     if isinstance(error, _NO_TABLES):
         return StoreError(f"{place}: the tables of armarius are not there or older; run: armarius server migrate")
     if isinstance(error, _AWAY):
-        return StoreUnavailable(f"{place}: the server does not answer: {said}")
-    if isinstance(error, errors.FeatureNotSupported):
-        return SchemaTooNew(f"{place}: {said}")
+        since = f" for {seconds:.1f} s" if seconds > 1 else ""
+        return StoreUnavailable(f"{place}: the server does not answer{since}: {said}", seconds=seconds)
     return StoreError(f"{place}: {type(error).__name__}: {said}")
 
 
 def _said(error: psycopg.Error) -> str:
-    """What the server said, in one line; what the driver says of a connection names hosts and users, and is left out."""
+    """What the server said; what the driver says of a connection names hosts and users, and is left out."""
     said = error.diag.message_primary
     if said:
         return said

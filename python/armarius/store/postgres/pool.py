@@ -85,8 +85,12 @@ class Pool:
         return time.monotonic() - since if since else 0.0
 
     @contextmanager
-    def lent(self, *, fresh: bool = False) -> Iterator[Connection]:
-        """A connection in autocommit, outside of any transaction; `fresh` is one that has not been used before.
+    def lent(self, *, fresh: bool = False, answer_s: float | None = None) -> Iterator[Connection]:
+        """A connection in autocommit, outside of any transaction.
+
+        Args:
+            fresh: One that has not been used before.
+            answer_s: How long an answer may take; None is the pool's.
 
         Raises:
             StoreUnavailable: The server is away, or all connections are in use for too long.
@@ -97,8 +101,9 @@ class Pool:
         if not self._free.acquire(timeout=self._wait):
             raise StoreUnavailable(f"{self.place}: every connection is in use for more than {self._wait:g} s")
         try:
-            with translated(self.place):
+            with translated(self.place, lambda: self.away_for):
                 connection = self._taken(fresh=fresh)
+                connection.answer_s = self._answer if answer_s is None else answer_s
                 try:
                     if self.hook is not None:
                         self.hook(connection)
@@ -130,7 +135,8 @@ class Pool:
             if self._away_since:
                 now = time.monotonic()
                 if now - self._probed < _PROBE_SECONDS:
-                    raise StoreUnavailable(f"{self.place}: the server has been away for {now - self._away_since:.1f} s")
+                    away = now - self._away_since
+                    raise StoreUnavailable(f"{self.place}: the server has been away for {away:.1f} s", seconds=away)
                 self._probed = now
         try:
             made = Connection.connect(
@@ -139,7 +145,6 @@ class Pool:
         except psycopg.Error:
             self._lost()
             raise
-        made.answer_s = self._answer
         self._away_since = 0.0
         return made
 

@@ -63,9 +63,7 @@ def migrate(pool: Pool, schema: str) -> ServerState:
         with pool.lent() as connection, connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-            connection.execute(
-                f"CREATE TABLE IF NOT EXISTS {schema}.meta (key text PRIMARY KEY, value text NOT NULL)"
-            )
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {schema}.meta (key text PRIMARY KEY, value text NOT NULL)")
             found = _versions(connection, schema)
             if found.get("schema", 0) > SCHEMA_VERSION + _SIDE_BY_SIDE:
                 raise SchemaTooNew(_too_new(pool, found["schema"]))

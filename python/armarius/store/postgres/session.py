@@ -12,7 +12,7 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -29,10 +29,14 @@ __all__ = ["ProjectRow", "Session", "Transaction"]
 _ROW = "generation, born, forgotten, files, authored, configured, graph, records, noted, vectors, characters, token"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # one for a whole transaction, so that a pooler may lend the connection to somebody else afterwards
-_TIMES = "SELECT set_config('lock_timeout', '10s', true), set_config('idle_in_transaction_session_timeout', '60s', true)"
+_TIMES = (
+    "SELECT set_config('lock_timeout', '10s', true), set_config('idle_in_transaction_session_timeout', '60s', true)"
+)
 
 
+_COUNTED = frozenset({"documents", "sizes"})  # not columns: what is counted again at the end
 _TRIES = 5
+_PATIENCE = 1.0
 Answer = TypeVar("Answer")
 
 
@@ -61,7 +65,7 @@ class Transaction:
         row: As it stood when the snapshot was taken, or as this transaction has made it.
         writes: Whether it may write.
         taken: Whether it has taken a generation: without, it leaves nothing behind.
-        changed: Columns of the row that take the new generation at the end, and `documents`.
+        changed: Columns of the row that take the new generation at the end; `documents` and `sizes` count again.
     """
 
     def __init__(self, session: "Session", connection: Connection, row: ProjectRow, *, writes: bool) -> None:
@@ -93,6 +97,13 @@ class Transaction:
             self.row = self._session._bumped(self)
         return self.row.generation
 
+    def change(self, names: Iterable[str]) -> None:
+        """These parts of the project are of this generation now."""
+        found = set(names)
+        self.changed |= found
+        columns = dict.fromkeys(found - _COUNTED, self.next())
+        self.row = replace(self.row, **columns)
+
 
 class Session:
     """Transactions of one project. Threads may share it.
@@ -121,12 +132,12 @@ class Session:
         self.asked = 0
         self._lock = threading.Lock()
         self._local = threading.local()
-        self._closed = False
         self._replaced = False
 
-    def close(self) -> None:
-        """Refuse everything from now on; the connections belong to the pool."""
-        self._closed = True
+    def forget(self) -> None:
+        """Whatever was seen: the project may be another now."""
+        with self._lock:
+            self.latest, self.settled, self._replaced = ProjectRow(), -1, False
 
     def look(self) -> ProjectRow:
         """The row as it is now; inside a moment as it was when that began. One round trip."""
@@ -211,7 +222,7 @@ class Session:
             self._local.seen = None  # what is read from now on in this moment is what has just been written, or newer
 
     def written(self, work: Callable[[Transaction], Answer], expect: int | None = None) -> Answer:
-        """`work` in a writing transaction, made again where the server asks for that (40001, 40P01): at most 5 times."""
+        """`work` in a writing transaction, made again where the server asks for that (40001, 40P01): 5 times at most."""
         for tries in range(_TRIES):
             try:
                 with self.writing(expect) as tx:
@@ -260,14 +271,17 @@ class Session:
         if not tx.taken:
             _end(connection, "ROLLBACK")
             return
-        names = sorted(tx.changed - {"documents"})
+        names = sorted(tx.changed - _COUNTED)
         columns = [f"{name} = generation" for name in names]
         if "documents" in tx.changed:
-            columns.append(f"characters = (SELECT coalesce(sum(length), 0) FROM {self.schema}.documents d "
-                           "WHERE d.project = p.project)")
-        if "files" in tx.changed:
-            columns.append(f"bytes = (SELECT coalesce(sum(size), 0) FROM {self.schema}.files f "
-                           "WHERE f.project = p.project)")
+            columns.append(
+                f"characters = (SELECT coalesce(sum(length), 0) FROM {self.schema}.documents d "
+                "WHERE d.project = p.project)"
+            )
+        if "sizes" in tx.changed:
+            columns.append(
+                f"bytes = (SELECT coalesce(sum(size), 0) FROM {self.schema}.files f WHERE f.project = p.project)"
+            )
         try:
             with connection.pipeline():
                 if columns:
@@ -280,7 +294,7 @@ class Session:
                 raise
             if not self._is_committed(tx.row):
                 raise
-        self._keep_row(replace(tx.row, **dict.fromkeys(names, tx.row.generation)))
+        self._keep_row(tx.row)
 
     def _is_committed(self, row: ProjectRow) -> bool:
         """The connection was lost in COMMIT: what became of it?
@@ -323,7 +337,8 @@ class Session:
 
     def _asked(self) -> ProjectRow:
         self.asked += 1
-        with self.pool.lent() as connection:
+        patience = _PATIENCE if self.latest.born else None  # who has something to answer with does not wait long
+        with self.pool.lent(answer_s=patience) as connection:
             return self._keep(connection.execute(self._row_query, (self.project,)).fetchone())
 
     def _keep(self, found: tuple[Any, ...] | None) -> ProjectRow:
@@ -339,6 +354,12 @@ class Session:
         return row
 
     @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a transaction that has taken a generation: its row is not complete yet."""
+        bound = self._bound
+        return bound is not None and bound.taken
+
+    @property
     def _row_query(self) -> str:
         return f"SELECT {_ROW} FROM {self.schema}.projects WHERE project = %s"
 
@@ -351,8 +372,6 @@ class Session:
         return getattr(self._local, "depth", 0)
 
     def _check(self) -> None:
-        if self._closed:
-            raise StoreError(f"{self.project_id}: the store is closed")
         if self._replaced:
             raise StoreCorrupt(f"{self.project_id}: deleted, or deleted and made again")
 

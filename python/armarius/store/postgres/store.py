@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from armarius.documents.classify import Kind
 from armarius.documents.document import Document
-from armarius.errors import StoreConflict
+from armarius.errors import StoreConflict, StoreError
 from armarius.store.postgres import integrity
 from armarius.store.postgres.keys import project_key
 from armarius.store.postgres.packing import read_documents, read_head, read_pieces
@@ -53,13 +53,14 @@ class PostgresStore:
     def __init__(
         self, pool: Pool, project_id: str, *, tenant: str = "", schema: str = "armarius", pgvector: bool = False
     ) -> None:
-        self.tenant = tenant
-        self._pool = pool
-        self._schema = schema
+        key = project_key(tenant, project_id)
+        self._begin(Session(pool, schema, key, tenant=tenant, project_id=project_id), pgvector=pgvector)
+
+    def _begin(self, session: Session, *, pgvector: bool) -> None:
+        self._session = session
+        self._key = session.project
         self._pgvector = pgvector
-        self._id = project_id
-        self._key = project_key(tenant, project_id)
-        self.session = Session(pool, schema, self._key, tenant=tenant, project_id=project_id)
+        self._closed = False
         self._words = Words()
         self._graph: tuple[int, Graph] | None = None
         self._vectors: VectorStore | None = None
@@ -67,12 +68,19 @@ class PostgresStore:
     @property
     def project_id(self) -> str:
         """See `Store`."""
-        return self._id
+        return self._session.project_id
 
     @property
     def location(self) -> str:
         """Server, database and schema, never user or password."""
-        return f"{self._pool.place} {self._schema}"
+        return f"{self._session.pool.place} {self._session.schema}"
+
+    @property
+    def session(self) -> Session:
+        """Transactions of the project; shared by the stores that come one after the other by `reopen`."""
+        if self._closed:
+            raise StoreError(f"{self.project_id}: the store is closed")
+        return self._session
 
     @property
     def vectors(self) -> "VectorStore | None":
@@ -81,14 +89,15 @@ class PostgresStore:
 
     def close(self) -> None:
         """See `Store`; the pool stays open."""
-        self.session.close()
+        self._closed = True
 
     def reopen(self) -> Self:
         """See `Store`."""
         self.close()
-        return type(self)(
-            self._pool, self._id, tenant=self.tenant, schema=self._schema, pgvector=self._pgvector
-        )
+        self._session.forget()
+        again = object.__new__(type(self))
+        again._begin(self._session, pgvector=self._pgvector)
+        return again
 
     def row(self) -> ProjectRow:
         """The row of the project as it is now, or as it was when the moment of this thread began."""
@@ -168,9 +177,7 @@ class PostgresStore:
         found = []
         for path, kind, number, length, paragraphs, content_hash, head in rows:
             title, encoding, matter = read_head(path, head)
-            found.append(
-                DocumentRow(path, kind, title, number, length, paragraphs, encoding, content_hash, matter)
-            )
+            found.append(DocumentRow(path, kind, title, number, length, paragraphs, encoding, content_hash, matter))
         return found
 
     def document(self, path: str) -> Document | None:

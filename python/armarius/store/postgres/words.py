@@ -1,8 +1,8 @@
-"""Words of a project, to be searched in the worker: the full text of the embedded store, in memory, followed by generation.
+"""Words of a project, searched in the worker: the full text of the embedded store, in memory, kept up by generation.
 
-PostgreSQL has no BM25, and no index of its own for Chinese: names of two characters would be found by reading everything.
-The same tables in memory give the same hits, in the same order, with the same scores, on both engines. They are made
-when somebody searches for the first time: prompts do not ask them.
+PostgreSQL has no BM25, and no index for Chinese: names of two characters would be found by reading everything. The same
+tables in memory give the same hits, in the same order, with the same scores, on both engines. They are made when
+somebody searches for the first time: prompts do not ask them.
 """
 
 import threading
@@ -11,6 +11,7 @@ import apsw
 
 from armarius.documents.document import Document
 from armarius.store.rows import Changed, TextHit, TextQuery
+from armarius.store.sqlite.connection import in_memory
 from armarius.store.sqlite.fulltext import search, set_weights
 from armarius.store.sqlite.packing import PARAGRAPH_BITS, full_text_rows
 
@@ -47,7 +48,7 @@ class Words:
 
     def _take(self, changed: Changed) -> None:
         if self._connection is None or changed.whole:
-            self._connection = apsw.Connection(":memory:")
+            self._connection = in_memory()
             self._connection.execute(_TABLES)
             set_weights(self._connection)
         elif changed.generation <= self.generation:  # another thread was first

@@ -103,13 +103,8 @@ def write(tx: Transaction, project: UUID, folded: Folded) -> None:
         large.append(("graph", "", "", pack_graph(folded.graph)))
     if large:
         replace_pieces(tx, project, large)
-    tx.changed |= {
-        name
-        for name, there in (
-            ("documents", folded.touched), ("noted", folded.notes), ("graph", folded.graph), ("records", folded.records),
-        )
-        if there
-    }  # fmt: skip
+    parts = {"documents": folded.touched, "noted": folded.notes, "graph": folded.graph, "records": folded.records}
+    tx.change(name for name, there in parts.items() if there)
 
 
 def pack_graph(graph: Graph) -> bytes:
@@ -137,7 +132,10 @@ def _write_documents(tx: Transaction, project: UUID, folded: Folded, version: in
     if not touched:
         return
     there = {
-        path for (path,) in tx.rows("SELECT path FROM {s}.documents WHERE project = %s AND path = ANY(%s)", (project, touched))
+        path
+        for (path,) in tx.rows(
+            "SELECT path FROM {s}.documents WHERE project = %s AND path = ANY(%s)", (project, touched)
+        )
     }
     for query in (
         "DELETE FROM {s}.pieces WHERE project = %s AND area IN ('text', 'learnt') AND path = ANY(%s)",
@@ -147,13 +145,15 @@ def _write_documents(tx: Transaction, project: UUID, folded: Folded, version: in
     ):
         tx.execute(query, (project, touched))
     tx.many(
-        "INSERT INTO {s}.documents (project, path, version, kind, chapter, length, paragraphs, content_hash, stamp, head, "
-        "hash) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        "INSERT INTO {s}.documents (project, path, version, kind, chapter, length, paragraphs, content_hash, stamp, "
+        "head, hash) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [_row(project, put, version) for put in folded.put.values()],
     )
     replace_pieces(tx, project, [("text", path, "", pack_text(put.document)) for path, put in folded.put.items()])
     gone = sorted(folded.removed & there)
-    tx.many("INSERT INTO {s}.gone (project, path, version) VALUES (%s, %s, %s)", [(project, path, version) for path in gone])
+    tx.many(
+        "INSERT INTO {s}.gone (project, path, version) VALUES (%s, %s, %s)", [(project, path, version) for path in gone]
+    )
     if gone:
         _sweep(tx, project)
 
@@ -161,8 +161,8 @@ def _write_documents(tx: Transaction, project: UUID, folded: Folded, version: in
 def _row(project: UUID, put: Put, version: int) -> tuple[object, ...]:
     one = put.document
     return (
-        project, one.path, version, one.kind, one.chapter, len(one.text), len(one.paragraphs), one.content_hash, put.stamp,
-        head_of(one), document_hash(one, version),
+        project, one.path, version, one.kind, one.chapter, len(one.text), len(one.paragraphs), one.content_hash,
+        put.stamp, head_of(one), document_hash(one, version),
     )  # fmt: skip
 
 
@@ -175,7 +175,10 @@ def _write_learnt(tx: Transaction, project: UUID, folded: Folded) -> None:
     tx.many(
         "INSERT INTO {s}.learnt (project, path, kind, about, hash) VALUES (%s, %s, %s, %s, %s) "
         "ON CONFLICT (project, path, kind) DO UPDATE SET about = excluded.about, hash = excluded.hash",
-        [(project, row.path, row.kind, row.about, learnt_hash(row.path, row.kind, row.about, row.data)) for row in rows],
+        [
+            (project, row.path, row.kind, row.about, learnt_hash(row.path, row.kind, row.about, row.data))
+            for row in rows
+        ],
     )
     replace_pieces(tx, project, [("learnt", row.path, row.kind, row.data) for row in rows])
 
