@@ -135,7 +135,12 @@ class Novel(ContextEngine):
     @property
     def version(self) -> int:
         """The generation of the project now; 0 when there is none. One round trip."""
-        return self._shelf.session_of(self._name, self.tenant).look().generation
+        return self.session.look().generation
+
+    @property
+    def session(self) -> Session:
+        """Transactions of the project, apart from those of its engine."""
+        return self._shelf.session_of(self._name, self.tenant)
 
     assemble = _asked(ContextEngine.assemble)
     inspect = _asked(ContextEngine.inspect)
@@ -173,15 +178,15 @@ class Novel(ContextEngine):
         """The id this project goes by."""
         return self._name
 
-    root = property(lambda self: None)  # type: ignore[assignment]
-    config = property(lambda self: self._parts.config)  # type: ignore[assignment]
-    index = property(lambda self: self._parts.index)  # type: ignore[assignment]
-    codex = property(lambda self: self._parts.project.codex)  # type: ignore[assignment]
-    memories = property(lambda self: self._parts.project.memories)  # type: ignore[assignment]
-    constraints = property(lambda self: self._parts.project.constraints)  # type: ignore[assignment]
-    books = property(lambda self: self._parts.project.books)  # type: ignore[assignment]
-    importing = property(lambda self: Importing(self._parts.project.books))  # type: ignore[assignment]
-    graph = property(lambda self: self._parts.graph)  # type: ignore[assignment]
+    root = property(lambda self: None)
+    config = property(lambda self: self._parts.config)
+    index = property(lambda self: self._parts.index)
+    codex = property(lambda self: self._parts.project.codex)
+    memories = property(lambda self: self._parts.project.memories)
+    constraints = property(lambda self: self._parts.project.constraints)
+    books = property(lambda self: self._parts.project.books)
+    importing = property(lambda self: Importing(self._parts.project.books))
+    graph = property(lambda self: self._parts.graph)
 
     @contextmanager
     def _used(self) -> Iterator[Hot]:

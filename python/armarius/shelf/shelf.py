@@ -131,6 +131,10 @@ class Shelf(Keeping):
             if most is not None and now > most:
                 raise QuotaExceeded(f"{session.project_id}: {int(now):,} {what}, at most {most:,}")
 
+    def verify(self, project_id: str, *, tenant: str = "") -> list[str]:
+        """Everything that is wrong with the rows of a project, as sentences. Reads all of it."""
+        return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema).verify()
+
     def status(self) -> ShelfStatus:
         """What is in memory, and what was asked; no I/O."""
         hot, counted = self._hot, self.counters

@@ -148,7 +148,8 @@ class StoredSource:
 
     def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
         """See `DocumentSource`; at most 64 MB of files at a time."""
-        found, portion, size = ReadBatch([Remove(path) for path in difference.removed]), [], 0
+        found, size = ReadBatch([Remove(path) for path in difference.removed]), 0
+        portion: list[FileStamp] = []
         for stamp in difference.to_read:
             if portion and size + stamp.size > _CHUNK_BYTES:
                 yield self._read(portion, known, found, force=difference.force)

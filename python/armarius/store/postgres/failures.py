@@ -13,7 +13,7 @@ __all__ = ["AGAIN", "is_lost", "translated"]
 AGAIN: tuple[type[psycopg.Error], ...] = (errors.SerializationFailure, errors.DeadlockDetected)
 """A transaction that may simply be made again: 40001 and 40P01."""
 
-_BUSY = (errors.LockNotAvailable, *AGAIN)
+_BUSY: tuple[type[psycopg.Error], ...] = (errors.LockNotAvailable, *AGAIN)
 _FULL = (errors.DiskFull, errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege)
 _AWAY = (
     psycopg.OperationalError,  # also of what the server says when it ends, starts, or takes too long

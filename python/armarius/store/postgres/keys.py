@@ -53,7 +53,7 @@ def pieces_of(data: bytes) -> Iterable[tuple[int, bytes]]:
 
 
 def _checked(name: str, what: str, limit: int) -> str:
-    if not isinstance(name, str) or not name:
+    if not name:
         raise ContractError(f"{what}: expected a non-empty string, got {name!r:.80}")
     try:
         size = len(name.encode("utf-8"))

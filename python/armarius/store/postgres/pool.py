@@ -24,7 +24,7 @@ from armarius.store.postgres.failures import is_lost, translated
 __all__ = ["Connection", "Pool"]
 
 _PROBE_SECONDS = 0.5
-_CONNECT_SECONDS = 5
+_CONNECT_SECONDS = 2  # the least that libpq takes
 _ANSWER_SECONDS = 15.0  # a server that stands still for so long is away
 
 
@@ -144,6 +144,7 @@ class Pool:
             )
         except psycopg.Error:
             self._lost()
+            self._probed = time.monotonic()  # a server that stands still takes its time to say nothing
             raise
         self._away_since = 0.0
         return made

@@ -222,7 +222,7 @@ class Session:
             self._local.seen = None  # what is read from now on in this moment is what has just been written, or newer
 
     def written(self, work: Callable[[Transaction], Answer], expect: int | None = None) -> Answer:
-        """`work` in a writing transaction, made again where the server asks for that (40001, 40P01): 5 times at most."""
+        """`work` in a writing transaction, made again where the server asks for that (40001, 40P01): 5 tries."""
         for tries in range(_TRIES):
             try:
                 with self.writing(expect) as tx:
