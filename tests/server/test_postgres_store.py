@@ -1,9 +1,11 @@
 """The store on a server passes the tests of every store, by the rules of its dialect, also behind a pooler."""
 
 import pytest
+from scripts.temporary_postgres import TemporaryPostgres
 from tests.server.tracing import ShufflingPool, Trace
 
 from armarius.store.postgres.pool import Pool
+from armarius.store.postgres.schema import migrate
 from armarius.store.postgres.store import PostgresStore
 from armarius.store.rows import Learnt, Put
 from armarius.testing import StoreConformance
@@ -20,6 +22,22 @@ class TestPostgresStore(StoreConformance):
         assert not trace.broken, trace.broken[:3]
 
 
+@pytest.mark.slow
+class TestOnTheOlderServer(StoreConformance):
+    @pytest.fixture(scope="class")
+    def older(self):
+        with TemporaryPostgres(16) as running:
+            pool = Pool(running.dsn, size=12)
+            migrate(pool, "armarius")
+            yield pool
+            pool.close()
+
+    @pytest.fixture
+    def open_store(self, older, tenant):
+        return lambda project_id="p": PostgresStore(older, project_id, tenant=tenant)
+
+
+@pytest.mark.slow
 class TestBehindAPoolerThatShuffles(StoreConformance):
     @pytest.fixture
     def open_store(self, server, shared_pool, tenant):
