@@ -12,7 +12,7 @@ ASK = """
 import sys, os, hashlib, armarius
 with armarius.connect(os.environ["ARMARIUS_DSN"]) as shelf:
     novel = shelf.project("novel-1", tenant="demo")
-    pack = novel.assemble("检查第3章的角色一致性", document="chapters/ch003.md", cursor=120, model="deepseek-chat", budget=4000)
+    pack = novel.assemble("检查第3章的角色一致性", document="chapters/ch003.md", cursor=120, budget=4000)
     digest = hashlib.blake2b(pack.prompt.encode(), digest_size=8).hexdigest()
     print(f"process {os.getpid()}: version {novel.version}, {pack.token_count} tokens, prompt {digest}")
     if "write" in sys.argv:

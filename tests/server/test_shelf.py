@@ -277,3 +277,14 @@ async def test_verbs_have_a_form_for_coroutines(novel):
     request = requests(1)[0]
     assert (await novel.aassemble(**request)).prompt == novel.assemble(**request).prompt
     assert await novel.awrite({"n.md": "新"}) == novel.version
+
+
+def test_every_verb_is_of_one_moment():
+    from armarius.engine.engine import ContextEngine
+    from armarius.shelf.novel import Novel
+
+    other = {"check_project", "close", "watch", "refresh", "wait", "cancel", "budget_profile", "update_budget_profile"}
+    other |= {"reembed", "subgraph"}  # long work, and what needs a folder
+    verbs = {name for name, verb in vars(ContextEngine).items() if callable(verb) and not name.startswith("_")}
+    assert "assemble" in verbs
+    assert verbs - other <= vars(Novel).keys()

@@ -146,6 +146,7 @@ class Novel(ContextEngine):
     inspect = _asked(ContextEngine.inspect)
     aassemble = awaitable(assemble)
     ainspect = awaitable(inspect)
+    locate = _asked(ContextEngine.locate)
     retrieve = _asked(ContextEngine.retrieve)
     search = _asked(ContextEngine.search)
     excerpt = _asked(ContextEngine.excerpt)
