@@ -5,9 +5,8 @@
 #    source ~/.local/share/bash_completion/armarius
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_armarius_subparsers=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio code-index subgraph trust)
 _shtab_armarius_server_subparsers=(migrate status push pull doctor)
-_shtab_armarius_subparsers=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel server code-index subgraph trust)
+_shtab_armarius_subparsers=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio server code-index subgraph trust)
 
 _shtab_armarius_assemble_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --position-encoding --json)
 _shtab_armarius_inspect_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --position-encoding --all --json --html)
@@ -86,8 +85,7 @@ _shtab_armarius_completion_pos_0_choices=(bash zsh fish)
 _shtab_armarius_server_pos_0_choices=(migrate status push pull doctor)
 _shtab_armarius_subgraph___direction_choices=(callers callees both)
 _shtab_armarius_subgraph___source_choices=(auto scip ckb)
-_shtab_armarius_pos_0_choices=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio code-index subgraph trust)
-_shtab_armarius_pos_0_choices=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel server code-index subgraph trust)
+_shtab_armarius_pos_0_choices=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio server code-index subgraph trust)
 
 _shtab_armarius_assemble__h_nargs=0
 _shtab_armarius_assemble___help_nargs=0

@@ -29,8 +29,8 @@ _shtab_armarius_commands() {
     retrieve:'The documents and sections that answer a question'
     search:'The passages that hold some words'
     serve:'An mcp server on standard input and output'
-    studio:'Prints an address of this machine and opens it. Whoever has the address may read and change the project. Needs armarius[studio].'
     server:'Projects on a postgresql server'
+    studio:'Prints an address of this machine and opens it. Whoever has the address may read and change the project. Needs armarius[studio].'
     subgraph:'What calls, references, inherits, imports and overrides what'
     trust:'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb-cli are run over it. Trust what you would run. Servers learn of it when they are started again.'
     watch:'Keep the index equal to the folder until interrupted'
@@ -316,10 +316,6 @@ _shtab_armarius_serve_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_armarius_serve_defaults_added=0
 
-_shtab_armarius_studio_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--port[the port (default\: a free one)]:N:"
-  "--no-browser[print the address only]"
 _shtab_armarius_server_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
 )
@@ -361,7 +357,6 @@ _shtab_armarius_server_pull_options=(
 )
 
 # guard to ensure default positional specs are added only once per session
-_shtab_armarius_studio_defaults_added=0
 _shtab_armarius_server_pull_defaults_added=0
 
 _shtab_armarius_server_push_options=(
@@ -388,6 +383,16 @@ _shtab_armarius_server_status_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_armarius_server_status_defaults_added=0
+
+_shtab_armarius_studio_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--port[the port (default\: a free one)]:N:"
+  "--no-browser[print the address only]"
+  ":the project folder:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_studio_defaults_added=0
 
 _shtab_armarius_subgraph_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -463,8 +468,8 @@ _shtab_armarius() {
         retrieve) _arguments -C -s $_shtab_armarius_retrieve_options ;;
         search) _arguments -C -s $_shtab_armarius_search_options ;;
         serve) _arguments -C -s $_shtab_armarius_serve_options ;;
-        studio) _arguments -C -s $_shtab_armarius_studio_options ;;
         server) _shtab_armarius_server ;;
+        studio) _arguments -C -s $_shtab_armarius_studio_options ;;
         subgraph) _arguments -C -s $_shtab_armarius_subgraph_options ;;
         trust) _arguments -C -s $_shtab_armarius_trust_options ;;
         watch) _arguments -C -s $_shtab_armarius_watch_options ;;
