@@ -75,6 +75,7 @@ def test_a_write_takes_whatever_a_project_holds(shelf, tenant):
         "a.md": "# 甲\n\n林默来了。\n",
         "codex.json": '{"entities": [{"id": "mo", "name": "林默", "description": "修表匠"}]}',
         "armarius.toml": '[kinds]\nchapter = ["a.md"]\n[code]\nallow_external_index = true\n',
+        ".armarius/books/world/codex.json": '{"entities": [{"id": "gu", "name": "顾长明", "description": "修钟的"}]}',
         ".armarius/memories.toml": '[[memory]]\nid = "m"\ntext = "雨天"\n',
         "draft.docx.txt": ("文本写在很久以前的编码里，句子要长一些才认得出来。" * 4).encode("gb18030"),
         "picture.png": b"\x89PNG\0\0",
@@ -82,6 +83,7 @@ def test_a_write_takes_whatever_a_project_holds(shelf, tenant):
     novel.write(files)
     assert {one.path: one.kind for one in novel.documents()}["a.md"] == "chapter"
     assert "修表匠" in novel.assemble("林默", document="a.md").prompt
+    assert "修钟的" in novel.assemble("顾长明", document="a.md").prompt
     assert [one.id for one in novel.memories.list()] == ["m"]
     assert novel.document("draft.docx.txt").encoding.startswith("gb")
     with pytest.raises(armarius.ConfigError, match=r"documents\.none"):

@@ -5,19 +5,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from armarius.codex.importers import IMPORTERS
+from armarius.codex.load import codex_files_of_books
 from armarius.config import CONFIG_NAME, load_config
 from armarius.documents.document import walk_files
 from armarius.errors import ContractError, ProjectError
 from armarius.files import make_folder, read_file, write_atomic
 from armarius.files.paths import project_folder
 from armarius.shelf.novel import Novel
-from armarius.shelf.stored import BOOKS, PROFILE, StoredFiles
+from armarius.shelf.stored import PROFILE, RECORDS, StoredFiles
 from armarius.store.postgres.keys import check_path
 
 __all__ = ["Pulled", "Pushed", "folder_files", "pull", "push"]
 
 _MOST_BYTES = 256 * 1024 * 1024
-_AUTHORED = (CONFIG_NAME, PROFILE, *IMPORTERS, *BOOKS)
+_AUTHORED = (CONFIG_NAME, PROFILE, *IMPORTERS, *RECORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def folder_files(root: Path) -> dict[str, bytes]:
     config = load_config(root)
     paths = [stamp.path for stamp in walk_files(root, config)[0]]
     found = {}
-    for path in sorted({*paths, *_AUTHORED}):
+    for path in sorted({*paths, *_AUTHORED, *codex_files_of_books(root)}):
         try:
             found[path] = read_file(root.joinpath(*path.split("/")), limit=_MOST_BYTES, below=root)
         except FileNotFoundError:

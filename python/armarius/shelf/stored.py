@@ -8,8 +8,8 @@ from typing import Any
 from armarius.codex.authored.protocol import BookName, Check, RecordBook
 from armarius.codex.authored.record_file import FOLDER, RecordText, text_of_records
 from armarius.codex.importers import IMPORTERS
-from armarius.codex.importers.codex_json import CodexFile
-from armarius.codex.load import declared_in
+from armarius.codex.importers.codex_json import CODEX_FILE, CodexFile
+from armarius.codex.load import BOOKS, codex_files_of, declared_in
 from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config, parse_config
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document, refusal_of
@@ -19,9 +19,9 @@ from armarius.store.postgres.files import FileEntry, list_files, put_files, read
 from armarius.store.postgres.session import ProjectRow, Session
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
-__all__ = ["BOOKS", "PROFILE", "StoredAuthored", "StoredFiles", "StoredSource", "part_of", "served_config"]
+__all__ = ["PROFILE", "RECORDS", "StoredAuthored", "StoredFiles", "StoredSource", "part_of", "served_config"]
 
-BOOKS = tuple(f"{FOLDER}/{name}.toml" for name in ("codex", "memories", "constraints"))
+RECORDS = tuple(f"{FOLDER}/{name}.toml" for name in ("codex", "memories", "constraints"))
 PROFILE = f"{FOLDER}/budget.json"
 _CHUNK_BYTES = 64 * 1024 * 1024
 _USERS = frozenset({"code", "graph"})  # tables that name programs and folders of the user's machine
@@ -31,7 +31,9 @@ def part_of(path: str) -> str:
     """Which part of a project a path belongs to, as its row counts them."""
     if path in (CONFIG_NAME, PROFILE):
         return "configured"
-    return "authored" if path in BOOKS or path in IMPORTERS else "files"
+    if path in RECORDS or path in IMPORTERS or _book_of(path):
+        return "authored"
+    return "files"
 
 
 def served_config(text: str) -> Config:
@@ -233,7 +235,8 @@ class StoredAuthored:
                 raise FileNotFoundError(path)
             return data
 
-        return declared_in(read)
+        books = {book for path in self._files.entries() if (book := _book_of(path))}
+        return declared_in(read, codex_files_of(books))
 
     def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
         """See `Authored`."""
@@ -285,6 +288,12 @@ def _profile(data: bytes | None) -> Mapping[str, Any] | None:
     if not isinstance(found, dict):
         raise ConfigError(f"{PROFILE}: not a budget profile: {found!r:.80}")
     return found
+
+
+def _book_of(path: str) -> str:
+    """The imported book whose entities a path tells, "" when it does not."""
+    book = path.removeprefix(f"{BOOKS}/").removesuffix(f"/{CODEX_FILE}")
+    return book if path == f"{BOOKS}/{book}/{CODEX_FILE}" and "/" not in book else ""
 
 
 def _is_wanted(path: str, only: Collection[str]) -> bool:

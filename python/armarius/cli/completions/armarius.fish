@@ -50,13 +50,8 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --html --index-dir --input --into --kind --kinds --least --limit --model --out --port --position-encoding --profile --provider --query --reserve-output --reword --reword-timeout --rules-of --skill --source --text --theirs --threads --updates --write
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --html --index-dir --input --into --kind --kinds --least --limit --model --out --port --position-encoding --profile --provider --query --reserve-output --reword --reword-timeout --skill --source --text --threads --write
-set -g _shtab_armarius_commands assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --expect --html --index-dir --input --into --kind --kinds --least --limit --model --out --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --schema --skill --source --store --tenant --text --threads --write
 set -g _shtab_armarius_commands assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --expect --html --index-dir --input --into --kind --kinds --least --limit --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --schema --skill --source --store --tenant --text --threads --write
+set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --expect --html --index-dir --input --into --kind --kinds --least --limit --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --skill --source --store --tenant --text --theirs --threads --updates --write
 
 complete -c armarius -e
 complete -c armarius -f
