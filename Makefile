@@ -11,7 +11,7 @@ RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 # Where the demo runs: in the environment of the tests when that is there, else in a light one of its own.
 DEMO   := $(if $(wildcard $(VENV)/.developed),$(VENV),$(VENV)-demo)
 
-.PHONY: all code-tools nervusdb demo test test-rust test-python docs test-wheel test-slow lint bench bench-smoke wheel develop release-develop clean
+.PHONY: all code-tools nervusdb demo server-demo test test-rust test-python docs test-wheel test-slow lint bench bench-smoke wheel develop release-develop clean
 
 all: test
 
@@ -121,6 +121,10 @@ ASKED = examples/novel --query "检查第3章的角色一致性" --document chap
 demo: $(DEMO)/.developed
 	$(ARMARIUS_DEMO) inspect $(ASKED)
 	$(ARMARIUS_DEMO) assemble $(ASKED)
+
+# A real PostgreSQL of a Python package, in a folder that goes with it: the example pushed, assembled from two processes.
+server-demo: develop
+	$(PY) -W ignore::RuntimeWarning scripts/server_demo.py
 
 clean:
 	rm -rf $(VENV) $(VENV)-demo target dist

@@ -95,6 +95,18 @@ def index_failed(folder):
         return index.status().warnings
 
 
+def away(folder, monkeypatch):
+    def gone(_):
+        raise armarius.StoreUnavailable("the server has been away for 3.0 s", seconds=3.0)
+
+    with armarius.open(folder, watch=False) as engine:
+        engine.assemble("小雨在哪里？")
+        monkeypatch.setattr(type(engine.index.store), "generation", gone)
+        said = engine.assemble("小雨在哪里？").warnings
+        monkeypatch.undo()
+        return said
+
+
 def config_kept(folder):
     with ProjectIndex.open(folder) as index:
         put(folder, "armarius.toml", "[kinds\n")
@@ -227,6 +239,7 @@ def counter_missing(folder):
 FULL = [candidate(f"c{number:03}", size=20, score=number) for number in range(100)]
 SITUATIONS = {
     "INDEX_BUILDING": building,
+    "INDEX_AWAY": away,
     "INDEX_CANCELLED": cancelled,
     "INDEX_FAILED": index_failed,
     "CONFIG_KEPT": config_kept,

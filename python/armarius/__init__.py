@@ -100,6 +100,7 @@ if TYPE_CHECKING:
         GraphError,
         MissingExtra,
         ProjectError,
+        QuotaExceeded,
         RewordingError,
         SchemaTooNew,
         ScopeViolation,
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
         StoreCorrupt,
         StoreError,
         StoreFull,
+        StoreUnavailable,
         UnknownDocument,
         UnknownId,
         UnknownSymbol,
@@ -156,6 +158,9 @@ if TYPE_CHECKING:
     from armarius.semantic.hits import SemanticStatus, SimilarEntity
     from armarius.semantic.queue import EmbeddingProgress
     from armarius.semantic.recall import ProjectRecall
+    from armarius.shelf.connecting import connect
+    from armarius.shelf.limits import Quota
+    from armarius.shelf.status import Health, ShelfStatus
     from armarius.store.protocol import Store
     from armarius.store.vectors_protocol import VectorStore
     from armarius.text.grep import ScanHit, ScanHits, scan
@@ -241,6 +246,7 @@ __all__ = [
     "Graph",
     "GraphError",
     "GraphStore",
+    "Health",
     "Hit",
     "Hits",
     "ImmediateFetcher",
@@ -297,6 +303,8 @@ __all__ = [
     "Proposal",
     "ProposedName",
     "Question",
+    "Quota",
+    "QuotaExceeded",
     "Range",
     "RecordBook",
     "RefusedName",
@@ -321,6 +329,7 @@ __all__ = [
     "SettingRefused",
     "SettingsFetcher",
     "Share",
+    "ShelfStatus",
     "ShortName",
     "SimilarEntity",
     "Skipped",
@@ -334,6 +343,7 @@ __all__ = [
     "StoreCorrupt",
     "StoreError",
     "StoreFull",
+    "StoreUnavailable",
     "Style",
     "StyleSource",
     "Subgraph",
@@ -352,6 +362,7 @@ __all__ = [
     "__version__",
     "activate",
     "code_points",
+    "connect",
     "detect_book",
     "embedders",
     "entity_card",
@@ -413,9 +424,9 @@ _HOMES = {
     "errors": (
         "AmbiguousSymbol ArmariusError Backpressure BookError BudgetConflict BudgetError CodeGraphError "
         "CodexError ConfigError ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch "
-        "DocumentSkipped EmbeddingError GraphError MissingExtra ProjectError RewordingError SchemaTooNew "
+        "DocumentSkipped EmbeddingError GraphError MissingExtra ProjectError QuotaExceeded RewordingError SchemaTooNew "
         "ScopeViolation SettingRefused SourceReason SourceUnavailable StoreBusy StoreConflict StoreCorrupt "
-        "StoreError StoreFull UnknownDocument UnknownId UnknownSymbol"
+        "StoreError StoreFull StoreUnavailable UnknownDocument UnknownId UnknownSymbol"
     ),
     "evaluation.measure": "Evaluation Miss evaluate",
     "evaluation.questions": "Question read_questions",
@@ -450,6 +461,9 @@ _HOMES = {
     "semantic.hits": "SemanticStatus SimilarEntity",
     "semantic.queue": "EmbeddingProgress",
     "semantic.recall": "ProjectRecall",
+    "shelf.connecting": "connect",
+    "shelf.limits": "Quota",
+    "shelf.status": "Health ShelfStatus",
     "store.protocol": "Store",
     "store.vectors_protocol": "VectorStore",
     "text.grep": "ScanHit ScanHits scan",

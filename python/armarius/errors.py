@@ -18,6 +18,8 @@
     │   ├── StoreConflict               somebody else has written since what a change was made from
     │   ├── StoreCorrupt                damaged; it is a cache and will be rebuilt
     │   ├── StoreFull                   the disk is full or the folder is read-only
+    │   ├── StoreUnavailable            the server is away, or does not answer in time
+    │   ├── QuotaExceeded               more than the host allows a project or tenant
     │   └── SchemaTooNew                written by a newer armarius
     ├── CounterError (ValueError)       no such tokenizer, or a file that cannot be read; carries near ones
     ├── EmbeddingError                  a missing or broken embedding model   EMBEDDING_UNAVAILABLE
@@ -70,6 +72,7 @@ __all__ = [
     "GraphError",
     "MissingExtra",
     "ProjectError",
+    "QuotaExceeded",
     "RewordingError",
     "SchemaTooNew",
     "ScopeViolation",
@@ -81,6 +84,7 @@ __all__ = [
     "StoreCorrupt",
     "StoreError",
     "StoreFull",
+    "StoreUnavailable",
     "UnknownDocument",
     "UnknownId",
     "UnknownSymbol",
@@ -232,6 +236,26 @@ class StoreFull(StoreError):
     """The disk is full or the index folder cannot be written."""
 
     code = "STORE_FULL"
+
+
+class StoreUnavailable(StoreError):
+    """The server that keeps the projects is away, or does not answer in time; nothing is half written.
+
+    Attributes:
+        seconds: How long it has been away; 0 when that has just been found out.
+    """
+
+    code = "STORE_AWAY"
+
+    def __init__(self, message: str, *, seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class QuotaExceeded(StoreError):
+    """A project or tenant would hold more than the host allows; nothing is written."""
+
+    code = "QUOTA_EXCEEDED"
 
 
 class SchemaTooNew(StoreError):

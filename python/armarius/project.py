@@ -19,7 +19,7 @@ from armarius.config import Config
 from armarius.corpus.kept import KIND, KeptParts
 from armarius.documents.document import Document, Skipped
 from armarius.documents.live import LiveTexts
-from armarius.errors import ContextWarning, DocumentSkipped, StoreError, UnknownDocument, UnknownId
+from armarius.errors import ContextWarning, DocumentSkipped, StoreError, StoreUnavailable, UnknownDocument, UnknownId
 from armarius.fetchers.detected import RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
 from armarius.fetchers.immediate import ImmediateFetcher
@@ -43,13 +43,14 @@ from armarius.store.rows import Changed, Learnt
 from armarius.text.matcher import EntityMatcher
 from armarius.text.near import near, near_paths, suggestion
 from armarius.text.tokens import TokenCounter
-from armarius.warnings_table import DOCUMENT_SKIPPED, INDEX_BUILDING, PROJECT_EMPTY, SOURCE_EMPTY
+from armarius.warnings_table import DOCUMENT_SKIPPED, INDEX_AWAY, INDEX_BUILDING, PROJECT_EMPTY, SOURCE_EMPTY
 
 __all__ = ["Project", "ProjectView", "counter_for"]
 
 logger = logging.getLogger("armarius")
 
 _GRAPH = "codex"
+_STALE_SECONDS = 300.0
 
 
 def counter_for(model: str, tokenizer_version: str | None) -> TokenCounter:
@@ -148,6 +149,9 @@ class Project:
         reranking: Whose order the paragraphs on offer stand in, when there is a reranker.
         graph: Adds its entities to those of the files, and says where relation words lead.
 
+    Attributes:
+        stale_s: How long the last view answers while the server that keeps the project is away, in seconds.
+
     Cost: `view` compares the folder with the index and reads what the index has gained since the last
     view; nothing changed on 120 files: one look at each file.
     """
@@ -182,6 +186,7 @@ class Project:
         self._told: tuple[object, object, Mapping[str, str]] | None = None
         self._seen: tuple[Store, int, Snapshot, bool] | None = None
         self._view: ProjectView | None = None
+        self.stale_s = _STALE_SECONDS
 
     def view(self) -> ProjectView:
         """The state that a request sees."""
@@ -218,7 +223,10 @@ class Project:
     def _present(self, troubles: tuple[ContextWarning, ...]) -> ProjectView:
         behind = any(trouble.code == INDEX_BUILDING.code for trouble in troubles)
         snapshot, missing = self._snapshot()
-        store, generation = self.index.ask(lambda store: (store, store.generation()))
+        try:
+            store, generation = self.index.ask(lambda store: (store, store.generation()))
+        except StoreUnavailable as error:
+            return self._last(error)
         if self._view is None or self._seen != (store, generation, snapshot, behind):
             store, changed = self.index.ask(self._read)
             documents = self._documents(changed)
@@ -239,6 +247,17 @@ class Project:
         if warnings != self._view.warnings or skipped != self._view.skipped:
             self._view = replace(self._view, warnings=warnings, skipped=skipped)
         return self._view
+
+    def _last(self, error: StoreUnavailable) -> ProjectView:
+        """The server is away: the last view, which says since when, for as long as the host allows.
+
+        Raises:
+            StoreUnavailable: There is none, or it is too old.
+        """
+        if self._view is None or self._seen is None or error.seconds > self.stale_s:
+            raise error
+        away = INDEX_AWAY(error=error.message, generation=self._seen[1])
+        return replace(self._view, warnings=(away, *self._view.warnings))
 
     def _emptiness(self, troubles: tuple[ContextWarning, ...]) -> tuple[ContextWarning, ...]:
         """A folder without a document is probably not the one that was meant; a host's own fetchers may need none."""

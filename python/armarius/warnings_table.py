@@ -95,6 +95,10 @@ INDEX_CANCELLED: Final = Row("INDEX_STALE", "building was cancelled", "building 
 INDEX_FAILED: Final = Row(
     "INDEX_STALE", "the index could not follow the folder; answered from before", "{kind}: {error}"
 )
+INDEX_AWAY: Final = Row(
+    "INDEX_STALE", "the server that keeps the project is away; answered from memory",
+    "{error}; answered from generation {generation}",
+)  # fmt: skip
 CONFIG_KEPT: Final = Row(
     "INDEX_STALE", "armarius.toml went wrong; answered with the last settings that were right", "{error}"
 )

@@ -32,8 +32,33 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def started(page, folder, monkeypatch):
+    """A server with tables for pages that ask for one; each test has tables of its own."""
+    if "ARMARIUS_DSN" not in page.read_text(encoding="utf8"):
+        yield
+        return
+    pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
+    from scripts.temporary_postgres import NotInstalled, TemporaryPostgres
+
+    from armarius.cli import main
+
+    try:
+        running = TemporaryPostgres().start()
+    except NotInstalled as why:
+        pytest.skip(str(why))
+    monkeypatch.setenv("ARMARIUS_DSN", running.dsn)
+    assert main(["server", "migrate"]) == 0
+    yield
+    running.close()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_sessions_print_what_the_page_says(page, folder):
+def test_python_sessions_print_what_the_page_says(page, folder, started):
+    if "ARMARIUS_DSN" in os.environ:
+        from armarius.cli import main
+
+        assert main(["server", "push", "examples/novel", "--project", "novel-1", "--tenant", "acme"]) == 0
     session = blocks(page, "python")
     if ">>>" not in session:
         return
@@ -44,7 +69,7 @@ def test_python_sessions_print_what_the_page_says(page, folder):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_print_what_the_page_says(page, folder):
+def test_commands_print_what_the_page_says(page, folder, started):
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     environment["PYTHONWARNINGS"] = "ignore::RuntimeWarning"
     for chunk in re.split(r"^\$ ", blocks(page, "console"), flags=re.MULTILINE):

@@ -35,6 +35,7 @@ _COMMANDS = {
     "cli.evaluating": "evaluate",
     "cli.serving": "serve channel",
     "cli.studio": "studio",
+    "cli.server": "server",
     "code.commands": "code-index subgraph",
     "cli.trusting": "trust",
 }

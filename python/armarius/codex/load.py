@@ -90,22 +90,37 @@ def read_declared(root: Path) -> CodexFile:
 
     An unreadable one is an error in what is answered.
     """
-    declared = CodexFile()
-    for path, parse in IMPORTERS.items():
-        declared.add(_imported(root, path, parse))
-    for path in codex_files_of_books(root):
-        declared.add(_imported(root, path, parse_codex_json))
-    return declared
+    return declared_in(lambda path: read_file(root / path, limit=_MAX_BYTES, below=root), codex_files_of_books(root))
 
 
 def codex_files_of_books(root: Path) -> list[str]:
     """Where books say what they say of entities, sorted; the files need not be there."""
-    return [f"{BOOKS}/{id_}/{CODEX_FILE}" for id_ in sorted(names_in(root / BOOKS, below=root))[:_MAX_BOOKS]]
+    return codex_files_of(names_in(root / BOOKS, below=root))
 
 
-def _imported(root: Path, path: str, parse: Callable[[str, str], CodexFile]) -> CodexFile:
+def codex_files_of(books: Iterable[str]) -> list[str]:
+    """Where these books say what they say of entities, sorted."""
+    return [f"{BOOKS}/{id_}/{CODEX_FILE}" for id_ in sorted(books)[:_MAX_BOOKS]]
+
+
+def declared_in(read: Callable[[str], bytes], books: Iterable[str] = ()) -> CodexFile:
+    """`read_declared` of files that lie in no folder.
+
+    Args:
+        read: The bytes of a path; raises FileNotFoundError where there is nothing.
+        books: Paths of the files that imported books have.
+    """
+    declared = CodexFile()
+    for path, parse in IMPORTERS.items():
+        declared.add(_imported(read, path, parse))
+    for path in books:
+        declared.add(_imported(read, path, parse_codex_json))
+    return declared
+
+
+def _imported(read: Callable[[str], bytes], path: str, parse: Callable[[str, str], CodexFile]) -> CodexFile:
     try:
-        data = read_file(root / path, limit=_MAX_BYTES, below=root)
+        data = read(path)
     except FileNotFoundError:
         return CodexFile()
     except OSError as error:

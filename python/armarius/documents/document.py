@@ -48,6 +48,7 @@ __all__ = [
     "list_documents",
     "make_document",
     "read_document",
+    "refusal_of",
     "reread_document",
     "walk_files",
 ]
@@ -360,6 +361,16 @@ def _title(path: str, front_matter: FrontMatter, paragraphs: Iterable[Paragraph]
         return named
     heading = next((p.heading_path[-1] for p in paragraphs if p.role == "heading" and p.heading_path[-1]), None)
     return heading or PurePosixPath(path).stem
+
+
+def refusal_of(path: str, size: int, config: Config) -> str | None:
+    """Why a text of this path and size is no document, "" when it may be one; None when nobody would take it for one.
+
+    For texts that lie in no folder: a hidden path is none, as in a folder.
+    """
+    if path.startswith(".") or "/." in path or _PROJECT_FOLDER in path or not _is_document_name(path):
+        return None
+    return _refusal(path, size, config)
 
 
 def _is_document_name(path: str) -> bool:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Collection
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Literal, TypeVar
 
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError
@@ -31,6 +31,8 @@ class StoreKeeper:
         config: Whose warning is told too.
         open_store: Opens the store.
         told: Whether somebody follows the texts and saw no change: then a slow comparison is left out.
+        whole: Makes everything that is done to a store inside one transaction, while other writers wait; for stores
+            that hold texts too, of which nobody may see a half. None writes in batches, the texts being elsewhere.
 
     Attributes:
         store: The store of the moment.
@@ -39,11 +41,18 @@ class StoreKeeper:
     """
 
     def __init__(
-        self, refresher: Refresher, config: LiveConfig, open_store: Callable[[], Store], *, told: Callable[[], bool]
+        self,
+        refresher: Refresher,
+        config: LiveConfig,
+        open_store: Callable[[], Store],
+        *,
+        told: Callable[[], bool],
+        whole: Callable[[Store], AbstractContextManager[object]] | None = None,
     ) -> None:
         self._refresher = refresher
         self._config = config
         self._told = told
+        self._whole = whole
         self._lock = threading.RLock()  # one refresh at a time
         self._background: threading.Thread | None = None
         self._closed = False
@@ -80,16 +89,35 @@ class StoreKeeper:
             self.state = "building"
             try:
                 try:
-                    outcome = self._refresher.refresh(self.store, paths, progress)
+                    outcome = self._refreshed(paths, progress)
                 except StoreCorrupt:
                     self._recover()
-                    outcome = self._refresher.refresh(self.store, None, progress)
+                    outcome = self._refreshed(None, progress)
             except BaseException as error:
                 self.state = "stale"
                 self.trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
                 raise
             self.state, self.trouble = "cancelled" if outcome.cancelled else "ready", None
             return outcome
+
+    def write(self, work: Callable[[Store], Answer]) -> Answer:
+        """`work`, and all that follows from it, in one transaction; nothing of it stays when anything fails.
+
+        Raises:
+            Whatever `work` raises, and what `refresh` does.
+        """
+        with self._lock:
+            begun = False
+            try:
+                with self._one(self.store):
+                    done = work(self.store)
+                    begun = True
+                    self.refresh()
+            except BaseException:
+                if begun and not self._closed:  # what was learnt on the way is of texts that are not there
+                    self._recover()
+                raise
+            return done
 
     def freshen(self) -> tuple[ContextWarning, ...]:
         """Before answering: see that the index equals the folder, or say that it does not.
@@ -128,10 +156,12 @@ class StoreKeeper:
                 changed = self._refresher.differs(self.store) if self.state == "ready" else -1
             except StoreCorrupt:
                 changed = -1
-            if changed > _INLINE:
+            if changed > _INLINE and self._whole is None:
                 self.refresh_in_background(None)
             elif changed:
                 self.refresh()
+            else:
+                self.trouble = None  # the comparison could be made, and there is none
         finally:
             self._lock.release()
         return True
@@ -182,6 +212,27 @@ class StoreKeeper:
         self._background = threading.Thread(target=run, name="armarius-refresher", daemon=True)
         self._background.start()
 
+    def _refreshed(self, paths: Collection[str] | None, progress: Callable[[Progress], None] | None) -> Outcome:
+        if self._whole is None:
+            return self._refresher.refresh(self.store, paths, progress)
+        if self._refresher.is_equal(
+            self.store
+        ):  # nothing is locked, and nothing is made of a project that is not there
+            return Outcome()
+        try:
+            with self._whole(self.store):
+                outcome = self._refresher.refresh(self.store, paths, progress)
+        except BaseException:
+            self._refresher.forget()
+            raise
+        self._refresher.look_again()
+        return outcome
+
+    def _one(self, store: Store) -> AbstractContextManager[object]:
+        return nullcontext() if self._whole is None else self._whole(store)
+
     def _recover(self) -> None:
         """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one."""
         self.store = self.store.reopen()
+        if self._whole is not None:  # its texts may be others too
+            self._refresher.forget()

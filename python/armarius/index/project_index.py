@@ -5,7 +5,7 @@ next look makes it equal to that again.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -61,6 +61,7 @@ class ProjectIndex:
         config: LiveConfig,
         project_id: str,
         root: Path | None = None,
+        whole: Callable[[Store], AbstractContextManager[object]] | None = None,
     ) -> None:
         self.source = source
         self.authored = authored
@@ -70,7 +71,7 @@ class ProjectIndex:
         self._refresher = Refresher(source, authored, config)
         self._watcher: Watcher | None = None
         self._corpus = OpenCorpus()
-        self._kept = StoreKeeper(self._refresher, config, open_store, told=self._is_told)
+        self._kept = StoreKeeper(self._refresher, config, open_store, told=self._is_told, whole=whole)
 
     @classmethod
     def open(
@@ -127,6 +128,7 @@ class ProjectIndex:
         project_id: str,
         wait: bool = True,
         progress: Callable[[Progress], None] | None = None,
+        whole: Callable[[Store], AbstractContextManager[object]] | None = None,
     ) -> Self:
         """Open the index of texts that are no folder.
 
@@ -137,13 +139,15 @@ class ProjectIndex:
             project_id: Its id.
             wait: As for `open`.
             progress: As for `open`.
+            whole: For a store that keeps the texts too: everything done to it inside is one transaction, and other
+                writers wait.
 
         Raises:
             ConfigError: The configuration is wrong.
             StoreError: The index cannot be used.
         """
         live = LiveConfig(authored, authored.config())
-        index = cls(source, authored, open_store, config=live, project_id=project_id)
+        index = cls(source, authored, open_store, config=live, project_id=project_id, whole=whole)
         return index._begun(wait=wait, watch=False, progress=progress)
 
     def _begun(self, *, wait: bool, watch: bool, progress: Callable[[Progress], None] | None) -> Self:
@@ -192,6 +196,8 @@ class ProjectIndex:
     """Before answering: see that the index equals the folder, or say that it does not."""
     ask = verb_of("_kept", StoreKeeper.ask)
     """Ask the store; a damaged or replaced index is repaired first and asked again."""
+    write = verb_of("_kept", StoreKeeper.write)
+    """Something done to the store, and all that follows from it, in one transaction."""
     wait = verb_of("_kept", StoreKeeper.wait)
     cancel = verb_of("_kept", StoreKeeper.cancel)
 

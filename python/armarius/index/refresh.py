@@ -139,6 +139,16 @@ class Refresher:
         self.loaded.set()
         return self.snapshot
 
+    def forget(self) -> None:
+        """Whatever was learnt of a store: it may be of a transaction that came to nothing."""
+        self.snapshot, self._seen, self._equal, self._authored_stamp = None, None, None, ""
+        self._names = NameLearner()
+        self.config.forget()
+
+    def look_again(self) -> None:
+        """Read what the store holds once more: inside one transaction all writes are of one generation."""
+        self._seen = None
+
     def differs(self, store: Store) -> int:
         """How many documents differ from the index, at the cost of one comparison; -1 when something else may."""
         started = time.monotonic()
@@ -153,6 +163,15 @@ class Refresher:
         self.compare_seconds = time.monotonic() - started
         others = doubtful or self._is_outdated(known) or self.is_authored_anew() or self.config.is_stale()
         return certain or (-1 if others else 0)
+
+    def is_equal(self, store: Store) -> bool:
+        """Whether there is nothing to do, whoever has written the store; what was authored and set is read first."""
+        self.config.reload()
+        if self.snapshot is None:
+            self.load_snapshot(store)
+        known = self._known(store)
+        read = not known.files or (known.reader == reader_note(self.config.now) and store.note(KIND) == FORM)
+        return read and self.differs(store) == 0
 
     def is_authored_anew(self) -> bool:
         """Whether something authored has changed since it was read: one look at each, no watcher waited for."""

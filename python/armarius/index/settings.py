@@ -46,6 +46,10 @@ class LiveConfig:
         except ConfigError as error:
             self.warning = CONFIG_KEPT(error=error)
 
+    def forget(self) -> None:
+        """Read it again at the next look."""
+        self._stamp = ""
+
     def is_stale(self) -> bool:
         """Whether it has changed since."""
         return self._authored.config_stamp() != self._stamp

@@ -50,8 +50,8 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --html --index-dir --input --into --kind --kinds --least --limit --model --out --port --position-encoding --profile --provider --query --reserve-output --reword --reword-timeout --rules-of --skill --source --text --theirs --threads --updates --write
+set -g _shtab_armarius_commands assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
+set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --expect --html --index-dir --input --into --kind --kinds --least --limit --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --skill --source --store --tenant --text --theirs --threads --updates --write
 
 complete -c armarius -e
 complete -c armarius -f
@@ -222,6 +222,44 @@ complete -c armarius -n '_shtab_armarius_using studio' -s h -l help -d 'show thi
 complete -c armarius -n '_shtab_armarius_using studio' -l port -x -d 'the port (default: a free one)'
 complete -c armarius -n '_shtab_armarius_using studio' -l no-browser -d 'print the address only'
 complete -c armarius -n '_shtab_armarius_using studio; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a server -d 'Projects on a postgresql server'
+complete -c armarius -n '_shtab_armarius_using server' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using server; and test $_shtab_armarius_npos -eq 0' -a migrate -d 'Make the tables, or bring them up to this armarius'
+complete -c armarius -n '_shtab_armarius_using server migrate' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using server migrate' -l store -x -d 'postgresql://… (default: ARMARIUS_DSN of the environment)'
+complete -c armarius -n '_shtab_armarius_using server migrate' -l schema -x -d 'of the tables (default: armarius)'
+complete -c armarius -n '_shtab_armarius_using server migrate' -l json -d json
+complete -c armarius -n '_shtab_armarius_using server; and test $_shtab_armarius_npos -eq 0' -a status -d 'Versions, sizes and the projects of a tenant'
+complete -c armarius -n '_shtab_armarius_using server status' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using server status' -l store -x -d 'postgresql://… (default: ARMARIUS_DSN of the environment)'
+complete -c armarius -n '_shtab_armarius_using server status' -l schema -x -d 'of the tables (default: armarius)'
+complete -c armarius -n '_shtab_armarius_using server status' -l json -d json
+complete -c armarius -n '_shtab_armarius_using server status' -l tenant -x -d 'whose projects (default: nobody'"'"'s)'
+complete -c armarius -n '_shtab_armarius_using server; and test $_shtab_armarius_npos -eq 0' -a push -d 'Make a project what a folder is, in one write'
+complete -c armarius -n '_shtab_armarius_using server push' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using server push' -l store -x -d 'postgresql://… (default: ARMARIUS_DSN of the environment)'
+complete -c armarius -n '_shtab_armarius_using server push' -l schema -x -d 'of the tables (default: armarius)'
+complete -c armarius -n '_shtab_armarius_using server push' -l json -d json
+complete -c armarius -n '_shtab_armarius_using server push' -l tenant -x -d 'whose projects (default: nobody'"'"'s)'
+complete -c armarius -n '_shtab_armarius_using server push' -l project -x -d 'what the project is called (default: as the folder)'
+complete -c armarius -n '_shtab_armarius_using server push' -l expect -x -d 'refuse if somebody has written since'
+complete -c armarius -n '_shtab_armarius_using server push; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
+complete -c armarius -n '_shtab_armarius_using server; and test $_shtab_armarius_npos -eq 0' -a pull -d 'Write a project into a folder'
+complete -c armarius -n '_shtab_armarius_using server pull' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using server pull' -l store -x -d 'postgresql://… (default: ARMARIUS_DSN of the environment)'
+complete -c armarius -n '_shtab_armarius_using server pull' -l schema -x -d 'of the tables (default: armarius)'
+complete -c armarius -n '_shtab_armarius_using server pull' -l json -d json
+complete -c armarius -n '_shtab_armarius_using server pull' -l tenant -x -d 'whose projects (default: nobody'"'"'s)'
+complete -c armarius -n '_shtab_armarius_using server pull' -l project -x -d 'what the project is called (default: as the folder)'
+complete -c armarius -n '_shtab_armarius_using server pull' -l overwrite -d 'replace files that say something else'
+complete -c armarius -n '_shtab_armarius_using server pull; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
+complete -c armarius -n '_shtab_armarius_using server; and test $_shtab_armarius_npos -eq 0' -a doctor -d 'Check server, tables and projects; status 1 when something is wrong'
+complete -c armarius -n '_shtab_armarius_using server doctor' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using server doctor' -l store -x -d 'postgresql://… (default: ARMARIUS_DSN of the environment)'
+complete -c armarius -n '_shtab_armarius_using server doctor' -l schema -x -d 'of the tables (default: armarius)'
+complete -c armarius -n '_shtab_armarius_using server doctor' -l json -d json
+complete -c armarius -n '_shtab_armarius_using server doctor' -l tenant -x -d 'whose projects (default: nobody'"'"'s)'
+complete -c armarius -n '_shtab_armarius_using server doctor' -l project -x -d 'what the project is called (default: as the folder)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a code-index -d 'Index a repository'"'"'s code with scip-python, scip-typescript'
 complete -c armarius -n '_shtab_armarius_using code-index' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using code-index' -l cache -xka "(__fish_complete_path (commandline -ct))" -d 'where the index goes (default: the user'"'"'s cache directory)'

@@ -29,12 +29,24 @@ _shtab_armarius_commands() {
     retrieve:'The documents and sections that answer a question'
     search:'The passages that hold some words'
     serve:'An mcp server on standard input and output'
+    server:'Projects on a postgresql server'
     studio:'Prints an address of this machine and opens it. Whoever has the address may read and change the project. Needs armarius[studio].'
     subgraph:'What calls, references, inherits, imports and overrides what'
     trust:'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb-cli are run over it. Trust what you would run. Servers learn of it when they are started again.'
     watch:'Keep the index equal to the folder until interrupted'
   )
   _describe 'armarius commands' _commands
+}
+
+_shtab_armarius_server_commands() {
+  local _commands=(
+    doctor:'Check server, tables and projects; status 1 when something is wrong'
+    migrate:'Make the tables, or bring them up to this armarius'
+    pull:'Write a project into a folder'
+    push:'Make a project what a folder is, in one write'
+    status:'Versions, sizes and the projects of a tenant'
+  )
+  _describe 'armarius server commands' _commands
 }
 
 _shtab_armarius_options=(
@@ -304,6 +316,74 @@ _shtab_armarius_serve_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_armarius_serve_defaults_added=0
 
+_shtab_armarius_server_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_server_defaults_added=0
+
+_shtab_armarius_server_doctor_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
+  "--schema[of the tables (default\: armarius)]:schema:"
+  "--json[json]"
+  "--tenant[whose projects (default\: nobody\'s)]:tenant:"
+  "--project[what the project is called (default\: as the folder)]:ID:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_server_doctor_defaults_added=0
+
+_shtab_armarius_server_migrate_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
+  "--schema[of the tables (default\: armarius)]:schema:"
+  "--json[json]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_server_migrate_defaults_added=0
+
+_shtab_armarius_server_pull_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
+  "--schema[of the tables (default\: armarius)]:schema:"
+  "--json[json]"
+  "--tenant[whose projects (default\: nobody\'s)]:tenant:"
+  "--project[what the project is called (default\: as the folder)]:ID:"
+  "--overwrite[replace files that say something else]"
+  ":the project folder:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_server_pull_defaults_added=0
+
+_shtab_armarius_server_push_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
+  "--schema[of the tables (default\: armarius)]:schema:"
+  "--json[json]"
+  "--tenant[whose projects (default\: nobody\'s)]:tenant:"
+  "--project[what the project is called (default\: as the folder)]:ID:"
+  "--expect[refuse if somebody has written since]:VERSION:"
+  ":the project folder:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_server_push_defaults_added=0
+
+_shtab_armarius_server_status_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
+  "--schema[of the tables (default\: armarius)]:schema:"
+  "--json[json]"
+  "--tenant[whose projects (default\: nobody\'s)]:tenant:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_armarius_server_status_defaults_added=0
+
 _shtab_armarius_studio_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--port[the port (default\: a free one)]:N:"
@@ -388,10 +468,38 @@ _shtab_armarius() {
         retrieve) _arguments -C -s $_shtab_armarius_retrieve_options ;;
         search) _arguments -C -s $_shtab_armarius_search_options ;;
         serve) _arguments -C -s $_shtab_armarius_serve_options ;;
+        server) _shtab_armarius_server ;;
         studio) _arguments -C -s $_shtab_armarius_studio_options ;;
         subgraph) _arguments -C -s $_shtab_armarius_subgraph_options ;;
         trust) _arguments -C -s $_shtab_armarius_trust_options ;;
         watch) _arguments -C -s $_shtab_armarius_watch_options ;;
+      esac
+  esac
+}
+
+_shtab_armarius_server() {
+  local context state line curcontext="$curcontext" one_or_more='(*)' remainder='(-)*:' default='*::: :->server'
+
+  # Add default positional/remainder specs only if none exist, and only once per session
+  if (( ! _shtab_armarius_server_defaults_added )); then
+    if (( ${_shtab_armarius_server_options[(I)${(q)one_or_more}*]} +          ${_shtab_armarius_server_options[(I)${(q)remainder}*]} +          ${_shtab_armarius_server_options[(I)${(q)default}]} == 0 )); then
+      _shtab_armarius_server_options+=(': :_shtab_armarius_server_commands' '*::: :->server')
+    fi
+    _shtab_armarius_server_defaults_added=1
+  fi
+  _arguments -C -s $_shtab_armarius_server_options
+
+  case $state in
+    server)
+      words=($line[1] "${words[@]}")
+      (( CURRENT += 1 ))
+      curcontext="${curcontext%:*:*}:_shtab_armarius_server-$line[1]:"
+      case $line[1] in
+        doctor) _arguments -C -s $_shtab_armarius_server_doctor_options ;;
+        migrate) _arguments -C -s $_shtab_armarius_server_migrate_options ;;
+        pull) _arguments -C -s $_shtab_armarius_server_pull_options ;;
+        push) _arguments -C -s $_shtab_armarius_server_push_options ;;
+        status) _arguments -C -s $_shtab_armarius_server_status_options ;;
       esac
   esac
 }

@@ -1,7 +1,8 @@
 """Records under `.armarius/` in the project: read when they change, written one block at a time, never half."""
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,25 +22,21 @@ def records_of(authored: Authored | Path, book: BookName, *, tables: Iterable[st
     return authored.records(book, tables=tables, check=check)
 
 
-class RecordFile:
-    """One file of records. Threads may share it; other processes and editors may write it meanwhile.
+class RecordText(ABC):
+    """The text of a book of records, wherever it is kept. Threads may share it; others may write it meanwhile.
 
     Args:
-        root: The project folder.
         name: File name below `.armarius/`.
         tables: The tables it may hold; records have an `id` that is unique within their table.
         check: What is wrong with a parsed block beyond its syntax, "" for nothing.
     """
 
-    def __init__(self, root: Path, name: str, *, tables: Iterable[str], check: Check) -> None:
-        self._root = root
-        self._awaited = not root.is_dir()  # still to be made; a project that goes away later is not made again
-        self.path = root / FOLDER / name
+    def __init__(self, name: str, *, tables: Iterable[str], check: Check) -> None:
         self.name = f"{FOLDER}/{name}"
         self._tables = frozenset(tables)
         self._check = check
         self._lock = threading.RLock()
-        self._stamp: tuple[int, ...] | None = None
+        self._stamp: Hashable = None
         self._good: dict[tuple[str, str], Block] = {}
         self._problems: tuple[CodexError, ...] = ()
         self._read = False
@@ -56,13 +53,21 @@ class RecordFile:
             self._refresh()
             return self._problems
 
-    def stamp(self) -> tuple[int, ...] | None:
-        """Differs after every change of the file; None when there is none."""
-        try:
-            status = self.path.lstat()
-        except OSError:
-            return None
-        return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+    @abstractmethod
+    def stamp(self) -> Hashable:
+        """Differs after every change of the text."""
+
+    @abstractmethod
+    def _text(self) -> str | None:
+        """The text, None when there is none.
+
+        Raises:
+            CodexError: It is there and cannot be read.
+        """
+
+    @abstractmethod
+    def _rewrite(self, change: Callable[[str], str]) -> None:
+        """Keep what `change` makes of the text ("" where there is none), while nobody else writes it."""
 
     def add(self, table: str, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> str:
         """Append a record, unless one is `alike`.
@@ -147,44 +152,9 @@ class RecordFile:
 
     def _edit(self, edit: Callable[[list[Block]], str]) -> None:
         with self._lock:
-            self._refuse_link("written")
-            if self._awaited:
-                make_folder(self._root)
-                self._awaited = False
-            with folder_lock(self.path.parent, below=self._root):
-                text = self._text()
-                blocks = read_blocks(text or "")
-                changed = edit(blocks).rstrip("\n") + "\n"
-                write_atomic(self.path, changed.encode(), below=self._root)
+            self._rewrite(lambda text: edit(read_blocks(text)).rstrip("\n") + "\n")
             self._read = False
             self._refresh()
-
-    def _text(self) -> str | None:
-        """The file as text, None when there is none.
-
-        Raises:
-            CodexError: It is there and cannot be read.
-        """
-        self._refuse_link("read")
-        try:
-            data = read_file(self.path, limit=_MAX_BYTES, below=self._root)
-        except FileNotFoundError:
-            if not self._awaited and not self._root.is_dir():
-                # Moved away while open: what was right stays so, and that is said.
-                raise CodexError(f"{self.name}: not read: the project folder is gone") from None
-            return None
-        except OSError as error:
-            raise CodexError(f"{self.name}: not read: {error.strerror}") from None
-        try:
-            return data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            raise CodexError(f"{self.name}: line {line}: not UTF-8") from None
-
-    def _refuse_link(self, what: str) -> None:
-        info = stat_of(self.path.parent, below=self._root)
-        if info is not None and refusal(info) == "symbolic link":
-            raise CodexError(f"{FOLDER}: is a symbolic link; nothing outside the project is {what}")
 
     def _refresh(self) -> None:
         stamp = self.stamp()
@@ -231,6 +201,68 @@ class RecordFile:
             return f"line {block.line}: {block.table}: id: expected a non-empty string, got {stated!r}"
         what = self._check(block)
         return f"line {_line_of(block, what)}: {block.table} {block.id!r}: {what}" if what else ""
+
+
+class RecordFile(RecordText):
+    """One file of records.
+
+    Args:
+        root: The project folder.
+        name, tables, check: As for `RecordText`.
+    """
+
+    def __init__(self, root: Path, name: str, *, tables: Iterable[str], check: Check) -> None:
+        super().__init__(name, tables=tables, check=check)
+        self._root = root
+        self._awaited = not root.is_dir()  # still to be made; a project that goes away later is not made again
+        self.path = root / FOLDER / name
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """Differs after every change of the file; None when there is none."""
+        try:
+            status = self.path.lstat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+    def _rewrite(self, change: Callable[[str], str]) -> None:
+        self._refuse_link("written")
+        if self._awaited:
+            make_folder(self._root)
+            self._awaited = False
+        with folder_lock(self.path.parent, below=self._root):
+            write_atomic(self.path, change(self._text() or "").encode(), below=self._root)
+
+    def _text(self) -> str | None:
+        self._refuse_link("read")
+        try:
+            data = read_file(self.path, limit=_MAX_BYTES, below=self._root)
+        except FileNotFoundError:
+            if not self._awaited and not self._root.is_dir():
+                # Moved away while open: what was right stays so, and that is said.
+                raise CodexError(f"{self.name}: not read: the project folder is gone") from None
+            return None
+        except OSError as error:
+            raise CodexError(f"{self.name}: not read: {error.strerror}") from None
+        return text_of_records(self.name, data)
+
+    def _refuse_link(self, what: str) -> None:
+        info = stat_of(self.path.parent, below=self._root)
+        if info is not None and refusal(info) == "symbolic link":
+            raise CodexError(f"{FOLDER}: is a symbolic link; nothing outside the project is {what}")
+
+
+def text_of_records(name: str, data: bytes) -> str:
+    """The bytes of a book as text.
+
+    Raises:
+        CodexError: They are not UTF-8; names the line.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CodexError(f"{name}: line {line}: not UTF-8") from None
 
 
 class _Alike(Exception):

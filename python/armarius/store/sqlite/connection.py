@@ -13,7 +13,15 @@ import apsw
 
 from armarius.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
 
-__all__ = ["Connections", "all_rows", "connect", "first_row", "opened", "translated"]
+__all__ = [
+    "Connections",
+    "all_rows",
+    "connect",
+    "first_row",
+    "in_memory",
+    "opened",
+    "translated",
+]
 
 # Before 3.53.2 a crafted index file could take over the process through FTS5.
 _MINIMUM_SQLITE = (3, 54, 0)
@@ -52,6 +60,11 @@ def opened(path: Path, *, create: bool = False) -> apsw.Connection:
     """A bare connection to a database file that is no link; the folder is resolved: SQLite refuses links in it too."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_CREATE if create else 0)
     return apsw.Connection(str(Path(os.path.realpath(path.parent)) / path.name), flags=flags)
+
+
+def in_memory() -> apsw.Connection:
+    """A database that lies nowhere: for what is made from a store and asked in its words."""
+    return apsw.Connection(":memory:")
 
 
 def connect(path: Path) -> apsw.Connection:

@@ -1,0 +1,204 @@
+"""`armarius.connect`: the projects of a server, each an engine."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Self
+from uuid import UUID
+
+from armarius.embedders.adapt import as_embedder
+from armarius.embedders.protocol import AnyEmbedder
+from armarius.engine.build import build
+from armarius.errors import QuotaExceeded, StoreUnavailable
+from armarius.index.project_index import ProjectIndex
+from armarius.project import counter_for
+from armarius.retrieval.rerank import Reranker, Reranking
+from armarius.rewording.reworder import Model, Reworder
+from armarius.shelf.counters import Counters
+from armarius.shelf.hot import Hot, HotEngines
+from armarius.shelf.keeping import Keeping
+from armarius.shelf.limits import Quota, bytes_in
+from armarius.shelf.novel import Novel
+from armarius.shelf.status import Health, ShelfStatus
+from armarius.shelf.stored import StoredAuthored, StoredFiles, StoredSource
+from armarius.store.postgres.keys import project_key
+from armarius.store.postgres.pool import Pool
+from armarius.store.postgres.schema import ServerState, check_schema, schema_name, server_state
+from armarius.store.postgres.session import Session, Transaction
+from armarius.store.postgres.store import PostgresStore
+from armarius.store.protocol import Store
+
+__all__ = ["Shelf"]
+
+logger = logging.getLogger("armarius.shelf")
+
+
+class Shelf(Keeping):
+    """The projects of one server. Threads may share it; one for a process. Made by `armarius.connect`.
+
+    Args are those of `armarius.connect`.
+
+    Attributes:
+        pool: Connections.
+        schema: Of the tables.
+        counters: What was asked and written.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        memory: str | int = "1 GiB",
+        connections: int = 4,
+        schema: str = "armarius",
+        wait_s: float = 5.0,
+        stale_s: float = 300.0,
+        quota: Quota | None = None,
+        embedder: AnyEmbedder | None = None,
+        rerank: Reranker | Reranking | None = None,
+        reword: Model | Reworder | None = None,
+    ) -> None:
+        self.schema = schema_name(schema)
+        self.pool = Pool(dsn, size=connections, wait_s=wait_s)
+        self.counters = Counters()
+        self._hot = HotEngines(bytes_in(memory))
+        self._stale = stale_s
+        self._quota = quota or Quota()
+        self._embedder = None if embedder is None else as_embedder(embedder)
+        self._rerank = rerank
+        self._reword = reword
+        self._state: ServerState | None = None
+        self._sessions: dict[UUID, Session] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def place(self) -> str:
+        """Host and database, without user and password."""
+        return self.pool.place
+
+    def project(self, project_id: str, *, tenant: str = "") -> Novel:
+        """The engine of a project; nothing is asked before it is. The first `write` makes the project.
+
+        Args:
+            project_id: At most 512 bytes of UTF-8.
+            tenant: Whose it is; two tenants may call a project the same, and see nothing of each other.
+
+        Raises:
+            ContractError: Either cannot be a name.
+        """
+        return Novel(self, project_id, tenant)
+
+    def key(self, project_id: str, tenant: str) -> UUID:
+        """The key of every row of a project."""
+        return project_key(tenant, project_id)
+
+    @contextmanager
+    def used(self, project_id: str, tenant: str) -> Iterator[Hot]:
+        """The engine of a project while somebody asks it, made with its present configuration."""
+        key = self.key(project_id, tenant)
+        make = partial(self._made, project_id, tenant)
+        with self._hot.used(key, make) as hot:
+            if hot.session.latest.configured == hot.configured:
+                yield hot
+                return
+        self._hot.drop(key, hot)
+        with self._hot.used(key, make) as hot:
+            yield hot
+
+    def session_of(self, project_id: str, tenant: str) -> Session:
+        """Transactions of a project, whether its engine is in memory or not."""
+        return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema).session
+
+    def forget(self, project_id: str, tenant: str) -> None:
+        """Let the engine of a project go from memory."""
+        self._hot.drop(self.key(project_id, tenant))
+
+    def check_quota(self, tx: Transaction, session: Session, given: object) -> None:
+        """Refuse what would be too much, inside the transaction that writes it.
+
+        Raises:
+            QuotaExceeded: Names the limit.
+        """
+        quota = self._quota
+        if not given or (quota.files is None and quota.bytes is None):
+            return
+        files, size = tx.rows(
+            "SELECT count(*), coalesce(sum(size), 0) FROM {s}.files WHERE project = %s", (session.project,)
+        )[0]
+        for what, now, most in (("files", files, quota.files), ("bytes", size, quota.bytes)):
+            if most is not None and now > most:
+                raise QuotaExceeded(f"{session.project_id}: {int(now):,} {what}, at most {most:,}")
+
+    def verify(self, project_id: str, *, tenant: str = "") -> list[str]:
+        """Everything that is wrong with the rows of a project, as sentences. Reads all of it."""
+        return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema).verify()
+
+    def status(self) -> ShelfStatus:
+        """What is in memory, and what was asked; no I/O."""
+        hot, counted = self._hot, self.counters
+        return ShelfStatus(
+            self.place, len(hot), hot.bytes, hot.limit, hot.hits, hot.misses, hot.evicted,
+            counted.questions, counted.seconds, counted.writes, counted.bytes, counted.stale,
+        )  # fmt: skip
+
+    def server(self) -> ServerState:
+        """Version and sizes of the server. Cost: counts every project."""
+        return server_state(self.pool, self.schema)
+
+    def health(self) -> Health:
+        """Whether the server answers: one small question, at once when it is known to be away."""
+        try:
+            with self.pool.lent(answer_s=1.0) as connection:
+                connection.execute("SELECT 1")
+        except StoreUnavailable as error:
+            return Health(ok=False, seconds=error.seconds, why=error.message)
+        return Health(ok=True, seconds=0.0, why="")
+
+    def close(self) -> None:
+        """Let every engine go, close the connections; closing twice is fine."""
+        self._hot.close()
+        self.pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Shelf({self.place}, {len(self._hot)} hot)"
+
+    def _made(self, project_id: str, tenant: str) -> Hot:
+        if self._state is None:
+            self._state = check_schema(self.pool, self.schema)
+        pgvector = self._state.vectors == "pgvector"
+        store = PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema, pgvector=pgvector)
+        session = store.session
+        files = StoredFiles(session)
+        authored = StoredAuthored(files)
+        index: list[ProjectIndex] = []
+
+        def config() -> Any:  # noqa: ANN401
+            return index[0].config if index else authored.config()
+
+        with session.moment():
+            index.append(
+                ProjectIndex.over(
+                    StoredSource(files, config), authored, lambda: store, project_id=project_id, whole=_whole
+                )
+            )
+            parts = build(
+                index[0], fetchers=None, more_fetchers=(), counters=counter_for, fallback=None, project_id=project_id,
+                watch=False, wait=True, index_dir=None, progress=None, embedder=self._embedder, graph=None,
+                rerank=self._rerank, reword=self._reword,
+            )  # fmt: skip
+        parts.project.stale_s = self._stale
+        logger.debug("opened %s", project_id)
+        return Hot(parts, session, session.latest.configured)
+
+
+def _whole(store: Store) -> Any:  # noqa: ANN401 - the context of a transaction
+    assert isinstance(store, PostgresStore)
+    return store.writing()

@@ -1,0 +1,177 @@
+"""Connections to one server: few, lent one transaction at a time, made anew at once when the server is back.
+
+psycopg_pool waits exponentially longer between attempts, and every caller its whole timeout; here a caller connects for
+itself, one of them tries twice a second while the server is away, and all others are told at once.
+
+What must hold: a connection is lent outside of any transaction and comes back outside of any; nothing is set on it; no
+statement is prepared on the server: so a pooler in transaction mode may stand between.
+"""
+
+import select
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
+
+from armarius.errors import ContractError, StoreUnavailable
+from armarius.store.postgres.failures import is_lost, translated
+
+__all__ = ["Connection", "Pool"]
+
+_PROBE_SECONDS = 0.5
+_CONNECT_SECONDS = 2  # the least that libpq takes
+_ANSWER_SECONDS = 15.0  # a server that stands still for so long is away
+
+
+class Connection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection on which nothing waits for ever: a frozen server closes nothing, and a cancel would not reach it."""
+
+    answer_s: float = _ANSWER_SECONDS
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:  # noqa: ANN401 - of psycopg
+        """See `psycopg.Connection.wait`; closes the connection when the server does not answer in time."""
+        limit = self.answer_s if timeout is None else min(timeout, self.answer_s)
+        started = time.monotonic()
+        try:
+            return super().wait(gen, interval, timeout=limit)
+        except psycopg.OperationalError:
+            if time.monotonic() - started >= limit:
+                self.pgconn.finish()
+            raise
+
+
+class Pool:
+    """Lends connections of one DSN. Threads may share it.
+
+    Args:
+        dsn: A URL or `key=value` words; with several hosts it should say `target_session_attrs=read-write`.
+        size: Connections at most.
+        wait_s: How long a caller waits for one of them.
+        answer_s: How long an answer may take before the server counts as away.
+
+    Attributes:
+        place: Host, port and database, for messages: never user or password.
+        hook: Called with every connection that is lent; for tests.
+    """
+
+    def __init__(self, dsn: str, *, size: int = 4, wait_s: float = 5.0, answer_s: float = _ANSWER_SECONDS) -> None:
+        try:
+            parts = conninfo_to_dict(dsn)
+        except psycopg.ProgrammingError as error:
+            raise ContractError("dsn: not a connection string of PostgreSQL") from error
+        if size < 1:
+            raise ContractError(f"size must be >= 1, got {size}")
+        self.place = f"postgresql {parts.get('host') or 'localhost'}/{parts.get('dbname') or ''}"
+        self.hook: Callable[[Connection], None] | None = None
+        self._dsn = dsn
+        self._wait = wait_s
+        self._answer = answer_s
+        self._free = threading.BoundedSemaphore(size)
+        self._lock = threading.Lock()
+        self._idle: list[Connection] = []
+        self._closed = False
+        self._away_since = 0.0
+        self._probed = 0.0
+
+    @property
+    def away_for(self) -> float:
+        """Seconds since the server stopped answering; 0 while it answers."""
+        since = self._away_since
+        return time.monotonic() - since if since else 0.0
+
+    @contextmanager
+    def lent(self, *, fresh: bool = False, answer_s: float | None = None) -> Iterator[Connection]:
+        """A connection in autocommit, outside of any transaction.
+
+        Args:
+            fresh: One that has not been used before.
+            answer_s: How long an answer may take; None is the pool's.
+
+        Raises:
+            StoreUnavailable: The server is away, or all connections are in use for too long.
+            Others: See `failures.translated`.
+        """
+        if self._closed:
+            raise StoreUnavailable(f"{self.place}: closed")
+        if not self._free.acquire(timeout=self._wait):
+            raise StoreUnavailable(f"{self.place}: every connection is in use for more than {self._wait:g} s")
+        try:
+            with translated(self.place, lambda: self.away_for):
+                connection = self._taken(fresh=fresh)
+                connection.answer_s = self._answer if answer_s is None else answer_s
+                try:
+                    if self.hook is not None:
+                        self.hook(connection)
+                    yield connection
+                except psycopg.Error as error:
+                    if is_lost(error) or connection.closed:
+                        self._lost()
+                    raise
+                finally:
+                    self._back(connection)
+        finally:
+            self._free.release()
+
+    def close(self) -> None:
+        """Close what is idle; what is lent is closed when it comes back."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def _taken(self, *, fresh: bool) -> Connection:
+        with self._lock:
+            while self._idle and not fresh:
+                found = self._idle.pop()
+                if _is_quiet(found):
+                    return found
+                found.close()  # of a server that was restarted, or ended by its administrator
+            if self._away_since:
+                now = time.monotonic()
+                if now - self._probed < _PROBE_SECONDS:
+                    away = now - self._away_since
+                    raise StoreUnavailable(f"{self.place}: the server has been away for {away:.1f} s", seconds=away)
+                self._probed = now
+        try:
+            made = Connection.connect(
+                self._dsn, autocommit=True, prepare_threshold=None, connect_timeout=_CONNECT_SECONDS
+            )
+        except psycopg.Error:
+            self._lost()
+            self._probed = time.monotonic()  # a server that stands still takes its time to say nothing
+            raise
+        self._away_since = 0.0
+        return made
+
+    def _lost(self) -> None:
+        """The server went away: every idle connection is dead too."""
+        with self._lock:
+            self._away_since = self._away_since or time.monotonic()
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def _back(self, connection: Connection) -> None:
+        usable = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
+        with self._lock:
+            if usable and not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+
+def _is_quiet(connection: Connection) -> bool:
+    """Whether nothing came on an idle connection: what comes is its end. No round trip."""
+    if connection.closed:
+        return False
+    if not hasattr(select, "poll"):  # Windows
+        return not select.select([connection.fileno()], [], [], 0)[0]
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
+    return not poll.poll(0)

@@ -1,0 +1,155 @@
+"""The schema: numbered migrations, one transaction each, made by whoever gets the lock first and by nobody twice."""
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from psycopg import errors
+
+from armarius.errors import ContractError, SchemaTooNew, StoreError
+from armarius.store.postgres.pool import Connection, Pool
+
+__all__ = ["SCHEMA_VERSION", "ServerState", "check_schema", "migrate", "schema_name", "server_state"]
+
+SCHEMA_VERSION = 1
+_SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_LOCK = 0x41524D31  # "ARM1"; per transaction: a session lock would stay behind in a pooler
+_SIDE_BY_SIDE = 1  # a worker serves a schema that is newer by so much: migrations only add
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """What a server is and holds.
+
+    Attributes:
+        server: Its version, such as "18.4".
+        schema: Version of the tables; 0 where there are none.
+        vectors: "pgvector", or "bytea" where the extension was missing when the tables were made; "" without tables.
+        projects: How many there are.
+        characters: Of all documents.
+        bytes: Of all tables and indexes, on disk.
+    """
+
+    server: str
+    schema: int
+    vectors: str
+    projects: int = 0
+    characters: int = 0
+    bytes: int = 0
+
+
+def schema_name(name: str) -> str:
+    """The name of a schema of tables, such as one for each tenant: small letters, digits and `_`.
+
+    Raises:
+        ContractError: It is none.
+    """
+    if not _SCHEMA.fullmatch(name):
+        raise ContractError(f"schema: {name!r:.80} is no name of small letters, digits and _")
+    return name
+
+
+def migrate(pool: Pool, schema: str) -> ServerState:
+    """Bring the tables to the version of this armarius; they are made when there are none. Needs the right to do so.
+
+    Eight processes that do it at once do it one after the other: `IF NOT EXISTS` alone fails for seven of them.
+
+    Raises:
+        SchemaTooNew: A newer armarius made them.
+        StoreUnavailable, StoreError: See `armarius.store.protocol`.
+    """
+    for number in range(1, SCHEMA_VERSION + 1):
+        with pool.lent() as connection, connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {schema}.meta (key text PRIMARY KEY, value text NOT NULL)")
+            found = _versions(connection, schema)
+            if found.get("schema", 0) > SCHEMA_VERSION + _SIDE_BY_SIDE:
+                raise SchemaTooNew(_too_new(pool, found["schema"]))
+            if found.get("schema", 0) < number:
+                _make(connection, schema, number)
+    return server_state(pool, schema)
+
+
+def check_schema(pool: Pool, schema: str) -> ServerState:
+    """What there is, refused when this armarius cannot serve it.
+
+    Raises:
+        StoreError: There are no tables, or older ones: says how to make them.
+        SchemaTooNew: They are of a newer armarius, by more than one version.
+    """
+    with pool.lent() as connection:
+        try:
+            found = _meta(connection, schema)
+        except (errors.UndefinedTable, errors.InvalidSchemaName):
+            found = {}
+    version = int(found.get("schema", 0))
+    if version > SCHEMA_VERSION + _SIDE_BY_SIDE:
+        raise SchemaTooNew(_too_new(pool, version))
+    if version < SCHEMA_VERSION:
+        what = f"tables of version {version}, this armarius needs {SCHEMA_VERSION}" if version else "no tables"
+        raise StoreError(f"{pool.place}: {what}; run: armarius server migrate")
+    return ServerState("", version, found.get("vectors", "bytea"))
+
+
+def server_state(pool: Pool, schema: str) -> ServerState:
+    """Versions and sizes. Cost: counts every project."""
+    with pool.lent() as connection:
+        server = str(_first(connection, "SELECT current_setting('server_version')")[0])
+        try:
+            found = _meta(connection, schema)
+        except (errors.UndefinedTable, errors.InvalidSchemaName):
+            return ServerState(server, 0, "")
+        if "schema" not in found:
+            return ServerState(server, 0, "")
+        projects, characters = _first(
+            connection, f"SELECT count(*), coalesce(sum(characters), 0) FROM {schema}.projects"
+        )
+        size = _first(
+            connection,
+            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_namespace n "
+            "ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r'",
+            (schema,),
+        )[0]
+    return ServerState(server, int(found["schema"]), found["vectors"], int(projects), int(characters), int(size))
+
+
+def _make(connection: Connection, schema: str, number: int) -> None:
+    """One step, inside the transaction of the caller."""
+    vector = "bytea"
+    if _first(connection, "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")[0]:
+        try:
+            with connection.transaction():
+                # beside every schema of tables: an extension is there once for a database
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+            vector = "public.vector"
+        except errors.InsufficientPrivilege:  # it is there for an administrator to create; without it vectors are bytes
+            pass
+    script = files("armarius.store.postgres").joinpath(f"migrations/{number:04}.sql").read_bytes().decode()
+    connection.execute(script.format(schema=schema, vector=vector))
+    kept = {"schema": str(number)} | ({"vectors": "pgvector" if vector != "bytea" else "bytea"} if number == 1 else {})
+    for key, value in kept.items():
+        connection.execute(
+            f"INSERT INTO {schema}.meta (key, value) VALUES (%s, %s) "
+            "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (key, value),
+        )
+
+
+def _meta(connection: Connection, schema: str) -> dict[str, str]:
+    return dict(connection.execute(f"SELECT key, value FROM {schema}.meta").fetchall())
+
+
+def _versions(connection: Connection, schema: str) -> dict[str, int]:
+    return {key: int(value) for key, value in _meta(connection, schema).items() if value.isdigit()}
+
+
+def _first(connection: Connection, query: str, values: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+    row = connection.execute(query, values).fetchone()
+    assert row is not None, "an aggregate has a row"
+    return row
+
+
+def _too_new(pool: Pool, version: int) -> str:
+    return f"{pool.place}: tables of version {version}, this armarius knows up to {SCHEMA_VERSION}"

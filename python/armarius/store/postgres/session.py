@@ -1,0 +1,388 @@
+"""The transactions of one project: what a thread reads is of one moment, what it writes is all or nothing.
+
+    with session.moment():          # a request: one generation, however many questions
+        …
+    with session.writing() as tx:   # the row of the project is the lock, the counter and the comparison
+        tx.execute("INSERT INTO …", …)
+
+A thread has at most one transaction of a project open, and everything it asks meanwhile is asked there.
+"""
+
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+from uuid import UUID
+
+import psycopg
+
+from armarius.errors import StoreConflict, StoreCorrupt, StoreError, StoreUnavailable
+from armarius.store.postgres.failures import AGAIN, is_lost
+from armarius.store.postgres.pool import Connection, Pool
+
+__all__ = ["ProjectRow", "Session", "Transaction"]
+
+_ROW = "generation, born, forgotten, files, authored, configured, graph, records, noted, vectors, characters, token"
+_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+# one for a whole transaction, so that a pooler may lend the connection to somebody else afterwards
+_TIMES = (
+    "SELECT set_config('lock_timeout', '10s', true), set_config('idle_in_transaction_session_timeout', '60s', true)"
+)
+
+
+_COUNTED = frozenset({"documents", "sizes"})  # not columns: what is counted again at the end
+_TRIES = 5
+_PATIENCE = 1.0
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRow:
+    """The row of a project: what changed last, and in which generation. All 0 where there is none."""
+
+    generation: int = 0
+    born: int = 0
+    forgotten: int = 0
+    files: int = 0
+    authored: int = 0
+    configured: int = 0
+    graph: int = 0
+    records: int = 0
+    noted: int = 0
+    vectors: int = 0
+    characters: int = 0
+    token: int = 0
+
+
+class Transaction:
+    """One open transaction.
+
+    Attributes:
+        row: As it stood when the snapshot was taken, or as this transaction has made it.
+        writes: Whether it may write.
+        taken: Whether it has taken a generation: without, it leaves nothing behind.
+        changed: Columns of the row that take the new generation at the end; `documents` and `sizes` count again.
+    """
+
+    def __init__(self, session: "Session", connection: Connection, row: ProjectRow, *, writes: bool) -> None:
+        self.row = row
+        self.writes = writes
+        self.taken = False
+        self.changed: set[str] = set()
+        self._session = session
+        self.connection = connection
+
+    def execute(self, query: str, values: Sequence[Any] = ()) -> "psycopg.Cursor[tuple[Any, ...]]":
+        """One statement."""
+        return self.connection.execute(query.replace("{s}", self._session.schema), values)
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """What one statement finds."""
+        return self.execute(query, values).fetchall()
+
+    def many(self, query: str, values: Sequence[Sequence[Any]]) -> None:
+        """One statement for each of these, in one round trip."""
+        if values:
+            with self.connection.cursor() as cursor:
+                cursor.executemany(query.replace("{s}", self._session.schema), values)
+
+    def next(self) -> int:
+        """The generation of what is written in this transaction; the first call takes it."""
+        if not self.taken:
+            self.taken = True
+            self.row = self._session._bumped(self)
+        return self.row.generation
+
+    def change(self, names: Iterable[str]) -> None:
+        """These parts of the project are of this generation now."""
+        found = set(names)
+        self.changed |= found
+        columns = dict.fromkeys(found - _COUNTED, self.next())
+        self.row = replace(self.row, **columns)
+
+
+class Session:
+    """Transactions of one project. Threads may share it.
+
+    Args:
+        pool: Connections.
+        schema: Of the tables.
+        project: The key.
+        tenant: Whose it is.
+        project_id: What it is called.
+
+    Attributes:
+        latest: The newest row that anybody here has seen.
+        settled: The generation that everything kept in memory is of; while the server is at it, a moment asks once.
+        asked: How often the row was asked for.
+    """
+
+    def __init__(self, pool: Pool, schema: str, project: UUID, *, tenant: str, project_id: str) -> None:
+        self.pool = pool
+        self.schema = schema
+        self.project = project
+        self.tenant = tenant
+        self.project_id = project_id
+        self.latest = ProjectRow()
+        self.settled = -1
+        self.asked = 0
+        self._lock = threading.Lock()
+        self._local = threading.local()
+        self._replaced = False
+
+    def forget(self) -> None:
+        """Whatever was seen: the project may be another now."""
+        with self._lock:
+            self.latest, self.settled, self._replaced = ProjectRow(), -1, False
+
+    def look(self) -> ProjectRow:
+        """The row as it is now; inside a moment as it was when that began. One round trip."""
+        self._check()
+        bound = self._bound
+        if bound is not None:
+            return bound.row
+        if not self._depth:
+            return self._asked()
+        seen: ProjectRow | None = getattr(self._local, "seen", None)
+        if seen is None:
+            seen = self._asked()
+            if seen.generation == self.settled:
+                self._local.seen = seen
+            else:
+                seen = self._begin_moment().row
+        return seen
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        """What this thread reads inside is of one generation; nothing is asked before somebody asks.
+
+        Cost: one round trip when nothing has changed since the last one.
+        """
+        outer = self._depth
+        self._local.depth = outer + 1
+        try:
+            yield
+            if not outer and (row := self._bound.row if self._bound is not None else None) is not None:
+                self.settled = row.generation
+        finally:
+            self._local.depth = outer
+            if not outer:
+                self._end_moment()
+
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        """A transaction that sees one snapshot; the one of this thread, when there is one."""
+        self._check()
+        if self._bound is None and self._depth:
+            self._begin_moment()
+        bound = self._bound
+        if bound is not None:
+            yield bound
+            return
+        with self.pool.lent() as connection:
+            self._local.bound = self._begun(connection, _READ)
+            try:
+                yield self._local.bound
+            finally:
+                self._local.bound = None
+                _end(connection, "COMMIT")
+
+    @contextmanager
+    def writing(self, expect: int | None = None) -> Iterator[Transaction]:
+        """The project locked, until all of it is committed or none; inside another one of this thread a part of that.
+
+        Raises:
+            StoreConflict: The project is not at generation `expect`.
+        """
+        self._check()
+        bound = self._bound
+        if bound is not None and bound.writes:
+            _compare(bound, expect)
+            yield bound
+            return
+        if bound is not None:
+            self._end_moment()
+        with self.pool.lent() as connection:
+            tx = self._locked(connection)
+            try:
+                _compare(tx, expect)
+                self._local.bound = tx
+                yield tx
+            except BaseException:
+                self._local.bound = None
+                _end(connection, "ROLLBACK")
+                raise
+            self._local.bound = None
+            self._commit(tx)
+        if self._depth:
+            self._local.seen = None  # what is read from now on in this moment is what has just been written, or newer
+
+    def written(self, work: Callable[[Transaction], Answer], expect: int | None = None) -> Answer:
+        """`work` in a writing transaction, made again where the server asks for that (40001, 40P01): 5 tries."""
+        for tries in range(_TRIES):
+            try:
+                with self.writing(expect) as tx:
+                    return work(tx)
+            except StoreError as error:
+                again = isinstance(error.__cause__, AGAIN) and tries + 1 < _TRIES and self._bound is None
+                if not again:
+                    raise
+                time.sleep(random.uniform(0.005, 0.02) * 2**tries)  # noqa: S311 - no secret
+        raise AssertionError("the last try raises")
+
+    def _locked(self, connection: Connection) -> Transaction:
+        tx = self._begun(connection, "BEGIN", f"{_TIMES}", locked=True)
+        if not tx.row.born:  # nobody can lock what is not there: who makes it first comes first
+            tx.execute(
+                "INSERT INTO {s}.projects (project, tenant, name, born, generation, token, touched) "
+                "VALUES (%s, %s, %s, %s, 0, 0, now()) ON CONFLICT (project) DO NOTHING",
+                (self.project, self.tenant, self.project_id, secrets.randbits(62) + 1),
+            )
+            tx.row = ProjectRow(*tx.rows(self._row_query + " FOR UPDATE", (self.project,))[0])
+        return tx
+
+    def _begun(self, connection: Connection, *words: str, locked: bool = False) -> Transaction:
+        with connection.pipeline():
+            for word in words:
+                connection.execute(word)
+            cursor = connection.execute(self._row_query + (" FOR UPDATE" if locked else ""), (self.project,))
+        try:
+            row = self._keep(cursor.fetchone())
+        except BaseException:
+            _end(connection, "ROLLBACK")
+            raise
+        return Transaction(self, connection, row, writes=locked)
+
+    def _bumped(self, tx: Transaction) -> ProjectRow:
+        if not tx.writes:
+            raise StoreError("written while reading")
+        query = (
+            "UPDATE {s}.projects SET generation = generation + 1, token = %s, touched = now() WHERE project = %s "
+            f"RETURNING {_ROW}"
+        )
+        return ProjectRow(*tx.rows(query, (secrets.randbits(62), self.project))[0])
+
+    def _commit(self, tx: Transaction) -> None:
+        connection = tx.connection
+        if not tx.taken:
+            _end(connection, "ROLLBACK")
+            return
+        names = sorted(tx.changed - _COUNTED)
+        columns = [f"{name} = generation" for name in names]
+        if "documents" in tx.changed:
+            columns.append(
+                f"characters = (SELECT coalesce(sum(length), 0) FROM {self.schema}.documents d "
+                "WHERE d.project = p.project)"
+            )
+        if "sizes" in tx.changed:
+            columns.append(
+                f"bytes = (SELECT coalesce(sum(size), 0) FROM {self.schema}.files f WHERE f.project = p.project)"
+            )
+        try:
+            with connection.pipeline():
+                if columns:
+                    query = f"UPDATE {self.schema}.projects p SET {', '.join(columns)} WHERE p.project = %s"
+                    connection.execute(query, (self.project,))
+                connection.execute("COMMIT")
+        except psycopg.Error as error:
+            if not is_lost(error):
+                _end(connection, "ROLLBACK")
+                raise
+            if not self._is_committed(tx.row):
+                raise
+        self._keep_row(tx.row)
+
+    def _is_committed(self, row: ProjectRow) -> bool:
+        """The connection was lost in COMMIT: what became of it?
+
+        Raises:
+            StoreUnavailable: Nobody can tell.
+        """
+        with suppress(StoreError), self.pool.lent(fresh=True) as connection:
+            found = connection.execute(self._row_query, (self.project,)).fetchone()
+            now = ProjectRow() if found is None else ProjectRow(*found)
+            if now.token == row.token:
+                return True
+            if now.generation < row.generation:
+                return False
+        raise StoreUnavailable(
+            f"{self.pool.place}: the connection was lost while generation {row.generation} was being written; "
+            "whether it is there is not known: look before you write again"
+        )
+
+    def _begin_moment(self) -> Transaction:
+        stack = ExitStack()
+        connection = stack.enter_context(self.pool.lent())
+        try:
+            self._local.bound = self._begun(connection, _READ)
+        except BaseException:
+            stack.close()
+            raise
+        self._local.stack = stack
+        bound: Transaction = self._local.bound
+        return bound
+
+    def _end_moment(self) -> None:
+        self._local.seen = None
+        stack: ExitStack | None = getattr(self._local, "stack", None)
+        if stack is None:
+            return
+        bound, self._local.bound, self._local.stack = self._local.bound, None, None
+        with stack:
+            _end(bound.connection, "COMMIT")
+
+    def _asked(self) -> ProjectRow:
+        self.asked += 1
+        patience = _PATIENCE if self.latest.born else None  # who has something to answer with does not wait long
+        with self.pool.lent(answer_s=patience) as connection:
+            return self._keep(connection.execute(self._row_query, (self.project,)).fetchone())
+
+    def _keep(self, found: tuple[Any, ...] | None) -> ProjectRow:
+        return self._keep_row(ProjectRow() if found is None else ProjectRow(*found))
+
+    def _keep_row(self, row: ProjectRow) -> ProjectRow:
+        with self._lock:
+            if self.latest.born and row.born != self.latest.born:
+                self._replaced = True
+                self._check()
+            if row.generation >= self.latest.generation:
+                self.latest = row
+        return row
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a transaction that has taken a generation: its row is not complete yet."""
+        bound = self._bound
+        return bound is not None and bound.taken
+
+    @property
+    def _row_query(self) -> str:
+        return f"SELECT {_ROW} FROM {self.schema}.projects WHERE project = %s"
+
+    @property
+    def _bound(self) -> Transaction | None:
+        return getattr(self._local, "bound", None)
+
+    @property
+    def _depth(self) -> int:
+        return getattr(self._local, "depth", 0)
+
+    def _check(self) -> None:
+        if self._replaced:
+            raise StoreCorrupt(f"{self.project_id}: deleted, or deleted and made again")
+
+
+def _compare(tx: Transaction, expect: int | None) -> None:
+    if expect is not None and expect != tx.row.generation:
+        raise StoreConflict(f"the project is at generation {tx.row.generation}, not {expect}")
+
+
+def _end(connection: Connection, word: str) -> None:
+    """End a transaction whose outcome is known; what is broken is thrown away when it comes back."""
+    if not connection.closed:
+        with suppress(psycopg.Error):
+            connection.execute(word)

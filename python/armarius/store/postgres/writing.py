@@ -1,0 +1,215 @@
+"""One `apply`: the changes of a list folded to what is left of each in the end, then written in few round trips."""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, field
+from uuid import UUID
+
+from armarius.documents.document import Document
+from armarius.store.postgres.keys import check_name, check_path
+from armarius.store.postgres.packing import document_hash, head_of, learnt_hash, pack_text, replace_pieces
+from armarius.store.postgres.session import Transaction
+from armarius.store.rows import Change, EntityRow, Graph, Learnt, Note, Put, Records, RelationRow, Remove, Restamp
+
+__all__ = ["Folded", "fold", "pack_graph", "unpack_graph", "write"]
+
+_REMEMBERED = 10_000  # removed paths; who looks after a longer time reads everything again
+
+
+@dataclass(slots=True)
+class Folded:
+    """What a list of changes comes to: the last word holds.
+
+    Attributes:
+        put: Documents, by path.
+        removed: Paths.
+        stamps: By path of documents that are there already.
+        learnt: By path and kind.
+        notes: By key.
+        graph: None when nothing is said of it.
+        records: By collection.
+    """
+
+    put: dict[str, Put] = field(default_factory=dict)
+    removed: set[str] = field(default_factory=set)
+    stamps: dict[str, str] = field(default_factory=dict)
+    learnt: dict[tuple[str, str], Learnt] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    graph: Graph | None = None
+    records: dict[str, Records] = field(default_factory=dict)
+
+    @property
+    def touched(self) -> list[str]:
+        """Paths whose rows are made again or go."""
+        return sorted(self.put.keys() | self.removed)
+
+
+def fold(changes: Sequence[Change]) -> Folded:
+    """What the changes come to.
+
+    Raises:
+        ContractError: A path, key or id that cannot be one.
+        TypeError: Something that is no change.
+    """
+    folded = Folded()
+    for change in changes:
+        match change:
+            case Put(document, stamp) if isinstance(document, Document):
+                path = check_path(document.path)
+                folded.put[path] = Put(document, stamp)
+                folded.removed.discard(path)
+                _forget(folded, path)
+            case Remove(path):
+                folded.put.pop(path, None)
+                folded.removed.add(path)
+                _forget(folded, path)
+            case Restamp(path, stamp):
+                if path in folded.put:
+                    folded.put[path] = Put(folded.put[path].document, stamp)
+                elif path not in folded.removed:
+                    folded.stamps[path] = stamp
+            case Note(key, value):
+                folded.notes[check_name(key, "note")] = value
+            case Graph():
+                folded.graph = change
+            case Records():
+                folded.records[change.collection] = change
+            case Learnt():
+                if change.path not in folded.removed:
+                    folded.learnt[change.path, check_name(change.kind, "kind")] = change
+            case _:
+                raise TypeError(f"no change of a store: {change!r:.80}")
+    return folded
+
+
+def write(tx: Transaction, project: UUID, folded: Folded) -> None:
+    """Write what the changes come to; rows take the generation of the transaction."""
+    version = tx.next()
+    _write_documents(tx, project, folded, version)
+    _write_learnt(tx, project, folded)
+    tx.many(
+        "UPDATE {s}.documents SET stamp = %s WHERE project = %s AND path = %s",
+        [(stamp, project, path) for path, stamp in folded.stamps.items()],
+    )
+    tx.many(
+        "INSERT INTO {s}.notes (project, key, version, value) VALUES (%s, %s, %s, %s) ON CONFLICT (project, key) "
+        "DO UPDATE SET version = excluded.version, value = excluded.value",
+        [(project, key, version, _bytes(value)) for key, value in folded.notes.items()],
+    )
+    large = [("records", "", name, _pack(astuple(row) for row in one.records)) for name, one in folded.records.items()]
+    if folded.graph is not None:
+        large.append(("graph", "", "", pack_graph(folded.graph)))
+    if large:
+        replace_pieces(tx, project, large)
+    parts = {"documents": folded.touched, "noted": folded.notes, "graph": folded.graph, "records": folded.records}
+    tx.change(name for name, there in parts.items() if there)
+
+
+def pack_graph(graph: Graph) -> bytes:
+    """Entities by id and relations in their order, as one value."""
+    relations = sorted(graph.relations, key=_relation_order)
+    entities = sorted({one.id: one for one in graph.entities}.values(), key=lambda one: one.id)
+    return _pack([[astuple(one) for one in entities], [astuple(one) for one in relations]])
+
+
+def unpack_graph(data: bytes | None) -> Graph:
+    """What `pack_graph` packed."""
+    if data is None:
+        return Graph((), ())
+    entities, relations = json.loads(zlib.decompress(data[4:]))
+    return Graph(tuple(EntityRow(*one) for one in entities), tuple(RelationRow(*one) for one in relations))
+
+
+def _relation_order(row: RelationRow) -> tuple[object, ...]:
+    """(source, target, type, since, until), None first."""
+    return (row.source, row.target, row.type, *((part is not None, part or 0) for part in (row.since, row.until)))
+
+
+def _write_documents(tx: Transaction, project: UUID, folded: Folded, version: int) -> None:
+    touched = folded.touched
+    if not touched:
+        return
+    there = {
+        path
+        for (path,) in tx.rows(
+            "SELECT path FROM {s}.documents WHERE project = %s AND path = ANY(%s)", (project, touched)
+        )
+    }
+    for query in (
+        "DELETE FROM {s}.pieces WHERE project = %s AND area IN ('text', 'learnt') AND path = ANY(%s)",
+        "DELETE FROM {s}.learnt WHERE project = %s AND path = ANY(%s)",
+        "DELETE FROM {s}.documents WHERE project = %s AND path = ANY(%s)",
+        "DELETE FROM {s}.gone WHERE project = %s AND path = ANY(%s)",
+    ):
+        tx.execute(query, (project, touched))
+    tx.many(
+        "INSERT INTO {s}.documents (project, path, version, kind, chapter, length, paragraphs, content_hash, stamp, "
+        "head, hash) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        [_row(project, put, version) for put in folded.put.values()],
+    )
+    replace_pieces(tx, project, [("text", path, "", pack_text(put.document)) for path, put in folded.put.items()])
+    gone = sorted(folded.removed & there)
+    tx.many(
+        "INSERT INTO {s}.gone (project, path, version) VALUES (%s, %s, %s)", [(project, path, version) for path in gone]
+    )
+    if gone:
+        _sweep(tx, project)
+
+
+def _row(project: UUID, put: Put, version: int) -> tuple[object, ...]:
+    one = put.document
+    return (
+        project, one.path, version, one.kind, one.chapter, len(one.text), len(one.paragraphs), one.content_hash,
+        put.stamp, head_of(one), document_hash(one, version),
+    )  # fmt: skip
+
+
+def _write_learnt(tx: Transaction, project: UUID, folded: Folded) -> None:
+    known = {path for path, _ in folded.learnt} - folded.put.keys()
+    if known:
+        query = "SELECT path FROM {s}.documents WHERE project = %s AND path = ANY(%s)"
+        known = {path for (path,) in tx.rows(query, (project, sorted(known)))}
+    rows = [row for (path, _), row in folded.learnt.items() if path in folded.put or path in known]
+    tx.many(
+        "INSERT INTO {s}.learnt (project, path, kind, about, hash) VALUES (%s, %s, %s, %s, %s) "
+        "ON CONFLICT (project, path, kind) DO UPDATE SET about = excluded.about, hash = excluded.hash",
+        [
+            (project, row.path, row.kind, row.about, learnt_hash(row.path, row.kind, row.about, row.data))
+            for row in rows
+        ],
+    )
+    replace_pieces(tx, project, [("learnt", row.path, row.kind, row.data) for row in rows])
+
+
+def _sweep(tx: Transaction, project: UUID) -> None:
+    """Drop the older half of what is remembered when it is too much."""
+    if tx.rows("SELECT count(*) FROM {s}.gone WHERE project = %s", (project,))[0][0] <= _REMEMBERED:
+        return
+    query = "SELECT version FROM {s}.gone WHERE project = %s ORDER BY version DESC LIMIT 1 OFFSET %s"
+    until = tx.rows(query, (project, _REMEMBERED // 2))[0][0]
+    tx.execute("DELETE FROM {s}.gone WHERE project = %s AND version <= %s", (project, until))
+    tx.execute("UPDATE {s}.projects SET forgotten = %s WHERE project = %s", (until, project))
+
+
+def _forget(folded: Folded, path: str) -> None:
+    """What was said of an earlier document of this path."""
+    folded.stamps.pop(path, None)
+    for key in [key for key in folded.learnt if key[0] == path]:
+        del folded.learnt[key]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _pack(rows: Iterable[object]) -> bytes:
+    """JSON, compressed, a CRC-32 of it ahead."""
+    data = zlib.compress(json.dumps(list(rows), ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+    return zlib.crc32(data).to_bytes(4, "little") + data
+
+
+def digest_of(value: bytes) -> bytes:
+    """BLAKE2b-128 of what a host wrote."""
+    return hashlib.blake2b(value, digest_size=16).digest()

@@ -1,0 +1,256 @@
+"""What happens when a server goes away, stands still or is restarted; and when several processes write at once."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from scripts.temporary_postgres import NotInstalled, TemporaryPostgres
+from tests.server.novels import files_of, requests
+
+from armarius.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
+from armarius.shelf.connecting import connect
+from armarius.store.postgres.pool import Pool
+from armarius.store.postgres.schema import SCHEMA_VERSION, migrate
+
+WORKER = Path(__file__).with_name("worker.py")
+
+
+@pytest.fixture
+def own_server():
+    """A server of this test alone, that may be killed; a commit waits for the disk."""
+    try:
+        running = TemporaryPostgres(durable=True)
+    except NotInstalled as why:
+        pytest.skip(str(why))
+    running.start()
+    pool = Pool(running.dsn, size=1)
+    migrate(pool, "armarius")
+    pool.close()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def novel(own_server):
+    with connect(own_server.dsn, wait_s=2.0) as shelf:
+        novel = shelf.project("novel")
+        novel.write(files_of())
+        yield novel
+
+
+def worker(dsn, tenant, who, count, how):
+    words = [sys.executable, "-W", "ignore", str(WORKER), dsn, tenant, who, str(count), how]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def test_a_warm_project_answers_while_the_server_is_away_and_a_cold_one_says_so(own_server, novel):
+    request = requests(1)[0]
+    expected = novel.assemble(**request)
+    own_server.kill()
+    began = time.monotonic()
+    for _ in range(20):
+        pack = novel.assemble(**request)
+        assert pack.prompt == expected.prompt
+        assert [one.split(":")[0] for one in pack.warnings].count("INDEX_STALE") >= 1
+    assert time.monotonic() - began < 5
+    with pytest.raises(StoreUnavailable):
+        novel._shelf.project("another").assemble("林默", document="a.md")
+    with pytest.raises(StoreUnavailable):
+        novel.write({"a.md": "丢不得"})
+    assert not novel._shelf.health().ok
+    assert novel._shelf.status().stale >= 20
+    own_server.start()
+    until = time.monotonic() + 5
+    while time.monotonic() < until and novel.assemble(**request).warnings != expected.warnings:
+        time.sleep(0.05)
+    assert novel.assemble(**request).warnings == expected.warnings
+    assert novel._shelf.health().ok
+    with pytest.raises(KeyError):
+        novel.document("a.md")
+    assert novel.write({"a.md": "这次成了"}) == novel.version
+    assert novel.index.store.verify() == []
+
+
+@pytest.mark.slow
+def test_a_restart_between_two_questions_is_not_noticed(own_server, novel):
+    request = requests(1)[0]
+    expected = novel.assemble(**request)
+    own_server.stop()
+    own_server.start()
+    pack = novel.assemble(**request)
+    assert (pack.prompt, pack.warnings) == (expected.prompt, expected.warnings)
+    own_server.stop()
+    own_server.start()
+    assert novel.write({"a.md": "又一章"}) == novel.version
+
+
+@pytest.mark.slow
+def test_a_view_that_is_too_old_is_no_answer(own_server):
+    with connect(own_server.dsn, wait_s=2.0, stale_s=0.2) as shelf:
+        novel = shelf.project("novel")
+        novel.write({"a.md": "# 甲\n\n林默来了。\n"})
+        novel.assemble("林默", document="a.md")
+        own_server.kill()
+        novel.assemble("林默", document="a.md")
+        time.sleep(0.8)
+        with pytest.raises(StoreUnavailable):
+            novel.assemble("林默", document="a.md")
+
+
+@pytest.mark.slow
+def test_a_server_that_stands_still_frees_its_callers(own_server, novel):
+    request = requests(1)[0]
+    expected = novel.assemble(**request).prompt
+    own_server.freeze()
+    began = time.monotonic()
+    assert novel.assemble(**request).prompt == expected
+    assert time.monotonic() - began < 10
+    own_server.freeze(frozen=False)
+    until = time.monotonic() + 8
+    while time.monotonic() < until and novel.assemble(**request).warnings:
+        time.sleep(0.05)
+    assert not novel.assemble(**request).warnings
+
+
+@pytest.mark.slow
+def test_acknowledged_writes_survive_a_kill_in_the_middle(own_server):
+    processes = [worker(own_server.dsn, "kill", who, 30, "write") for who in "ab"]
+    first = processes[0].stdout
+    for _ in range(6):
+        first.readline()
+    own_server.kill()
+    time.sleep(0.3)
+    own_server.start()
+    acknowledged = set()
+    for who, process in zip("ab", processes, strict=True):
+        out, complaints = process.communicate(timeout=120)
+        assert process.returncode == 0, complaints
+        assert "done 30" in out
+        acknowledged |= {f"{who}/{number:04}.md" for number in range(30)}
+    with connect(own_server.dsn) as shelf:
+        novel = shelf.project("p", tenant="kill")
+        assert {one.path for one in novel.documents()} == acknowledged
+        assert novel.index.store.verify() == []
+
+
+def test_two_processes_that_compare_and_write_count_exactly(server, shared_pool, tenant, open_shelf):
+    processes = [worker(server.dsn, tenant, who, 4, "count") for who in "ab"]
+    for process in processes:
+        _, complaints = process.communicate(timeout=120)
+        assert process.returncode == 0, complaints
+    assert open_shelf().project("p", tenant=tenant).document("count.md").text == "8"
+
+
+def test_a_pool_that_is_exhausted_says_so_in_time(server, shared_pool):
+    pool = Pool(server.dsn, size=1, wait_s=0.2)
+    with pool.lent():
+        began = time.monotonic()
+        with pytest.raises(StoreUnavailable, match="in use"), pool.lent():
+            pass
+        assert time.monotonic() - began < 2
+    with pool.lent() as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    pool.close()
+    with pytest.raises(StoreUnavailable, match="closed"), pool.lent():
+        pass
+
+
+def test_a_statement_that_takes_too_long_is_ended_and_the_next_one_works(server, shared_pool):
+    pool = Pool(server.dsn, size=1)
+    with pytest.raises(StoreUnavailable), pool.lent(answer_s=0.3) as connection:
+        connection.execute("SELECT pg_sleep(30)")
+    time.sleep(0.6)
+    with pool.lent() as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    pool.close()
+
+
+def test_a_server_that_may_not_be_written_is_full_and_still_answers(open_store, shared_pool):
+    from armarius.errors import StoreFull
+    from armarius.store.rows import Note
+
+    store = open_store()
+    store.apply([Note("n", "1")])
+
+    def read_only(connection):
+        connection.execute("SET default_transaction_read_only = on")
+
+    shared_pool.hook = read_only
+    try:
+        with pytest.raises(StoreFull):
+            store.apply([Note("n", "2")])
+        assert store.note("n") == "1"
+    finally:
+        shared_pool.hook = lambda connection: connection.execute("SET default_transaction_read_only = off")
+        store.note("n")
+        with shared_pool.lent():
+            pass
+        shared_pool.hook = None
+        shared_pool._lost()
+
+
+def test_who_waits_for_a_writer_too_long_is_told_that_it_is_busy(server, open_store, monkeypatch):
+    from armarius.store.postgres import session
+    from armarius.store.rows import Note
+
+    monkeypatch.setattr(session, "_TIMES", "SELECT set_config('lock_timeout', '200ms', true)")
+    mine, theirs = open_store(), open_store()
+    mine.apply([Note("n", "1")])
+    with mine.writing():
+        failure = []
+
+        def other():
+            try:
+                theirs.apply([Note("n", "2")])
+            except StoreError as error:
+                failure.append(error)
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert isinstance(failure[0], StoreBusy)
+    assert mine.note("n") == "1"
+
+
+def test_eight_processes_that_migrate_at_once_make_the_tables_once(server):
+    pools = [Pool(server.dsn, size=1) for _ in range(8)]
+    states, failures = [], []
+
+    def run(pool):
+        try:
+            states.append(migrate(pool, "at_once"))
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(pool,)) for pool in pools]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for pool in pools:
+        pool.close()
+    assert not failures
+    assert {state.schema for state in states} == {SCHEMA_VERSION}
+
+
+def test_tables_of_a_later_armarius_are_served_by_one_version_and_no_more(server):
+    pool = Pool(server.dsn, size=1)
+    migrate(pool, "later")
+    for version, fits in ((SCHEMA_VERSION + 1, True), (SCHEMA_VERSION + 2, False)):
+        with pool.lent() as connection:
+            connection.execute("UPDATE later.meta SET value = %s WHERE key = 'schema'", (str(version),))
+        with connect(server.dsn, schema="later") as shelf:
+            novel = shelf.project("p")
+            if fits:
+                novel.write({"a.md": "甲"})
+                continue
+            with pytest.raises(SchemaTooNew):
+                novel.document("a.md")
+        with pytest.raises(SchemaTooNew):
+            migrate(pool, "later")
+    pool.close()
