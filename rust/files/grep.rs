@@ -19,6 +19,7 @@ use rayon::prelude::*;
 
 use crate::files::ignored::Ignored;
 use crate::files::open::open_below;
+use crate::threads::spread;
 
 /// Bytes of a file that is searched; a larger one is listed as unread.
 const MAX_BYTES: u64 = 1 << 28;
@@ -108,10 +109,8 @@ pub fn scan(root: &Path, pattern: &str, options: &ScanOptions) -> Result<Scan, S
     let mut found = Scan::default();
     let files = walk(root, globs, &mut found.unread);
     for block in files.chunks(BLOCK) {
-        let results: Vec<_> = block
-            .par_iter()
-            .map(|file| search(root, file, &matcher))
-            .collect();
+        let one = |file: &File| search(root, file, &matcher);
+        let results: Vec<_> = spread(|| block.par_iter().map(one).collect());
         for (file, result) in block.iter().zip(results) {
             match result {
                 Ok(hits) => found.hits.extend(hits),

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use rayon::prelude::*;
 
+use crate::threads::spread;
 use crate::tokens::{Counter, TokensError, encoding_names, knows_model};
 
 pyo3::import_exception!(armarius.errors, CounterError);
@@ -119,11 +120,8 @@ impl TokenCounter {
                 .collect();
         }
         let counts: Result<_, TokensError> = py.detach(|| {
-            texts
-                .par_iter()
-                .with_min_len(16)
-                .map(|text| self.counter.count(text))
-                .collect()
+            let one = |text: &PyBackedStr| self.counter.count(text);
+            spread(|| texts.par_iter().with_min_len(16).map(one).collect())
         });
         Ok(counts?)
     }

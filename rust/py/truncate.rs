@@ -1,12 +1,13 @@
 //! `truncate` for Python: conversions and nothing else.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::tokens::{DETACH_ABOVE, TokenCounter};
 use super::value::value;
 use crate::text::offsets::CodePoints;
 use crate::truncate::{Boundary, Keep, truncate as cut_text};
+
+pyo3::import_exception!(armarius.errors, ContractError);
 
 /// The longest piece that fits; the span is in code points, half-open.
 #[pyclass(frozen, get_all, module = "armarius._core")]
@@ -49,7 +50,7 @@ pub fn truncate(
                 .map_or(text.len(), |(at, _)| at),
         ),
         other => {
-            return Err(PyValueError::new_err(format!(
+            return Err(ContractError::new_err(format!(
                 "keep must be 'head', 'tail' or 'around', got {other:?}"
             )));
         }
@@ -59,7 +60,7 @@ pub fn truncate(
         "sentence" => Boundary::Sentence,
         "paragraph" => Boundary::Paragraph,
         other => {
-            return Err(PyValueError::new_err(format!(
+            return Err(ContractError::new_err(format!(
                 "boundary must be 'sentence', 'paragraph' or 'character', got {other:?}"
             )));
         }

@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::value::value;
+
+pyo3::import_exception!(armarius.errors, ContractError);
 
 /// A file that a walk met, as it was then.
 #[pyclass(frozen, get_all, module = "armarius._core")]
@@ -45,7 +46,7 @@ pub fn walk(
 ) -> PyResult<(Vec<WalkedFile>, Refusals)> {
     let (found, refused) = py
         .detach(|| crate::files::walk::walk(&root, &exclude, &only))
-        .map_err(|error| PyValueError::new_err(format!("exclude: {error}")))?;
+        .map_err(|error| ContractError::new_err(format!("exclude: {error}")))?;
     Ok((
         found
             .into_iter()
