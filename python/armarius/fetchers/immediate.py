@@ -3,6 +3,7 @@
 import unicodedata
 from dataclasses import replace
 
+from armarius.errors import ContractError
 from armarius.headings import heading
 from armarius.marks import marks_of
 from armarius.records import (
@@ -44,7 +45,7 @@ class ImmediateFetcher:
 
     def __init__(self, *, before: int = BEFORE, after: int = AFTER) -> None:
         if before < 0 or after < 0:
-            raise ValueError(f"before and after must be >= 0, got {before} and {after}")
+            raise ContractError(f"before and after must be >= 0, got {before} and {after}")
         self._before = before
         self._after = after
 
