@@ -11,6 +11,7 @@ from typing import Literal
 import armarius._core as _core
 from armarius.errors import ContractError
 from armarius.strict import shown, whole
+from armarius.text.graphemes import grapheme_floor
 from armarius.text.tokens import TokenCounter
 
 __all__ = ["Truncated", "truncate"]
@@ -86,7 +87,7 @@ def truncate(
     core = (counter or _default_counter())._core
     middle = {"head": 0, "tail": length}.get(keep, anchor or 0)
     reach = (max_tokens + _SLACK) * _CHARACTERS_PER_TOKEN
-    low, high = max(0, middle - reach), min(length, middle + reach)
+    low, high = grapheme_floor(text, max(0, middle - reach)), min(length, middle + reach)
     window = text if (low, high) == (0, length) else text[low:high]
     cut = _core.truncate(window, max_tokens, keep, middle - low, boundary, core)
     inside = cut.settled and (low == 0 or cut.start > 0) and (high == length or cut.end < high - low)
