@@ -5,11 +5,12 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Literal, TypeVar
 
-from armarius.errors import ContextWarning, StoreCorrupt, StoreError
+from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
 from armarius.index.refresh import Refresher
 from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot
 from armarius.index.status import Outcome, Progress
+from armarius.pathless import without_paths
 from armarius.store.protocol import Store
 from armarius.warnings_table import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
 
@@ -47,6 +48,7 @@ class StoreKeeper:
         self._lock = threading.RLock()  # one refresh at a time
         self._background: threading.Thread | None = None
         self._closed = False
+        self._lost = False  # the store is closed and none could be opened in its place: it is tried again
         self.state: Literal["ready", "building", "cancelled", "stale"] = "building"
         self.trouble: ContextWarning | None = None
         self.store = open_store()
@@ -80,13 +82,15 @@ class StoreKeeper:
             self.state = "building"
             try:
                 try:
+                    if self._lost:
+                        self._recover()
                     outcome = self._refresher.refresh(self.store, paths, progress)
                 except StoreCorrupt:
                     self._recover()
                     outcome = self._refresher.refresh(self.store, None, progress)
             except BaseException as error:
                 self.state = "stale"
-                self.trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
+                self.trouble = INDEX_FAILED(kind=type(error).__name__, error=without_paths(message_of(error)))
                 raise
             self.state, self.trouble = "cancelled" if outcome.cancelled else "ready", None
             return outcome
@@ -105,7 +109,7 @@ class StoreKeeper:
             try:
                 waiting = not self._catch_up()
             except StoreError as error:
-                self.trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
+                self.trouble = INDEX_FAILED(kind=type(error).__name__, error=without_paths(message_of(error)))
         if waiting or (self.state == "building" and self._background is not None):
             done = self._refresher.progress
             return (INDEX_BUILDING(done=done.done, total=done.total),)
@@ -144,7 +148,7 @@ class StoreKeeper:
         except StoreError as error:
             with self._lock:
                 if self.store is store:
-                    if self._closed or not isinstance(error, StoreCorrupt):
+                    if self._closed or not (self._lost or isinstance(error, StoreCorrupt)):
                         raise
                     self._recover()
                     self.refresh()
@@ -183,5 +187,10 @@ class StoreKeeper:
         self._background.start()
 
     def _recover(self) -> None:
-        """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one."""
+        """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one.
+
+        Where that fails too (the disk is full, something lies in its place), the next question tries again.
+        """
+        self._lost, self.state = True, "stale"
         self.store = self.store.reopen()
+        self._lost = False
