@@ -1,5 +1,6 @@
 //! `EntityMatcher` for Python: conversions and nothing else.
 
+use super::signals::in_pieces;
 use crate::matching::ambiguity::Doubt;
 use crate::matching::matcher::{Hit, Matcher, MatcherError, NameModel};
 use crate::matching::readings::Kind;
@@ -116,10 +117,10 @@ impl EntityMatcher {
     #[pyo3(signature = (texts, /))]
     fn find_batch(&self, py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<Vec<Vec<Mention>>> {
         texts.iter().try_for_each(|text| check_length(text))?;
-        let found: Vec<_> = py.detach(|| {
+        let found = in_pieces(py, &texts, 1 << 22, |_, piece| {
             let one = |text: &PyBackedStr| self.matcher.find_all(text);
-            spread(|| texts.par_iter().map(one).collect())
-        });
+            Ok::<_, PyErr>(spread(|| piece.par_iter().map(one).collect()))
+        })?;
         Ok(texts
             .iter()
             .zip(&found)
@@ -135,12 +136,12 @@ impl EntityMatcher {
         texts: Vec<PyBackedStr>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         texts.iter().try_for_each(|text| check_length(text))?;
-        let packed: Vec<Vec<u8>> = py.detach(|| {
-            let one = |(number, text): (usize, &PyBackedStr)| {
-                self.matcher.find_packed(number as u32, text)
+        let packed = in_pieces(py, &texts, 1 << 22, |first, piece| {
+            let one = |(at, text): (usize, &PyBackedStr)| {
+                self.matcher.find_packed((first + at) as u32, text)
             };
-            spread(|| texts.par_iter().enumerate().map(one).collect())
-        });
+            Ok::<Vec<Vec<u8>>, PyErr>(spread(|| piece.par_iter().enumerate().map(one).collect()))
+        })?;
         Ok(PyBytes::new(py, &packed.concat()))
     }
 

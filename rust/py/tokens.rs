@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use rayon::prelude::*;
 
+use super::signals::in_pieces;
 use crate::threads::spread;
 use crate::tokens::{Counter, TokensError, encoding_names, knows_model};
 
@@ -119,11 +120,16 @@ impl TokenCounter {
                 .map(|text| Ok(self.counter.count(text)?))
                 .collect();
         }
-        let counts: Result<_, TokensError> = py.detach(|| {
+        in_pieces(py, &texts, 1 << 19, |_, piece| {
             let one = |text: &PyBackedStr| self.counter.count(text);
-            spread(|| texts.par_iter().with_min_len(16).map(one).collect())
-        });
-        Ok(counts?)
+            spread(|| {
+                piece
+                    .par_iter()
+                    .with_min_len(16)
+                    .map(one)
+                    .collect::<Result<_, _>>()
+            })
+        })
     }
 
     /// A number the model's own count cannot exceed.

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use super::tokens::{DETACH_ABOVE, TokenCounter};
 use super::value::value;
 use crate::text::offsets::CodePoints;
+use crate::text::segment::is_grapheme_boundary;
 use crate::truncate::{Boundary, Keep, truncate as cut_text};
 
 pyo3::import_exception!(armarius.errors, ContractError);
@@ -28,6 +29,18 @@ value!(Cut {
     tokens: usize,
     settled: bool
 });
+
+/// `at`, in code points, moved back to where no user-perceived character is torn.
+#[pyfunction]
+#[pyo3(signature = (text, at, /))]
+pub fn grapheme_floor(text: &str, at: usize) -> usize {
+    let starts: Vec<usize> = text.char_indices().map(|(byte, _)| byte).collect();
+    let mut at = at.min(starts.len());
+    while at > 0 && at < starts.len() && !is_grapheme_boundary(text, starts[at]) {
+        at -= 1;
+    }
+    at
+}
 
 /// The longest piece of a text that fits.
 #[pyfunction]

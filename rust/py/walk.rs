@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
+use super::signals::Signals;
+use crate::files::walk::walk as walk_folder;
+
 use super::value::value;
 
 pyo3::import_exception!(armarius.errors, ContractError);
@@ -44,9 +47,11 @@ pub fn walk(
     exclude: Vec<String>,
     only: Vec<PathBuf>,
 ) -> PyResult<(Vec<WalkedFile>, Refusals)> {
-    let (found, refused) = py
-        .detach(|| crate::files::walk::walk(&root, &exclude, &only))
-        .map_err(|error| ContractError::new_err(format!("exclude: {error}")))?;
+    let mut signals = Signals::new();
+    let walked = py.detach(|| walk_folder(&root, &exclude, &only, &mut || signals.go_on()));
+    signals.finish()?;
+    let (found, refused) =
+        walked.map_err(|error| ContractError::new_err(format!("exclude: {error}")))?;
     Ok((
         found
             .into_iter()
