@@ -6,6 +6,8 @@ import sys
 import traceback
 import warnings
 
+import armarius
+
 
 def in_a_fork(work, seconds=30):
     """What `work` answers (as text) in a child made by `os.fork`; a child that hangs is killed and raises."""
@@ -36,3 +38,9 @@ def in_a_fork(work, seconds=30):
 def environment(**more):
     """Of a child that imports what this process imports."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), **more}
+
+
+def open_and_ask(root):
+    """How many paragraphs of the project name 白鹭; for processes that import it by name."""
+    with armarius.open(root, watch=False) as engine:
+        return len(engine.search("白鹭", limit=99))

@@ -1,5 +1,6 @@
 """The store of an index, kept equal to its texts: refreshed when they change, repaired when it is damaged."""
 
+import os
 import threading
 from collections.abc import Callable, Collection
 from contextlib import suppress
@@ -48,6 +49,7 @@ class StoreKeeper:
         self._lock = threading.RLock()  # one refresh at a time
         self._background: threading.Thread | None = None
         self._closed = False
+        self._process = os.getpid()
         self._lost = False  # the store is closed and none could be opened in its place: it is tried again
         self.state: Literal["ready", "building", "cancelled", "stale"] = "building"
         self.trouble: ContextWarning | None = None
@@ -56,6 +58,7 @@ class StoreKeeper:
     @property
     def snapshot(self) -> Snapshot:
         """Codex and matcher as the index last saw them."""
+        self._see_that_it_is_ours()
         if self._background is not None:  # it needs the lock to the end, and has a snapshot from the beginning
             self._refresher.loaded.wait(_SNAPSHOT_SECONDS)
         snapshot = self._refresher.snapshot
@@ -75,6 +78,7 @@ class StoreKeeper:
 
         Cost: a stat per file, a read per changed file, a rescan of all texts when names changed.
         """
+        self._see_that_it_is_ours()
         with self._lock:
             if self._closed:
                 raise StoreError("the index is closed")
@@ -104,6 +108,7 @@ class StoreKeeper:
         Returns:
             `INDEX_STALE` when answers may lack something, `ENTITY_MATCH_FAILED` when names are found without habits.
         """
+        self._see_that_it_is_ours()
         waiting = False
         if self._background is None and self.state != "cancelled" and not self._is_fresh():
             try:
@@ -142,6 +147,7 @@ class StoreKeeper:
 
     def ask(self, question: Callable[[Store], Answer]) -> Answer:
         """Ask the store; a damaged or replaced index is repaired first and asked again."""
+        self._see_that_it_is_ours()
         store = self.store
         try:
             return question(store)
@@ -167,7 +173,9 @@ class StoreKeeper:
         self._refresher.cancelled.set()
 
     def close(self) -> None:
-        """End the build, close the store; closing twice is fine."""
+        """End the build, close the store; closing twice is fine, and so is closing what a parent has open."""
+        if self._process != os.getpid():
+            return
         self.cancel()
         self.wait()
         with self._lock:
@@ -185,6 +193,11 @@ class StoreKeeper:
         self.state = "building"
         self._background = threading.Thread(target=run, name="armarius-refresher", daemon=True)
         self._background.start()
+
+    def _see_that_it_is_ours(self) -> None:
+        """A lock that a thread of the parent held at a fork is held for ever: nothing may wait for it."""
+        if self._process != os.getpid():
+            raise StoreError(f"the index was opened by process {self._process}, which was forked since; open it again")
 
     def _recover(self) -> None:
         """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one.
