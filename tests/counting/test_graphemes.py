@@ -66,7 +66,7 @@ def test_a_prompt_begins_with_a_whole_character(tmp_path, monkeypatch, cluster, 
     (tmp_path / "p").mkdir()
     (tmp_path / "p/f.md").write_text("# 题\n\n" + cluster * 4000, encoding="utf-8")
     with armarius.open(tmp_path / "p", watch=False) as engine:
-        prompt = engine.assemble(document="f.md", cursor=5 + len(cluster) * 2000, budget=budget).prompt
+        prompt = engine.assemble(document="f.md", cursor=5 + len(cluster) * 2000, budget=budget, marks=False).prompt
     shown = prompt.partition("[当前文档]\n")[2].partition("\n</layer")[0]
     assert cluster in shown
     assert shown.strip().replace(cluster, "") == ""

@@ -160,7 +160,9 @@ def test_a_fork_beside_threads_that_read_and_write_never_hangs(project):
             turn = 0
             while not stop.is_set():
                 turn += 1
-                (project / "chapters/12.md").write_text(f"# 第十二章\n\n白鹭第{turn}次来。\n", encoding="utf-8")
+                draft = project / ".draft"  # an empty file in between would be a page without the name
+                draft.write_text(f"# 第十二章\n\n白鹭第{turn}次来。\n", encoding="utf-8")
+                draft.replace(project / "chapters/12.md")
                 engine.refresh()
 
         threads = [threading.Thread(target=one) for one in (read, read, write)]

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, TypeVar
 
 import armarius._core as _core
-from armarius.buffer import cleaned
 from armarius._core import Match, Mention, Rejection
+from armarius.buffer import cleaned
 from armarius.errors import ContractError
 from armarius.shown import Shown
 from armarius.strict import shown
