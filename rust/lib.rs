@@ -5,6 +5,7 @@
 //! edge.
 
 pub mod text;
+pub mod threads;
 
 pub mod files;
 pub mod tokens;

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armarius
+from armarius.errors import ProjectError
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_a_byte_order_mark_is_not_text(folder):
         ({"pattern": "a\nb"}, "pattern"),
         ({"pattern": "(", "regex": True}, "pattern"),
         ({"pattern": "a", "globs": ["{"]}, "glob"),
-        ({"pattern": "a", "limit": -1}, "limit must be >= 0"),
+        ({"pattern": "a", "limit": -1}, "limit must be a whole number >= 0"),
     ],
 )
 def test_a_scan_that_cannot_work_is_refused_with_the_reason(folder, arguments, message):
@@ -81,7 +82,7 @@ def test_a_scan_that_cannot_work_is_refused_with_the_reason(folder, arguments, m
 
 
 def test_a_root_that_is_no_folder_is_refused(folder):
-    with pytest.raises(NotADirectoryError, match="nowhere"):
+    with pytest.raises(ProjectError, match="nowhere"):
         armarius.scan(folder / "nowhere", "x")
 
 

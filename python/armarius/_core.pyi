@@ -37,6 +37,7 @@ __all__ = [
     "allocate",
     "brace_outline",
     "find_terms",
+    "grapheme_floor",
     "index_tokens",
     "is_symbol",
     "lexical_embed",
@@ -278,6 +279,7 @@ class Cut:
     def __hash__(self) -> int: ...
     def __getnewargs__(self) -> tuple[int, int, int, bool]: ...
 
+def grapheme_floor(text: str, at: int, /) -> int: ...
 def truncate(text: str, max_tokens: int, keep: str, anchor: int, boundary: str, counter: TokenCounter, /) -> Cut: ...
 
 @final

@@ -123,7 +123,7 @@ def read_chapters(value: object) -> Chapters:
     """
     if value is None:
         return OPEN
-    if isinstance(value, int):
+    if isinstance(value, int | float):
         one = read_chapter(value)
         return one, one
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):

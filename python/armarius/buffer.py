@@ -4,6 +4,7 @@ import re
 from typing import Final, Literal
 
 from armarius.errors import ContractError, CursorOutOfRange
+from armarius.strict import whole
 
 __all__ = ["PositionEncoding", "clamped", "cleaned", "code_points", "read_selection", "read_text", "units"]
 
@@ -102,5 +103,5 @@ def units(text: str, position: int, encoding: PositionEncoding = "code-point") -
 def _check(position: int, encoding: str, name: str) -> None:
     if encoding != "code-point" and encoding not in _CODECS:
         raise ContractError(f"positionEncoding must be code-point, utf-16 or utf-8, got {encoding!r}")
-    if position < 0:
+    if whole(name, position, least=None, most=None) < 0:
         raise CursorOutOfRange(f"{name} {position} is negative")

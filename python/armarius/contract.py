@@ -18,6 +18,7 @@ from armarius.buffer import PositionEncoding, code_points, read_selection, read_
 from armarius.camel import camel
 from armarius.errors import ContractError
 from armarius.records import LAYERS, LayerName
+from armarius.strict import shown
 from armarius.wordings import read_wordings
 
 __all__ = [
@@ -38,6 +39,12 @@ __all__ = [
     "python_name",
     "wire_name",
 ]
+
+# Nothing is converted, as everywhere else (`armarius.strict`): "5", 1.0, True and b"5" are no numbers.
+Whole = Annotated[int, Strict()]
+Text = Annotated[str, Strict()]
+Flag = Annotated[bool, Strict()]
+Share = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
 
 WIRE_NAMES = {"document": "documentId", "cursor": "cursorPosition", "skill": "skillId"}
 """Python name to wire name, where that is not the same in camelCase: the wire's are fixed by specification."""
@@ -122,14 +129,9 @@ def _contract_error(kind: type[_Wire], error: ValidationError, given: Collection
             lines += [f"{name}.{where}.{line.partition('.')[2]}" for line in str(nested).split("; ")]
             continue
         what = item["msg"].removeprefix("Value error, ")
-        got = "" if item["type"] == "missing" else f", got {_short(item['input'])}"
+        got = "" if item["type"] == "missing" else f", got {shown(item['input'])}"
         lines.append(f"{name}.{where}: {what}{got}")
     return ContractError("; ".join(lines))
-
-
-def _short(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
 class AssembleRequest(_Wire):
@@ -162,25 +164,25 @@ class AssembleRequest(_Wire):
         marks: Whether the prompt says where cursor and selection are.
     """
 
-    project_id: str = ""
-    document: str = ""
-    cursor: Annotated[int, Strict()] | None = None
-    skill: str = ""
-    additional_input: str = ""
-    query: str = ""
-    model: str | None = None
-    provider: str | None = None
-    tokenizer_version: str | None = None
-    budget: Annotated[int, Strict()] | None = None
-    reserve_output: Annotated[int, Strict()] = 0
+    project_id: Text = ""
+    document: Text = ""
+    cursor: Whole | None = None
+    skill: Text = ""
+    additional_input: Text = ""
+    query: Text = ""
+    model: Text | None = None
+    provider: Text | None = None
+    tokenizer_version: Text | None = None
+    budget: Whole | None = None
+    reserve_output: Whole = 0
     position_encoding: PositionEncoding = "code-point"
     chapters: Annotated[Chapters, BeforeValidator(read_chapters)] = OPEN
     kinds: Annotated[tuple[Kind, ...], BeforeValidator(read_kinds)] = ()
     as_of: Annotated[int | None, BeforeValidator(read_chapter)] = None
     also: Annotated[tuple[str, ...], BeforeValidator(read_wordings)] = ()
-    text: Annotated[str | None, BeforeValidator(read_text)] = None
+    text: Annotated[Text | None, BeforeValidator(read_text)] = None
     selection: Annotated[tuple[int, int] | None, BeforeValidator(read_selection)] = None
-    marks: bool = True
+    marks: Flag = True
 
     @property
     def bounds(self) -> Bounds:
@@ -195,8 +197,8 @@ class AssembleRequest(_Wire):
 class InspectRequest(AssembleRequest):
     """A request to see what `assemble` would send, and who asks."""
 
-    debug_mode: bool = False
-    requested_by: str = ""
+    debug_mode: Flag = False
+    requested_by: Text = ""
 
     def assembly(self) -> AssembleRequest:
         """The request without who asks."""
@@ -206,16 +208,16 @@ class InspectRequest(AssembleRequest):
 class LayerResult(_Wire):
     """One layer of a result: where its content comes from and what it costs. Both are mandatory."""
 
-    source: tuple[str, ...]
-    token_count: int = Field(ge=0)
-    truncated: bool
-    warnings: tuple[str, ...] | None = None
+    source: tuple[Text, ...]
+    token_count: Whole = Field(ge=0)
+    truncated: Flag
+    warnings: tuple[Text, ...] | None = None
 
 
 class LayerDetail(LayerResult):
     """One layer of an inspection: the same with its content as rendered."""
 
-    content: str
+    content: Text
 
 
 class LayerResults(_Wire):
@@ -251,9 +253,9 @@ class ShownPlace(_Wire):
         span: In units of the request's `position_encoding`, half-open.
     """
 
-    source: str
-    document: str
-    span: tuple[int, int]
+    source: Text
+    document: Text
+    span: tuple[Whole, Whole]
 
 
 class AssembleResult(_Wire):
@@ -269,13 +271,13 @@ class AssembleResult(_Wire):
         capacity_percent: `token_count` as a share of the budget less the reserve, one decimal.
     """
 
-    prompt: str
-    token_count: int = Field(ge=0)
-    stable_prefix_hash: str
-    stable_prefix_unchanged: bool
-    warnings: tuple[str, ...]
+    prompt: Text
+    token_count: Whole = Field(ge=0)
+    stable_prefix_hash: Text
+    stable_prefix_unchanged: Flag
+    warnings: tuple[Text, ...]
     assembly_order: tuple[LayerName, ...] = LAYERS
-    capacity_percent: float = Field(ge=0)
+    capacity_percent: Share
     layers: LayerResults
     shown: tuple[ShownPlace, ...] | None = None
 
@@ -283,16 +285,16 @@ class AssembleResult(_Wire):
 class InspectTotals(_Wire):
     """Sums over an inspection."""
 
-    token_count: int = Field(ge=0)
-    warnings_count: int = Field(ge=0)
+    token_count: Whole = Field(ge=0)
+    warnings_count: Whole = Field(ge=0)
 
 
 class InspectMeta(_Wire):
     """Who asked and when (ISO 8601, UTC)."""
 
-    debug_mode: bool
-    requested_by: str
-    requested_at: str
+    debug_mode: Flag
+    requested_by: Text
+    requested_at: Text
 
 
 class InspectResult(_Wire):

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::threads::spread;
 use rayon::prelude::*;
 
 use super::CorpusError;
@@ -84,10 +85,12 @@ impl Corpus {
 
     /// From what `wire::to_bytes` gave.
     pub fn open<B: AsRef<[u8]> + Sync>(parts: &[B]) -> Result<Self, CorpusError> {
-        let parts: Result<Vec<Part>, CorpusError> = parts
-            .par_iter()
-            .map(|bytes| wire::from_bytes(bytes.as_ref()))
-            .collect();
+        let parts: Result<Vec<Part>, CorpusError> = spread(|| {
+            parts
+                .par_iter()
+                .map(|bytes| wire::from_bytes(bytes.as_ref()))
+                .collect()
+        });
         Self::new(parts?)
     }
 
@@ -101,18 +104,17 @@ impl Corpus {
         P: AsRef<str> + Sync,
         B: AsRef<[u8]> + Sync,
     {
-        let read: Vec<Result<Part, CorpusError>> = parts
-            .par_iter()
-            .map(|(path, paragraphs, bytes, begin)| {
-                let part = wire::from_bytes(bytes.as_ref().get(*begin..).unwrap_or_default())?;
-                let (own, held) = (&part.rows.path, part.rows.paragraphs.len());
-                if own == path.as_ref() && held == *paragraphs {
-                    return Ok(part);
-                }
-                let what = format!("of another document, {own} of {held} paragraphs");
-                Err(CorpusError::Damaged(what))
-            })
-            .collect();
+        let read_one = |(path, paragraphs, bytes, begin): &(P, usize, B, usize)| {
+            let part = wire::from_bytes(bytes.as_ref().get(*begin..).unwrap_or_default())?;
+            let (own, held) = (&part.rows.path, part.rows.paragraphs.len());
+            if own == path.as_ref() && held == *paragraphs {
+                return Ok(part);
+            }
+            let what = format!("of another document, {own} of {held} paragraphs");
+            Err(CorpusError::Damaged(what))
+        };
+        let read: Vec<Result<Part, CorpusError>> =
+            spread(|| parts.par_iter().map(read_one).collect());
         let (mut whole, mut damaged) = (Vec::with_capacity(parts.len()), BTreeMap::new());
         for ((path, ..), part) in parts.iter().zip(read) {
             match part {

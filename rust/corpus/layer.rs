@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::threads::spread;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -60,20 +61,19 @@ impl Layer {
                 .collect();
             entities.push(renumbered(&part.terms.entities, &part.rows.spans(), &own));
         }
-        let families: Result<Vec<FamilyIndex>, CorpusError> = (0..FAMILIES)
-            .into_par_iter()
-            .map(|family| {
-                let terms = |at: usize| parts[at].terms.text.get(family).unwrap_or(&entities[at]);
-                let sources: Vec<Source<'_>> = (0..parts.len())
-                    .map(|at| Source {
-                        terms: terms(at),
-                        units: parts[at].rows.units.len() as u32,
-                        first_slot: layer.members[at].first_slot,
-                    })
-                    .collect();
-                merge(&sources)
-            })
-            .collect();
+        let family = |family: usize| {
+            let terms = |at: usize| parts[at].terms.text.get(family).unwrap_or(&entities[at]);
+            let sources: Vec<Source<'_>> = (0..parts.len())
+                .map(|at| Source {
+                    terms: terms(at),
+                    units: parts[at].rows.units.len() as u32,
+                    first_slot: layer.members[at].first_slot,
+                })
+                .collect();
+            merge(&sources)
+        };
+        let families: Result<Vec<FamilyIndex>, CorpusError> =
+            spread(|| (0..FAMILIES).into_par_iter().map(family).collect());
         for (place, family) in layer.segment.families.iter_mut().zip(families?) {
             *place = family;
         }

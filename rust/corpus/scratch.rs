@@ -1,6 +1,6 @@
 //! Arrays that a query writes on, kept for the next: zeroing them again costs what was touched, not what there is.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// How many a corpus keeps; more threads than that allocate.
 const KEPT: usize = 4;
@@ -78,16 +78,22 @@ pub struct Pool(Mutex<Vec<Scratch>>);
 impl Pool {
     /// Run `work` with scratch as it left it; it must leave it all zero.
     pub fn with<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
-        let mut scratch = self.lock().pop().unwrap_or_default();
-        let done = work(&mut scratch);
-        let mut kept = self.lock();
-        if kept.len() < KEPT {
+        let mut scratch = self.kept().and_then(|mut kept| kept.pop());
+        let done = work(scratch.get_or_insert_default());
+        if let (Some(mut kept), Some(scratch)) = (self.kept(), scratch)
+            && kept.len() < KEPT
+        {
             kept.push(scratch);
         }
         done
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Scratch>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// None while another thread has it, which may have stayed behind in the parent of a fork.
+    fn kept(&self) -> Option<MutexGuard<'_, Vec<Scratch>>> {
+        match self.0.try_lock() {
+            Ok(kept) => Some(kept),
+            Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }

@@ -17,8 +17,10 @@ use ignore::{
 };
 use rayon::prelude::*;
 
+use super::walk::{path_of, said};
 use crate::files::ignored::Ignored;
 use crate::files::open::open_below;
+use crate::threads::spread;
 
 /// Bytes of a file that is searched; a larger one is listed as unread.
 const MAX_BYTES: u64 = 1 << 28;
@@ -97,21 +99,29 @@ pub enum ScanError {
 
 /// Search every text file under `root`.
 ///
+/// `go_on` is asked before every entry and every 64 files; once it says no, what has been found so far is the answer.
+///
 /// # Errors
 /// [`ScanError`] when pattern, glob or root are unusable; unreadable files are listed, not fatal.
-pub fn scan(root: &Path, pattern: &str, options: &ScanOptions) -> Result<Scan, ScanError> {
+pub fn scan(
+    root: &Path,
+    pattern: &str,
+    options: &ScanOptions,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Scan, ScanError> {
     let matcher = compile(pattern, options)?;
     let globs = overrides(root, &options.globs)?;
     if !root.is_dir() {
         return Err(ScanError::Root(root.display().to_string()));
     }
     let mut found = Scan::default();
-    let files = walk(root, globs, &mut found.unread);
+    let files = walk(root, globs, &mut found.unread, go_on);
     for block in files.chunks(BLOCK) {
-        let results: Vec<_> = block
-            .par_iter()
-            .map(|file| search(root, file, &matcher))
-            .collect();
+        if !go_on() {
+            break;
+        }
+        let one = |file: &File| search(root, file, &matcher);
+        let results: Vec<_> = spread(|| block.par_iter().map(one).collect());
         for (file, result) in block.iter().zip(results) {
             match result {
                 Ok(hits) => found.hits.extend(hits),
@@ -166,7 +176,12 @@ struct File {
 }
 
 /// Regular files in path order. Globs filter on top of the ignore rules; ripgrep lets them override.
-fn walk(root: &Path, globs: Override, unread: &mut Vec<String>) -> Vec<File> {
+fn walk(
+    root: &Path,
+    globs: Override,
+    unread: &mut Vec<String>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Vec<File> {
     let ignored = Arc::new(Mutex::new(Ignored::new(root, true).with_above()));
     let rules = Arc::clone(&ignored);
     let walker = WalkBuilder::new(root)
@@ -182,6 +197,9 @@ fn walk(root: &Path, globs: Override, unread: &mut Vec<String>) -> Vec<File> {
         .build();
     let mut files = Vec::new();
     for entry in walker {
+        if !go_on() {
+            break;
+        }
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
                 let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
@@ -191,7 +209,11 @@ fn walk(root: &Path, globs: Override, unread: &mut Vec<String>) -> Vec<File> {
                 });
             }
             Ok(_) => {}
-            Err(error) => unread.push(error.to_string()),
+            Err(error) => unread.push(format!(
+                "{}: {}",
+                shown(&path_of(&error, root)),
+                said(&error)
+            )),
         }
     }
     let unheeded = std::mem::take(
@@ -290,7 +312,7 @@ mod tests {
         pattern: &str,
         options: &ScanOptions,
     ) -> Vec<(String, u64, usize, usize)> {
-        let found = scan(root, pattern, options).expect("scan");
+        let found = scan(root, pattern, options, &mut || true).expect("scan");
         for hit in &found.hits {
             assert!(hit.end <= hit.text.chars().count());
         }
@@ -313,7 +335,11 @@ mod tests {
         };
         let expected = vec![("a/z.md".to_owned(), 1, 2, 3), ("b.md".to_owned(), 1, 0, 1)];
         assert_eq!(spans(&root, "灯", &options), expected);
-        assert!(scan(&root, "灯", &options).expect("scan").truncated);
+        assert!(
+            scan(&root, "灯", &options, &mut || true)
+                .expect("scan")
+                .truncated
+        );
         std::fs::remove_dir_all(root).expect("clean up");
     }
 
@@ -335,7 +361,7 @@ mod tests {
         let root = folder(&[("x.txt", b"x")]);
         for pattern in ["", "a\nb"] {
             assert!(matches!(
-                scan(&root, pattern, &ScanOptions::default()),
+                scan(&root, pattern, &ScanOptions::default(), &mut || true),
                 Err(ScanError::Pattern { .. })
             ));
         }

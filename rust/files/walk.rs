@@ -40,12 +40,15 @@ pub struct Refused {
 /// does not matter: an entry costs a look-up per folder it lies in. An ignore file that is a link, no regular file or
 /// larger than 1 MiB is refused, and its patterns are not heeded.
 ///
+/// `go_on` is asked before every entry; once it says no, what has been found so far is the answer.
+///
 /// # Errors
 /// A pattern of `exclude` that is not a gitignore pattern.
 pub fn walk(
     root: &Path,
     exclude: &[String],
     only: &[PathBuf],
+    go_on: &mut dyn FnMut() -> bool,
 ) -> Result<(Vec<WalkedFile>, Vec<Refused>), ignore::Error> {
     let mut overrides = OverrideBuilder::new(root);
     for pattern in exclude {
@@ -74,6 +77,9 @@ pub fn walk(
         .build();
     let (mut found, mut refused) = (Vec::new(), Vec::new());
     for entry in walker {
+        if !go_on() {
+            break;
+        }
         match entry {
             Ok(entry) => {
                 let path = entry
@@ -98,7 +104,7 @@ pub fn walk(
                     }
                 }
             }
-            Err(error) => refused.push(refuse(path_of(&error, root), &error.to_string())),
+            Err(error) => refused.push(refuse(path_of(&error, root), &said(&error))),
         }
     }
     let unheeded = std::mem::take(
@@ -124,10 +130,22 @@ fn refuse(path: PathBuf, reason: &str) -> Refused {
     }
 }
 
-fn path_of(error: &ignore::Error, root: &Path) -> PathBuf {
+/// What went wrong, without the way to it: the text travels.
+pub(super) fn said(error: &ignore::Error) -> String {
+    match error.io_error() {
+        Some(io) => io.to_string(),
+        None => error.to_string(),
+    }
+}
+
+pub(super) fn path_of(error: &ignore::Error, root: &Path) -> PathBuf {
     match error {
         ignore::Error::WithPath { path, .. } => {
-            path.strip_prefix(root).unwrap_or(path).to_path_buf()
+            let path = path.strip_prefix(root).unwrap_or(path);
+            if path.as_os_str().is_empty() {
+                return PathBuf::from(".");
+            }
+            path.to_path_buf()
         }
         ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
             path_of(err, root)
@@ -170,7 +188,7 @@ mod tests {
     use std::fs;
 
     fn names(root: &Path, exclude: &[String], only: &[PathBuf]) -> Vec<String> {
-        let (found, _) = walk(root, exclude, only).expect("patterns are valid");
+        let (found, _) = walk(root, exclude, only, &mut || true).expect("patterns are valid");
         found
             .into_iter()
             .map(|file| file.path.to_string_lossy().replace('\\', "/"))

@@ -1,10 +1,11 @@
 //! `KeySet` and `KeyPattern`: the keys of lorebooks for Python.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::books::keys;
 use crate::books::patterns::{Answer, Flags, Pattern};
+
+pyo3::import_exception!(armarius.errors, ContractError);
 
 /// Many plain keys; which of them stand in a text.
 #[pyclass(frozen, module = "armarius._core")]
@@ -17,13 +18,13 @@ impl KeySet {
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 extracts lists owned")]
     fn new(py: Python<'_>, keys: Vec<String>, ends: Vec<u8>) -> PyResult<Self> {
         if keys.len() != ends.len() {
-            return Err(PyValueError::new_err("keys and ends differ in length"));
+            return Err(ContractError::new_err("keys and ends differ in length"));
         }
         let rules: Option<Vec<_>> = ends
             .iter()
             .map(|&number| keys::Ends::from_number(number))
             .collect();
-        let rules = rules.ok_or_else(|| PyValueError::new_err("no such rule for ends"))?;
+        let rules = rules.ok_or_else(|| ContractError::new_err("no such rule for ends"))?;
         let pairs = keys
             .into_iter()
             .map(String::into_boxed_str)
@@ -31,7 +32,7 @@ impl KeySet {
             .collect();
         py.detach(|| keys::KeySet::new(pairs))
             .map(Self)
-            .map_err(|error| PyValueError::new_err(error.to_string()))
+            .map_err(|error| ContractError::new_err(error.to_string()))
     }
 
     /// Pairs of key index and byte offset of its last occurrence, by index.
@@ -64,7 +65,7 @@ impl KeyPattern {
         };
         Pattern::new(pattern, flags)
             .map(Self)
-            .map_err(PyValueError::new_err)
+            .map_err(ContractError::new_err)
     }
 
     /// Byte offset of the first match, -1 when there is none, -2 when the limit of steps was reached.

@@ -1,11 +1,12 @@
 //! `allocate`: the budget for Python.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
 use super::value::value;
 use crate::budget::{Decision, Item, Layer, allocate as allocate_tokens};
+
+pyo3::import_exception!(armarius.errors, ContractError);
 
 /// What one layer may take.
 #[pyclass(frozen, get_all, module = "armarius._core")]
@@ -104,7 +105,7 @@ pub fn allocate(
             let rows: Vec<Item<'_>> = items.iter().map(|row| item(row.get())).collect();
             allocate_tokens(available, &layers, &headings, &rows)
         })
-        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        .map_err(|error| ContractError::new_err(error.to_string()))?;
     let decisions = allocation
         .decisions
         .iter()

@@ -2,11 +2,15 @@
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyNotADirectoryError, PyValueError};
 use pyo3::prelude::*;
+
+use super::signals::Signals;
 
 use super::value::value;
 use crate::files::grep::{ScanError, ScanOptions, scan as scan_folder};
+
+pyo3::import_exception!(armarius.errors, ContractError);
+pyo3::import_exception!(armarius.errors, ProjectError);
 
 /// One match in one line; `text[start:end]` is what matched.
 #[pyclass(frozen, get_all, module = "armarius._core")]
@@ -50,14 +54,15 @@ pub fn scan(
         globs,
         limit,
     };
-    let found = py
-        .detach(|| scan_folder(&root, pattern, &options))
-        .map_err(|error| match error {
-            ScanError::Root(_) => PyNotADirectoryError::new_err(error.to_string()),
-            ScanError::Pattern { .. } | ScanError::Glob(..) => {
-                PyValueError::new_err(error.to_string())
-            }
-        })?;
+    let mut signals = Signals::new();
+    let found = py.detach(|| scan_folder(&root, pattern, &options, &mut || signals.go_on()));
+    signals.finish()?;
+    let found = found.map_err(|error| match error {
+        ScanError::Root(_) => ProjectError::new_err(error.to_string()),
+        ScanError::Pattern { .. } | ScanError::Glob(..) => {
+            ContractError::new_err(error.to_string())
+        }
+    })?;
     let hits = found
         .hits
         .into_iter()

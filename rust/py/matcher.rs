@@ -1,22 +1,25 @@
 //! `EntityMatcher` for Python: conversions and nothing else.
 
+use super::signals::in_pieces;
 use crate::matching::ambiguity::Doubt;
 use crate::matching::matcher::{Hit, Matcher, MatcherError, NameModel};
 use crate::matching::readings::Kind;
 use crate::py::mention::{Match, Mention, Rejection};
 use crate::text::offsets::CodePoints;
-use pyo3::exceptions::{PyOverflowError, PyValueError};
+use crate::threads::spread;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use rayon::prelude::*;
+
+pyo3::import_exception!(armarius.errors, ContractError);
 
 /// Texts above this many bytes are searched without the GIL (about a tenth of a millisecond).
 const DETACH_ABOVE: usize = 64 * 1024;
 
 impl From<MatcherError> for PyErr {
     fn from(error: MatcherError) -> Self {
-        PyValueError::new_err(error.to_string())
+        ContractError::new_err(error.to_string())
     }
 }
 
@@ -114,12 +117,10 @@ impl EntityMatcher {
     #[pyo3(signature = (texts, /))]
     fn find_batch(&self, py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<Vec<Vec<Mention>>> {
         texts.iter().try_for_each(|text| check_length(text))?;
-        let found: Vec<_> = py.detach(|| {
-            texts
-                .par_iter()
-                .map(|text| self.matcher.find_all(text))
-                .collect()
-        });
+        let found = in_pieces(py, &texts, 1 << 22, |_, piece| {
+            let one = |text: &PyBackedStr| self.matcher.find_all(text);
+            Ok::<_, PyErr>(spread(|| piece.par_iter().map(one).collect()))
+        })?;
         Ok(texts
             .iter()
             .zip(&found)
@@ -135,12 +136,12 @@ impl EntityMatcher {
         texts: Vec<PyBackedStr>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         texts.iter().try_for_each(|text| check_length(text))?;
-        let packed: Vec<Vec<u8>> = py.detach(|| {
-            let numbered = texts.par_iter().enumerate();
-            numbered
-                .map(|(number, text)| self.matcher.find_packed(number as u32, text))
-                .collect()
-        });
+        let packed = in_pieces(py, &texts, 1 << 22, |first, piece| {
+            let one = |(at, text): (usize, &PyBackedStr)| {
+                self.matcher.find_packed((first + at) as u32, text)
+            };
+            Ok::<Vec<Vec<u8>>, PyErr>(spread(|| piece.par_iter().enumerate().map(one).collect()))
+        })?;
         Ok(PyBytes::new(py, &packed.concat()))
     }
 
@@ -230,7 +231,7 @@ fn check_length(text: &str) -> PyResult<()> {
     if u32::try_from(text.len()).is_ok() {
         return Ok(());
     }
-    Err(PyOverflowError::new_err(format!(
+    Err(ContractError::new_err(format!(
         "a text of {} bytes is longer than 4 GiB",
         text.len()
     )))

@@ -14,6 +14,7 @@ mod grep;
 mod lexical;
 mod matcher;
 mod mention;
+mod signals;
 mod terms;
 mod tokens;
 mod truncate;
@@ -54,7 +55,7 @@ mod _core {
     #[pymodule_export]
     use super::tokens::TokenCounter;
     #[pymodule_export]
-    use super::truncate::{Cut, truncate};
+    use super::truncate::{Cut, grapheme_floor, truncate};
     #[pymodule_export]
     use super::walk::{WalkedFile, walk};
 

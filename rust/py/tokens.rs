@@ -6,6 +6,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use rayon::prelude::*;
 
+use super::signals::in_pieces;
+use crate::threads::spread;
 use crate::tokens::{Counter, TokensError, encoding_names, knows_model};
 
 pyo3::import_exception!(armarius.errors, CounterError);
@@ -118,14 +120,16 @@ impl TokenCounter {
                 .map(|text| Ok(self.counter.count(text)?))
                 .collect();
         }
-        let counts: Result<_, TokensError> = py.detach(|| {
-            texts
-                .par_iter()
-                .with_min_len(16)
-                .map(|text| self.counter.count(text))
-                .collect()
-        });
-        Ok(counts?)
+        in_pieces(py, &texts, 1 << 19, |_, piece| {
+            let one = |text: &PyBackedStr| self.counter.count(text);
+            spread(|| {
+                piece
+                    .par_iter()
+                    .with_min_len(16)
+                    .map(one)
+                    .collect::<Result<_, _>>()
+            })
+        })
     }
 
     /// A number the model's own count cannot exceed.

@@ -1,12 +1,14 @@
 //! `truncate` for Python: conversions and nothing else.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::tokens::{DETACH_ABOVE, TokenCounter};
 use super::value::value;
 use crate::text::offsets::CodePoints;
+use crate::text::segment::is_grapheme_boundary;
 use crate::truncate::{Boundary, Keep, truncate as cut_text};
+
+pyo3::import_exception!(armarius.errors, ContractError);
 
 /// The longest piece that fits; the span is in code points, half-open.
 #[pyclass(frozen, get_all, module = "armarius._core")]
@@ -27,6 +29,18 @@ value!(Cut {
     tokens: usize,
     settled: bool
 });
+
+/// `at`, in code points, moved back to where no user-perceived character is torn.
+#[pyfunction]
+#[pyo3(signature = (text, at, /))]
+pub fn grapheme_floor(text: &str, at: usize) -> usize {
+    let starts: Vec<usize> = text.char_indices().map(|(byte, _)| byte).collect();
+    let mut at = at.min(starts.len());
+    while at > 0 && at < starts.len() && !is_grapheme_boundary(text, starts[at]) {
+        at -= 1;
+    }
+    at
+}
 
 /// The longest piece of a text that fits.
 #[pyfunction]
@@ -49,7 +63,7 @@ pub fn truncate(
                 .map_or(text.len(), |(at, _)| at),
         ),
         other => {
-            return Err(PyValueError::new_err(format!(
+            return Err(ContractError::new_err(format!(
                 "keep must be 'head', 'tail' or 'around', got {other:?}"
             )));
         }
@@ -59,7 +73,7 @@ pub fn truncate(
         "sentence" => Boundary::Sentence,
         "paragraph" => Boundary::Paragraph,
         other => {
-            return Err(PyValueError::new_err(format!(
+            return Err(ContractError::new_err(format!(
                 "boundary must be 'sentence', 'paragraph' or 'character', got {other:?}"
             )));
         }

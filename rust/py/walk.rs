@@ -3,10 +3,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::signals::Signals;
+use crate::files::walk::walk as walk_folder;
+
 use super::value::value;
+
+pyo3::import_exception!(armarius.errors, ContractError);
 
 /// A file that a walk met, as it was then.
 #[pyclass(frozen, get_all, module = "armarius._core")]
@@ -43,9 +47,11 @@ pub fn walk(
     exclude: Vec<String>,
     only: Vec<PathBuf>,
 ) -> PyResult<(Vec<WalkedFile>, Refusals)> {
-    let (found, refused) = py
-        .detach(|| crate::files::walk::walk(&root, &exclude, &only))
-        .map_err(|error| PyValueError::new_err(format!("exclude: {error}")))?;
+    let mut signals = Signals::new();
+    let walked = py.detach(|| walk_folder(&root, &exclude, &only, &mut || signals.go_on()));
+    signals.finish()?;
+    let (found, refused) =
+        walked.map_err(|error| ContractError::new_err(format!("exclude: {error}")))?;
     Ok((
         found
             .into_iter()

@@ -195,7 +195,7 @@ def test_constraints_rows_have_source_and_priority(tmp_path):
     constraints = Constraints(tmp_path)
     constraints.create("守时", source="kg", priority=2, id="c")
     assert constraints.update("c", priority=5) == Constraint("c", "守时", "kg", 5)
-    with pytest.raises(CodexError, match="priority: expected a whole number >= 0, got -1"):
+    with pytest.raises(CodexError, match="priority: expected a whole number from 0 to 2147483647, got -1"):
         constraints.update("c", priority=-1)
 
 

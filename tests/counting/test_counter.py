@@ -11,7 +11,7 @@ from tests.counting.reference import deepseek
 from tests.counting.samples import ZH, samples
 
 from armarius import TokenCounter
-from armarius.errors import CounterError
+from armarius.errors import ContractError, CounterError
 
 CASES = Path(__file__).parents[1] / "cases/models.json"
 
@@ -84,9 +84,12 @@ def test_a_file_that_is_no_tokenizer_is_an_error_that_names_it(tmp_path, content
         TokenCounter.from_file(path)
 
 
-def test_a_lone_surrogate_is_refused():
-    with pytest.raises(UnicodeEncodeError):
-        TokenCounter.estimate().count("\ud800")
+@pytest.mark.parametrize("wrong", ["a\ud800", 5, None, b"x"])
+def test_what_cannot_be_counted_is_refused_by_name(wrong):
+    with pytest.raises(ContractError, match=r"^text"):
+        TokenCounter.estimate().count(wrong)
+    with pytest.raises(ContractError, match=r"^texts\[1\]"):
+        TokenCounter.estimate().count_batch(["a", wrong])
 
 
 async def test_counting_a_long_text_lets_the_event_loop_run():

@@ -95,7 +95,7 @@ def test_what_stands_around_the_anchor_stays():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"max_tokens": -1}, "max_tokens must be >= 0, got -1"),
+        ({"max_tokens": -1}, "max_tokens must be a whole number >= 0, got -1"),
         ({"max_tokens": 5, "keep": "around"}, "needs an anchor between 0 and 3, got None"),
         ({"max_tokens": 5, "keep": "around", "anchor": 4}, "between 0 and 3, got 4"),
         ({"max_tokens": 5, "keep": "middle"}, "'head', 'tail' or 'around', got \"middle\""),

@@ -1,6 +1,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -348,3 +349,53 @@ def test_a_flood_of_files_under_the_watcher_is_all_there_in_the_end(index):
         while index.status().documents < 5_000 + len(NOVEL) and time.monotonic() < end:
             time.sleep(0.1)
     assert index.status().documents == 5_000 + len(NOVEL)
+
+
+def test_a_recovery_that_failed_is_tried_again_once_its_cause_is_gone(index):
+    expected = answers(index)
+    folder = Path(index.status().path).parent
+    shutil.rmtree(folder)
+    folder.write_text("in the way")
+    for _ in range(3):
+        with pytest.raises(StoreError, match=r"cannot be made|File exists|not a folder|Not a directory"):
+            index.search("林默")
+        (warning,) = index.freshen()
+        assert warning.code == "INDEX_STALE"
+        assert str(folder.parent) not in str(warning), "a path of this machine travels with an answer"
+    folder.unlink()
+    assert answers(index) == expected
+    assert index.freshen() == ()
+    assert equals_folder(index)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a small disk")
+@pytest.mark.parametrize("kilobytes", [8, 40, 80, 120, 160, 240, 400])
+def test_a_full_disk_says_that_it_is_full_and_nothing_else(novel, tmp_path, monkeypatch, kilobytes):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "none", str(disk)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no right to mount a disk")
+    monkeypatch.setenv("ARMARIUS_CACHE", str(disk))
+    for number in range(100):
+        put(novel, f"notes/{number}.md", f"独角兽{number}" * 500)
+    try:
+        with pytest.raises(StoreFull, match=r"full|space"):
+            ProjectIndex.open(novel).close()
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def test_a_folder_that_takes_the_place_of_a_watched_project_is_seen_at_the_next_question(novel, cache, monkeypatch):
+    from armarius.index import keeper
+
+    monkeypatch.setattr(keeper, "_QUICK_SECONDS", 0.0)  # as in a project where comparing is slow
+    with ProjectIndex.open(novel, watch=True) as index:
+        while index.freshen() or not index._is_told():
+            time.sleep(0.05)
+        shutil.copytree(novel, novel.with_name("new"))
+        put(novel.with_name("new"), "chapters/ch003.md", "# 第三章\n\n青鸾到了。")
+        novel.rename(novel.with_name("old"))
+        novel.with_name("new").rename(novel)
+        index.freshen()
+        assert [hit.path for hit in index.search("青鸾")] == ["chapters/ch003.md"]

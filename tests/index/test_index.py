@@ -55,7 +55,7 @@ def test_search_never_finds_words_that_do_not_stand_there(index):
     assert index.search("门，小雨")[0].path == "chapters/ch001.md"
     assert index.search("“门，小雨”")[0].path == "chapters/ch001.md"
     assert index.search("、。") == []
-    with pytest.raises(ValueError, match="limit must be >= 1, got 0"):
+    with pytest.raises(ValueError, match="limit must be a whole number >= 1, got 0"):
         index.search("钟", limit=0)
 
 
@@ -268,6 +268,31 @@ def test_a_background_build_leaves_the_world_to_be_asked_for(novel, cache):
     with ProjectIndex.open(novel, wait=False, progress=lambda _: (started.set(), go_on.wait(10))) as index:
         assert index.snapshot.matcher is not None
         go_on.set()
+
+
+@pytest.mark.parametrize("name", ["codex.json", ".armarius/codex.toml"])
+def test_what_was_authored_while_no_index_was_open_reaches_the_stored_graph(novel, cache, name):
+    text = {
+        "codex.json": '{"entities": [{"id": "gu", "name": "顾长明"}, {"id": "bai", "name": "白鹭"}],'
+        ' "relations": [{"source": "gu", "target": "bai", "type": "师徒"}]}',
+        ".armarius/codex.toml": '[[entity]]\nid = "gu"\nname = "顾长明"\n\n[[entity]]\nid = "bai"\nname = "白鹭"\n\n'
+        '[[relation]]\nid = "r"\nsource = "gu"\ntarget = "bai"\ntype = "师徒"\n',
+    }[name]
+    ProjectIndex.open(novel).close()
+    put(novel, name, text)
+    put(novel, ".armarius/memories.toml", '[[memory]]\nid = "m"\ntext = "灯塔在东"\n')
+    with ProjectIndex.open(novel) as index:
+        assert index.status().entities == len(index.snapshot.codex.entities) == 4
+        assert [(r.source, r.target) for r in index.store.relations(touching=["gu"])] == [("gu", "bai")]
+        assert [record.id for record in index.store.records("memory")] == ["m"]
+        generation = index.store.generation()
+        snapshot = index.snapshot
+        assert index.freshen() == ()
+        assert index.snapshot is snapshot, "the world is read again for every answer"
+        assert index.store.generation() == generation
+    (novel / name).unlink()
+    with ProjectIndex.open(novel) as index:
+        assert (index.status().entities, index.store.relations(touching=["gu"])) == (2, [])
 
 
 def test_authored_memories_and_constraints_are_in_the_store_too(index):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from armarius import EntityMatcher, Match, Mention
 from armarius.codex.model import Entity
+from armarius.errors import ContractError
 
 PEOPLE = [
     {"id": "c1", "name": "贾宝玉", "aliases": ["宝玉", "宝二爷"], "aiContextLevel": "always"},
@@ -50,7 +51,7 @@ def test_entries_with_the_same_id_are_one_entity():
     ],
 )
 def test_entity_without_usable_names_is_refused_with_the_value(entity, message):
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises(ContractError, match=message):
         EntityMatcher([entity])
 
 
@@ -103,9 +104,25 @@ def test_long_text_without_the_gil_gives_the_same_answer():
 
 
 @pytest.mark.parametrize("call", ["find_all", "find_overlapping", "detect", "explain"])
-def test_lone_surrogate_is_refused_at_the_edge(call):
-    with pytest.raises(UnicodeEncodeError):
-        getattr(EntityMatcher(PEOPLE), call)("宝玉\ud800")
+def test_a_lone_surrogate_moves_nothing_and_hides_nothing(call):
+    matcher = EntityMatcher(PEOPLE)
+    assert getattr(matcher, call)("宝\ud800宝玉\ud800") == getattr(matcher, call)("宝。宝玉。")
+
+
+@pytest.mark.parametrize("call", ["find_all", "find_overlapping", "detect", "explain"])
+def test_what_is_no_text_is_refused_by_name(call):
+    with pytest.raises(ContractError, match="text must be a text, got 5"):
+        getattr(EntityMatcher(PEOPLE), call)(5)
+
+
+@pytest.mark.parametrize("call", ["find_batch", "find_packed"])
+def test_a_batch_takes_lone_surrogates_and_refuses_what_is_no_text_by_its_place(call):
+    matcher = EntityMatcher(PEOPLE)
+    assert getattr(matcher, call)(["宝玉\ud800", "宝玉"]) == getattr(matcher, call)(["宝玉。", "宝玉"])
+    with pytest.raises(ContractError, match=r"texts\[1\] must be a text, got None"):
+        getattr(matcher, call)(["宝玉", None])
+    with pytest.raises(ContractError, match="texts must be several texts"):
+        getattr(matcher, call)("宝玉")
 
 
 def test_hundred_thousand_entities_are_found_each_by_its_name():

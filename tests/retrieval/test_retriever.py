@@ -327,7 +327,7 @@ def test_a_file_of_several_chapters_gives_a_hit_per_chapter(tmp_path):
 
 
 def test_a_negative_limit_is_refused(small):
-    with pytest.raises(ValueError, match="limit must be >= 0"):
+    with pytest.raises(ValueError, match="limit must be a whole number >= 0"):
         small.retrieve("x", limit=-1)
 
 

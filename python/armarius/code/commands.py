@@ -14,7 +14,7 @@ from armarius.code.options import read_options
 from armarius.code.render import matches, tree
 from armarius.code.subgraph import Subgraph
 from armarius.config import load_config
-from armarius.errors import AmbiguousSymbol, CodeGraphError, ConfigError, UnknownSymbol
+from armarius.errors import AmbiguousSymbol, CodeGraphError, ProjectError, UnknownSymbol
 
 __all__ = ["add_commands", "code_index", "subgraph"]
 
@@ -58,7 +58,7 @@ def _guarded(action: Callable[[], int], err: TextIO | None = None) -> int:
         print("\n".join(["several symbols have this name:", *(f"  {name}" for name in error.candidates)]), file=err)
     except UnknownSymbol as error:
         print(f"armarius: {error}", file=err)
-    except (CodeGraphError, ConfigError, NotADirectoryError, ValueError) as error:
+    except (CodeGraphError, ProjectError, ValueError) as error:
         print(f"armarius: {error}", file=err)
     return BAD_INPUT
 
@@ -68,7 +68,7 @@ def code_index(repo: Path, *, cache: Path | None = None, as_json: bool = False) 
 
     def run() -> int:
         if not repo.is_dir():
-            raise NotADirectoryError(f"{repo} is not a folder")
+            raise ProjectError(f"{repo} is not a folder")
         report = build_index(repo, default_cache(repo) if cache is None else cache)
         if as_json:
             print(
@@ -108,7 +108,7 @@ def subgraph(
 
     def run() -> int:
         if not repo.is_dir():
-            raise NotADirectoryError(f"{repo} is not a folder")
+            raise ProjectError(f"{repo} is not a folder")
         options = read_options(load_config(repo), repo)
         if source is not None:
             options = replace(options, source=source)  # type: ignore[arg-type]  # argparse has checked it

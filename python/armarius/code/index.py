@@ -19,7 +19,7 @@ from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches, walk
 from armarius.config import load_config
 from armarius.documents.classify import CODE_SUFFIXES
 from armarius.documents.document import walk_files
-from armarius.errors import ContextWarning, MissingExtra, SourceUnavailable, StoreError, UnknownSymbol
+from armarius.errors import ContextWarning, MissingExtra, ProjectError, SourceUnavailable, StoreError, UnknownSymbol
 from armarius.files import folder_lock, is_regular
 from armarius.files.cache import cache_root
 from armarius.trust.asked import Permissions
@@ -60,7 +60,7 @@ class CodeIndex:
             that is not trusted.
 
     Raises:
-        NotADirectoryError: `root` is no folder.
+        ProjectError: `root` is no folder.
         ConfigError: A file of the user's own configuration is wrong.
     """
 
@@ -69,7 +69,7 @@ class CodeIndex:
     ) -> None:
         self.root = Path(root).resolve()
         if not self.root.is_dir():
-            raise NotADirectoryError(f"{root} is not a folder")
+            raise ProjectError(f"{root} is not a folder")
         self.cache_dir = default_cache(self.root) if cache_dir is None else Path(cache_dir)
         if options is None:
             reason = Permissions.of(self.root).to_run("ckb")

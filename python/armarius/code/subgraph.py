@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import armarius._core as _core
 from armarius.errors import AmbiguousSymbol, ContextWarning, UnknownSymbol
+from armarius.strict import whole
 from armarius.warnings_table import CODE_DEPTH_LIMIT, CODE_GRAPH_UNAVAILABLE
 
 __all__ = [
@@ -210,15 +211,13 @@ def walk(
     Raises:
         UnknownSymbol: Carries near matches.
         AmbiguousSymbol: Carries the candidates.
-        ValueError: A negative depth or budget, or an unknown direction or kind.
+        ContractError: A negative depth or budget, or an unknown direction or kind.
 
     Cost: O(edges met).
     """
-    for name, value in (("depth", depth or 0), ("max_depth", max_depth), ("max_edges", max_edges)):
-        if value < 0:
-            raise ValueError(f"{name} must be >= 0, got {value}")
-    if max_nodes < 1:
-        raise ValueError(f"max_nodes must be >= 1, got {max_nodes}")
+    for name, value in (("depth", 0 if depth is None else depth), ("max_depth", max_depth), ("max_edges", max_edges)):
+        whole(name, value)
+    whole("max_nodes", max_nodes, least=1)
     start = symbol if isinstance(symbol, int) else resolve(graph, symbol)
     steps = max_depth if depth is None else min(depth, max_depth)
     found = graph.walk(

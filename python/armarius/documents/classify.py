@@ -21,6 +21,7 @@ from armarius.documents.numerals import (
     volume_number,
 )
 from armarius.documents.segments import Paragraph
+from armarius.errors import ContractError
 from armarius.text.scripts import HAN, HANGUL, KANA
 
 __all__ = [
@@ -152,7 +153,7 @@ def _as_kind(name: str) -> Kind:
         if kind == name:
             found: Kind = kind
             return found
-    raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, got {name!r}")
+    raise ContractError(f"kind must be one of {', '.join(get_args(Kind))}, got {name!r}")
 
 
 def _named(name: str) -> Kind | None:

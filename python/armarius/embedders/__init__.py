@@ -144,7 +144,7 @@ def lexical(dimension: int = 1024) -> Embedder:
     """The built-in embedder without a model: shared wording only, never meaning.
 
     Raises:
-        ValueError: dimension < 1.
+        ContractError: dimension < 1.
     """
     return LexicalEmbedder(dimension)
 
@@ -197,7 +197,7 @@ def openai(
         timeout_s: Seconds that the vector of a question may take, every attempt included.
 
     Raises:
-        ValueError: No model, no address, or one that is not http or https; a value of `extra` that is no JSON.
+        ContractError: No model, no address, or one that is not http or https; a value of `extra` that is no JSON.
     """
     from armarius.embedders.openai_server import ServerEmbedder  # it brings http and ssl
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from armarius.errors import EmbeddingError
+from armarius.errors import ContractError, EmbeddingError
 
 __all__ = ["Endpoint"]
 
@@ -29,7 +29,7 @@ class Endpoint:
         key: Sent as a bearer token; "" sends none. No message ever shows it.
 
     Raises:
-        ValueError: No such address.
+        ContractError: No such address.
     """
 
     def __init__(self, base_url: str, path: str, key: str) -> None:
@@ -37,13 +37,15 @@ class Endpoint:
             parts = urlsplit(base_url.rstrip("/") + path)
             self._host, self._port = parts.hostname, parts.port
         except ValueError as error:
-            raise ValueError(f"base_url {base_url!r} is no address: {error}") from None
+            raise ContractError(f"base_url {base_url!r} is no address: {error}") from None
         if parts.scheme not in ("http", "https") or not self._host:
-            raise ValueError(f"base_url must begin with http:// or https:// and name a host, got {base_url!r}")
+            raise ContractError(f"base_url must begin with http:// or https:// and name a host, got {base_url!r}")
         if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-            raise ValueError("base_url must have no name, password, query or fragment in it; give the key as api_key")
+            raise ContractError(
+                "base_url must have no name, password, query or fragment in it; the key goes to api_key"
+            )
         if not all(" " < char <= "~" for char in key):
-            raise ValueError("api_key must be visible ASCII characters")
+            raise ContractError("api_key must be visible ASCII characters")
         self._secure = parts.scheme == "https"
         self._path = parts.path
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}

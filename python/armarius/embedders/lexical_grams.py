@@ -11,6 +11,7 @@ import numpy as np
 
 import armarius._core as _core
 from armarius.embedders.protocol import Fingerprint, Vectors
+from armarius.errors import ContractError
 
 __all__ = ["LexicalEmbedder"]
 
@@ -31,7 +32,7 @@ class LexicalEmbedder:
 
     def __post_init__(self) -> None:
         if self.dimension < 1:
-            raise ValueError(f"dimension must be >= 1, got {self.dimension}")
+            raise ContractError(f"dimension must be >= 1, got {self.dimension}")
 
     @classmethod
     def of(cls, fingerprint: Fingerprint) -> "LexicalEmbedder | None":

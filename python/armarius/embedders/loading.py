@@ -8,6 +8,7 @@ from armarius.embedders.preprocess import MOST_TOKENS, Pooling, pooling_of
 from armarius.embedders.prompts import Prompts, prompts_of
 from armarius.embedders.protocol import Embedder
 from armarius.embedders.static_table import is_static, load_static
+from armarius.errors import ContractError
 
 __all__ = ["load_folder", "load_text2vec", "settings_of"]
 
@@ -49,7 +50,7 @@ def settings_of(
 
     Raises:
         EmbeddingError: A setting of the folder that no model has, or a layer that is not run here.
-        ValueError: max_length < 3.
+        ContractError: max_length < 3.
     """
     if max_length is None:
         files = ("sentence_bert_config.json", "sentence_xlm-roberta_config.json")
@@ -59,7 +60,7 @@ def settings_of(
             path = folder.first(*files) or folder.path
             raise folder.broken(path, f"says max_seq_length {configured!r}, expected 3 to {MOST_TOKENS:,}")
     if max_length < 3:
-        raise ValueError(f"max_length must be >= 3 (two special tokens and one of the text), got {max_length}")
+        raise ContractError(f"max_length must be >= 3 (two special tokens and one of the text), got {max_length}")
     if folder.says("models.Dense"):
         raise folder.unsupported("modules.json names a Dense layer behind the pooling", "Export it whole to ONNX")
     family = family_of(folder)

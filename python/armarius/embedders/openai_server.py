@@ -13,7 +13,7 @@ from armarius.embedders.adapt import PROBE, checked_vectors, likeness
 from armarius.embedders.endpoint import Endpoint
 from armarius.embedders.prompts import prompted
 from armarius.embedders.protocol import Fingerprint, Vectors
-from armarius.errors import EmbeddingError
+from armarius.errors import ContractError, EmbeddingError
 from armarius.store.vector_rows import unit_rows
 
 __all__ = ["ServerEmbedder"]
@@ -46,20 +46,20 @@ class ServerEmbedder:
     ) -> None:
         address = base_url or os.environ.get("OPENAI_BASE_URL", "")
         if not address:
-            raise ValueError("no base_url: give one, such as http://127.0.0.1:8000/v1, or set OPENAI_BASE_URL")
+            raise ContractError("no base_url: give one, such as http://127.0.0.1:8000/v1, or set OPENAI_BASE_URL")
         self._query_model = query_model or document_model or ""
         self._document_model = document_model or query_model or ""
         if not self._document_model:
-            raise ValueError("no model: give query_model or document_model")
+            raise ContractError("no model: give query_model or document_model")
         if not timeout_s > 0:
-            raise ValueError(f"timeout_s must be > 0, got {timeout_s}")
+            raise ContractError(f"timeout_s must be > 0, got {timeout_s}")
         self._extra = dict(extra or {})
         if ours := sorted(_OURS & self._extra.keys()):
-            raise ValueError(f"extra must not have {ours[0]!r}, which is sent anyway")
+            raise ContractError(f"extra must not have {ours[0]!r}, which is sent anyway")
         try:
             self._said = json.dumps(self._extra, sort_keys=True, allow_nan=False)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"extra is no JSON: {error}") from None
+            raise ContractError(f"extra is no JSON: {error}") from None
         key = os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key
         self._endpoint = Endpoint(address, "/embeddings", key)
         self._query_prompt, self._document_prompt = query_prompt, document_prompt

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from armarius.embedders.folder import ModelFolder
 from armarius.errors import EmbeddingError, MissingExtra
+from armarius.processes import PerProcess
 
 __all__ = ["open_session"]
 
@@ -48,14 +49,29 @@ def open_session(
     if weights:
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
         options.add_external_initializers(list(weights), values)
-    try:
-        with contextlib.nullcontext(model) if isinstance(model, bytes) else _steady(folder, model) as source:
-            return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-    except EmbeddingError:
-        raise
-    except Exception as error:  # onnxruntime's exceptions share no base but Exception
-        where = model if isinstance(model, Path) else folder.path / "model.safetensors"
-        raise folder.broken(where, f"cannot be run by onnxruntime ({_first_line(error)})") from error
+
+    def made() -> Any:  # noqa: ANN401
+        try:
+            with contextlib.nullcontext(model) if isinstance(model, bytes) else _steady(folder, model) as source:
+                return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        except EmbeddingError:
+            raise
+        except Exception as error:  # onnxruntime's exceptions share no base but Exception
+            where = model if isinstance(model, Path) else folder.path / "model.safetensors"
+            raise folder.broken(where, f"cannot be run by onnxruntime ({_first_line(error)})") from error
+
+    return _Session(made)
+
+
+class _Session:
+    """A session whose threads are of this process: a forked child makes its own, from the same model."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._made = PerProcess(make())
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - onnxruntime has no types
+        return getattr(self._made.here(self._make), name)
 
 
 def _steady(folder: ModelFolder, model: Path) -> contextlib.AbstractContextManager[str]:

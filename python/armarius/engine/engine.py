@@ -3,16 +3,21 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 from armarius.assembly.fit.cached_counter import Counter
 from armarius.assembly.request import CounterFor
 from armarius.books.asking import AskBooks
 from armarius.books.importing import Importing
+from armarius.books.shelf import Books
 from armarius.code.index import CodeIndex
+from armarius.codex import AuthoredCodex, Constraints, Memories
+from armarius.config import Config
 from armarius.embedders.protocol import AnyEmbedder
-from armarius.engine.build import NO_EMBEDDER, build
+from armarius.engine.build import NO_EMBEDDER, Parts, build
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.summary import brief, rows
@@ -20,6 +25,7 @@ from armarius.errors import EmbeddingError, ProjectError
 from armarius.graph.protocol import GraphStore
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress
+from armarius.processes import PerProcess
 from armarius.project import counter_for
 from armarius.records import Fetcher
 from armarius.retrieval.rerank import Reranker, Reranking
@@ -82,33 +88,72 @@ class ContextEngine:
         trusted: bool | None = None,
         reword: Model | Reworder | None = None,
     ) -> None:
-        parts = build(
-            root,
-            fetchers=fetchers,
-            more_fetchers=more_fetchers,
-            counters=counters,
-            fallback=fallback,
-            project_id=project_id,
-            watch=watch,
-            wait=wait,
-            index_dir=index_dir,
-            progress=progress,
-            embedder=embedder,
-            graph=graph,
-            rerank=rerank,
-            trusted=trusted,
-            reword=reword,
-        )
-        self._parts = parts
-        self.root = parts.root
-        self.config = parts.config
-        self.index = parts.index
-        self.codex = parts.project.codex
-        self.memories = parts.project.memories
-        self.constraints = parts.project.constraints
-        self.books = parts.project.books
-        self.importing = Importing(parts.project.books)
-        self.graph = parts.graph
+        given: dict[str, Any] = {
+            "fetchers": fetchers,
+            "more_fetchers": more_fetchers,
+            "counters": counters,
+            "fallback": fallback,
+            "project_id": project_id,
+            "watch": watch,
+            "index_dir": index_dir,
+            "embedder": embedder,
+            "graph": graph,
+            "rerank": rerank,
+            "trusted": trusted,
+            "reword": reword,
+        }
+        self._build = partial(build, root, **given)
+        self._made = PerProcess(self._build(wait=wait, progress=progress))
+
+    @property
+    def _parts(self) -> Parts:
+        """What it is made of; in a forked child they are made anew, over the same folder."""
+        return self._made.here(lambda: self._build(wait=True, progress=None))
+
+    @property
+    def root(self) -> Path | None:
+        """The project folder; None where the texts are in no folder."""
+        return self._parts.root
+
+    @property
+    def config(self) -> Config:
+        """`armarius.toml`, read when the engine was opened."""
+        return self._parts.config
+
+    @property
+    def index(self) -> ProjectIndex:
+        """Paragraphs, mentions and full text of the folder's files, kept equal to it."""
+        return self._parts.index
+
+    @property
+    def codex(self) -> AuthoredCodex:
+        """Entities and relations: list all, create, update, delete; kept in `.armarius/codex.toml`."""
+        return self._parts.project.codex
+
+    @property
+    def memories(self) -> Memories:
+        """What has been learnt: list, create, update, delete; kept in `.armarius/memories.toml`."""
+        return self._parts.project.memories
+
+    @property
+    def constraints(self) -> Constraints:
+        """What every prompt states: list, create, update, delete; kept in `.armarius/constraints.toml`."""
+        return self._parts.project.constraints
+
+    @property
+    def books(self) -> Books:
+        """Lorebooks by id: entries, export, profiles, edits; kept under `.armarius/books/`."""
+        return self._parts.project.books
+
+    @property
+    def importing(self) -> Importing:
+        """`preview` and `add` of lorebooks, cards, modules, vaults and exports."""
+        return Importing(self.books)
+
+    @property
+    def graph(self) -> GraphStore:
+        """The graph that was given or configured; else the project's own: entities and relations of its files."""
+        return self._parts.graph
 
     @property
     def code(self) -> CodeIndex:
@@ -213,9 +258,12 @@ class ContextEngine:
 
     def close(self) -> None:
         """Stop watching and building, close the index; calling it again does nothing."""
-        if self._parts.recall is not None:
-            self._parts.recall.close()
-        self.index.close()
+        parts = self._made.mine()
+        if parts is None:  # of a parent, which closes them
+            return
+        if parts.recall is not None:
+            parts.recall.close()
+        parts.index.close()
 
     def __repr__(self) -> str:
         return brief(self.project_id, self.status)

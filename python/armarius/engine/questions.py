@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from armarius.arguments import checked_count, checked_text
 from armarius.bounds import OPEN, Bounds, Chapters, Kind, checked_chapter
 from armarius.codex.model import Entity
 from armarius.codex.visible import shown_of, visible
@@ -22,6 +21,8 @@ from armarius.retrieval.excerpt import excerpt
 from armarius.retrieval.hits import Retrieval
 from armarius.retrieval.retrieve import retrieve
 from armarius.rewording.reworder import Model, Reworder
+from armarius.strict import flag, valid_text, whole
+from armarius.strict import text as strict_text
 from armarius.wordings import checked_wordings
 
 __all__ = ["Questions"]
@@ -76,10 +77,10 @@ class Questions:
 
         Cost: about 3 ms, and .2 ms per wording, on 120 chapters; the first question reads the project.
         """
-        query, limit = checked_text("query", query), checked_count("limit", limit)
+        query, limit = strict_text("query", query), whole("limit", limit)
+        document = valid_text("document", document or "")
         bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
         chapter = checked_chapter("chapter", chapter)
-        document = checked_text("document", document or "")
         view = self._project.view()
         current = view.document(document).chapter if document else chapter
         worded = self._rewords.ask(view, query, others, reword)
@@ -131,14 +132,14 @@ class Questions:
         Raises:
             ContractError: A text, limit, chapters, kinds or wordings that are none; a `limit` below 1.
         """
-        text, limit = checked_text("text", text), checked_count("limit", limit, 1)
+        asked, limit = strict_text("text", text), whole("limit", limit, least=1)
         bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
         view = self._project.view()
         shown = None if bounds.as_of is None else shown_of(view.documents, bounds)
         with view.corpus.tables() as tables:
             corpus = tables.paragraphs.corpus
         found = partial(
-            search, text=text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
+            search, text=asked, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
         )
         return self._project.index.ask(lambda store: found(store, corpus))
 
@@ -170,8 +171,8 @@ class Questions:
             UnknownId: No entity goes by that name; names near ones.
             ContractError: A name, attribute, chapters or kinds that are none.
         """
-        name, chapter = checked_text("name", name), checked_chapter("chapter", chapter)
-        attribute = None if attribute is None else checked_text("attribute", attribute)
+        name, chapter = valid_text("name", name), checked_chapter("chapter", chapter)
+        attribute = None if attribute is None else strict_text("attribute", attribute)
         bounds = Bounds.of(chapters, kinds, as_of)
         view = self._project.view()
         entity = view.entity(name)
@@ -197,7 +198,7 @@ class Questions:
 
         Cost: reads every chapter: about 3 s for 800,000 Chinese characters, 1 s for 180,000 English words.
         """
-        least = checked_count("least", least, 2)
+        least, known = whole("least", least, least=2), flag("known", known)
         view = self._project.view()
         chapters = [one for one in view.documents.values() if one.kind == "chapter"]
         story = chapters or [one for one in view.documents.values() if one.kind != "code"]
@@ -211,4 +212,4 @@ class Questions:
 
     def document(self, path: str) -> Document:
         """One document; raises UnknownDocument, and ContractError for what is no path."""
-        return self._project.view().document(checked_text("path", path))
+        return self._project.view().document(valid_text("path", path))

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from armarius.codex.cards import entity_card
 from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin
-from armarius.errors import ContextWarning
+from armarius.errors import ContextWarning, ContractError
 from armarius.records import FetchRequest
 from armarius.warnings_table import CODEX_INVALID
 
@@ -47,7 +47,7 @@ class CodexSource:
             ValueError: No such level.
         """
         if filter not in self._by_level:
-            raise ValueError(f"filter must be one of {', '.join(CONTEXT_LEVELS)}, got {filter!r}")
+            raise ContractError(f"filter must be one of {', '.join(CONTEXT_LEVELS)}, got {filter!r}")
         return self._by_level[filter]
 
 

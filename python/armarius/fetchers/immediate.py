@@ -1,8 +1,8 @@
 """The immediate layer: the text around the cursor, and the selection where it is not part of it."""
 
-import unicodedata
 from dataclasses import replace
 
+from armarius.errors import ContractError
 from armarius.headings import heading
 from armarius.marks import marks_of
 from armarius.records import (
@@ -13,6 +13,7 @@ from armarius.records import (
     LayerName,
     Omission,
 )
+from armarius.text.graphemes import grapheme_floor
 
 WINDOW_SOURCE = "editor:cursor-window"
 SELECTION_SOURCE = "editor:selection"
@@ -44,7 +45,7 @@ class ImmediateFetcher:
 
     def __init__(self, *, before: int = BEFORE, after: int = AFTER) -> None:
         if before < 0 or after < 0:
-            raise ValueError(f"before and after must be >= 0, got {before} and {after}")
+            raise ContractError(f"before and after must be >= 0, got {before} and {after}")
         self._before = before
         self._after = after
 
@@ -91,13 +92,13 @@ class ImmediateFetcher:
         if start:
             start = min(first, -(-start // _STEP) * _STEP)
             line = text.find("\n", start, min(first, start + _STEP))
-            start = line + 1 if line >= 0 else _whole(text, start)
+            start = line + 1 if line >= 0 else grapheme_floor(text, start)
         elif first and text.startswith("\ufeff"):  # a byte order mark is no text
             start = 1
         end = min(len(text), last + self._after)
         if end < len(text):
             line = text.rfind("\n", max(last, end - _SLACK), end)
-            end = line if line > last else max(last, _whole(text, end))
+            end = line if line > last else max(last, grapheme_floor(text, end))
         return start, end
 
     def _candidate(
@@ -124,18 +125,3 @@ def _withheld(request: FetchRequest) -> Omission:
     return Omission(
         request.document, "immediate", WINDOW_SOURCE, "timeline", request.withheld, aspect="of the open document"
     )
-
-
-def _whole(text: str, at: int) -> int:
-    """`at`, moved back to where no combining mark, joiner or line-end pair is torn."""
-    least = max(0, at - 64)
-    while least < at < len(text) and (
-        unicodedata.combining(text[at])
-        or unicodedata.category(text[at]) in ("Mn", "Me", "Mc")
-        or text[at] in "\u200d\ufe0e\ufe0f"
-        or text[at - 1] == "\u200d"
-        or "\U0001f3fb" <= text[at] <= "\U0001f3ff"
-        or text[at - 1 : at + 1] == "\r\n"
-    ):
-        at -= 1
-    return at

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from armarius.codex.model import Entity, Relation
-from armarius.errors import ConfigError, GraphError, StoreBusy, StoreFull
+from armarius.errors import ConfigError, ContractError, GraphError, StoreBusy, StoreFull, UnknownId
 from armarius.files import folder_lock, scratch_folder, write_atomic
 from armarius.graph.cypher import create, decode, delete, encode, match, update
 from armarius.graph.process import run
@@ -33,6 +33,7 @@ from armarius.graph.protocol import (
 )
 from armarius.graph.walk import walk
 from armarius.graph.wire import entity_wire, read_entity
+from armarius.strict import whole
 from armarius.trust.programs import child_path, find_program, named_by_user
 
 __all__ = ["NervusDBGraph"]
@@ -90,8 +91,7 @@ class NervusDBGraph:
 
     def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
         """See `GraphStore`."""
-        if limit < 1:
-            raise ValueError(f"limit must be >= 1, got {limit}")
+        limit = whole("limit", limit, least=1)
         with self._alone():
             found = {relation_key(relation): relation for relation in self._touching([entity_id])}
         return tuple(found[key] for key in sorted(found))[:limit]
@@ -130,7 +130,7 @@ class NervusDBGraph:
                 return
             for end in (relation.source, relation.target):
                 if not self._rows("Entity", ("id",), ("id", end)):
-                    raise KeyError(end)
+                    raise UnknownId(f"no entity has the id {end!r}")
             self._write(
                 f"{match('a', 'Entity', 'id', relation.source)} {match('b', 'Entity', 'id', relation.target)} "
                 f"CREATE (a)-[:SOURCE_OF]->{create('r', 'Relation', {'key': key, **wanted})}-[:TO]->(b)"
@@ -199,7 +199,7 @@ class NervusDBGraph:
         try:
             size = len(statement.encode())
         except UnicodeEncodeError:
-            raise ValueError("an id holds a lone surrogate") from None
+            raise ContractError("an id holds a lone surrogate") from None
         command = [self._find(), "v2", verb, "--db", str(self.path)]
         if size <= _LONGEST_ARGUMENT:
             return self._answer([*command, "--cypher", statement])

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Relation
-from armarius.errors import ContextWarning
+from armarius.errors import ContextWarning, ContractError
 
 __all__ = ["Graph", "GraphStore", "checked_entity", "checked_relation", "relation_key"]
 
@@ -88,7 +88,7 @@ class GraphStore(Protocol):
         """The first `limit` relations that begin or end at an entity, in order; () for one that is not known.
 
         Raises:
-            ValueError: `limit` is below 1.
+            ContractError: `limit` is below 1.
         """
         ...
 
@@ -104,7 +104,7 @@ class GraphStore(Protocol):
             limit: At most so many entities, the nearest ones, by id within one step; then `truncated` is True.
 
         Raises:
-            ValueError: `depth` or `limit` is below 1.
+            ContractError: `depth` or `limit` is below 1.
         """
         ...
 
@@ -112,7 +112,7 @@ class GraphStore(Protocol):
         """Write an entity; one with this id is replaced and keeps its relations.
 
         Raises:
-            ValueError: A field that no store can hold; nothing is written.
+            ContractError: A field that no store can hold; nothing is written.
         """
         ...
 
@@ -121,7 +121,7 @@ class GraphStore(Protocol):
 
         Raises:
             KeyError: An end that is no entity; nothing is written.
-            ValueError: As for `upsert_entity`.
+            ContractError: As for `upsert_entity`.
         """
         ...
 
@@ -148,7 +148,7 @@ def checked_entity(entity: Entity) -> Entity:
     """`entity` without origins.
 
     Raises:
-        ValueError: A field that no store can hold, named.
+        ContractError: A field that no store can hold, named.
     """
     for field in ("id", "name", "type"):
         _text(f"entity.{field}", getattr(entity, field))
@@ -160,11 +160,11 @@ def checked_entity(entity: Entity) -> Entity:
         _encodable("entity.attributes", value)
     for fact in entity.facts:
         if not isinstance(fact, Fact):
-            raise ValueError(f"entity.facts: expected Fact, got {type(fact).__name__}")
+            raise ContractError(f"entity.facts: expected Fact, got {type(fact).__name__}")
         _encodable("entity.facts", fact.text)
         _chapters("entity.facts", fact.since, fact.until)
     if entity.level not in CONTEXT_LEVELS:
-        raise ValueError(f"entity.level: expected one of {', '.join(CONTEXT_LEVELS)}, got {entity.level!r}")
+        raise ContractError(f"entity.level: expected one of {', '.join(CONTEXT_LEVELS)}, got {entity.level!r}")
     return replace(entity, origins=())
 
 
@@ -172,7 +172,7 @@ def checked_relation(relation: Relation) -> Relation:
     """`relation` without its origin.
 
     Raises:
-        ValueError: A field that no store can hold, named.
+        ContractError: A field that no store can hold, named.
     """
     for field in ("source", "target", "type"):
         _text(f"relation.{field}", getattr(relation, field))
@@ -183,19 +183,19 @@ def checked_relation(relation: Relation) -> Relation:
 def _text(field: str, value: object) -> None:
     _encodable(field, value)
     if not isinstance(value, str) or not value or value != value.strip():
-        raise ValueError(f"{field}: expected text without white space at its ends, got {value!r}"[:200])
+        raise ContractError(f"{field}: expected text without white space at its ends, got {value!r}"[:200])
 
 
 def _encodable(field: str, value: object) -> None:
     if not isinstance(value, str):
-        raise ValueError(f"{field}: expected text, got {type(value).__name__}")
+        raise ContractError(f"{field}: expected text, got {type(value).__name__}")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{field}: holds a lone surrogate") from None
+        raise ContractError(f"{field}: holds a lone surrogate") from None
 
 
 def _chapters(field: str, *chapters: object) -> None:
     for chapter in chapters:
         if chapter is not None and (type(chapter) is not int or chapter < 0):
-            raise ValueError(f"{field}: expected a chapter number or None, got {chapter!r}")
+            raise ContractError(f"{field}: expected a chapter number or None, got {chapter!r}")

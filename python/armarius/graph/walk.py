@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from armarius.codex.model import Entity, Relation
 from armarius.graph.protocol import Graph, relation_key
+from armarius.strict import whole
 from armarius.warnings_table import CODE_DEPTH_LIMIT
 
 __all__ = ["MAX_DEPTH", "walk"]
@@ -34,10 +35,7 @@ def walk(
 
     Cost: one call of `touching` per level, two of `entities`.
     """
-    if depth < 1:
-        raise ValueError(f"depth must be >= 1, got {depth}")
-    if limit < 1:
-        raise ValueError(f"limit must be >= 1, got {limit}")
+    depth, limit = whole("depth", depth, least=1), whole("limit", limit, least=1)
     known = {entity.id: entity for entity in entities(sorted(set(entity_ids)))}
     frontier = sorted(known)[:limit]
     truncated = len(known) > limit

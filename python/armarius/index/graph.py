@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity, Fact, Origin, Relation
-from armarius.errors import CodexError
+from armarius.errors import CodexError, UnknownId
 from armarius.graph.protocol import (
     Graph,
     checked_entity,
@@ -22,6 +22,7 @@ from armarius.graph.protocol import (
 from armarius.graph.walk import walk
 from armarius.index.project_index import ProjectIndex
 from armarius.store.rows import EntityRow, RelationRow
+from armarius.strict import whole
 
 __all__ = ["ProjectGraph"]
 
@@ -51,8 +52,7 @@ class ProjectGraph:
 
     def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
         """See `GraphStore`; one look at two indexes."""
-        if limit < 1:
-            raise ValueError(f"limit must be >= 1, got {limit}")
+        limit = whole("limit", limit, least=1)
         self._index.freshen()
         return tuple(self._touching([entity_id]))[:limit]
 
@@ -89,7 +89,7 @@ class ProjectGraph:
             known = {entity.id for entity in self._codex.list()}
             for end in (relation.source, relation.target):
                 if end not in known:
-                    raise KeyError(end)
+                    raise UnknownId(f"no entity has the id {end!r}")
             stated = [one for one in self._codex.relations() if relation_key(one) == relation_key(relation)]
             chapters = (relation.since, relation.until)
             if stated and all((one.since, one.until) == chapters for one in stated):
@@ -118,7 +118,7 @@ class ProjectGraph:
             for relation in relations:
                 for end in (relation.source, relation.target):
                     if end not in ends:
-                        raise KeyError(end)
+                        raise UnknownId(f"no entity has the id {end!r}")
             stated = {relation_key(relation) for relation in self._codex.relations()} | self._codex.related()
             self._codex.extend(
                 [entity for entity in entities if entity.id not in known],

@@ -1,15 +1,17 @@
 """The store of an index, kept equal to its texts: refreshed when they change, repaired when it is damaged."""
 
+import os
 import threading
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Literal, TypeVar
 
-from armarius.errors import ContextWarning, StoreCorrupt, StoreError
+from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
 from armarius.index.refresh import Refresher
 from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot
 from armarius.index.status import Outcome, Progress
+from armarius.pathless import without_paths
 from armarius.store.protocol import Store
 from armarius.warnings_table import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
 
@@ -56,6 +58,8 @@ class StoreKeeper:
         self._lock = threading.RLock()  # one refresh at a time
         self._background: threading.Thread | None = None
         self._closed = False
+        self._process = os.getpid()
+        self._lost = False  # the store is closed and none could be opened in its place: it is tried again
         self.state: Literal["ready", "building", "cancelled", "stale"] = "building"
         self.trouble: ContextWarning | None = None
         self.store = open_store()
@@ -63,6 +67,7 @@ class StoreKeeper:
     @property
     def snapshot(self) -> Snapshot:
         """Codex and matcher as the index last saw them."""
+        self._see_that_it_is_ours()
         if self._background is not None:  # it needs the lock to the end, and has a snapshot from the beginning
             self._refresher.loaded.wait(_SNAPSHOT_SECONDS)
         snapshot = self._refresher.snapshot
@@ -82,6 +87,7 @@ class StoreKeeper:
 
         Cost: a stat per file, a read per changed file, a rescan of all texts when names changed.
         """
+        self._see_that_it_is_ours()
         with self._lock:
             if self._closed:
                 raise StoreError("the index is closed")
@@ -89,13 +95,15 @@ class StoreKeeper:
             self.state = "building"
             try:
                 try:
+                    if self._lost:
+                        self._recover()
                     outcome = self._refreshed(paths, progress)
                 except StoreCorrupt:
                     self._recover()
                     outcome = self._refreshed(None, progress)
             except BaseException as error:
                 self.state = "stale"
-                self.trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
+                self.trouble = INDEX_FAILED(kind=type(error).__name__, error=without_paths(message_of(error)))
                 raise
             self.state, self.trouble = "cancelled" if outcome.cancelled else "ready", None
             return outcome
@@ -128,12 +136,13 @@ class StoreKeeper:
         Returns:
             `INDEX_STALE` when answers may lack something, `ENTITY_MATCH_FAILED` when names are found without habits.
         """
+        self._see_that_it_is_ours()
         waiting = False
         if self._background is None and self.state != "cancelled" and not self._is_fresh():
             try:
                 waiting = not self._catch_up()
             except StoreError as error:
-                self.trouble = INDEX_FAILED(kind=type(error).__name__, error=error)
+                self.trouble = INDEX_FAILED(kind=type(error).__name__, error=without_paths(message_of(error)))
         if waiting or (self.state == "building" and self._background is not None):
             done = self._refresher.progress
             return (INDEX_BUILDING(done=done.done, total=done.total),)
@@ -168,13 +177,14 @@ class StoreKeeper:
 
     def ask(self, question: Callable[[Store], Answer]) -> Answer:
         """Ask the store; a damaged or replaced index is repaired first and asked again."""
+        self._see_that_it_is_ours()
         store = self.store
         try:
             return question(store)
         except StoreError as error:
             with self._lock:
                 if self.store is store:
-                    if self._closed or not isinstance(error, StoreCorrupt):
+                    if self._closed or not (self._lost or isinstance(error, StoreCorrupt)):
                         raise
                     self._recover()
                     self.refresh()
@@ -193,7 +203,9 @@ class StoreKeeper:
         self._refresher.cancelled.set()
 
     def close(self) -> None:
-        """End the build, close the store; closing twice is fine."""
+        """End the build, close the store; closing twice is fine, and so is closing what a parent has open."""
+        if self._process != os.getpid():
+            return
         self.cancel()
         self.wait()
         with self._lock:
@@ -212,12 +224,16 @@ class StoreKeeper:
         self._background = threading.Thread(target=run, name="armarius-refresher", daemon=True)
         self._background.start()
 
+    def _see_that_it_is_ours(self) -> None:
+        """A lock that a thread of the parent held at a fork is held for ever: nothing may wait for it."""
+        if self._process != os.getpid():
+            raise StoreError(f"the index was opened by process {self._process}, which was forked since; open it again")
+
     def _refreshed(self, paths: Collection[str] | None, progress: Callable[[Progress], None] | None) -> Outcome:
         if self._whole is None:
             return self._refresher.refresh(self.store, paths, progress)
-        if self._refresher.is_equal(
-            self.store
-        ):  # nothing is locked, and nothing is made of a project that is not there
+        # Nothing is locked, and nothing is made of a project that is not there.
+        if self._refresher.is_equal(self.store):
             return Outcome()
         try:
             with self._whole(self.store):
@@ -232,7 +248,12 @@ class StoreKeeper:
         return nullcontext() if self._whole is None else self._whole(store)
 
     def _recover(self) -> None:
-        """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one."""
+        """The store turned out damaged, deleted or replaced: open what lies there now, or an empty one.
+
+        Where that fails too (the disk is full, something lies in its place), the next question tries again.
+        """
+        self._lost, self.state = True, "stale"
         self.store = self.store.reopen()
         if self._whole is not None:  # its texts may be others too
             self._refresher.forget()
+        self._lost = False

@@ -4,6 +4,7 @@
 next look makes it equal to that again.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
@@ -69,6 +70,7 @@ class ProjectIndex:
         self.project_id = project_id
         self._config = config
         self._refresher = Refresher(source, authored, config)
+        self._process = os.getpid()
         self._watcher: Watcher | None = None
         self._corpus = OpenCorpus()
         self._kept = StoreKeeper(self._refresher, config, open_store, told=self._is_told, whole=whole)
@@ -272,6 +274,8 @@ class ProjectIndex:
 
     def close(self) -> None:
         """Stop watching and building, close the store; closing twice is fine."""
+        if self._process != os.getpid():  # the threads and the store are its parent's
+            return
         self.cancel()
         self.stop_watching()
         self._kept.close()

@@ -68,6 +68,7 @@ class Refresher:
         self._authored = authored
         self._describing: dict[str, Document] = {}
         self._authored_stamp = ""
+        self._told = False  # whether the store has been compared with this world
         self._names = NameLearner()
         self._seen: _Known | None = None
         self._equal: tuple[str, int] | None = None  # the stamp of a source, and the generation that equals it
@@ -106,13 +107,16 @@ class Refresher:
         learning = Pass(self._names, store)
         written: dict[str, str] = {}  # path to the names that were looked for in it
         rest: list[Change] = []
-        graph = known.graph
+        graph, told, self._told = known.graph, self._told, False
         for found in self._source.read(difference, known.files):
             if not commits.flush():
                 break
-            if self._take_in(found) or self.is_authored_anew() or graph is None:
-                commits.before(self._renew_world(store, graph))
-                graph = self._snapshot.codex_digest
+            if self._take_in(found) or self.is_authored_anew():
+                self._renew_world()
+                told = False
+            if not told or graph != self._snapshot.codex_digest:
+                commits.before(self._untold(store, graph))
+                graph, told = self._snapshot.codex_digest, True
             self.snapshot, learnt = learning.learn(self._snapshot, found.changes)
             counted = {row.path: row for row in learnt}
             if not self._write(commits, found.changes, counted, written):
@@ -123,7 +127,8 @@ class Refresher:
             rest += learning.finish(self._snapshot)
             if force:
                 rest.append(Note("reader", reader))
-            if commits.finish(rest) and stamp and not only:
+            self._told = commits.finish(rest)
+            if self._told and stamp and not only:
                 self._equal = (stamp, commits.generation)
         outcome = commits.outcome
         outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))
@@ -135,6 +140,7 @@ class Refresher:
         rows = store.documents(kinds=("setting", "outline", "note"))
         self._describing = {document.path: document for document in store.documents_of([row.path for row in rows])}
         self._authored_stamp = self._authored.stamp()
+        self._told = False
         self.snapshot = self._names.recall(store, read_snapshot(self._authored, self._in_order()))
         self.loaded.set()
         return self.snapshot
@@ -214,20 +220,23 @@ class Refresher:
         self.skipped.update((skipped.path, skipped) for skipped in found.skipped)
         return told
 
-    def _renew_world(self, store: Store, graph: str | None) -> list[Change]:
-        """Build the codex again from what describes it, and tell what the store has to say otherwise."""
+    def _renew_world(self) -> None:
+        """Build the codex again from what describes it."""
         self._authored_stamp = self._authored.stamp()
+        snapshot = read_snapshot(self._authored, self._in_order())
+        if self.snapshot is not None and self.snapshot.people_digest == snapshot.people_digest:
+            snapshot = snapshot.with_name_model(self.snapshot.name_model)
+        self.snapshot = snapshot
+
+    def _untold(self, store: Store, graph: str | None) -> list[Change]:
+        """What the store has to say otherwise of the world, whoever changed it and whether or not anybody looked."""
         changes: list[Change] = [
             change
             for change in read_records(self._authored)
             if tuple(store.records(change.collection)) != change.records
         ]
-        snapshot = read_snapshot(self._authored, self._in_order())
-        if self.snapshot is not None and self.snapshot.people_digest == snapshot.people_digest:
-            snapshot = snapshot.with_name_model(self.snapshot.name_model)
-        self.snapshot = snapshot
-        if graph != snapshot.codex_digest:
-            changes += (snapshot.rows(), Note("graph", snapshot.codex_digest))
+        if graph != self._snapshot.codex_digest:
+            changes += (self._snapshot.rows(), Note("graph", self._snapshot.codex_digest))
         return changes
 
     def _in_order(self) -> list[Document]:

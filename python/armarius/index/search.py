@@ -16,6 +16,7 @@ from armarius.hits import Hit, Hits
 from armarius.records import Evidence
 from armarius.store.protocol import Store
 from armarius.store.rows import Passage, PassageKey, TextQuery
+from armarius.strict import whole
 from armarius.wordings import joined_scores
 
 __all__ = ["search", "terms_of"]
@@ -57,12 +58,11 @@ def search(
         shown: What of a paragraph may be seen, in its place: the rest as spaces.
 
     Raises:
-        ValueError: `limit` is below 1.
+        ContractError: `limit` is no number, or below 1.
 
     Cost: the full text and the postings of the words, a score of each paragraph that holds them, `limit` texts.
     """
-    if limit < 1:
-        raise ValueError(f"limit must be >= 1, got {limit}")
+    limit = whole("limit", limit, least=1)
     asked = (one.encode("utf-8", "replace").decode() for one in (text, *also))  # no text holds a lone surrogate
     answers = [_search(store, corpus, one, limit, kinds, chapters, match, shown) for one in asked]
     if not also:

@@ -58,7 +58,12 @@ class Watcher:
 
     @property
     def pending(self) -> bool:
-        """Something was marked and is not handed over yet."""
+        """Something was marked and is not handed over yet; or another folder lies in the root's place, unannounced.
+
+        Cost: one stat: no event tells of a root that is renamed.
+        """
+        if self._root_identity() != self._identity:
+            self.mark_everything()
         with self._wake:
             return bool(self._pending) or self._everything
 

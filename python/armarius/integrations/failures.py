@@ -6,16 +6,13 @@ a generic sentence, and the original goes to the log.
 """
 
 import logging
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from armarius.errors import ArmariusError
+from armarius.pathless import without_paths
 
 logger = logging.getLogger("armarius")
-
-_ABSOLUTE = re.compile(r"(?<![\w.:/\\])(?:/[^\s'\":,;)\]]+|[A-Za-z]:\\[^\s'\":,;)\]]+|\\\\[^\s'\":,;)\]]+)")
-_LONGEST = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +39,3 @@ def describe(error: BaseException, *, root: Path | None = None) -> Failure:
         return Failure("INVALID_TEXT", "the text holds a character that is not valid Unicode (a lone surrogate)")
     logger.error("unexpected %s", type(error).__name__, exc_info=error)
     return Failure("INTERNAL", "the request failed inside armarius; the log has the details")
-
-
-def without_paths(text: str, *, root: Path | None = None) -> str:
-    """`text` with the project folder removed from paths and other absolute paths cut to their last part."""
-    if root is not None:
-        for form in {str(root), root.as_posix()}:
-            text = text.replace(f"{form}/", "").replace(f"{form}\\", "").replace(form, ".")
-    text = _ABSOLUTE.sub(lambda found: re.split(r"[/\\]", found.group().rstrip("/\\"))[-1] or ".", text)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

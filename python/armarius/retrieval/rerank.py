@@ -51,9 +51,9 @@ class Reranking:
         if not callable(self.reranker):
             raise ContractError(f"rerank: {type(self.reranker).__name__} cannot be called with a question and texts")
         if type(self.paragraphs) is not int or self.paragraphs < 1:
-            raise ValueError(f"paragraphs must be a number >= 1, got {self.paragraphs!r}")
+            raise ContractError(f"paragraphs must be a number >= 1, got {self.paragraphs!r}")
         if not self.timeout_s > 0:
-            raise ValueError(f"timeout_s must be > 0, got {self.timeout_s!r}")
+            raise ContractError(f"timeout_s must be > 0, got {self.timeout_s!r}")
 
     @classmethod
     def of(cls, given: "Reranker | Reranking | None") -> "Reranking | None":

@@ -23,6 +23,7 @@ from armarius.semantic.project_vectors import Semantic
 from armarius.semantic.queue import EmbeddingProgress
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, VectorFilter
+from armarius.strict import whole
 
 __all__ = ["IndexOfProject", "ProjectRecall"]
 
@@ -126,7 +127,7 @@ class ProjectRecall:
 
         Cost: one forward pass for a new query, then about 1 ms, or 3 ms per 1,000 vectors below 1,500.
         """
-        bounds = Bounds.of(chapters, kinds)
+        bounds, limit = Bounds.of(chapters, kinds), whole("limit", limit)
         self._index.freshen()
         which = VectorFilter(bounds.kinds, bounds.chapters)
         return self._ask(lambda semantic: _hits(semantic.store, semantic.nearest(query, limit, which)))
@@ -137,6 +138,7 @@ class ProjectRecall:
 
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
         """The entities whose cards are nearest to `query`; as `similar`."""
+        limit = whole("limit", limit)
         self._index.freshen()
         which = VectorFilter(entities=True)
         found = self._ask(lambda semantic: semantic.nearest(query, limit, which))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from armarius.codex.model import Entity, Relation
-from armarius.errors import ContextWarning
+from armarius.errors import ContextWarning, UnknownId
 from armarius.graph import Graph, walk
 from armarius.graph.protocol import checked_entity, checked_relation, relation_key
 from armarius.records import (
@@ -17,6 +17,7 @@ from armarius.records import (
     LayerName,
     Omission,
 )
+from armarius.strict import whole
 
 __all__ = ["FakeFetcher", "FakeGraph", "FixedCounter"]
 
@@ -101,8 +102,7 @@ class FakeGraph:
 
     def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
         """See `GraphStore`."""
-        if limit < 1:
-            raise ValueError(f"limit must be >= 1, got {limit}")
+        limit = whole("limit", limit, least=1)
         self._called("neighbors", entity_id)
         with self._lock:
             found = {relation_key(relation): relation for relation in self._touching([entity_id])}
@@ -135,7 +135,7 @@ class FakeGraph:
         with self._lock:
             for end in (relation.source, relation.target):
                 if end not in self._entities:
-                    raise KeyError(end)
+                    raise UnknownId(f"no entity has the id {end!r}")
             self._relations[relation_key(relation)] = relation
             self._changes += 1
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import armarius._core as _core
 from armarius._core import ScanHit
+from armarius.strict import whole
 
 __all__ = ["ScanHit", "ScanHits", "scan"]
 
@@ -53,15 +54,14 @@ def scan(
         Hits in the order (path, line, start), the same on every machine.
 
     Raises:
-        ValueError: The pattern is empty, spans lines or does not parse; a glob does not parse; the
+        ContractError: The pattern is empty, spans lines or does not parse; a glob does not parse; the
             limit is negative.
-        NotADirectoryError: `root` is not a folder.
+        ProjectError: `root` is not a folder.
 
     Cost: one pass over the files, in parallel, linear in their size; releases the GIL.
     Source: the `ignore`, `grep-searcher` and `grep-regex` crates, as ripgrep uses them.
     """
-    if limit is not None and limit < 0:
-        raise ValueError(f"limit must be >= 0 or None, got {limit}")
+    limit = None if limit is None else whole("limit", limit)
     hits, unread, truncated = _core.scan(
         Path(root), pattern, regex=regex, case_sensitive=case_sensitive, globs=list(globs), limit=limit
     )

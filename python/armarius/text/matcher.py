@@ -13,16 +13,22 @@ Values that come back, all frozen, compared by their fields, hashable:
   `a longer kin term` or `also a word here` (what the project's prose taught).
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Literal, TypeVar
 
 import armarius._core as _core
 from armarius._core import Match, Mention, Rejection
-from armarius.arguments import checked_text
+from armarius.buffer import cleaned
+from armarius.errors import ContractError
 from armarius.shown import Shown
+from armarius.strict import shown
+from armarius.strict import text as strict_text
 from armarius.text.name_model import NameModel, ShortName
 
 __all__ = ["EntityMatcher", "Match", "Matches", "Mention", "Rejection"]
+
+
+Answer = TypeVar("Answer")
 
 
 class EntityMatcher:
@@ -41,8 +47,8 @@ class EntityMatcher:
         name_model: What `armarius.names.learn_names` learnt from the project's documents; None for nothing.
 
     Raises:
-        ValueError: A name or alias is empty, blank or invisible; the message names the entity.
-        TypeError: An entity has no `id` or `name`, or one that is not a string.
+        ContractError: A name or alias is empty, blank or invisible; the message names the entity.
+        ContractError: An entity has no `id` or `name`, or one that is not a string.
 
     Cost: linear in the aliases; see benches/results for the time of 10,000.
     Source: Aho & Corasick 1975; leftmost-longest as in the aho-corasick crate's MatchKind.
@@ -120,7 +126,7 @@ class EntityMatcher:
         """Find where entities are mentioned: leftmost, then longest, never overlapping.
 
         Args:
-            text: Any str; a lone surrogate raises UnicodeEncodeError.
+            text: Any str; a lone surrogate in it belongs to no name.
 
         Returns:
             Sorted by `(start, -length, entity_id)`. An alias that several entities share yields one
@@ -131,7 +137,7 @@ class EntityMatcher:
 
         Cost: one pass, O(len(text) + k); releases the GIL for texts over 64 KiB.
         """
-        return self._core.find_all(checked_text("text", text))
+        return _of_text(self._core.find_all, text)
 
     def find_in_question(self, text: str) -> list[Mention]:
         """`find_all` of a question: a name doubted in prose (珍珠, also a word) is meant when nobody else is named.
@@ -157,7 +163,7 @@ class EntityMatcher:
 
         Cost: as `find_all`, with k the number of occurrences.
         """
-        return self._core.find_overlapping(text)
+        return _of_text(self._core.find_overlapping, text)
 
     def detect(self, text: str) -> "Matches":
         """Name the entities that a text mentions: one match each, its earliest, then longest, mention.
@@ -170,7 +176,7 @@ class EntityMatcher:
 
         Cost: as `find_all`.
         """
-        return Matches(self._core.detect(checked_text("text", text)))
+        return Matches(_of_text(self._core.detect, text))
 
     def find_batch(self, texts: Iterable[str]) -> list[list[Mention]]:
         """`find_all` of every text, in one crossing and on all cores.
@@ -180,7 +186,7 @@ class EntityMatcher:
 
         Cost: as `find_all` of each; the GIL is released for the search.
         """
-        return self._core.find_batch(list(texts))
+        return _of_texts(self._core.find_batch, texts)
 
     def find_packed(self, texts: Iterable[str]) -> bytes:
         """`find_batch` without building objects, for indexing whole projects.
@@ -192,7 +198,7 @@ class EntityMatcher:
 
         Cost: as `find_batch`; 16 bytes per mention.
         """
-        return self._core.find_packed(list(texts))
+        return _of_texts(self._core.find_packed, texts)
 
     def explain(self, text: str) -> list[Rejection]:
         """Say why aliases that stand in the text are not mentions.
@@ -202,7 +208,7 @@ class EntityMatcher:
 
         Cost: as `find_overlapping`; nothing is recorded during an ordinary search.
         """
-        return self._core.explain(text)
+        return _of_text(self._core.explain, text)
 
 
 class Matches(Shown[Match]):
@@ -222,21 +228,47 @@ class Matches(Shown[Match]):
         return match.entity_id, match.matched_term, str(match.position)
 
 
+def _of_text(find: Callable[[str], Answer], text: str) -> Answer:
+    """What the core finds in a text, which may hold lone surrogates."""
+    try:
+        return find(text)
+    except UnicodeEncodeError:
+        return find(cleaned(text))
+    except TypeError:
+        strict_text("text", text)
+        raise
+
+
+def _of_texts(find: Callable[[list[str]], Answer], texts: Iterable[str]) -> Answer:
+    """As `_of_text`, of several."""
+    if isinstance(texts, str):
+        raise ContractError("texts must be several texts, got one: give a list")
+    given = list(texts)
+    try:
+        return find(given)
+    except UnicodeEncodeError:
+        return find([cleaned(one) for one in given])
+    except TypeError:
+        for at, one in enumerate(given):
+            strict_text(f"texts[{at}]", one)
+        raise
+
+
 def names_of(entity: object) -> tuple[str, list[str]]:
     """The id of an entity and its names, the proper name first.
 
     Raises:
-        TypeError: No `id` or `name`, or a field of the wrong type; the message has the value.
+        ContractError: No `id` or `name`, or a field of the wrong type; the message has the value.
     """
     entity_id, name, aliases = (field_of(entity, field) for field in ("id", "name", "aliases"))
     if not isinstance(entity_id, str) or not isinstance(name, str):
-        raise TypeError(f"an entity needs a str id and a str name, got id={entity_id!r}, name={name!r}")
+        raise ContractError(f"an entity needs a str id and a str name, got id={shown(entity_id)}, name={shown(name)}")
     if isinstance(aliases, str):
-        raise TypeError(f"entity {entity_id!r}: aliases must be a list of str, got the str {aliases!r}")
+        raise ContractError(f"entity {entity_id!r}: aliases must be a list of str, got the str {shown(aliases)}")
     names = [name, *(aliases or ())]
     for alias in names:
         if not isinstance(alias, str):
-            raise TypeError(f"entity {entity_id!r}: an alias must be a str, got {alias!r}")
+            raise ContractError(f"entity {entity_id!r}: an alias must be a str, got {shown(alias)}")
     return entity_id, names
 
 

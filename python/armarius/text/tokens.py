@@ -16,6 +16,7 @@ from typing import Final
 
 import armarius._core as _core
 from armarius.errors import CounterError
+from armarius.strict import valid_text
 from armarius.text.near import near, suggestion
 
 __all__ = ["TokenCounter"]
@@ -157,14 +158,24 @@ class TokenCounter:
         """Number of tokens of `text`, >= 0.
 
         Raises:
-            UnicodeEncodeError: `text` holds a lone surrogate.
+            ContractError: `text` is none, or holds a lone surrogate.
             CounterError: A tokenizer file that cannot encode this text.
         """
-        return self._core.count(text)
+        try:
+            return self._core.count(text)
+        except (TypeError, UnicodeEncodeError):
+            valid_text("text", text)
+            raise
 
     def count_batch(self, texts: Iterable[str]) -> list[int]:
         """`count` of each text, in the order given; one crossing, in parallel over 16 KiB in all."""
-        return self._core.count_batch(list(texts))
+        given = list(texts)
+        try:
+            return self._core.count_batch(given)
+        except (TypeError, UnicodeEncodeError):
+            for at, one in enumerate(given):
+                valid_text(f"texts[{at}]", one)
+            raise
 
     def upper_bound(self, text: str) -> int:
         """A number that the model's own count cannot exceed; equal to `count` when that is exact.

@@ -9,6 +9,9 @@ from functools import cache
 from typing import Literal
 
 import armarius._core as _core
+from armarius.errors import ContractError
+from armarius.strict import shown, whole
+from armarius.text.graphemes import grapheme_floor
 from armarius.text.tokens import TokenCounter
 
 __all__ = ["Truncated", "truncate"]
@@ -70,22 +73,21 @@ def truncate(
         counter: What counts; o200k_base when None.
 
     Raises:
-        ValueError: `max_tokens` is negative; `keep` or `boundary` is another word; `anchor` is missing or
+        ContractError: `max_tokens` is negative; `keep` or `boundary` is another word; `anchor` is missing or
             outside the text.
-        UnicodeEncodeError: A lone surrogate.
+        ContractError: A lone surrogate.
 
     Cost: follows the budget, not the text: only a window around the piece is read and counted. Counters of
     tokenizer files count that window some twenty times.
     """
-    if max_tokens < 0:
-        raise ValueError(f"max_tokens must be >= 0, got {max_tokens}")
+    max_tokens = whole("max_tokens", max_tokens)
     length = len(text)
-    if keep == "around" and (anchor is None or not 0 <= anchor <= length):
-        raise ValueError(f"keep='around' needs an anchor between 0 and {length}, got {anchor}")
+    if keep == "around" and (type(anchor) is not int or not 0 <= anchor <= length):
+        raise ContractError(f"keep='around' needs an anchor between 0 and {length}, got {shown(anchor)}")
     core = (counter or _default_counter())._core
     middle = {"head": 0, "tail": length}.get(keep, anchor or 0)
     reach = (max_tokens + _SLACK) * _CHARACTERS_PER_TOKEN
-    low, high = max(0, middle - reach), min(length, middle + reach)
+    low, high = grapheme_floor(text, max(0, middle - reach)), min(length, middle + reach)
     window = text if (low, high) == (0, length) else text[low:high]
     cut = _core.truncate(window, max_tokens, keep, middle - low, boundary, core)
     inside = cut.settled and (low == 0 or cut.start > 0) and (high == length or cut.end < high - low)

@@ -19,6 +19,7 @@ use crate::code::graph::resolve::Resolver;
 use crate::code::index::occurrences::Occurrences;
 use crate::code::index::symbol_id::{Ident, parse};
 use crate::code::scan::position::Pos;
+use crate::threads::spread;
 
 /// Builds the graph of `source`, whose documents lie under `root`.
 ///
@@ -26,12 +27,12 @@ use crate::code::scan::position::Pos;
 /// as stale; when most are elsewhere its edges come from the index alone and are marked inexact. Cost: O(text + occurrences ·
 /// log), on all cores.
 pub fn build(source: &Occurrences, root: &Path) -> Graph {
-    let idents: Vec<Option<Ident>> = source.symbols.par_iter().map(|s| parse(s)).collect();
+    let idents: Vec<Option<Ident>> =
+        spread(|| source.symbols.par_iter().map(|s| parse(s)).collect());
     let by_document = source.by_document();
-    let digests: Vec<Digest> = (0..source.documents.len())
-        .into_par_iter()
-        .map(|i| digest(&source.documents[i], by_document[i], source, &idents, root))
-        .collect();
+    let one = |i: usize| digest(&source.documents[i], by_document[i], source, &idents, root);
+    let all = 0..source.documents.len();
+    let digests: Vec<Digest> = spread(|| all.into_par_iter().map(one).collect());
     let mut resolver = Resolver::new(source, &by_document, &idents);
     let mut graph = Graph {
         tool: source.tool.clone(),
@@ -109,7 +110,7 @@ fn node(found: &Found, document: u32, package: u32, places: &[u32]) -> Node {
 
 /// One edge per `(from, to, kind)`: the first site stays, sites are counted.
 fn merge(edges: &mut Vec<Edge>) {
-    edges.par_sort_unstable();
+    spread(|| edges.par_sort_unstable());
     edges.dedup_by(|next, kept| {
         let same = (next.from, next.to, next.kind) == (kept.from, kept.to, kept.kind);
         if same {

@@ -5,17 +5,15 @@ from collections.abc import Collection, Mapping, Sequence
 from armarius._core import BudgetItem, allocate
 from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.place import FULL, OMITTED
-from armarius.assembly.fit.profile import BudgetProfile
+from armarius.assembly.fit.profile import MOST_TOKENS, BudgetProfile
 from armarius.assembly.fit.sizes import Size
 from armarius.assembly.render import closing_piece, heading_piece, opening_piece
 from armarius.contract import AssembleRequest
 from armarius.errors import BudgetError
 from armarius.records import LAYERS, Candidate, LayerName
+from armarius.strict import shown
 
 __all__ = ["Allocator", "available_tokens"]
-
-
-_MOST = 1 << 30  # tokens: the core counts in 32 bits, and no model reads so many
 
 
 def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
@@ -25,8 +23,8 @@ def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
         BudgetError: Nothing is left, one of the two is negative, or the budget is beyond 2**30.
     """
     budget = profile.budget if request.budget is None else request.budget
-    if budget > _MOST:
-        raise BudgetError(f"budget must be <= {_MOST} tokens, got {budget}")
+    if budget > MOST_TOKENS:
+        raise BudgetError(f"budget must be <= {MOST_TOKENS} tokens, got {shown(budget)}")
     if budget <= 0:
         raise BudgetError(f"budget must be > 0 tokens, got {budget}")
     if request.reserve_output < 0:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.window import cut, reach
 from armarius.records import LAYERS, LayerName
+from armarius.text.graphemes import grapheme_floor
 from armarius.text.sentences import NEXT
 
 __all__ = ["PrefixMemory", "PrefixReport", "common_prefix", "stable_hash", "window"]
@@ -154,4 +155,4 @@ def _on_grid(text: str, least: int, anchor: int) -> int:
     if point >= anchor:
         return least
     found = _LINE_START.search(text, point, end) or NEXT.search(text, point, end)
-    return found.end() if found and found.end() < anchor else point
+    return found.end() if found and found.end() < anchor else grapheme_floor(text, point)

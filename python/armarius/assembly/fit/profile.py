@@ -9,18 +9,20 @@ import threading
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from armarius._core import BudgetLayer
-from armarius.arguments import checked_count
 from armarius.codex.authored.protocol import Authored
-from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContractError
+from armarius.errors import BudgetConflict, BudgetError, ConfigError
 from armarius.records import LAYERS, LayerName
+from armarius.strict import shown, whole
 
-__all__ = ["BudgetProfile", "LayerBudget", "ProfileStore", "layer_budgets"]
+__all__ = ["MOST_TOKENS", "BudgetProfile", "LayerBudget", "ProfileStore", "layer_budgets"]
 
 
 # Served first when tokens are scarce: what must not be missed, then what the writer looks at.
+MOST_TOKENS: Final = 1 << 30
+"""The core counts in 32 bits, and no model reads so many."""
 _PRIORITY: dict[LayerName, int] = {"rules": 0, "immediate": 1, "settings": 2, "retrieved": 3}
 _UNLIMITED = 2**32 - 1
 _MINIMA_PERCENT = 75
@@ -46,7 +48,7 @@ class LayerBudget:
         for name in ("min", "max"):
             _tokens(getattr(self, name), 100, name)
         if self.ratio is not None and (type(self.ratio) not in (int, float) or not 0 <= self.ratio <= 100):
-            raise BudgetError(f"ratio must be 0 to 100 percent, got {self.ratio!r}")
+            raise BudgetError(f"ratio must be 0 to 100 percent, got {shown(self.ratio)}")
 
     @classmethod
     def of(cls, value: object) -> "LayerBudget":
@@ -107,10 +109,11 @@ def _tokens(value: int | str | None, available: int, name: str) -> int | None:
         except ValueError:
             share = -1.0
         if not value.endswith("%") or not 0 <= share <= 100:
-            raise BudgetError(f"{name} must be tokens or a share such as '40%', got {value!r}")
+            raise BudgetError(f"{name} must be tokens or a share such as '40%', got {shown(value)}")
         return int(available * round(share * 100) // 10_000)
-    if type(value) is not int or value < 0:
-        raise BudgetError(f"{name} must be a number of tokens >= 0 or a share such as '40%', got {value!r}")
+    if type(value) is not int or not 0 <= value <= MOST_TOKENS:
+        wanted = f"a number of tokens from 0 to {MOST_TOKENS} or a share such as '40%'"
+        raise BudgetError(f"{name} must be {wanted}, got {shown(value)}")
     return value
 
 
@@ -142,10 +145,10 @@ class BudgetProfile:
     trim_percent: int = 95
 
     def __post_init__(self) -> None:
-        if self.budget <= 0:
-            raise BudgetError(f"budget must be > 0, got {self.budget}")
-        if not 0 < self.trim_percent <= 100 or not 0 < self.warn_percent <= 100:
-            raise BudgetError(f"thresholds must be 1 to 100 percent, got {self.warn_percent}, {self.trim_percent}")
+        whole("version", self.version, least=None, most=None, error=BudgetError)
+        whole("budget", self.budget, least=1, most=MOST_TOKENS, error=BudgetError)
+        for name in ("warn_percent", "trim_percent"):
+            whole(name, getattr(self, name), least=1, most=100, error=BudgetError)
         object.__setattr__(self, "layers", self._merged(self.layers, _defaults()))
 
     @staticmethod
@@ -251,9 +254,8 @@ class ProfileStore:
             ContractError: No profile, or no version.
         """
         if not isinstance(profile, BudgetProfile):
-            raise ContractError(f"profile: expected a BudgetProfile, got {type(profile).__name__}")
-        version = checked_count("version", version)
-        stored = replace(profile, version=version + 1)
+            raise BudgetError(f"profile must be a BudgetProfile, got {shown(profile)}")
+        stored = replace(profile, version=whole("version", version, error=BudgetError) + 1)
 
         def change(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
             current = self._profile(now)
@@ -274,8 +276,6 @@ class ProfileStore:
             return self._default
         try:
             profile = BudgetProfile.from_wire(stored)
-            if type(profile.version) is not int:
-                raise ValueError(f"version must be a number, got {profile.version!r}")
         except (ValueError, TypeError, AttributeError) as error:
             name = "the profile" if self._authored is None else self._authored.profile_name
             raise ConfigError(f"{name}: not a budget profile: {error}") from error

@@ -3,17 +3,15 @@
 The core does it for the package's own counters; a host's counter is asked a few times instead.
 """
 
-import re
 from typing import Literal
 
 from armarius.assembly.fit.cached_counter import Counter
+from armarius.text.graphemes import grapheme_floor
 from armarius.text.sentences import AT_END
 from armarius.text.tokens import TokenCounter
 from armarius.text.truncate import truncate
 
 __all__ = ["cut", "reach"]
-
-_JOINED = re.compile(r"[\u0300-\u036f\u200c\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 
 
 def cut(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter: Counter) -> tuple[int, int]:
@@ -63,11 +61,8 @@ def reach(text: str, max_tokens: int, *, keep: Literal["head", "tail"], counter:
             high = middle - 1
             guess = 0
     at = low if keep == "head" else size - low
-    step = -1 if keep == "head" else 1
-    while 0 < at < size and _inside_grapheme(text, at):
-        at += step
+    if keep == "head":
+        return grapheme_floor(text, at)
+    while at < size and grapheme_floor(text, at) != at:
+        at += 1
     return at
-
-
-def _inside_grapheme(text: str, at: int) -> bool:
-    return bool(_JOINED.match(text, at)) or text[at - 1] == "\u200d" or text[at - 1 : at + 1] == "\r\n"

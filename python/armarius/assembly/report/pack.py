@@ -6,7 +6,6 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from armarius.arguments import checked_text
 from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import FittedPrompt, Plan
 from armarius.assembly.fit.prefix import PrefixReport, common_prefix, layer_at
@@ -19,6 +18,7 @@ from armarius.assembly.report.places import Place, Region, Texts, located
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
 from armarius.errors import ContractError, UnknownId
 from armarius.records import Candidate, LayerName
+from armarius.strict import text as strict_text
 from armarius.text.near import near, suggestion
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Pack:
             UnknownId: Nothing of that name was considered; a KeyError that names near ids.
             ContractError: `wanted` is no text.
         """
-        wanted = checked_text("wanted", wanted)
+        wanted = strict_text("wanted", wanted)
         items = tuple(item for item in self.items if wanted in (item.id, item.source))
         omitted = tuple(gone for gone in self.omitted if wanted in (gone.id, gone.source))
         if not items and not omitted:

@@ -12,6 +12,7 @@ from armarius.codex.authored.toml_blocks import Block
 from armarius.codex.model import Constraint, Memory
 from armarius.errors import ArmariusError, CodexError, UnknownId
 from armarius.shown import counted
+from armarius.strict import MOST, shown
 from armarius.text.near import near, suggestion
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]
@@ -209,6 +210,6 @@ def _wrong_constraint(data: dict[str, Any]) -> str:
         return wrong
     if data["source"] not in origins:
         return f"source: expected one of {', '.join(origins)}, got {data['source']!r}"
-    if type(data["priority"]) is not int or data["priority"] < 0:
-        return f"priority: expected a whole number >= 0, got {data['priority']!r}"
+    if type(data["priority"]) is not int or not 0 <= data["priority"] <= MOST:
+        return f"priority: expected a whole number from 0 to {MOST}, got {shown(data['priority'])}"
     return ""

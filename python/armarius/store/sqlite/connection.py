@@ -2,8 +2,8 @@
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 
 from armarius.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
+from armarius.store.sqlite.forking import cross
 
 __all__ = [
     "Connections",
@@ -128,30 +129,53 @@ class Connections:
         self.path = path
         self.writer = connect(path)
         self._idle: list[apsw.Connection] = []
-        self._lock = threading.Lock()
+        self._used = 0  # readers lent out
+        self._lock = threading.Condition(threading.Lock())
         self._write_lock = threading.RLock()
         self._closed = False
+        self.inherited = False  # from the parent of a fork
+        cross(self)
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """A connection inside a read transaction."""
-        with self._lock:
-            if self._closed:
-                raise StoreError(f"{self.path}: the store is closed")
-            connection = self._idle.pop() if self._idle else None
-        with translated(self.path):
-            connection = connection or connect(self.path)
+        with self._lent(lambda: self._idle.pop() if self._idle else None) as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+            with self._lock:
+                if not self._closed:
+                    self._idle.append(connection)
+                    return
+            connection.close()
+
+    @contextmanager
+    def apart(self) -> Iterator[apsw.Connection]:
+        """A connection that has seen nothing yet, and is closed at the end."""
+        with self._lent(lambda: None) as connection:
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    @contextmanager
+    def _lent(self, take: Callable[[], apsw.Connection | None]) -> Iterator[apsw.Connection]:
+        """A reader that a fork waits for."""
         with self._lock:
-            if not self._closed:
-                self._idle.append(connection)
-                return
-        connection.close()
+            if self._closed:
+                raise StoreError(f"{self.path}: the store is closed")
+            connection = take()
+            self._used += 1
+        try:
+            with translated(self.path):
+                yield connection or connect(self.path)
+        finally:
+            with self._lock:
+                self._used -= 1
+                self._lock.notify_all()
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
@@ -188,3 +212,29 @@ class Connections:
             self._idle = []
         for connection in connections:
             connection.close()
+
+    def hold(self, seconds: float, /) -> bool:
+        """Before a fork: wait until nobody reads or writes, and let nobody begin."""
+        if not self._write_lock.acquire(timeout=seconds):
+            return False
+        idle = self._closed or not self.writer.in_transaction  # this thread itself may be writing
+        if idle and self._lock.acquire(timeout=seconds):
+            if self._lock.wait_for(lambda: self._used == 0, seconds):
+                return True
+            self._lock.release()
+        self._write_lock.release()
+        return False
+
+    def release(self) -> None:
+        """After a fork, in the parent."""
+        self._lock.release()
+        self._write_lock.release()
+
+    def part(self, held: bool, /) -> None:
+        """After a fork, in the child: whoever held a lock is not here any more."""
+        self._lock, self._write_lock = threading.Condition(threading.Lock()), threading.RLock()
+        closing: list[apsw.Connection] = [] if self._closed or not held else [*self._idle, self.writer]
+        self._closed = self.inherited = True
+        for connection in closing:
+            with suppress(apsw.Error):
+                connection.close()

@@ -1,5 +1,7 @@
 """Who has an index open: a lock beside its claim, shared by those who read and write, exclusive while one checks it."""
 
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -7,6 +9,7 @@ import apsw
 from armarius.errors import StoreFull
 from armarius.files import refusal, stat_of
 from armarius.store.sqlite.connection import opened, translated
+from armarius.store.sqlite.forking import cross
 
 __all__ = ["PlaceLock"]
 
@@ -17,6 +20,8 @@ class PlaceLock:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock: apsw.Connection | None = None
+        self._at_work = threading.RLock()  # a fork waits for whoever has it
+        cross(self)
 
     def enter(self) -> bool:
         """Lock the place against being checked or replaced by others.
@@ -32,21 +37,22 @@ class PlaceLock:
             path = self._path.with_name(self._path.name + suffix)
             if (info := stat_of(path)) is not None and (what := refusal(info)):
                 raise StoreFull(f"{path}: {what} in the place of a lock; delete it")
-        with translated(self._path):
+        with self._at_work, translated(self._path):
             self._lock = opened(self._path, create=True)
             return self._take()
 
     def settle(self) -> None:
         """The index is checked: let others in."""
-        if self._lock is not None and self._lock.in_transaction:
-            self._lock.execute("COMMIT")
-        self._share()
+        with self._at_work:
+            if self._lock is not None and self._lock.in_transaction:
+                self._lock.execute("COMMIT")
+            self._share()
 
     def alone(self) -> bool:
         """Take the place for oneself if nobody else is in it; `settle` or `leave` gives it back."""
         if self._lock is None:
             return False
-        with translated(self._path):
+        with self._at_work, translated(self._path):
             if self._lock.in_transaction:
                 self._lock.execute("COMMIT")
             self._lock.set_busy_timeout(0)
@@ -54,9 +60,28 @@ class PlaceLock:
 
     def leave(self) -> None:
         """Give up the lock."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        with self._at_work:
+            if self._lock is not None:
+                self._lock.close()
+                self._lock = None
+
+    def hold(self, seconds: float, /) -> bool:
+        """Before a fork: wait until nobody enters or leaves."""
+        return self._at_work.acquire(timeout=seconds)
+
+    def release(self) -> None:
+        """After a fork, in the parent."""
+        self._at_work.release()
+
+    def part(self, held: bool, /) -> None:
+        """After a fork, in the child, which has entered nothing."""
+        self._at_work = threading.RLock()
+        lock, self._lock = self._lock, None
+        if held and lock is not None:
+            with suppress(apsw.Error):
+                lock.close()
+        elif lock is not None:
+            self._left = lock  # somebody was using it: never closed
 
     def _take(self) -> bool:
         """The lock for oneself at once, or shared with whoever holds it."""

@@ -49,7 +49,8 @@ def migrate(connection: apsw.Connection, path: Path, project_id: str) -> None:
                 raise ScopeViolation(f"{path}: index of project {owner!r}, not {project_id!r}")
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk rolls back by itself, and must be what is told
+                connection.execute("ROLLBACK")
             raise
 
 

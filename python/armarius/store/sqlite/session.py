@@ -10,9 +10,9 @@ from armarius.files import is_regular
 from armarius.store.sqlite.connection import (
     Connections,
     all_rows,
-    connect,
     translated,
 )
+from armarius.store.sqlite.forking import HERE_ONLY
 from armarius.store.sqlite.fulltext import set_weights
 from armarius.store.sqlite.integrity import problems
 from armarius.store.sqlite.location import Place
@@ -112,6 +112,8 @@ class Session:
             raise
 
     def _check(self) -> None:
+        if self._connections.inherited:
+            raise StoreError(f"{self.path}: {HERE_ONLY}")
         if self._closed:
             raise StoreError(f"{self.path}: the store is closed")
         if self._place.identity() != self._identity:
@@ -120,14 +122,10 @@ class Session:
     def verify(self) -> list[str]:
         """See `Store.verify`."""
         self._check()
-        with translated(self.path):
-            # Not a pooled reader: FTS5 checks against the segment list that a connection saw first and cries damage.
-            connection = connect(self.path)
-            try:
-                connection.execute("BEGIN")
-                return problems(connection)
-            finally:
-                connection.close()
+        # Not a pooled reader: FTS5 checks against the segment list that a connection saw first and cries damage.
+        with self._connections.apart() as connection:
+            connection.execute("BEGIN")
+            return problems(connection)
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -135,7 +133,7 @@ class Session:
 
     def close(self) -> None:
         """Close; the last process to do so leaves a seal, unless nothing was written since the one that is there."""
-        if self._closed:
+        if self._closed or self._connections.inherited:
             return
         self._closed = True
         try:

@@ -1,0 +1,96 @@
+"""One rule for numbers, texts and switches that a caller gives, at every surface: Python, wire, channel, MCP.
+
+A number is an `int`, numpy's too, between two bounds, never a `bool`, a text with digits in it, a float that happens to
+be whole or bytes; a text is a `str`, a switch a `bool`. Nothing is converted: what `1.0` or `"5"` should mean, the
+caller knows. The error names the field and shows what came.
+"""
+
+from operator import index
+from typing import Final, NoReturn, SupportsIndex
+
+from armarius.errors import ContractError
+
+__all__ = ["MOST", "flag", "shown", "text", "valid_text", "whole"]
+
+MOST: Final = 2**31 - 1
+"""No list of answers is longer, no chapter later, no depth greater; the core counts in 32 bits."""
+_SHOWN: Final = 60
+
+
+def whole(
+    field: str,
+    value: object,
+    *,
+    least: int | None = 0,
+    most: int | None = MOST,
+    error: type[ContractError] = ContractError,
+) -> int:
+    """`value` as a whole number from `least` to `most`, either None for any.
+
+    Args:
+        field: What the error calls it.
+        value: Whatever came.
+        least: The smallest that will do.
+        most: The greatest.
+        error: What is raised.
+
+    Raises:
+        ContractError: Anything else: `limit must be a whole number >= 1, got '5'`.
+    """
+    number = None if isinstance(value, bool) or not isinstance(value, SupportsIndex) else index(value)
+    if number is None or (least is not None and number < least):
+        _refuse(field, "a whole number" + ("" if least is None else f" >= {least}"), value, error)
+    if most is not None and number > most:
+        _refuse(field, f"a whole number <= {most}", value, error)
+    return number
+
+
+def text(field: str, value: object, *, error: type[ContractError] = ContractError) -> str:
+    """`value` as a text.
+
+    Raises:
+        ContractError: It is none.
+    """
+    if not isinstance(value, str):
+        _refuse(field, "a text", value, error)
+    return value
+
+
+def valid_text(field: str, value: object, *, error: type[ContractError] = ContractError) -> str:
+    """`value` as a text that can be written in UTF-8, as names, paths and ids must be.
+
+    Raises:
+        ContractError: It is none, or holds a lone surrogate.
+    """
+    found = text(field, value, error=error)
+    try:
+        found.encode()
+    except UnicodeEncodeError as problem:
+        raise error(f"{field}: character {problem.start} is a lone surrogate, which is no text") from None
+    return found
+
+
+def flag(field: str, value: object, *, error: type[ContractError] = ContractError) -> bool:
+    """`value` as a switch.
+
+    Raises:
+        ContractError: It is neither True nor False.
+    """
+    if not isinstance(value, bool):
+        _refuse(field, "True or False", value, error)
+    return value
+
+
+def shown(value: object) -> str:
+    """`value` as an error shows it: 60 characters of it, whatever it is and however long."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"a number of {value.bit_length()} bits"
+    try:
+        said = repr(value[:_SHOWN] if isinstance(value, str | bytes) else value)
+    except Exception:  # noqa: BLE001 - somebody else's repr may raise whatever it likes
+        said = f"a {type(value).__name__}"
+    return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
+
+
+def _refuse(field: str, wanted: str, value: object, error: type[ContractError]) -> NoReturn:
+    raise error(f"{field} must be {wanted}, got {shown(value)}")
