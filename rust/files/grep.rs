@@ -194,12 +194,10 @@ fn walk(root: &Path, globs: Override, unread: &mut Vec<String>) -> Vec<File> {
             Err(error) => unread.push(error.to_string()),
         }
     }
-    let unheeded = std::mem::take(
-        &mut ignored
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .unheeded,
-    );
+    let (unheeded, _) = ignored
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .finish();
     for (path, reason) in unheeded {
         unread.push(format!("{}: {reason}", shown(&path)));
     }

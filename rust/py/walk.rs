@@ -30,7 +30,19 @@ value!(WalkedFile {
 
 type Refusals = Vec<(OsString, String)>;
 
-/// Files below `root`, and refusals as `(path, reason)`.
+/// What a walk rested on.
+#[pyclass(frozen, module = "armarius._core")]
+pub struct Seen(crate::files::seen::Seen);
+
+#[pymethods]
+impl Seen {
+    /// Whether another walk would answer the same; false also when that cannot be told without one.
+    fn holds(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.0.holds())
+    }
+}
+
+/// Files below `root`, refusals as `(path, reason)`, and what all of that rests on.
 #[pyfunction]
 #[pyo3(signature = (root, exclude, only))]
 #[expect(
@@ -42,8 +54,8 @@ pub fn walk(
     root: PathBuf,
     exclude: Vec<String>,
     only: Vec<PathBuf>,
-) -> PyResult<(Vec<WalkedFile>, Refusals)> {
-    let (found, refused) = py
+) -> PyResult<(Vec<WalkedFile>, Refusals, Seen)> {
+    let (found, refused, seen) = py
         .detach(|| crate::files::walk::walk(&root, &exclude, &only))
         .map_err(|error| PyValueError::new_err(format!("exclude: {error}")))?;
     Ok((
@@ -60,5 +72,6 @@ pub fn walk(
             .into_iter()
             .map(|r| (r.path.into_os_string(), r.reason))
             .collect(),
+        Seen(seen),
     ))
 }
