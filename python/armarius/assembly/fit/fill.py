@@ -85,10 +85,8 @@ class _Filling:
     previous: Previous
     layer_most: int
 
-    @property
-    def group(self) -> str:
-        """The heading of the offer as it may stand in a prompt."""
-        return group_heading(self.offer.group)
+    def __post_init__(self) -> None:
+        self.group = group_heading(self.offer.group)  # as it may stand in a prompt
 
     @property
     def _measured(self) -> CachedCounter:
