@@ -70,6 +70,16 @@ def measure(project, queries):
         figures["stages"] = {name: round(value / total, 3) for name, value in stages.items()}
         figures["view"] = timed(lambda _: engine.retrieve("", limit=0), queries[:10])
         figures["assemble"] = timed(lambda q: engine.assemble(query=q, budget=BUDGET, model=MODEL), queries)
+        # As an editor asks: another chapter open each time, the cursor in its middle.
+        chapters = [one for one in engine.documents() if one.kind == "chapter"]
+        places = {query: chapters[at * 7 % len(chapters)] for at, query in enumerate(queries)}
+        for budget in (4_000, BUDGET):
+            figures[f"assemble, a document open, budget {budget}"] = timed(
+                lambda q, budget=budget: engine.assemble(
+                    query=q, document=places[q].path, cursor=len(places[q].text) // 2, budget=budget, model=MODEL
+                ),
+                queries,
+            )
     return figures
 
 

@@ -216,12 +216,10 @@ fn walk(
             )),
         }
     }
-    let unheeded = std::mem::take(
-        &mut ignored
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .unheeded,
-    );
+    let (unheeded, _) = ignored
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .finish();
     for (path, reason) in unheeded {
         unread.push(format!("{}: {reason}", shown(&path)));
     }

@@ -11,6 +11,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, Match};
 
 use crate::files::open::{read_below, read_own};
+use crate::files::seen::Seen;
 
 /// Bytes of an ignore file; a larger one is not heeded.
 const MAX_BYTES: u64 = 1 << 20;
@@ -60,7 +61,9 @@ pub(super) struct Ignored {
     /// The rules of the folders that lead to the entry asked last, from the root on.
     way: Vec<Rules>,
     /// Ignore files that were not heeded.
-    pub(super) unheeded: Vec<Unheeded>,
+    unheeded: Vec<Unheeded>,
+    /// Folders and ignore files that were read.
+    seen: Seen,
 }
 
 impl Ignored {
@@ -72,7 +75,16 @@ impl Ignored {
             above: (PathBuf::new(), Vec::new()),
             way: Vec::new(),
             unheeded: Vec::new(),
+            seen: Seen::of(root),
         }
+    }
+
+    /// The ignore files that were not heeded, and all that the answers rest on but the files themselves.
+    pub(super) fn finish(&mut self) -> (Vec<Unheeded>, Seen) {
+        (
+            std::mem::take(&mut self.unheeded),
+            std::mem::take(&mut self.seen),
+        )
     }
 
     /// Heed the ignore files of the folders above the root, too. They are the user's own: links are followed.
@@ -103,11 +115,30 @@ impl Ignored {
             self.way.push(rules);
         }
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        match self.matched(entry.path(), is_folder) {
-            Match::None => is_hidden(entry) || (is_folder && is_built(entry.path())),
+        let skipped = match self.matched(entry.path(), is_folder) {
+            Match::None => is_hidden(entry) || (is_folder && self.is_built(entry.path())),
             Match::Ignore(()) => true,
             Match::Whitelist(()) => false,
+        };
+        if is_folder && !skipped {
+            self.seen.rests_on(entry.path());
         }
+        skipped
+    }
+
+    /// Whether a folder is a program's and not the writer's: its name says so, or its name and what lies beside or in
+    /// it.
+    fn is_built(&mut self, folder: &Path) -> bool {
+        let Some(name) = folder.file_name().and_then(|name| name.to_str()) else {
+            return false;
+        };
+        if !BUILT.contains(&name) {
+            return FILLED.contains(&name);
+        }
+        self.seen.rests_on(folder); // what lies beside it is in a folder that was noted before
+        let there = |path: PathBuf| path.symlink_metadata().is_ok();
+        INSIDE.iter().any(|mark| there(folder.join(mark)))
+            || BESIDE.iter().any(|mark| there(folder.with_file_name(mark)))
     }
 
     /// The nearest rule of the strongest kind of file that has one.
@@ -154,6 +185,7 @@ impl Ignored {
             if there.is_file() && first != name {
                 return Gitignore::empty(); // a repository elsewhere
             }
+            self.seen.rests_on(&folder.join(name));
             let path = within.join(name);
             let read = read_below(&self.root, &path, MAX_BYTES);
             let missing = read
@@ -184,18 +216,6 @@ fn parse(folder: &Path, data: &[u8]) -> Result<Gitignore, String> {
         let _: Result<_, _> = builder.add_line(None, line);
     }
     builder.build().map_err(|error| error.to_string())
-}
-
-/// Whether a folder is a program's and not the writer's: its name says so, or its name and what lies beside or in it.
-fn is_built(folder: &Path) -> bool {
-    let Some(name) = folder.file_name().and_then(|name| name.to_str()) else {
-        return false;
-    };
-    let there = |path: PathBuf| path.symlink_metadata().is_ok();
-    FILLED.contains(&name)
-        || (BUILT.contains(&name)
-            && (INSIDE.iter().any(|mark| there(folder.join(mark)))
-                || BESIDE.iter().any(|mark| there(folder.with_file_name(mark)))))
 }
 
 fn is_hidden(entry: &DirEntry) -> bool {

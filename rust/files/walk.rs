@@ -9,6 +9,7 @@ use ignore::overrides::OverrideBuilder;
 use rustc_hash::FxHashSet;
 
 use crate::files::ignored::Ignored;
+use crate::files::seen::Seen;
 
 /// A regular file with what tells whether it changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +33,7 @@ pub struct Refused {
     pub reason: String,
 }
 
-/// All files below `root` in path order, and what was refused.
+/// All files below `root` in path order, what was refused, and what all of that rests on.
 ///
 /// Hidden files are left out. Ignore files above `root` and the user's global ones are not read: the
 /// same folder gives the same answer on every machine. With `only` not empty, entries that are
@@ -49,7 +50,7 @@ pub fn walk(
     exclude: &[String],
     only: &[PathBuf],
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<(Vec<WalkedFile>, Vec<Refused>), ignore::Error> {
+) -> Result<(Vec<WalkedFile>, Vec<Refused>, Seen), ignore::Error> {
     let mut overrides = OverrideBuilder::new(root);
     for pattern in exclude {
         overrides.add(&format!("!{pattern}"))?;
@@ -75,9 +76,11 @@ pub fn walk(
                     .skips(entry)
         })
         .build();
-    let (mut found, mut refused) = (Vec::new(), Vec::new());
+    let (mut found, mut refused, mut files) = (Vec::new(), Vec::new(), Vec::new());
+    let mut missed = false;
     for entry in walker {
         if !go_on() {
+            missed = true;
             break;
         }
         match entry {
@@ -99,20 +102,33 @@ pub fn walk(
                     refused.push(refuse(path, "not a regular file"));
                 } else {
                     match entry.metadata() {
-                        Ok(meta) => found.push(describe(path, &meta)),
-                        Err(error) => refused.push(refuse(path, &error.to_string())),
+                        Ok(meta) => {
+                            files.push((entry.into_path(), meta.clone()));
+                            found.push(describe(path, &meta));
+                        }
+                        Err(error) => {
+                            missed = true;
+                            refused.push(refuse(path, &error.to_string()));
+                        }
                     }
                 }
             }
-            Err(error) => refused.push(refuse(path_of(&error, root), &said(&error))),
+            Err(error) => {
+                missed = true;
+                refused.push(refuse(path_of(&error, root), &said(&error)));
+            }
         }
     }
-    let unheeded = std::mem::take(
-        &mut ignored
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .unheeded,
-    );
+    let (unheeded, mut seen) = ignored
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .finish();
+    for (path, meta) in files {
+        seen.found(&path, &meta);
+    }
+    if missed || !only.is_empty() {
+        seen.missed(); // of a part of a folder nothing can be told
+    }
     refused.extend(
         unheeded
             .into_iter()
@@ -120,7 +136,7 @@ pub fn walk(
     );
     found.sort_unstable();
     refused.sort_unstable();
-    Ok((found, refused))
+    Ok((found, refused, seen))
 }
 
 fn refuse(path: PathBuf, reason: &str) -> Refused {
@@ -188,7 +204,7 @@ mod tests {
     use std::fs;
 
     fn names(root: &Path, exclude: &[String], only: &[PathBuf]) -> Vec<String> {
-        let (found, _) = walk(root, exclude, only, &mut || true).expect("patterns are valid");
+        let (found, _, _) = walk(root, exclude, only, &mut || true).expect("patterns are valid");
         found
             .into_iter()
             .map(|file| file.path.to_string_lossy().replace('\\', "/"))

@@ -57,7 +57,7 @@ mod _core {
     #[pymodule_export]
     use super::truncate::{Cut, grapheme_floor, truncate};
     #[pymodule_export]
-    use super::walk::{WalkedFile, walk};
+    use super::walk::{Seen, WalkedFile, walk};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

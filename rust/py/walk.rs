@@ -34,7 +34,19 @@ value!(WalkedFile {
 
 type Refusals = Vec<(OsString, String)>;
 
-/// Files below `root`, and refusals as `(path, reason)`.
+/// What a walk rested on.
+#[pyclass(frozen, module = "armarius._core")]
+pub struct Seen(crate::files::seen::Seen);
+
+#[pymethods]
+impl Seen {
+    /// Whether another walk would answer the same; false also when that cannot be told without one.
+    fn holds(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.0.holds())
+    }
+}
+
+/// Files below `root`, refusals as `(path, reason)`, and what all of that rests on.
 #[pyfunction]
 #[pyo3(signature = (root, exclude, only))]
 #[expect(
@@ -46,11 +58,11 @@ pub fn walk(
     root: PathBuf,
     exclude: Vec<String>,
     only: Vec<PathBuf>,
-) -> PyResult<(Vec<WalkedFile>, Refusals)> {
+) -> PyResult<(Vec<WalkedFile>, Refusals, Seen)> {
     let mut signals = Signals::new();
     let walked = py.detach(|| walk_folder(&root, &exclude, &only, &mut || signals.go_on()));
     signals.finish()?;
-    let (found, refused) =
+    let (found, refused, seen) =
         walked.map_err(|error| ContractError::new_err(format!("exclude: {error}")))?;
     Ok((
         found
@@ -66,5 +78,6 @@ pub fn walk(
             .into_iter()
             .map(|r| (r.path.into_os_string(), r.reason))
             .collect(),
+        Seen(seen),
     ))
 }

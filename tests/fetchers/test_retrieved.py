@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarius.codex import Codex, Entity, Fact, Origin
+from armarius.codex.cards import short_card
 from armarius.fetchers.detected import MAX_SEARCHED, RetrievedFetcher
-from armarius.fetchers.entities import CodexSource
+from armarius.fetchers.entities import Cards, CodexSource, card_of
 from armarius.records import Fetcher, FetchRequest
 from armarius.text.matcher import EntityMatcher
 from armarius.warnings_table import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
@@ -257,3 +258,15 @@ def test_order_of_entities_changes_nothing(entities, text):
     found = codex_fetcher(*entities).fetch(request(query=text))
     assert found.candidates == expected.candidates
     assert sorted(found.omitted, key=repr) == sorted(expected.omitted, key=repr)
+
+
+def test_a_card_written_before_is_that_of_the_chapter_at_hand():
+    told = Entity(id="e1", name="白鹭", facts=(Fact("守灯塔", since=7), Fact("学徒", until=7)))
+    plain = Entity(id="e2", name="林渡", description="钟表匠")
+    cards = Cards()
+    for chapter in (3, 7, None, 3, 7):
+        request = FetchRequest(project_id="p", chapter=chapter)
+        for entity in (told, plain):
+            assert cards.of(entity, request) == (card_of(entity, request), short_card(entity))
+    early, late = (cards.of(told, FetchRequest(project_id="p", chapter=chapter)) for chapter in (3, 7))
+    assert early != late

@@ -346,3 +346,12 @@ def test_the_only_text_with_a_word_is_not_behind_texts_that_merely_tell_of_whom_
         "大纲.md": "# 大纲\n\n## 第一章\n\n沈砚秋守着茶楼。\n\n## 第二章\n\n沈砚秋离开。\n",
     }
     assert references(corpus_of(write(tmp_path, files)).retrieve("新掌柜"))[0] == "chapters/第三章.md"
+
+
+@pytest.mark.parametrize(
+    "query", ["第3章之后发生了什么", "林小雨的父亲是谁", "灯塔", "谁从档案馆裁走了第十八页", "检查第2章的角色一致性"]
+)
+def test_a_short_answer_is_the_beginning_of_a_long_one(novel, query):
+    long = list(novel.retrieve(query, limit=40))
+    for limit in (0, 1, 2, 3, 5, 9):
+        assert list(novel.retrieve(query, limit=limit)) == long[:limit]

@@ -32,8 +32,9 @@ _LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
 class Admitted:
     """Candidates in canonical order, and what was refused. Independent of the order of the answers.
 
-    `groups` are the headings that are not our own, as no text of the prompt may pose as one either; `offers` are what
-    may fill the room that the candidates leave.
+    `omitted` is in no order until somebody looks at it (`report.omissions`): most packs are never asked. `groups` are
+    the headings that are not our own, as no text of the prompt may pose as one either; `offers` are what may fill the
+    room that the candidates leave.
     """
 
     candidates: tuple[Candidate, ...]
@@ -87,7 +88,7 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
         kept.append(candidate)
     return Admitted(
         tuple(kept),
-        tuple(sorted(omitted, key=lambda o: (_LAYER_INDEX[o.layer], o.source, o.id, o.reason, o.detail))),
+        tuple(omitted),
         tuple(sorted(warnings, key=lambda w: (_LAYER_INDEX[w[0]], w[1].code, w[1].message))),
         groups,
         tuple(answer.fetched.offer for answer in answers if answer.fetched.offer is not None),

@@ -57,9 +57,10 @@ def gather(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float
 
     Cost: one thread per fetcher of a host's, about 0.1 ms each.
     """
-    hosts = [fetcher for fetcher in fetchers if not _is_ours(fetcher)]
+    here = [_is_inline(fetcher, request) for fetcher in fetchers]
+    hosts = [fetcher for fetcher, inline in zip(fetchers, here, strict=True) if not inline]
     begun = _begin(hosts, lambda fetcher: _ask(fetcher, request), timeout)
-    own = {id(fetcher): _ask(fetcher, request) for fetcher in fetchers if _is_ours(fetcher)}
+    own = {id(fetcher): _ask(fetcher, request) for fetcher, inline in zip(fetchers, here, strict=True) if inline}
     theirs = begun()
     answers = own | {id(fetcher): theirs[at] for at, fetcher in enumerate(hosts) if at in theirs}
     return [answers.get(id(fetcher)) or _failed(fetcher, _late(timeout)) for fetcher in fetchers]
@@ -82,9 +83,10 @@ def confirmed(
         The ids, and for each fetcher that raised or timed out an answer with the warning of its layer alone.
     """
     able = [(fetcher, fetcher) for fetcher in fetchers if isinstance(fetcher, Confirming)]
-    hosts = [(at, one) for at, one in enumerate(able) if not _is_ours(one[0])]
+    here = [_is_inline(fetcher, request) for fetcher, _ in able]
+    hosts = [(at, one) for at, one in enumerate(able) if not here[at]]
     begun = _begin(hosts, lambda one: _confirm(one[1][1], candidates, request), timeout)
-    said = {at: _confirm(one[1], candidates, request) for at, one in enumerate(able) if _is_ours(one[0])}
+    said = {at: _confirm(one[1], candidates, request) for at, one in enumerate(able) if here[at]}
     said |= {hosts[at][0]: answer for at, answer in begun().items()}
     found: set[str] = set()
     unsure = []
@@ -98,9 +100,15 @@ def confirmed(
     return found, unsure
 
 
-def _is_ours(fetcher: Fetcher) -> bool:
-    """Whether a fetcher answers from memory at once: our own do, a host's may be slow and has a thread."""
-    return bool(getattr(fetcher, "inline", False))
+def _is_inline(fetcher: Fetcher, request: FetchRequest) -> bool:
+    """Whether a fetcher answers this request from memory, at once: our own do or say so, a host's has a thread."""
+    inline = getattr(fetcher, "inline", False)
+    if not callable(inline):
+        return bool(inline)
+    try:
+        return bool(inline(request))
+    except Exception:  # noqa: BLE001 - no source failure may fail the call
+        return False
 
 
 def _begin(sources: Sequence[Source], ask: Callable[[Source], Said], timeout: float) -> Callable[[], dict[int, Said]]:

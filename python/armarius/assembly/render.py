@@ -62,6 +62,26 @@ class Rendered:
     placed: tuple[Placed, ...]
     spans: tuple[tuple[int, int], ...]
 
+    def pieces(self) -> dict[LayerName, list[str]]:
+        """Each layer in the pieces that it was put together from; all but the last end with a line end."""
+        found: dict[LayerName, list[str]] = {}
+        prompt, spans = self.prompt, iter(self.spans)
+        span = next(spans, None)
+        last = stop = 0
+        for layer in LAYERS:
+            mine: list[str] = []
+            stop += len(self.contents[layer])
+            while span is not None and span[0] < stop:
+                start, end = span[0], span[1] + len(SEPARATOR)
+                if last < start:
+                    mine.append(prompt[last:start])
+                mine.append(prompt[start:end])
+                last, span = end, next(spans, None)
+            if last < stop:
+                mine.append(prompt[last:stop])
+            found[layer], last = mine, stop
+        return found
+
 
 def opening_piece(layer: LayerName) -> str:
     """What a layer with items begins with."""

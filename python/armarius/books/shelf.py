@@ -4,6 +4,7 @@ The folder is data like the rest of a project: it can make no rules (docs/decisi
 that book.
 """
 
+import os
 import threading
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import replace
@@ -41,6 +42,7 @@ class Books(Mapping[str, Book]):
 
     def __init__(self, root: Path | None) -> None:
         self._root = root
+        self._shelf = None if root is None else str(root / FOLDER)
         self._lock = threading.RLock()
         self._kept: dict[str, Kept] = {}
         self._allowed: dict[str, str] = {}  # id to the seal of what may make rules
@@ -188,6 +190,9 @@ class Books(Mapping[str, Book]):
     def _look(self) -> None:
         """Read what changed since the last look; a permission ends with what it was given for."""
         if self._root is None:
+            return
+        if self._shelf is None or not os.path.lexists(self._shelf):  # most projects have none, and every prompt asks
+            self._kept, self._allowed, self.problems = {}, {}, MappingProxyType({})
             return
         found: dict[str, Kept] = {}
         for id_ in names_in(self._root / FOLDER, below=self._root)[:_MAX_BOOKS]:

@@ -9,6 +9,7 @@ codex.json                  entities and relations, written by a tool or by hand
 """
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,15 +40,18 @@ class FolderAuthored:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._indexed = [str(root / name) for name in (*IMPORTERS, *_INDEXED)]
+        self._config = str(root / CONFIG_NAME)
+        self._profile = str(root / FOLDER / _PROFILE)
 
     def stamp(self) -> str:
         """See `Authored`. Cost: one stat per file."""
-        books = [f"{name} {_stamp(self.root / name)}" for name in codex_files_of_books(self.root)]
-        return "|".join([*(_stamp(self.root / name) for name in (*IMPORTERS, *_INDEXED)), *books])
+        books = [f"{name} {_stamp(str(self.root / name))}" for name in codex_files_of_books(self.root)]
+        return "|".join([*map(_stamp, self._indexed), *books])
 
     def config_stamp(self) -> str:
         """See `Authored`."""
-        return _stamp(self.root / CONFIG_NAME)
+        return _stamp(self._config)
 
     def config(self) -> Config:
         """See `Authored`."""
@@ -69,6 +73,7 @@ class FolderAuthored:
     def profile(self) -> Mapping[str, Any] | None:
         """See `Authored`: a link, what is no regular file, and more than 1 MiB are refused."""
         try:
+            os.lstat(self._profile)  # asked before every prompt, and nearly always there is none
             data = read_file(self.root / FOLDER / _PROFILE, limit=_MAX_PROFILE_BYTES, below=self.root)
         except FileNotFoundError:
             return None
@@ -92,9 +97,9 @@ class FolderAuthored:
             write_atomic(folder / _PROFILE, data.encode("utf-8"), below=self.root)
 
 
-def _stamp(path: Path) -> str:
+def _stamp(path: str) -> str:
     try:
-        info = path.stat()
+        info = os.stat(path)  # noqa: PTH116 - asked before every answer: a Path takes as long again
     except OSError:
         return ""
     return f"{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}:{info.st_ino}"

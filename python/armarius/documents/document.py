@@ -46,6 +46,7 @@ __all__ = [
     "Unread",
     "document_of",
     "list_documents",
+    "look_at",
     "make_document",
     "read_document",
     "refusal_of",
@@ -228,7 +229,14 @@ def walk_files(root: Path, config: Config, *, only: Iterable[str] = ()) -> tuple
         config: Its configuration.
         only: Relative paths; when given, only these files and what is below these folders.
     """
-    found, refused = _core.walk(str(root), list(config.exclude), list(only))
+    return look_at(root, config, only=only)[:2]
+
+
+def look_at(
+    root: Path, config: Config, *, only: Iterable[str] = ()
+) -> tuple[list[FileStamp], list[Skipped], _core.Seen]:
+    """`walk_files`, and what its answer rests on: while that holds, another walk would answer the same."""
+    found, refused, seen = _core.walk(str(root), list(config.exclude), list(only))
     stamps: list[FileStamp] = []
     skipped: list[Skipped] = []
     projects: set[str] = set()
@@ -249,7 +257,7 @@ def walk_files(root: Path, config: Config, *, only: Iterable[str] = ()) -> tuple
         for raw, reason in refused
         if _is_document_name(path := raw.replace(os.sep, "/")) or reason not in ("symbolic link", "not a regular file")
     ]
-    return stamps, sorted(skipped, key=lambda item: item.path)
+    return stamps, sorted(skipped, key=lambda item: item.path), seen
 
 
 def read_document(root: Path, relative_path: str, *, config: Config | None = None) -> Document:
@@ -273,7 +281,7 @@ def read_document(root: Path, relative_path: str, *, config: Config | None = Non
 
 
 def reread_document(root: Path, known: Document, *, config: Config | None = None) -> Document:
-    """`known` as its file is now: the same object when the file has not changed.
+    """`known` as its file is now: the same object when the file says the same.
 
     Raises:
         UnknownDocument: The file is gone, or no document any more.

@@ -76,13 +76,18 @@ class SubgraphFetcher:
         """The retrieved layer."""
         return "retrieved"
 
+    def inline(self, request: FetchRequest) -> bool:
+        """Whether nothing has to be looked up: most requests are about no code at all, and need no thread."""
+        if request.bounds.leaves_out("code", None) is not None:
+            return True
+        return not _in_code(request) and not _named(request)
+
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """Candidates `code:subgraph:<symbol>`, the closest to the question first; none for a request without code."""
         if request.bounds.leaves_out("code", None) is not None:
             return Fetched()
-        in_code = PurePosixPath(request.document).suffix.lower() in CODE_SUFFIXES
-        named = [*written_symbols(request.query), *written_symbols(request.additional_input)]
-        if not in_code and (not named or not self.index.has_code()):
+        in_code = _in_code(request)
+        if not in_code and (not _named(request) or not self.index.has_code()):
             return Fetched()
         wanted = self._wanted(request, in_code)
         graph = self.index.graph
@@ -152,6 +157,14 @@ class SubgraphFetcher:
             documents=files,
             project_id=request.project_id,
         )
+
+
+def _in_code(request: FetchRequest) -> bool:
+    return PurePosixPath(request.document).suffix.lower() in CODE_SUFFIXES
+
+
+def _named(request: FetchRequest) -> bool:
+    return any(True for text in (request.query, request.additional_input) for _ in written_symbols(text))
 
 
 def _of_code(found: TextMatches) -> TextMatches:

@@ -7,7 +7,7 @@ from typing import Any
 
 from armarius.codex.cards import short_card
 from armarius.codex.model import CONTEXT_LEVELS, Entity
-from armarius.fetchers.entities import EntitySource, card_of, list_entities
+from armarius.fetchers.entities import Cards, EntitySource, card_of, list_entities
 from armarius.fetchers.rules import withheld_facts
 from armarius.fetchers.scene import MOST, weights
 from armarius.headings import heading
@@ -88,6 +88,7 @@ class RetrievedFetcher:
         self._levels = CONTEXT_LEVELS if report_levels else ("when_detected",)
         self._around = around
         self._built: _Built | None = None
+        self._cards = Cards()
         self._lock = threading.Lock()
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
@@ -200,7 +201,10 @@ class RetrievedFetcher:
             elif entity.id in passing:
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "excluded", passing[entity.id]))
             else:
-                candidates.append(_candidate(entity, source, scores[entity.id], evidence[entity.id], request))
+                card, short = self._cards.of(entity, request)
+                candidates.append(
+                    _candidate(entity, source, scores[entity.id], evidence[entity.id], card, short, request)
+                )
                 omitted += withheld_facts(entity, source, "retrieved", request)
         omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]
         if not built.absent and built.detectable:
@@ -227,16 +231,24 @@ def _in_passing(request: FetchRequest, built: _Built, found: list[tuple[_Text, l
     }
 
 
-def _candidate(entity: Entity, source: str, score: float, evidence: list[Evidence], request: FetchRequest) -> Candidate:
+def _candidate(
+    entity: Entity,
+    source: str,
+    score: float,
+    evidence: list[Evidence],
+    card: str,
+    short: str | None,
+    request: FetchRequest,
+) -> Candidate:
     return Candidate(
         id=f"entity:{entity.id}",
         layer="retrieved",
         source=source,
-        content=card_of(entity, request),
+        content=card,
         score=score,
         evidence=tuple(evidence),
         group=heading("detected"),
-        short=short_card(entity),
+        short=short,
         documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
         project_id=request.project_id,
     )

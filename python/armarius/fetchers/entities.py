@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from armarius.codex.cards import entity_card
+from armarius.bounds import OPEN, Chapters
+from armarius.codex.cards import entity_card, short_card
 from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin
 from armarius.errors import ContextWarning, ContractError
 from armarius.records import FetchRequest
@@ -74,6 +75,29 @@ def list_entities(source: EntitySource, project_id: str, level: ContextLevel) ->
         except (TypeError, ValueError) as error:
             faults.append(f"entity_list[{index}]: {error}")
     return Listed(tuple(entities), tuple(faults))
+
+
+class Cards:
+    """Cards that were written before. Threads may share it.
+
+    A card depends on nothing but its entity and, where that has facts, on the chapter and the chapters of the request.
+    """
+
+    _MOST = 1_024
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int | None, Chapters], tuple[Entity, str, str | None]] = {}
+
+    def of(self, entity: Entity, request: FetchRequest) -> tuple[str, str | None]:
+        """The card of `entity` as it may be shown to `request`, and its short form."""
+        moment, chapters = (request.moment, request.chapters) if entity.facts else (None, OPEN)
+        known = self._known.get((id(entity), moment, chapters))
+        if known is None:
+            if len(self._known) >= self._MOST:
+                self._known = {}
+            known = (entity, card_of(entity, request), short_card(entity))  # the entity is held: its id stays its own
+            self._known[id(entity), moment, chapters] = known
+        return known[1], known[2]
 
 
 def card_of(entity: Entity, request: FetchRequest) -> str:

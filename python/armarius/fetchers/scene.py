@@ -19,6 +19,7 @@ _MOST_MENTIONS: Final = 9
 _NEARBY, _SPEAKS, _RELATED = 1.0, 0.5, 0.5
 _ENOUGH: Final = 0.3  # less is a name in passing: twice in the window, never near, never speaking
 _WORD: Final = re.compile(r"\W*(\w+)")
+_LATIN: Final = re.compile("[A-Za-z]")
 _LAST: Final = re.compile(r"(\w+)\W*$")
 
 
@@ -53,8 +54,10 @@ def weights(
     total = {
         id_: round(min(count, _MOST_MENTIONS) * _PER_MENTION + sum(reasons[id_]), 3) for id_, count in found.items()
     }
-    for id_ in total.keys() & entities.keys():
-        if any(_tells_of(entities[id_], entities[one]) for one in asked if one in entities and one != id_):
+    known = [(one, entities[one], _said(entities[one])) for one in asked if one in entities]
+    for id_ in (total.keys() & entities.keys()) if known else ():
+        said = _said(entities[id_])
+        if any(_names(said, other) or _names(told, entities[id_]) for one, other, told in known if one != id_):
             total[id_] += _RELATED
     return {id_: weight if weight >= _ENOUGH else 0.0 for id_, weight in total.items()}
 
@@ -64,17 +67,16 @@ def _speaks(text: str, mention: Any, han: Collection[str], latin: Collection[str
     if text[end : end + 1] in han or text[end + 1 : end + 2] in han:
         return True
     beside = text[max(0, at - 2) : at] + text[end : end + 2]
-    if not any(char.isascii() and char.isalpha() for char in beside):  # no word of Latin script stands there
+    if _LATIN.search(beside) is None:  # no word of Latin script stands there
         return False
     following, previous = _WORD.match(text, end, end + 24), _LAST.search(text[max(0, at - 24) : at])
     return bool((following and following[1] in latin) or (previous and previous[1] in latin))
 
 
-def _tells_of(one: Entity, other: Entity) -> bool:
-    """Whether the profile of either names the other."""
-    return _names(one, other) or _names(other, one)
+def _said(one: Entity) -> str:
+    """What a profile says."""
+    return " ".join([one.description, *one.attributes.values()])
 
 
-def _names(one: Entity, other: Entity) -> bool:
-    said = " ".join([one.description, *one.attributes.values()])
+def _names(said: str, other: Entity) -> bool:
     return any(name in said for name in (other.name, *other.aliases) if len(name) > 1)

@@ -4,15 +4,20 @@ Stamps decide what is read, hashes decide what is written: a touched file costs 
 file is forgotten only when a second look confirms that it is gone.
 """
 
+import itertools
+import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from armarius._core import Seen
 from armarius.config import Config
 from armarius.documents.document import (
     Document,
     FileStamp,
     Skipped,
+    look_at,
     read_document,
     reread_document,
     walk_files,
@@ -29,6 +34,21 @@ _RACY_NS = 50_000_000
 _COARSE_NS = 2_000_000_000
 _DOUBT = "?"
 _CHUNK_BYTES = 64 * 1024 * 1024
+_REREAD = 256  # documents whose last reading is remembered
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One walk over everything; it stands for the next one while what it rests on holds."""
+
+    name: str
+    config: Config
+    stamps: list[FileStamp]
+    skipped: list[Skipped]
+    seen: Seen
+
+    def holds(self, config: Config) -> bool:
+        return (self.config is config or self.config == config) and self.seen.holds()
 
 
 class FolderSource:
@@ -42,19 +62,26 @@ class FolderSource:
     def __init__(self, root: Path, config: Callable[[], Config]) -> None:
         self.root = root
         self._config = config
+        self._look: _Look | None = None
+        self._names = itertools.count(1)
+        self._reread: dict[str, tuple[str, str]] = {}  # path to the stamp and hash last read
 
     def stamp(self) -> str:
-        """See `DocumentSource`: a folder cannot say without looking at every file."""
-        return ""
+        """See `DocumentSource`: the last walk, while what it rests on holds; else only another walk can say.
+
+        Cost: one stat per file and folder, without the GIL; 1,000 files take about 1 ms.
+        """
+        look = self._look
+        return look.name if look is not None and look.holds(self._config()) else ""
 
     def compare(
         self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
     ) -> SourceChanges:
         """See `DocumentSource`.
 
-        Cost: one stat per file; 1,000 files take about 5 ms.
+        Cost: one stat per file; 1,000 files take about 5 ms, and 1 ms when none has changed since the last look.
         """
-        stamps, skipped = walk_files(self.root, self._config(), only=only)
+        stamps, skipped = walk_files(self.root, self._config(), only=only) if only else self._everything()
         here = {stamp.path for stamp in stamps}
         wanted = set(only)
         gone = [path for path in known if path not in here and (not wanted or _covered(path, wanted))]
@@ -80,14 +107,36 @@ class FolderSource:
         yield found
 
     def document(self, path: str, known: Document | None = None) -> Document:
-        """See `DocumentSource`. Cost: reads and hashes the file; parses it only when it differs."""
+        """See `DocumentSource`.
+
+        Cost: one stat when the file is as it was at the last time; else it is read and hashed, and parsed when it
+        differs.
+        """
         if known is None:
             return read_document(self.root, path, config=self._config())
-        return reread_document(self.root, known, config=self._config())
+        stamp = _stamp_of(self.root, path)
+        if stamp and self._reread.get(path) == (stamp, known.content_hash):
+            return known
+        found = reread_document(self.root, known, config=self._config())
+        if stamp:
+            if len(self._reread) >= _REREAD:
+                self._reread = {}
+            self._reread[path] = (stamp, found.content_hash)
+        return found
+
+    def _everything(self) -> tuple[list[FileStamp], list[Skipped]]:
+        """Every file: of the last walk where that still holds, else of one made now."""
+        config, look = self._config(), self._look
+        if look is None or not look.holds(config):
+            look = self._look = _Look(str(next(self._names)), config, *look_at(self.root, config))
+        return look.stamps, look.skipped
 
     def _read(self, stamp: FileStamp, row: FileRow | None, found: ReadBatch, *, force: bool) -> None:
-        racy = _RACY_NS if stamp.changed_ns % 1_000_000 else _COARSE_NS
-        trusted = stamp.stamp if time.time_ns() - stamp.changed_ns > racy else _DOUBT + stamp.stamp
+        racy = _racy(stamp.changed_ns)
+        trusted = stamp.stamp
+        if time.time_ns() - stamp.changed_ns <= racy:
+            trusted = _DOUBT + stamp.stamp
+            self._look = None  # what is doubtful is looked at again, although nothing seems to have changed
         try:
             document = read_document(self.root, stamp.path, config=self._config())
         except DocumentSkipped as error:
@@ -103,6 +152,22 @@ class FolderSource:
                 found.changes.append(Restamp(stamp.path, trusted))
         else:
             found.changes.append(Put(document, trusted))
+
+
+def _racy(changed_ns: int) -> int:
+    return _RACY_NS if changed_ns % 1_000_000 else _COARSE_NS
+
+
+def _stamp_of(root: Path, path: str) -> str:
+    """How a file is described that will not change unseen; "" for all others."""
+    try:
+        info = os.lstat(root / path)
+    except (OSError, ValueError):
+        return ""
+    changed = max(info.st_mtime_ns, info.st_ctime_ns)
+    if time.time_ns() - changed <= _racy(changed):
+        return ""
+    return f"{info.st_dev}:{info.st_ino}:{info.st_mode}:{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}"
 
 
 def _covered(path: str, wanted: set[str]) -> bool:

@@ -49,6 +49,8 @@ class PassageOffer:
         self.chapter = chapter
         self.current = current
         self.bounds = bounds
+        self._bounded = bool(bounds)
+        self._wanted = frozenset(asked.chapters)
         self._rows: Sequence[Row] = () if ranked.outcome == "nothing found" else _Rows(self)
 
     @property
@@ -62,7 +64,7 @@ class PassageOffer:
         found = [
             self._row(document, paragraph, self.ranked.scores.score_of(document.path, paragraph.index) or 0.0)
             for document in (self.documents.values() if wanted else ())
-            if document.kind == "chapter"
+            if document.kind == "chapter" and (document.chapter is None or document.chapter in wanted)
             for paragraph in document.paragraphs
             if paragraph.role == "body" and chapter_at(document, paragraph) in wanted
         ]
@@ -108,12 +110,13 @@ class PassageOffer:
 
     def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
         """Why it may not stand in the prompt, whatever it is worth; None when it may."""
-        document = self.documents[row.path]
-        chapter = chapter_at(document, document.paragraphs[row.paragraph])
-        if (outside := self.bounds.leaves_out(document.kind, chapter)) is not None:
-            return outside
-        if not row.text and self.bounds:
-            return "timeline", f"speaks of what is later than chapter {self.bounds.as_of}"
+        if self._bounded:
+            document = self.documents[row.path]
+            chapter = chapter_at(document, document.paragraphs[row.paragraph])
+            if (outside := self.bounds.leaves_out(document.kind, chapter)) is not None:
+                return outside
+            if not row.text:
+                return "timeline", f"speaks of what is later than chapter {self.bounds.as_of}"
         path, text = self.current
         if row.path == path and row.text not in text:
             return "excluded", "the open document reads otherwise there"
@@ -130,16 +133,17 @@ class PassageOffer:
         return ", ".join(f"{name} {value:.2f}" for name, value in parts[:_REASONS] if value > 0)
 
     def _row(self, document: Document, paragraph: Paragraph, score: float) -> Row:
-        chapter = chapter_at(document, paragraph)
-        text = document.text[paragraph.start : paragraph.end]
+        start, path = paragraph.start, document.path
+        text = document.text[start : paragraph.end]
+        chapter = chapter_at(document, paragraph) if document.kind == "chapter" else None
         return Row(
-            path=document.path,
-            paragraph=paragraph.index,
-            score=score,
-            place=(_LAST if chapter is None or document.kind != "chapter" else chapter, document.path, paragraph.start),
-            title=_title(document, paragraph),
-            text=(tidy(text) if self.bounds else text).strip(),
-            asked=chapter in self.asked.chapters and document.kind == "chapter",
+            path,
+            paragraph.index,
+            score,
+            (_LAST if chapter is None else chapter, path, start),
+            _title(document, paragraph),
+            (tidy(text) if self._bounded else text).strip(),
+            chapter in self._wanted,
         )
 
 

@@ -71,9 +71,10 @@ def in_order(
     people: People,
     ranked: Ranked,
     bounds: Bounds,
+    limit: int,
     backup: Sequence[int] = (),
 ) -> list[Ordered]:
-    """Texts and sections, best first; ties go to texts, then to what comes first in the book.
+    """The best texts and sections, best first; ties go to texts, then to what comes first in the book.
 
     Args:
         tables: For chapters, mentions and sections.
@@ -81,15 +82,16 @@ def in_order(
         people: Its entities.
         ranked: Its scores.
         bounds: What may be found.
+        limit: At most so many.
         backup: Texts by meaning, best first; those found in no other way come after everything else.
 
-    Cost: linear in the texts and sections of the project.
+    Cost: linear in the best units of the project, at most 192.
     """
-    units = ranked.scores.units(_UNITS)
-    if ranked.outcome == "nothing found":
-        units = []
-    texts = _texts(tables, asked, units, bounds)
-    sections = _sections(tables, asked, people, ranked, units, texts)
+    units = [] if ranked.outcome == "nothing found" else ranked.scores.units(_UNITS)
+    keys, headed = tables.keys_of(ranked.corpus)
+    # What is found by meaning stands behind all that is found by words, however many that are.
+    texts = _texts(tables, asked, units, keys, bounds, _UNITS if backup else max(limit, _BASIS))
+    sections = _sections(tables, asked, people, ranked, units, headed, texts)
     texts = list({one.key: one for one in sorted(texts, key=lambda one: one.score)}.values())
     found = texts + [
         Ordered(score, key, is_section=True, how=how)
@@ -97,41 +99,57 @@ def in_order(
         if _may_be_found(tables, key, bounds)
     ]
     found.sort(key=lambda one: (-one.score, one.is_section, tables.place(one.key)))
+    if not backup:
+        return found[:limit]
     lowest = found[-1].score if found else 1.0
     known = {one.key for one in texts}
     behind = [key for key in backup if key not in known]
-    return found + [
-        Ordered(lowest * _BACKUP ** (n + 1), key, is_section=False, how="vector") for n, key in enumerate(behind)
-    ]
+    found += [Ordered(lowest * _BACKUP ** (n + 1), key, is_section=False, how="vector") for n, key in enumerate(behind)]
+    return found[:limit]
 
 
 def withheld(tables: CorpusTables, ranked: Ranked, limit: int) -> list[int]:
     """Texts that lie after what may be known and would have been found, likeliest first."""
     if ranked.outcome == "nothing found":
         return []
-    found = (tables.text_of(unit.path, unit.label) for unit in ranked.scores.withheld(4 * limit))
+    later = ranked.scores.withheld(4 * limit)
+    keys = tables.keys_of(ranked.corpus)[0] if later else []
+    found = (keys[unit.number] for unit in later)
     return [key for key in found if key is not None][:limit]
 
 
-def _texts(tables: CorpusTables, asked: Understanding, units: Sequence[ScoredUnit], bounds: Bounds) -> list[Ordered]:
+def _texts(
+    tables: CorpusTables,
+    asked: Understanding,
+    units: Sequence[ScoredUnit],
+    keys: Sequence[int | None],
+    bounds: Bounds,
+    most: int,
+) -> list[Ordered]:
+    """Texts asked for, those beside them, and of those found by their words `most` and what is worth the same."""
     found: list[Ordered] = []
     asked_for: list[tuple[int, ScoredUnit]] = []
-    best = 0.0
+    share = WEIGHTS["others"] if asked.chapters else 1.0
+    best = last = 0.0
+    enough = False
     for unit in units:
-        if unit.asked <= 0 and unit.rank <= STOP_SHARE * best:
-            continue  # most of a long book: nothing of them is looked up
-        key = tables.text_of(unit.path, unit.label)
+        rank, wanted = unit.rank, unit.asked > 0
+        if not wanted and (rank <= STOP_SHARE * best or (enough and rank < last)):
+            if not asked.chapters:
+                break  # they stand by rank
+            continue
+        key = keys[unit.number]
         if key is None:
             continue
-        if unit.asked > 0:
+        if wanted:
             asked_for.append((key, unit))
             continue
-        said = unit.own > 0 or unit.told > 0 or unit.rank > _NOTHING
+        said = unit.own > 0 or unit.told > 0 or rank > _NOTHING
         if not said:
             continue
-        best = best or unit.rank
-        share = WEIGHTS["others"] if asked.chapters else 1.0
-        found.append(Ordered(share * unit.rank / best, key, is_section=False, how="words", unit=unit))
+        best, last = best or rank, rank
+        found.append(Ordered(share * rank / best, key, is_section=False, how="words", unit=unit))
+        enough = enough or (len(found) >= most and len({one.key for one in found}) >= most)
     numbers = {number: place for place, number in enumerate(asked.chapters)}
     asked_for.sort(key=lambda one: (numbers.get(tables.texts[one[0]].number or 0, _FAR), tables.place(one[0])))
     first = [
@@ -169,6 +187,7 @@ def _sections(
     people: People,
     ranked: Ranked,
     units: Sequence[ScoredUnit],
+    keys: Sequence[int | None],
     texts: Sequence[Ordered],
 ) -> dict[int, tuple[float, How]]:
     found: dict[int, tuple[float, How]] = {}
@@ -189,11 +208,7 @@ def _sections(
     most = max(present.values(), default=1.0)
     for entity_id, amount in present.items():
         describing(entity_id, WEIGHTS["present"] * amount / most, "present")
-    by_words = [
-        (key, unit.own)
-        for unit in units
-        if unit.own > 0 and (key := tables.section_of(unit.path, unit.label)) is not None
-    ]
+    by_words = [(key, own) for unit in units if (key := keys[unit.number]) is not None and (own := unit.own) > 0]
     by_words.sort(key=lambda one: (-one[1], tables.place(one[0])))
     best = by_words[0][1] if by_words else 0.0
     for key, own in by_words[:_SECTIONS]:

@@ -159,7 +159,7 @@ def find(
     meaning = Meaning() if answer is None else Meaning.of(answer, alike)
     ranked = rank(tables, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning)
     clock.lap("search")
-    ordered = in_order(tables, asked, people, ranked, bounds, list(near))[:limit]
+    ordered = in_order(tables, asked, people, ranked, bounds, limit, list(near))
     clock.lap("order")
     told = ordered if explained is None else [one for one in ordered if not one.is_section][:explained]
     why = {one: reasons(tables, asked, people, ranked, near, one) for one in told}
@@ -264,8 +264,7 @@ def _hit(tables: CorpusTables, one: Ordered, evidence: tuple[Evidence, ...]) -> 
         section = tables.sections[one.key]
         return _of(tables, section.path, (section.start, section.end), section.section, score, evidence)
     text = tables.texts[one.key]
-    hit = _of(tables, text.path, (text.start, text.end), text.section, score, evidence)
-    return replace(hit, chapter=text.number)
+    return _of(tables, text.path, (text.start, text.end), text.section, score, evidence, text.number)
 
 
 def _of(
@@ -275,10 +274,11 @@ def _of(
     heading: str,
     score: float,
     evidence: tuple[Evidence, ...],
+    chapter: int | None = None,
 ) -> Hit:
     document = tables.document(path)
     title, kind = ("", "") if document is None else (document.title, document.kind)
-    return Hit(path, span, (heading,) if heading else (), score, evidence, title=title, kind=kind)
+    return Hit(path, span, (heading,) if heading else (), score, evidence, title=title, kind=kind, chapter=chapter)
 
 
 def _strange(ranked: Ranked) -> Iterator[Omission]:

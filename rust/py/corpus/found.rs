@@ -22,6 +22,8 @@ pub struct ScoredUnit {
     pub path: String,
     /// Its position there.
     pub unit: u32,
+    /// Its position among the units of the corpus.
+    pub number: u32,
     /// What tells it from the others of its document.
     pub label: String,
     /// The chapter that it is or is about.
@@ -91,6 +93,7 @@ value!(ScoredParagraph {
 value!(ScoredUnit {
     path: String,
     unit: u32,
+    number: u32,
     label: String,
     chapter: Option<u32>,
     rank: f32,

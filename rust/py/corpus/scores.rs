@@ -189,6 +189,7 @@ impl CorpusScores {
         ScoredUnit {
             path: document.rows.path.clone(),
             unit: position,
+            number: one.unit,
             label: document.rows.units[position as usize].label.clone(),
             chapter: unit.chapter,
             rank: one.rank,

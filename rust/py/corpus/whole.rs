@@ -94,6 +94,18 @@ impl Corpus {
             .collect()
     }
 
+    /// Path and label of each unit, by number.
+    #[getter]
+    fn units(&self) -> Vec<(&str, &str)> {
+        let documents = self.0.documents.iter();
+        documents
+            .flat_map(|one| {
+                let units = one.rows.units.iter();
+                units.map(|unit| (one.rows.path.as_str(), unit.label.as_str()))
+            })
+            .collect()
+    }
+
     /// Bytes in memory.
     #[getter]
     fn resident_bytes(&self) -> usize {

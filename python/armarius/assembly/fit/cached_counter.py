@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from armarius.text.tokens import TokenCounter
+
 __all__ = ["CachedCounter", "Counter"]
+
+_FIRSTS = 10_000  # characters
 
 
 class Counter(Protocol):
@@ -33,6 +37,10 @@ class CachedCounter:
 
     Pieces of a prompt recur from request to request; each is counted once. The memory is bounded
     and dropped whole when full. Safe to share between threads: at worst a text is counted twice.
+
+    Attributes:
+        counter: What counts.
+        adds_up: Whether counts of pieces are known to be the count of the whole.
     """
 
     _MEMORY_CHARACTERS = 16_000_000
@@ -41,6 +49,8 @@ class CachedCounter:
         self.counter = counter
         self._known: dict[str, int] = {}
         self._held = 0
+        self.adds_up = isinstance(counter, TokenCounter) and counter.additive
+        self._safe: dict[str, bool] = {}  # first characters, and whether a piece may begin with them
 
     def count(self, text: str) -> int:
         """Tokens of `text`; remembered."""
@@ -60,6 +70,34 @@ class CachedCounter:
             self._known.update(fresh)
             return [fresh[text] if text in fresh else known[text] for text in texts]
         return [known[text] for text in texts]
+
+    def of_pieces(self, pieces: Sequence[str]) -> int:
+        """Tokens of the pieces as one text, exactly; each but the last must end with a line end.
+
+        Counts add up where a piece begins safely (docs/decisions/0021); one that does not is counted with what stands
+        before it. A counter of which that is not known counts the whole.
+
+        Cost: a look-up per piece that was counted before.
+        """
+        if not self.adds_up:
+            return self.count_uncached("".join(pieces)) if pieces else 0
+        runs: list[str] = []
+        for piece in pieces:
+            if runs and not self._starts_safely(piece):
+                runs[-1] += piece
+            else:
+                runs.append(piece)
+        return sum(self.counts(runs))
+
+    def _starts_safely(self, piece: str) -> bool:
+        first = piece[:1]
+        known = self._safe.get(first)
+        if known is None:
+            assert isinstance(self.counter, TokenCounter)
+            if len(self._safe) >= _FIRSTS:
+                self._safe = {}
+            known = self._safe[first] = self.counter.starts_safely(first)
+        return known
 
     def count_uncached(self, text: str) -> int:
         """Tokens of `text`, counted now and not remembered: prompts, which differ every time."""

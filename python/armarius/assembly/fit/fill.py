@@ -5,6 +5,7 @@ the prompt. Paragraphs are no demand. They enter greedily by worth while they fi
 what a previous prompt held keeps its place, and new ones follow. Neighbours join under one heading.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -13,6 +14,7 @@ from armarius.assembly.escape import escape, group_heading
 from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import FittedPrompt, Plan, is_window
+from armarius.assembly.fit.totals import layer_tokens, prompt_tokens
 from armarius.assembly.render import SEPARATOR, Placed, closing_piece, heading_piece, opening_piece, render
 from armarius.records import Candidate, Offer, Row
 
@@ -25,6 +27,7 @@ _BATCH = 48  # rows counted at once
 _MISSES = 96  # rows in a row that do not fit before the search for a smaller one ends
 _LEAST = 24  # tokens: no paragraph worth reading is shorter with its heading
 _LONG = 40  # code points that are not said twice by chance
+_RUN = re.compile(r"\w{4,16}")
 _SUBHEADING = 7  # tokens of the line between two paragraphs of one chapter that are no neighbours
 _REPAIRS = 12
 _KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
@@ -60,10 +63,12 @@ def fill(
             break
         placed = filling.place(rows)
         rendered = render(filling.arranged(placed))
-        total = plan.measured.count_uncached(rendered.prompt)
+        total, by_layer = prompt_tokens(rendered, plan.measured)
         if total <= limit:
             line = min((row.score for row in rows if not row.asked), default=0.0)
-            return replace(fitted, rendered=rendered, token_count=total, entered=len(placed), line=line)
+            return replace(
+                fitted, rendered=rendered, token_count=total, by_layer=by_layer, entered=len(placed), line=line
+            )
         worst = sorted(rows, key=lambda row: (not row.asked, -row.score, row.source))
         gone = {row.source for row in worst[-(1 << attempt) :]}
         rows = [row for row in rows if row.source not in gone]
@@ -80,10 +85,8 @@ class _Filling:
     previous: Previous
     layer_most: int
 
-    @property
-    def group(self) -> str:
-        """The heading of the offer as it may stand in a prompt."""
-        return group_heading(self.offer.group)
+    def __post_init__(self) -> None:
+        self.group = group_heading(self.offer.group)  # as it may stand in a prompt
 
     @property
     def _measured(self) -> CachedCounter:
@@ -102,8 +105,7 @@ class _Filling:
             tokens = self._measured.count(window.text + SEPARATOR)
             unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
         room = limit - self.fitted.token_count - unused - frame
-        contents = self.fitted.rendered.contents["retrieved"]
-        held = self._measured.count(contents) if contents else 0
+        held = (self.fitted.by_layer or layer_tokens(self.fitted.rendered, self._measured))["retrieved"]
         room = min(room, self.layer_most - frame - held)
         most = self.offer.most
         if most is None or most - frame - held >= room:
@@ -256,6 +258,9 @@ class _Taken:
     def _is_new(self, row: Row) -> bool:
         if not row.text or row.source in self.rows or row.text in self._texts:
             return False
+        run = _RUN.search(row.text)
+        if run is not None and run[0] not in self._shown:
+            return True  # letters stand in a prompt as they are, whatever becomes of what is around them
         said = _lines(escape(row.text, self._groups))
         # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
         return (said.strip() if len(row.text) >= _LONG else said) not in self._shown

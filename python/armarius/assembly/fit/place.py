@@ -85,7 +85,7 @@ def _cut(candidate: Candidate, size: Size, tokens: int, before: int | None, meas
         start, end = trimmed(size.text, marks, start, end)
         if start >= end:
             break
-        over = measured.count_uncached(marked(size.text, marks, start, end) + SEPARATOR) - tokens
+        over = measured.count(marked(size.text, marks, start, end) + SEPARATOR) - tokens
         if over <= 0:
             return start + size.base, end + size.base
         allowed -= over

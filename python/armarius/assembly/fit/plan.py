@@ -15,6 +15,7 @@ from armarius.assembly.fit.place import (
 )
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.assembly.fit.sizes import Size, sizes
+from armarius.assembly.fit.totals import prompt_tokens
 from armarius.assembly.render import (
     SEPARATOR,
     Placed,
@@ -42,6 +43,7 @@ class FittedPrompt:
         demanded: Of everything that competes, whether or not it is in.
         demand: The prompt before paragraphs filled what was left.
         required: Its tokens.
+        by_layer: Tokens of each layer of the prompt, where they are known already.
         entered: Paragraphs on offer that are in.
         line: The worth of the last one in, 0.0 when none was left out for room.
         capped: What an offer allows itself, where that was less than the room there was: tokens of the layer.
@@ -55,6 +57,7 @@ class FittedPrompt:
     anchor_moved: bool
     demand: Rendered
     required: int
+    by_layer: Mapping[LayerName, int] | None = None
     entered: int = 0
     line: float = 0.0
     capped: int | None = None
@@ -157,7 +160,7 @@ class Plan:
             placed, moved = self._place(decisions, measured)
             placed += self._refill(placed, decisions, target, available, measured)
             rendered = render(arrange(placed, self.places))
-            total = self.measured.count_uncached(rendered.prompt)
+            total, by_layer = prompt_tokens(rendered, self.measured)
             if total <= limit:
                 demanded = sum(size.tokens for size in measured) + self._allocator.frame
                 entered = {(item.candidate.layer, item.candidate.id) for item in placed}
@@ -166,7 +169,7 @@ class Plan:
                     for candidate, size in zip(self.candidates, measured, strict=True)
                     if (candidate.layer, candidate.id) not in entered
                 )
-                return FittedPrompt(rendered, total, demanded, left_out, granted, moved, rendered, total)
+                return FittedPrompt(rendered, total, demanded, left_out, granted, moved, rendered, total, by_layer)
             target -= (total - limit) << attempt
             if target < 0:
                 break
@@ -237,7 +240,7 @@ class Plan:
             if index in fixed:
                 continue
             if decision >= 0 and id(candidate) in texts:
-                fixed[index] = self.measured.count_uncached(texts[id(candidate)] + SEPARATOR)
+                fixed[index] = self.measured.count(texts[id(candidate)] + SEPARATOR)
                 # The window's slack is what typing grows into, once there is a prompt to continue.
                 if candidate.keep != "around" or candidate.layer != "immediate" or not self.previous.prompt:
                     slack += decision - fixed[index]

@@ -7,6 +7,7 @@ from armarius.assembly.fit.allocate import available_tokens
 from armarius.assembly.fit.plan import FittedPrompt, Plan
 from armarius.assembly.fit.prefix import stable_hash
 from armarius.assembly.fit.profile import BudgetProfile
+from armarius.assembly.fit.totals import layer_tokens
 from armarius.assembly.render import SEPARATOR
 from armarius.assembly.report.items import PackItem, score_of
 from armarius.assembly.report.pack import Pack
@@ -59,7 +60,7 @@ def account(
     available = available_tokens(request, plan.profile)
     contents = fitted.rendered.contents
     items = _items(plan, fitted, texts)
-    tokens = {layer: plan.measured.count_uncached(contents[layer]) if contents[layer] else 0 for layer in LAYERS}
+    tokens = fitted.by_layer or layer_tokens(fitted.rendered, plan.measured)
     said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
     for layer, warning in plan.admitted.warnings:
         said[layer].append(str(warning))

@@ -17,7 +17,8 @@ ROWS = "rag:passages"
 def omissions(plan: Plan, fitted: FittedPrompt) -> tuple[PackOmission, ...]:
     """Everything left out, ordered by layer and source; paragraphs on offer that did not enter are one of them."""
     refused = [
-        PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect) for o in plan.admitted.omitted
+        PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect)
+        for o in sorted(plan.admitted.omitted, key=lambda o: o.detail)
     ]
     left_out = [
         PackOmission(c.id, c.layer, c.source, "budget", f"{tokens} tokens did not fit", tokens, score_of(c), c.evidence)

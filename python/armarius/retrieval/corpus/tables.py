@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from armarius._core import Corpus as CoreCorpus
 from armarius.bounds import EVERYTHING
 from armarius.codex import Codex, Entity
 from armarius.corpus.kept import Kept, KeptParts
@@ -80,6 +81,7 @@ class CorpusTables:
         self._described: dict[str, list[int]] | None = None
         self._texts_by_label: dict[tuple[str, str], int] | None = None
         self._sections_by_label: dict[tuple[str, str], int] | None = None
+        self._numbered: tuple[CoreCorpus, list[int | None], list[int | None]] | None = None
 
     @classmethod
     def of(
@@ -188,7 +190,7 @@ class CorpusTables:
     def _changed(self) -> None:
         self._outline_stale = True
         self._by_chapter = self._described = None
-        self._texts_by_label = self._sections_by_label = None
+        self._texts_by_label = self._sections_by_label = self._numbered = None
         self.memo.clear()
 
     def _add_texts(self, file: File, texts: Sequence[TextPart]) -> None:
@@ -248,13 +250,19 @@ class CorpusTables:
         """The text of a document that a code point lies in."""
         return next((one for one in self.texts_of(path) if one.start <= start < one.end), None)
 
-    def text_of(self, path: str, label: str) -> int | None:
-        """The key of the text that the core calls by this label, if it is one."""
-        return self._labelled.get((path, label))
+    def keys_of(self, corpus: CoreCorpus) -> tuple[list[int | None], list[int | None]]:
+        """The key of the text, and of the section, that the core calls by each number of its units, if it is one.
 
-    def section_of(self, path: str, label: str) -> int | None:
-        """The key of the section that the core calls by this label, if it is one."""
-        return self._headed.get((path, label))
+        Cost: one look-up per unit after a change; then none.
+        """
+        if self._numbered is None or self._numbered[0] is not corpus:
+            units = corpus.units
+            self._numbered = (
+                corpus,
+                [self._labelled.get(one) for one in units],
+                [self._headed.get(one) for one in units],
+            )
+        return self._numbered[1:]
 
     @property
     def _labelled(self) -> dict[tuple[str, str], int]:

@@ -209,7 +209,7 @@ class PostgresStore:
 
     def search(self, query: TextQuery) -> list[TextHit]:
         """See `Store`. Cost: of the first search all texts are read once; later ones ask for what has changed."""
-        if query.limit < 1:
+        if query.limit is not None and query.limit < 1:
             return []
         news = self.changed(self._words.generation) if self.generation() != self._words.generation else None
         return self._words.search(query, news)

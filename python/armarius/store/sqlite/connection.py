@@ -177,6 +177,22 @@ class Connections:
                 self._used -= 1
                 self._lock.notify_all()
 
+    def first_row(self, sql: str) -> Any:  # noqa: ANN401 - a row of any shape
+        """The first row of one statement, or None: a statement alone sees one snapshot, and needs no transaction."""
+        with self._lock:
+            if self._closed:
+                raise StoreError(f"{self.path}: the store is closed")
+            connection = self._idle.pop() if self._idle else None
+        with translated(self.path):
+            connection = connection or connect(self.path)
+            row = connection.execute(sql).fetchone()
+        with self._lock:
+            if not self._closed:
+                self._idle.append(connection)
+                return row
+        connection.close()
+        return row
+
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
         """The writer inside a transaction that commits at the end and rolls back on any error."""

@@ -8,7 +8,9 @@ from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import unread_documents
 from armarius.store.sqlite.schema import keep_meta, meta
 
-__all__ = ["changed", "forget", "generation", "next_generation", "remember", "sweep"]
+__all__ = ["GENERATION", "changed", "forget", "generation", "next_generation", "remember", "sweep"]
+
+GENERATION = "SELECT value FROM meta WHERE key = 'generation'"
 
 # So many removed paths are remembered; who looks after a longer time reads everything again.
 _REMEMBERED = 10_000

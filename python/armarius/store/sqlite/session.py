@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import apsw
 
@@ -92,6 +93,12 @@ class Session:
         self._check()
         with self._noticing(), self._connections.reading() as connection:
             yield connection
+
+    def first_row(self, sql: str) -> Any:  # noqa: ANN401 - a row of any shape
+        """The first row of one statement, or None."""
+        self._check()
+        with self._noticing():
+            return self._connections.first_row(sql)
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:

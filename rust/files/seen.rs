@@ -1,0 +1,254 @@
+//! What a walk rested on, so that it can be told without another walk whether one would answer the same.
+//!
+//! A walk depends on the names in the folders it entered, on its ignore files, and on what it says of each file. A name
+//! that comes or goes changes the times of its folder. So a few stats of what is known take the place of opening,
+//! reading, matching and sorting: 120 files in a tenth of a millisecond.
+
+use std::path::{Path, PathBuf};
+
+#[cfg(unix)]
+use std::{
+    os::unix::fs::MetadataExt,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// Nanoseconds: a change this soon after another may leave the same times behind, as clocks of file systems tick.
+#[cfg(unix)]
+const RACY: i64 = 50_000_000;
+/// The same where times have no digits below a millisecond (FAT).
+#[cfg(unix)]
+const COARSE: i64 = 2_000_000_000;
+
+/// What the file system says of an entry; any change of it, or another in its place, changes this.
+#[cfg(unix)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    size: u64,
+    modified: i64,
+    changed: i64,
+    inode: u64,
+    device: u64,
+    mode: u32,
+}
+
+#[cfg(not(unix))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Mark;
+
+/// What one walk looked at. Folders and ignore files are noted before they are read, files with what was told of them.
+#[derive(Debug, Default)]
+pub struct Seen {
+    root: PathBuf,
+    entries: Vec<(PathBuf, Mark)>,
+    /// Something could not be noted, or changed too shortly before to be sure: only another walk can tell.
+    doubtful: bool,
+}
+
+impl Seen {
+    pub(super) fn of(root: &Path) -> Self {
+        let mut seen = Self {
+            root: root.to_path_buf(),
+            ..Self::default()
+        };
+        seen.rests_on(root);
+        seen
+    }
+
+    /// Note a folder or an ignore file, before it is read.
+    pub(super) fn rests_on(&mut self, path: &Path) {
+        match mark_of(&self.root, path) {
+            Some(mark) => {
+                self.doubtful |= !is_settled(&mark);
+                self.entries.push((path.to_path_buf(), mark));
+            }
+            None => self.doubtful = true,
+        }
+    }
+
+    /// Note a file that was found, with what was told of it: when it was told too soon to be sure, its stamp says so.
+    pub(super) fn found(&mut self, path: &Path, meta: &std::fs::Metadata) {
+        match mark(meta) {
+            Some(mark) => self.entries.push((path.to_path_buf(), mark)),
+            None => self.doubtful = true,
+        }
+    }
+
+    /// Something could not be looked at.
+    pub(super) fn missed(&mut self) {
+        self.doubtful = true;
+    }
+
+    /// Whether another walk would answer the same; false also when that cannot be told.
+    ///
+    /// Always false where folders have no reliable times (Windows): there every look is a walk.
+    ///
+    /// Cost: a stat per file and folder, about .7 µs each.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        !self.doubtful
+            && self
+                .entries
+                .iter()
+                .all(|(path, mark)| mark_of(&self.root, path).is_some_and(|now| now == *mark))
+    }
+}
+
+/// The root may be a link, as its user gave it; nothing below it is followed.
+fn mark_of(root: &Path, path: &Path) -> Option<Mark> {
+    let meta = if path == root {
+        path.metadata()
+    } else {
+        path.symlink_metadata()
+    };
+    meta.ok().and_then(|meta| mark(&meta))
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "there is none on other systems")]
+fn mark(meta: &std::fs::Metadata) -> Option<Mark> {
+    Some(Mark {
+        size: meta.size(),
+        modified: meta.mtime() * 1_000_000_000 + meta.mtime_nsec(),
+        changed: meta.ctime() * 1_000_000_000 + meta.ctime_nsec(),
+        inode: meta.ino(),
+        device: meta.dev(),
+        mode: meta.mode(),
+    })
+}
+
+#[cfg(not(unix))]
+fn mark(_: &std::fs::Metadata) -> Option<Mark> {
+    None
+}
+
+#[cfg(unix)]
+fn is_settled(mark: &Mark) -> bool {
+    let last = mark.modified.max(mark.changed);
+    let racy = if last % 1_000_000 == 0 { COARSE } else { RACY };
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .is_ok_and(|now| i64::try_from(now.as_nanos()).is_ok_and(|now| now - last > racy))
+}
+
+#[cfg(not(unix))]
+fn is_settled(_: &Mark) -> bool {
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::super::walk::walk;
+    use std::fs;
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    /// A folder with a few documents, all of it written long ago.
+    fn project(name: &str) -> PathBuf {
+        let root =
+            std::env::temp_dir().join(format!("armarius-seen-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        for (path, text) in [
+            ("a.md", "one"),
+            ("b/c.md", "two"),
+            ("b/venv/d.md", "three"),
+            ("hidden/.ignore", "x.md\n"),
+            ("hidden/x.md", "four"),
+        ] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("has a parent")).expect("can create");
+            fs::write(path, text).expect("can write");
+        }
+        std::thread::sleep(Duration::from_millis(60));
+        root
+    }
+
+    #[test]
+    fn what_a_walk_rested_on_holds_until_anything_of_it_changes() {
+        type Change = fn(&PathBuf);
+        let changes: [(&str, Change); 9] = [
+            ("written", |root| {
+                fs::write(root.join("b/c.md"), "TWO").expect("can write")
+            }),
+            ("created", |root| {
+                fs::write(root.join("b/new.md"), "").expect("can write")
+            }),
+            ("removed", |root| {
+                fs::remove_file(root.join("a.md")).expect("can remove")
+            }),
+            ("renamed", |root| {
+                fs::rename(root.join("a.md"), root.join("z.md")).expect("can rename")
+            }),
+            ("folder", |root| {
+                fs::create_dir(root.join("empty")).expect("can create")
+            }),
+            ("moved in", |root| {
+                fs::create_dir(root.join("b/e")).expect("can create");
+                fs::rename(root.join("a.md"), root.join("b/e/a.md")).expect("can rename");
+            }),
+            ("rule changed", |root| {
+                fs::write(root.join("hidden/.ignore"), "y.md\n").expect("can write")
+            }),
+            ("rule new", |root| {
+                fs::write(root.join(".gitignore"), "b/\n").expect("can write")
+            }),
+            ("built", |root| {
+                fs::write(root.join("b/venv/pyvenv.cfg"), "").expect("can write")
+            }),
+        ];
+        for (name, change) in changes {
+            let root = project(name);
+            let (_, _, seen) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+            assert!(seen.holds(), "{name}: nothing has changed");
+            change(&root);
+            assert!(!seen.holds(), "{name}");
+            fs::remove_dir_all(root).expect("can remove");
+        }
+    }
+
+    #[test]
+    fn a_write_that_sets_the_old_time_again_is_seen() {
+        let root = project("times");
+        let path = root.join("a.md");
+        let before = fs::metadata(&path)
+            .and_then(|meta| meta.modified())
+            .expect("has a time");
+        let (_, _, seen) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+        fs::write(&path, "ONE").expect("can write");
+        let file = fs::File::options()
+            .write(true)
+            .open(&path)
+            .expect("can open");
+        file.set_modified(before).expect("can set");
+        assert!(!seen.holds());
+        fs::remove_dir_all(root).expect("can remove");
+    }
+
+    #[test]
+    fn a_folder_that_changed_just_now_is_walked_again() {
+        let root = project("fresh");
+        fs::write(root.join("b/new.md"), "").expect("can write");
+        let (found, _, seen) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+        assert_eq!(found.len(), 4);
+        assert!(
+            !seen.holds(),
+            "another file may come within the same tick of the clock"
+        );
+        fs::remove_dir_all(root).expect("can remove");
+    }
+
+    #[test]
+    fn a_folder_swapped_for_another_is_seen() {
+        let root = project("swapped");
+        let other = project("swapped-other");
+        let (_, _, seen) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+        let aside = root.with_extension("aside");
+        let _ = fs::remove_dir_all(&aside);
+        fs::rename(&root, &aside).expect("can rename");
+        fs::rename(&other, &root).expect("can rename");
+        assert!(!seen.holds());
+        let (_, _, seen) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+        fs::remove_dir_all(&root).expect("can remove");
+        assert!(!seen.holds(), "gone is changed");
+        fs::remove_dir_all(aside).expect("can remove");
+    }
+}

@@ -1,0 +1,85 @@
+"""The tokens of a prompt are those of its pieces: exactly, whatever a piece begins or ends with."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import armarius
+from armarius.assembly.fit import totals
+from armarius.assembly.fit.cached_counter import CachedCounter
+from armarius.assembly.fit.totals import layer_tokens, prompt_tokens
+from armarius.assembly.render import Placed, render
+from armarius.records import LAYERS, Candidate
+from armarius.testing import FixedCounter
+
+ENCODINGS = sorted(armarius.TokenCounter.encodings())
+COUNTERS = {name: CachedCounter(armarius.TokenCounter.for_encoding(name)) for name in ENCODINGS}
+TEXTS = st.one_of(
+    st.sampled_from(
+        ["/usr/bin", "  indented", "\u3000\u3000段首", "\t", "…", "“是么？”", "\u0301mark", "don't", "\u200b", "a\r\n"]
+    ),
+    st.text(st.sampled_from("林渡说。\n /-“”'sABab12é\u0301\u3000🌊"), min_size=1, max_size=30),
+)
+ITEMS = st.lists(st.tuples(st.sampled_from(LAYERS), TEXTS, st.sampled_from(["", "[记忆]", "[Own group]"])), max_size=12)
+
+
+def rendered(items):
+    ordered = sorted(items, key=lambda one: LAYERS.index(one[0]))
+    return render(
+        [
+            Placed(Candidate(id=f"c{at}", layer=layer, source="s", content=text, group=group), text)
+            for at, (layer, text, group) in enumerate(ordered)
+        ]
+    )
+
+
+@given(items=ITEMS)
+@settings(max_examples=120, deadline=None)
+def test_pieces_put_together_are_the_layers(items):
+    prompt = rendered(items)
+    pieces = prompt.pieces()
+    assert {layer: "".join(some) for layer, some in pieces.items()} == prompt.contents
+    assert all(one.endswith("\n") for some in pieces.values() for one in some[:-1])
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@given(items=ITEMS)
+@settings(max_examples=60, deadline=None)
+def test_a_prompt_and_its_layers_are_counted_exactly_from_their_pieces(encoding, items):
+    counter = COUNTERS[encoding]
+    prompt = rendered(items)
+    total, by_layer = prompt_tokens(prompt, counter)
+    assert total == counter.counter.count(prompt.prompt)
+    assert by_layer == {layer: counter.counter.count(content) for layer, content in prompt.contents.items()}
+
+
+def test_a_counter_that_does_not_add_up_counts_the_whole():
+    counter = CachedCounter(FixedCounter(per="word"))
+    prompt = rendered([("rules", "one two", ""), ("immediate", "three", "")])
+    assert prompt_tokens(prompt, counter) == (counter.counter.count(prompt.prompt), None)
+    assert layer_tokens(prompt, counter)["rules"] == counter.counter.count(prompt.contents["rules"])
+
+
+def test_a_text_counted_before_is_not_tokenised_again(monkeypatch):
+    counter = CachedCounter(armarius.TokenCounter.for_encoding("o200k_base"))
+    prompt = rendered([("rules", "一条规矩", ""), ("immediate", "现在", "")])
+    first = prompt_tokens(prompt, counter)
+    monkeypatch.setattr(armarius.TokenCounter, "count", None)
+    monkeypatch.setattr(armarius.TokenCounter, "count_batch", None)
+    assert prompt_tokens(prompt, counter) == first
+
+
+def test_development_mode_counts_the_whole_prompt_too_and_says_when_the_two_differ(monkeypatch, caplog):
+    counter = CachedCounter(armarius.TokenCounter.for_encoding("o200k_base"))
+    prompt = rendered([("rules", "一条规矩", "")])
+
+    class Development:
+        dev_mode = True
+
+    monkeypatch.setattr(totals.sys, "flags", Development)
+    assert prompt_tokens(prompt, counter)[0] == counter.counter.count(prompt.prompt)
+    assert not caplog.records
+    wrong = next(iter(prompt.pieces()["rules"]))
+    counter._known[wrong] += 5
+    assert prompt_tokens(prompt, counter) == (counter.counter.count(prompt.prompt), None)
+    assert "pieces count" in caplog.text
