@@ -13,7 +13,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
-from armarius.bounds import OPEN, Bounds, Chapters, Kind, read_chapter, read_chapters, read_kinds
+from armarius.bounds import OPEN, Bounds, Chapters, Kind, read_chapter, read_chapters, read_kinds, read_targets
 from armarius.buffer import PositionEncoding, code_points, read_selection, read_text
 from armarius.camel import camel
 from armarius.errors import ContractError
@@ -160,6 +160,9 @@ class AssembleRequest(_Wire):
         text: The document as the editor holds it, saved or not; with an unknown path a new one. None is as saved.
         selection: What is selected in it, first and last offset in either order, in units of `position_encoding`.
         marks: Whether the prompt says where cursor and selection are.
+        include: Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags; before anything else
+            of the retrieved layer. Over what is pinned and muted for good (`engine.pins`).
+        exclude: Muted likewise.
     """
 
     project_id: str = ""
@@ -181,6 +184,8 @@ class AssembleRequest(_Wire):
     text: Annotated[str | None, BeforeValidator(read_text)] = None
     selection: Annotated[tuple[int, int] | None, BeforeValidator(read_selection)] = None
     marks: bool = True
+    include: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
+    exclude: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
 
     @property
     def bounds(self) -> Bounds:

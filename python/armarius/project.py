@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from armarius.books.settings import user_of
 from armarius.books.shelf import Books
-from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
+from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins
 from armarius.codex.importers import IMPORTERS
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity
@@ -21,10 +21,11 @@ from armarius.documents.document import Document, Skipped
 from armarius.documents.live import LiveTexts
 from armarius.errors import ContextWarning, DocumentSkipped, StoreError, StoreUnavailable, UnknownDocument, UnknownId
 from armarius.fetchers.detected import RetrievedFetcher
-from armarius.fetchers.entities import CodexSource
+from armarius.fetchers.entities import CodexSource, file_warnings
 from armarius.fetchers.immediate import ImmediateFetcher
 from armarius.fetchers.lore import LoreFetcher, LoreSearch
 from armarius.fetchers.passages import PassageFetcher
+from armarius.fetchers.pins import PinFetcher, wishes
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle
@@ -33,7 +34,7 @@ from armarius.graph.timeout import GraphGuard
 from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
-from armarius.records import Fetcher
+from armarius.records import Fetcher, Wish
 from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.rerank import Reranking
 from armarius.retrieval.retrieve import Sources
@@ -75,6 +76,7 @@ class ProjectView:
         warnings: What is wrong with the project as a whole.
         stamps: Path to stamp of every file; a stamp changes with its file.
         lives: Reads what an editor holds.
+        pins: What is pinned and muted for good.
     """
 
     source: DocumentSource
@@ -89,6 +91,19 @@ class ProjectView:
     warnings: tuple[ContextWarning, ...]
     stamps: Mapping[str, str]
     lives: LiveTexts
+    pins: Pins
+
+    def wished(
+        self, include: Sequence[str], exclude: Sequence[str], document_id: str, /
+    ) -> tuple[tuple[Wish, ...], Sequence[ContextWarning]]:
+        """What a request pins and mutes while a document is open, and what is wrong with the lasting ones.
+
+        Raises:
+            UnknownId: Nothing is called what the request names.
+            ContractError: The request pins and mutes one thing.
+        """
+        found, unknown = wishes(self.codex.entities, self.documents, include, exclude, self.pins.of(document_id))
+        return found, [*file_warnings(self.pins), *unknown]
 
     def live(self, document_id: str, text: str, /) -> tuple[Document, bool]:
         """The document that saving `text` would give, and whether it is another than the project has.
@@ -178,6 +193,7 @@ class Project:
         self.codex = AuthoredCodex(index.authored, whole=self._of_the_files)
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
+        self.pins = Pins(index.authored)
         self.books = Books(index.root)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
         self._sources = Sources(index.root, vectors, graph)
@@ -301,6 +317,7 @@ class Project:
             fetchers = (
                 *self._own_fetchers,
                 PassageFetcher(corpus, self._sources, reranking=self._reranking, lives=self._lives),
+                PinFetcher(snapshot.codex.entities, documents),
                 *self._more,
             )
         return ProjectView(
@@ -316,6 +333,7 @@ class Project:
             warnings=(),
             stamps=stamps,
             lives=self._lives,
+            pins=self.pins,
         )
 
     def _kept_rows(self, paths: Sequence[str] | None) -> Mapping[str, Learnt]:

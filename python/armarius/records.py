@@ -23,6 +23,7 @@ __all__ = [
     "LayerName",
     "Omission",
     "OmitReason",
+    "Wish",
 ]
 
 LayerName = Literal["rules", "settings", "retrieved", "immediate"]
@@ -36,13 +37,26 @@ class Evidence:
     """Why a candidate is considered.
 
     `kind` is one of mention, chapter, relation, fulltext, phrase, scan, outline, vector, level,
-    cursor, memory, constraint, code. `path` and `span` (code points, half-open) say where, if anywhere.
+    cursor, memory, constraint, code, pin. `path` and `span` (code points, half-open) say where, if anywhere.
     """
 
     kind: str
     detail: str
     path: str = ""
     span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Something that a request is to hold, or with `mute` not to hold, whatever it is worth.
+
+    `kind` is entity, document, paragraph (`path#n`) or source; `why` says by whom.
+    """
+
+    kind: str
+    key: str
+    why: str
+    mute: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +207,7 @@ class FetchRequest:
         live: `text` is what an editor holds and not what the project has under that path.
         selection: What is selected in `text`, code points, ascending; None without one, or without anything in it.
         marks: Whether the prompt says where the selection is, and `marks_cursor` where the cursor is.
+        wishes: What is pinned and what is muted.
     """
 
     project_id: str
@@ -213,6 +228,7 @@ class FetchRequest:
     selection: tuple[int, int] | None = None
     marks: bool = True
     marks_cursor: bool = False
+    wishes: tuple[Wish, ...] = ()
 
     @property
     def bounds(self) -> Bounds:

@@ -17,6 +17,7 @@ from armarius.assembly.report.build import account
 from armarius.assembly.report.continuation import Continuation
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.report.places import Texts
+from armarius.assembly.wished import let_go, settled
 from armarius.buffer import PositionEncoding
 from armarius.contract import AssembleRequest
 from armarius.errors import BudgetError, ContextWarning
@@ -88,7 +89,7 @@ class Assembler:
             BudgetError: The budget is not positive after the reserve, or too small for what must be in.
         """
         available = available_tokens(task.request, task.profile)
-        answers = gather(task.fetchers, task.fetch, timeout=self._fetch_timeout)
+        answers = settled(gather(task.fetchers, task.fetch, timeout=self._fetch_timeout), task.fetch.wishes)
         sure, unsure = _confirmed(task, self._fetch_timeout)
         staying = task.previous.retrieved if task.previous else ()
         admitted = admit([*answers, *unsure, _query(task)], task.fetch.project_id, staying=staying)
@@ -142,6 +143,7 @@ class _Continuing:
             self._previous = task.previous.previous
             if _same_place(task.previous, task.request):
                 self._true = still_true(task.previous.retrieved, task.previous.stamps, task.stamps, sure)
+                self._true.difference_update(let_go(task.fetch.wishes, task.previous.retrieved))
 
     def fit(self, counter: CachedCounter, available: int) -> tuple[Plan, FittedPrompt]:
         """Demand first, then the paragraphs on offer in what it leaves."""

@@ -57,6 +57,7 @@ class ContextEngine:
         codex: Entities and relations: list all, create, update, delete; kept in `.armarius/codex.toml`.
         memories: What has been learnt: list, create, update, delete; kept in `.armarius/memories.toml`.
         constraints: What every prompt states: list, create, update, delete; kept in `.armarius/constraints.toml`.
+        pins: What is in every prompt, or in none: add, remove, list; kept in `.armarius/pins.toml`.
         books: Lorebooks by id: entries, export, profiles, edits; kept under `.armarius/books/`.
         importing: `preview` and `add` of lorebooks, cards, modules, vaults and exports.
         graph: The graph that was given or configured; else the project's own: entities and relations of its files.
@@ -106,6 +107,7 @@ class ContextEngine:
         self.codex = parts.project.codex
         self.memories = parts.project.memories
         self.constraints = parts.project.constraints
+        self.pins = parts.project.pins
         self.books = parts.project.books
         self.importing = Importing(parts.project.books)
         self.graph = parts.graph

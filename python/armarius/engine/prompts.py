@@ -73,6 +73,8 @@ class Prompts:
         text: str | None = None,
         selection: tuple[int, int] | None = None,
         marks: bool = True,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
@@ -109,6 +111,9 @@ class Prompts:
                 in the prompt whole, before anything else around the cursor. Without a cursor, that is its end.
             marks: Whether the window shows the stated cursor as `<cursor/>`, what is selected in
                 `<selection>…</selection>`.
+            include: Pinned, by id, name, path (`chapters/ch003.md`, `chapters/ch003.md#12`) or tag: before anything
+                else of the retrieved layer, whatever is pinned and muted for good (`engine.pins`).
+            exclude: Muted likewise.
             previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
                 place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
@@ -119,6 +124,7 @@ class Prompts:
             CursorOutOfRange: Cursor or selection are negative, inside a character, or outside `text`.
             BudgetError: The budget is not positive, or too small for what must be in, the selection included.
             ScopeViolation: The request or `previous` belongs to another project.
+            UnknownId: Nothing is called what `include` or `exclude` names.
             Backpressure: Too many assemblies at once.
             ContractError: Anything else that is wrong with the request.
 
@@ -149,6 +155,8 @@ class Prompts:
         text: str | None = None,
         selection: tuple[int, int] | None = None,
         marks: bool = True,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,

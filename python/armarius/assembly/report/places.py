@@ -63,7 +63,7 @@ def shown(item: Placed, texts: Texts, groups: tuple[str, ...]) -> tuple[str, int
     Cost: of the window one search in it; where it had to be escaped, one escape.
     """
     one = item.candidate
-    if one.source != _WINDOW and not one.source.startswith(_PASSAGE):
+    if one.source != _WINDOW and not one.source.startswith((_PASSAGE, "rag:document:")):
         return None
     found = next(((evidence.path, evidence.span) for evidence in one.evidence if evidence.span is not None), None)
     if found is None:
