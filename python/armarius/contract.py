@@ -17,6 +17,7 @@ from armarius.bounds import OPEN, Bounds, Chapters, Kind, read_chapter, read_cha
 from armarius.buffer import PositionEncoding, code_points, read_selection, read_text
 from armarius.camel import camel
 from armarius.errors import ContractError
+from armarius.headings import Language
 from armarius.records import LAYERS, LayerName
 from armarius.wordings import read_wordings
 
@@ -163,6 +164,7 @@ class AssembleRequest(_Wire):
         include: Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags; before anything else
             of the retrieved layer. Over what is pinned and muted for good (`engine.pins`).
         exclude: Muted likewise.
+        language: Of headings and labels, `zh` or `en`; None is the project's.
     """
 
     project_id: str = ""
@@ -186,6 +188,7 @@ class AssembleRequest(_Wire):
     marks: bool = True
     include: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
     exclude: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
+    language: Language | None = None
 
     @property
     def bounds(self) -> Bounds:

@@ -18,6 +18,7 @@ from armarius.codex.model import Entity
 from armarius.config import Config
 from armarius.corpus.kept import KIND, KeptParts
 from armarius.documents.document import Document, Skipped
+from armarius.documents.language import language_of
 from armarius.documents.live import LiveTexts
 from armarius.errors import ContextWarning, DocumentSkipped, StoreError, StoreUnavailable, UnknownDocument, UnknownId
 from armarius.fetchers.detected import RetrievedFetcher
@@ -31,6 +32,7 @@ from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle
 from armarius.graph.additions import Known
 from armarius.graph.timeout import GraphGuard
+from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
@@ -77,6 +79,7 @@ class ProjectView:
         stamps: Path to stamp of every file; a stamp changes with its file.
         lives: Reads what an editor holds.
         pins: What is pinned and muted for good.
+        language: Of the texts.
     """
 
     source: DocumentSource
@@ -92,6 +95,7 @@ class ProjectView:
     stamps: Mapping[str, str]
     lives: LiveTexts
     pins: Pins
+    language: Language
 
     def wished(
         self, include: Sequence[str], exclude: Sequence[str], document_id: str, /
@@ -198,6 +202,7 @@ class Project:
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
         self._sources = Sources(index.root, vectors, graph)
         self._lives = LiveTexts(config)
+        self._language: Language | None = None
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, object, Mapping[str, str]] | None = None
         self._seen: tuple[Store, int, Snapshot, bool] | None = None
@@ -308,6 +313,8 @@ class Project:
         if told != self._told:
             self._own_fetchers = self._own(snapshot, documents)
             self._told = told
+        if self._language is None and documents and not behind:  # once: a prompt's frame does not change with a draft
+            self._language = language_of(documents.values())
         before = None if self._view is None else self._view.corpus
         ready = bool(documents) or not behind
         kept = KeptParts(snapshot.match_digest, self._kept_rows)
@@ -334,6 +341,7 @@ class Project:
             stamps=stamps,
             lives=self._lives,
             pins=self.pins,
+            language=self._language or DEFAULT_LANGUAGE,
         )
 
     def _kept_rows(self, paths: Sequence[str] | None) -> Mapping[str, Learnt]:

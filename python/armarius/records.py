@@ -11,6 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.errors import ContextWarning
+from armarius.headings import DEFAULT_LANGUAGE, Language
 
 __all__ = [
     "LAYERS",
@@ -208,6 +209,7 @@ class FetchRequest:
         selection: What is selected in `text`, code points, ascending; None without one, or without anything in it.
         marks: Whether the prompt says where the selection is, and `marks_cursor` where the cursor is.
         wishes: What is pinned and what is muted.
+        language: Of headings and labels.
     """
 
     project_id: str
@@ -229,6 +231,7 @@ class FetchRequest:
     marks: bool = True
     marks_cursor: bool = False
     wishes: tuple[Wish, ...] = ()
+    language: Language = DEFAULT_LANGUAGE
 
     @property
     def bounds(self) -> Bounds:

@@ -23,6 +23,7 @@ from armarius.errors import (
     ScopeViolation,
     message_of,
 )
+from armarius.headings import Language
 from armarius.records import Fetcher, FetchRequest, LayerName, Wish
 from armarius.text.near import suggestion
 from armarius.text.tokens import TokenCounter
@@ -49,6 +50,11 @@ class State(Protocol):
     @property
     def stamps(self) -> Mapping[str, str]:
         """Path to stamp of every file; a stamp changes with its file."""
+        ...
+
+    @property
+    def language(self) -> Language:
+        """Of the texts."""
         ...
 
     @property
@@ -158,8 +164,10 @@ class Resolver:
             )
         document, live = _open(view, request)
         cursor, selection, clamps = _places(request, document)
+        language = request.language or self._settings.language or view.language
         resolved = request.model_copy(
             update={
+                "language": language,
                 "project_id": project_id,
                 "cursor": cursor,
                 "selection": selection,
@@ -190,6 +198,7 @@ class Resolver:
             marks=request.marks,
             marks_cursor=request.marks and request.cursor is not None,
             wishes=wishes,
+            language=language,
         )
         warnings = (*view.warnings, *warnings, *clamps, *unknown, *extra)
         profile = self._profiles.read()

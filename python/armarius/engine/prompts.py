@@ -14,6 +14,7 @@ from armarius.bounds import OPEN, Chapters, Kind
 from armarius.buffer import cleaned
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
 from armarius.engine.rewords import Rewords
+from armarius.headings import Language
 from armarius.project import Project
 from armarius.records import LayerName
 from armarius.rewording.reworder import Model, Reworder
@@ -75,6 +76,7 @@ class Prompts:
         marks: bool = True,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
+        language: Language | None = None,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
@@ -114,6 +116,8 @@ class Prompts:
             include: Pinned, by id, name, path (`chapters/ch003.md`, `chapters/ch003.md#12`) or tag: before anything
                 else of the retrieved layer, whatever is pinned and muted for good (`engine.pins`).
             exclude: Muted likewise.
+            language: Of headings and labels, `zh` or `en`; None is what `assembly.language` says, else the language of
+                the project's texts.
             previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
                 place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
@@ -157,6 +161,7 @@ class Prompts:
         marks: bool = True,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
+        language: Language | None = None,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,

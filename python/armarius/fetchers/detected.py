@@ -132,7 +132,7 @@ class RetrievedFetcher:
             for candidate in mine
             if candidate.id in by_id
             and card_of(by_id[candidate.id], request) == candidate.content
-            and short_card(by_id[candidate.id]) == candidate.short
+            and short_card(by_id[candidate.id], request.language) == candidate.short
         }
 
     def _texts(self, request: FetchRequest) -> tuple[list[_Text], list[Omission]]:
@@ -235,8 +235,8 @@ def _candidate(entity: Entity, source: str, score: float, evidence: list[Evidenc
         content=card_of(entity, request),
         score=score,
         evidence=tuple(evidence),
-        group=heading("detected"),
-        short=short_card(entity),
+        group=heading("detected", request.language),
+        short=short_card(entity, request.language),
         documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
         project_id=request.project_id,
     )

@@ -78,7 +78,7 @@ def list_entities(source: EntitySource, project_id: str, level: ContextLevel) ->
 
 def card_of(entity: Entity, request: FetchRequest) -> str:
     """The card of `entity` as it may be shown to `request`: with the facts that hold where it stands."""
-    return entity_card(entity, chapter=request.moment, chapters=request.chapters)
+    return entity_card(entity, chapter=request.moment, chapters=request.chapters, language=request.language)
 
 
 def resolve(answer: Any) -> Any:  # noqa: ANN401 - whatever the host returns

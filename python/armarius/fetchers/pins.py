@@ -16,7 +16,7 @@ from armarius.documents.document import Document
 from armarius.documents.front_matter import as_strings
 from armarius.errors import ContextWarning, ContractError, UnknownId
 from armarius.fetchers.entities import card_of
-from armarius.headings import heading
+from armarius.headings import frame, heading
 from armarius.records import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
 from armarius.text.near import near, suggestion
 from armarius.warnings_table import PIN_UNKNOWN
@@ -157,7 +157,7 @@ class PinFetcher:
             return Omission(source, "retrieved", source, "duplicate", "of editor:cursor-window")
         text = (visible(document, request.bounds) if request.bounds else document).text[start:end]
         text = (tidy(text) if request.bounds else text).strip()
-        title = f"## 段落：{document.title}（{wish.key}）\n"
+        title = frame(request.language).passage.format(title=document.title, place=wish.key) + "\n"
         return Candidate(
             id=source,
             layer="retrieved",
@@ -165,7 +165,7 @@ class PinFetcher:
             content=title + text if text else "",
             score=_SCORE,
             evidence=(Evidence("pin", wish.why, path, (start, end)),),
-            group=heading("passages"),
+            group=heading("passages", request.language),
             pinned=True,
             keep="head",
             documents=(path,),
@@ -192,8 +192,8 @@ def _card(entity: Entity, wish: Wish, request: FetchRequest) -> Candidate:
         content=card_of(entity, request),
         score=_SCORE,
         evidence=(Evidence("pin", wish.why),),
-        group=heading("detected"),
-        short=short_card(entity),
+        group=heading("detected", request.language),
+        short=short_card(entity, request.language),
         pinned=True,
         documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
         project_id=request.project_id,
