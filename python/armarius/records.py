@@ -7,11 +7,13 @@ exception into a warning and the call goes on.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.errors import ContextWarning
-from armarius.headings import DEFAULT_LANGUAGE, Language
+
+if TYPE_CHECKING:  # a search has records and no prompt, and does without headings
+    from armarius.headings import Language
 
 __all__ = [
     "LAYERS",
@@ -231,7 +233,7 @@ class FetchRequest:
     marks: bool = True
     marks_cursor: bool = False
     wishes: tuple[Wish, ...] = ()
-    language: Language = DEFAULT_LANGUAGE
+    language: "Language" = "zh"
 
     @property
     def bounds(self) -> Bounds:
