@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 @cache
 def modules():
-    paths = [path for path in sorted(PACKAGE.rglob("*.py")) if path != Path(headings.__file__)]
+    paths = [path for path in sorted(PACKAGE.rglob("*.py")) if Path(headings.__file__).parent not in path.parents]
     return [(path.relative_to(PACKAGE), ast.parse(path.read_text("utf8"))) for path in paths]
 
 

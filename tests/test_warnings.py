@@ -236,6 +236,12 @@ def counter_missing(folder):
         return engine.assemble(query="小雨").warnings
 
 
+def pin_unknown(folder):
+    with armarius.open(folder, watch=False) as engine:
+        engine.pins.add("nobody")
+        return engine.assemble("小雨").warnings
+
+
 FULL = [candidate(f"c{number:03}", size=20, score=number) for number in range(100)]
 SITUATIONS = {
     "INDEX_BUILDING": building,
@@ -281,6 +287,7 @@ SITUATIONS = {
             [candidate("w", "immediate", content="字" * 400, keep="around")], budget=600, query="问" * 900
         ).warnings
     ),
+    "PIN_UNKNOWN": pin_unknown,
     "CONTEXT_CURSOR_CLAMPED": lambda folder: told(folder, document="chapters/ch001.md", cursor=10**6),
     "CONTEXT_SCOPE_VIOLATION": lambda _: assemble([candidate("b", project_id="theirs")], project_id="mine").warnings,
     "COUNTER_MISSING": counter_missing,

@@ -21,6 +21,7 @@ __all__ = [
     "read_chapter",
     "read_chapters",
     "read_kinds",
+    "read_targets",
 ]
 
 Kind = Literal["chapter", "setting", "outline", "note", "code"]
@@ -33,6 +34,7 @@ OPEN: Final[Chapters] = (None, None)
 Read = TypeVar("Read")
 
 _LAST: Final = 1 << 31  # no book has so many chapters, and the core counts in 32 bits
+_MOST_TARGETS: Final = 64  # things pinned or muted by one request
 _FORM: Final = "expected a chapter number, or first and last"
 
 
@@ -182,3 +184,18 @@ def _named(name: str, read: Callable[[object], Read], value: object) -> Read:
         return read(value)
     except ValueError as error:
         raise ContractError(f"{name}: {error}") from None
+
+
+def read_targets(value: object) -> tuple[str, ...]:
+    """What is to be pinned or muted, each once.
+
+    Raises:
+        ValueError: No list of texts, an empty one, more than `_MOST_TARGETS`.
+    """
+    if value is None:
+        return ()
+    if not isinstance(value, tuple | list) or any(not isinstance(one, str) or not one.strip() for one in value):
+        raise ValueError("expected a list of ids, names, paths or tags")
+    if len(value) > _MOST_TARGETS:
+        raise ValueError(f"at most {_MOST_TARGETS} at once, got {len(value)}")
+    return tuple(dict.fromkeys(one.strip() for one in value))

@@ -13,10 +13,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
-from armarius.bounds import OPEN, Bounds, Chapters, Kind, read_chapter, read_chapters, read_kinds
+from armarius.bounds import OPEN, Bounds, Chapters, Kind, read_chapter, read_chapters, read_kinds, read_targets
 from armarius.buffer import PositionEncoding, code_points, read_selection, read_text
 from armarius.camel import camel
 from armarius.errors import ContractError
+from armarius.headings import Language
 from armarius.records import LAYERS, LayerName
 from armarius.strict import shown
 from armarius.wordings import read_wordings
@@ -162,6 +163,10 @@ class AssembleRequest(_Wire):
         text: The document as the editor holds it, saved or not; with an unknown path a new one. None is as saved.
         selection: What is selected in it, first and last offset in either order, in units of `position_encoding`.
         marks: Whether the prompt says where cursor and selection are.
+        include: Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags; before anything else
+            of the retrieved layer. Over what is pinned and muted for good (`engine.pins`).
+        exclude: Muted likewise.
+        language: Of headings and labels, `zh` or `en`; None is the project's.
     """
 
     project_id: Text = ""
@@ -183,6 +188,9 @@ class AssembleRequest(_Wire):
     text: Annotated[Text | None, BeforeValidator(read_text)] = None
     selection: Annotated[tuple[int, int] | None, BeforeValidator(read_selection)] = None
     marks: Flag = True
+    include: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
+    exclude: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
+    language: Language | None = None
 
     @property
     def bounds(self) -> Bounds:

@@ -11,29 +11,32 @@ from dataclasses import dataclass, replace
 
 from armarius.books.settings import user_of
 from armarius.books.shelf import Books
-from armarius.codex import AuthoredCodex, Codex, Constraints, Memories
+from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins
 from armarius.codex.importers import IMPORTERS
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity
 from armarius.config import Config
 from armarius.corpus.kept import KIND, KeptParts
 from armarius.documents.document import Document, Skipped
+from armarius.documents.language import language_of
 from armarius.documents.live import LiveTexts
 from armarius.errors import ContextWarning, DocumentSkipped, StoreError, StoreUnavailable, UnknownDocument, UnknownId
 from armarius.fetchers.detected import RetrievedFetcher
-from armarius.fetchers.entities import CodexSource
+from armarius.fetchers.entities import CodexSource, file_warnings
 from armarius.fetchers.immediate import ImmediateFetcher
 from armarius.fetchers.lore import LoreFetcher, LoreSearch
 from armarius.fetchers.passages import PassageFetcher
+from armarius.fetchers.pins import PinFetcher, wishes
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.style import ProjectStyle
 from armarius.graph.additions import Known
 from armarius.graph.timeout import GraphGuard
+from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
-from armarius.records import Fetcher
+from armarius.records import Fetcher, Wish
 from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.rerank import Reranking
 from armarius.retrieval.retrieve import Sources
@@ -75,6 +78,8 @@ class ProjectView:
         warnings: What is wrong with the project as a whole.
         stamps: Path to stamp of every file; a stamp changes with its file.
         lives: Reads what an editor holds.
+        pins: What is pinned and muted for good.
+        language: Of the texts.
     """
 
     source: DocumentSource
@@ -89,6 +94,20 @@ class ProjectView:
     warnings: tuple[ContextWarning, ...]
     stamps: Mapping[str, str]
     lives: LiveTexts
+    pins: Pins
+    language: Language
+
+    def wished(
+        self, include: Sequence[str], exclude: Sequence[str], document_id: str, /
+    ) -> tuple[tuple[Wish, ...], Sequence[ContextWarning]]:
+        """What a request pins and mutes while a document is open, and what is wrong with the lasting ones.
+
+        Raises:
+            UnknownId: Nothing is called what the request names.
+            ContractError: The request pins and mutes one thing.
+        """
+        found, unknown = wishes(self.codex.entities, self.documents, include, exclude, self.pins.of(document_id))
+        return found, [*file_warnings(self.pins), *unknown]
 
     def live(self, document_id: str, text: str, /) -> tuple[Document, bool]:
         """The document that saving `text` would give, and whether it is another than the project has.
@@ -178,10 +197,12 @@ class Project:
         self.codex = AuthoredCodex(index.authored, whole=self._of_the_files)
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
+        self.pins = Pins(index.authored)
         self.books = Books(index.root)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
         self._sources = Sources(index.root, vectors, graph)
         self._lives = LiveTexts(config)
+        self._language: Language | None = None
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, object, Mapping[str, str]] | None = None
         self._seen: tuple[Store, int, Snapshot, bool] | None = None
@@ -292,6 +313,8 @@ class Project:
         if told != self._told:
             self._own_fetchers = self._own(snapshot, documents)
             self._told = told
+        if self._language is None and documents and not behind:  # once: a prompt's frame does not change with a draft
+            self._language = language_of(documents.values())
         before = None if self._view is None else self._view.corpus
         ready = bool(documents) or not behind
         kept = KeptParts(snapshot.match_digest, self._kept_rows)
@@ -301,6 +324,7 @@ class Project:
             fetchers = (
                 *self._own_fetchers,
                 PassageFetcher(corpus, self._sources, reranking=self._reranking, lives=self._lives),
+                PinFetcher(snapshot.codex.entities, documents),
                 *self._more,
             )
         return ProjectView(
@@ -316,6 +340,8 @@ class Project:
             warnings=(),
             stamps=stamps,
             lives=self._lives,
+            pins=self.pins,
+            language=self._language or DEFAULT_LANGUAGE,
         )
 
     def _kept_rows(self, paths: Sequence[str] | None) -> Mapping[str, Learnt]:

@@ -7,10 +7,13 @@ exception into a warning and the call goes on.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.errors import ContextWarning
+
+if TYPE_CHECKING:  # a search has records and no prompt, and does without headings
+    from armarius.headings import Language
 
 __all__ = [
     "LAYERS",
@@ -23,6 +26,7 @@ __all__ = [
     "LayerName",
     "Omission",
     "OmitReason",
+    "Wish",
 ]
 
 LayerName = Literal["rules", "settings", "retrieved", "immediate"]
@@ -36,13 +40,26 @@ class Evidence:
     """Why a candidate is considered.
 
     `kind` is one of mention, chapter, relation, fulltext, phrase, scan, outline, vector, level,
-    cursor, memory, constraint, code. `path` and `span` (code points, half-open) say where, if anywhere.
+    cursor, memory, constraint, code, pin. `path` and `span` (code points, half-open) say where, if anywhere.
     """
 
     kind: str
     detail: str
     path: str = ""
     span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Something that a request is to hold, or with `mute` not to hold, whatever it is worth.
+
+    `kind` is entity, document, paragraph (`path#n`) or source; `why` says by whom.
+    """
+
+    kind: str
+    key: str
+    why: str
+    mute: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +210,8 @@ class FetchRequest:
         live: `text` is what an editor holds and not what the project has under that path.
         selection: What is selected in `text`, code points, ascending; None without one, or without anything in it.
         marks: Whether the prompt says where the selection is, and `marks_cursor` where the cursor is.
+        wishes: What is pinned and what is muted.
+        language: Of headings and labels.
     """
 
     project_id: str
@@ -213,6 +232,8 @@ class FetchRequest:
     selection: tuple[int, int] | None = None
     marks: bool = True
     marks_cursor: bool = False
+    wishes: tuple[Wish, ...] = ()
+    language: "Language" = "zh"
 
     @property
     def bounds(self) -> Bounds:

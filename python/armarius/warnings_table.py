@@ -33,6 +33,7 @@ WarningCode = Literal[
     "LORE_UNAVAILABLE",
     "MEMORY_UNAVAILABLE",
     "MODEL_UNKNOWN",
+    "PIN_UNKNOWN",
     "PROJECT_EMPTY",
     "RAG_UNAVAILABLE",
     "REWORDING_UNAVAILABLE",
@@ -229,6 +230,12 @@ MODEL_UNKNOWN: Final = Row(
     "MODEL_UNKNOWN",
     "nobody knows a model of this name, which is most often misspelt",
     "no model {model!r} is known{near}; counted by estimate",
+)
+
+PIN_UNKNOWN: Final = Row(
+    "PIN_UNKNOWN",
+    "a lasting pin or mute names what the project does not have any more",
+    "nothing is called {target!r} (pin {id})",
 )
 
 TABLE: Final[tuple[Row, ...]] = tuple(row for row in globals().copy().values() if isinstance(row, Row))

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from armarius.strict import whole
 
 import armarius
+from armarius.strict import whole
 
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"
 TEXT = ("retrieve", "search", "detect", "mentions", "evidence", "document")

@@ -38,11 +38,12 @@ def test_window_and_mentions_come_from_the_buffer(engine):
 
 
 def test_the_index_and_other_requests_see_nothing_of_it(engine):
-    before = engine.status()
+    texts, files = {one.path: one.text for one in engine.documents()}, sorted(engine.root.rglob("*"))
     engine.assemble("铜钥匙在哪里", document=PATH, text=LIVE, budget=3000)
     assert engine.document(PATH).text == SAVED
     assert not engine.search("攥着铜钥匙")
-    assert engine.status() == before
+    assert {one.path: one.text for one in engine.documents()} == texts
+    assert sorted(engine.root.rglob("*")) == files
     assert not [hit for hit in engine.retrieve("谁攥着铜钥匙") if hit.path == PATH and "攥" in engine.excerpt(hit)]
 
 

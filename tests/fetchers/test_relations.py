@@ -119,10 +119,10 @@ def test_a_relation_that_only_the_graph_knows_is_text(tmp_path):
     ("document", "line", "withheld"),
     [
         ("chapters/ch001.md", [], {"mentor of", "betrays"}),
-        ("chapters/ch005.md", ["- Mara Finch —betrays→ Tom Reed（第5章起）"], {"mentor of"}),
+        ("chapters/ch005.md", ["- Mara Finch —betrays→ Tom Reed (from chapter 5)"], {"mentor of"}),
         (
             "",
-            ["- Mara Finch —betrays→ Tom Reed（第5章起）", "- Tom Reed —mentor of→ Mara Finch（第3–4章）"],
+            ["- Mara Finch —betrays→ Tom Reed (from chapter 5)", "- Tom Reed —mentor of→ Mara Finch (chapters 3–4)"],
             set(),
         ),
     ],

@@ -17,6 +17,7 @@ from armarius.assembly.report.build import account
 from armarius.assembly.report.continuation import Continuation
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.report.places import Texts
+from armarius.assembly.wished import let_go, settled
 from armarius.buffer import PositionEncoding
 from armarius.contract import AssembleRequest
 from armarius.errors import BudgetError, ContextWarning
@@ -88,7 +89,7 @@ class Assembler:
             BudgetError: The budget is not positive after the reserve, or too small for what must be in.
         """
         available = available_tokens(task.request, task.profile)
-        answers = gather(task.fetchers, task.fetch, timeout=self._fetch_timeout)
+        answers = settled(gather(task.fetchers, task.fetch, timeout=self._fetch_timeout), task.fetch.wishes)
         sure, unsure = _confirmed(task, self._fetch_timeout)
         staying = task.previous.retrieved if task.previous else ()
         admitted = admit([*answers, *unsure, _query(task)], task.fetch.project_id, staying=staying)
@@ -136,12 +137,14 @@ class _Continuing:
     def __init__(self, task: Task, admitted: Admitted, sure: Collection[str]) -> None:
         self._admitted = admitted
         self._profile = task.profile.with_layers(task.layers)
+        self._language = task.fetch.language
         self._previous = Previous()
         self._true: set[str] = set()
         if task.previous is not None:
             self._previous = task.previous.previous
-            if _same_place(task.previous, task.request):
+            if _same_place(task.previous, task):
                 self._true = still_true(task.previous.retrieved, task.previous.stamps, task.stamps, sure)
+                self._true.difference_update(let_go(task.fetch.wishes, task.previous.retrieved))
 
     def fit(self, counter: CachedCounter, available: int) -> tuple[Plan, FittedPrompt]:
         """Demand first, then the paragraphs on offer in what it leaves."""
@@ -152,14 +155,14 @@ class _Continuing:
         most = window_share(limit, self._profile.insisted_min(available))
         plan, fitted = self._demand(counter, available, most)
         for offer in offers:
-            fitted = fill(plan, fitted, offer, available, self._previous, most)
+            fitted = fill(plan, fitted, offer, available, self._previous, most, self._language)
         spare = limit - fitted.token_count
         if spare <= _SPARE_TOKENS or not any(is_window(c) and f == "truncated" for c, f in _forms(fitted)):
             return plan, fitted
         # What no paragraph wanted is the window's again.
         plan, demand = self._demand(counter, available, most + spare - _SPARE_TOKENS // 2)
         for offer in offers:
-            demand = fill(plan, demand, offer, available, self._previous, None)
+            demand = fill(plan, demand, offer, available, self._previous, None, self._language)
         return plan, demand
 
     def _demand(self, counter: CachedCounter, available: int, most: int | None = None) -> tuple[Plan, FittedPrompt]:
@@ -172,15 +175,16 @@ def _forms(fitted: FittedPrompt) -> list[tuple[Candidate, str]]:
 
 def _confirmed(task: Task, timeout: float) -> tuple[set[str], list[FetchOutcome]]:
     """What of the previous prompt its fetchers confirm, and who failed to say."""
-    if task.previous is None or not _same_place(task.previous, task.request):
+    if task.previous is None or not _same_place(task.previous, task):
         return set(), []
     return confirmed(task.fetchers, task.previous.retrieved, task.fetch, timeout=timeout)
 
 
-def _same_place(before: Continuation, now: AssembleRequest) -> bool:
-    """Whether what held there holds here: of the same document, within the same bounds."""
-    there = (before.project_id, before.document, before.chapters, before.kinds, before.as_of)
-    return there == (now.project_id, now.document, now.chapters, now.kinds, now.as_of)
+def _same_place(before: Continuation, task: Task) -> bool:
+    """Whether what held there holds here: of the same document, within the same bounds, in the same language."""
+    now = task.request
+    there = (before.project_id, before.document, before.chapters, before.kinds, before.as_of, before.language)
+    return there == (now.project_id, now.document, now.chapters, now.kinds, now.as_of, task.fetch.language)
 
 
 def _query(task: Task) -> FetchOutcome:
@@ -193,7 +197,7 @@ def _query(task: Task) -> FetchOutcome:
         content=query,
         score=-1e308,
         evidence=(Evidence("query", "the user's words"),),
-        group=heading("query"),
+        group=heading("query", task.fetch.language),
         pinned=True,
         keep="head",
     )

@@ -69,6 +69,10 @@ def _letters(text: str) -> str:
     return "".join(_fold(found[0]) for found in re.finditer(_LETTER, text))
 
 
+# Of more words than one, and so no name in code.
+_OWN = frozenset(_letters(text) for text in OURS if " " in text)
+
+
 class Headings:
     """Finds what poses as one of some headings, and changes it by one character.
 
@@ -131,7 +135,7 @@ class Headings:
             return False
         if text[at] in _CORNER:
             return name in self._bracketed and _ALONE.match(text, end) is not None and _begins_line(text, at)
-        if text[at] == "[" and name.isascii() and _SUBSCRIPTED.match(text, at - 1):
+        if text[at] == "[" and name.isascii() and name not in _OWN and _SUBSCRIPTED.match(text, at - 1):
             return False
         closed = _CLOSED.match(text, end) is not None
         if closed and name in self._bracketed:

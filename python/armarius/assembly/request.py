@@ -1,7 +1,7 @@
 """From a request to a task: the document read, the cursor in code points, counter and profile chosen."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from armarius.assembly.assembler import Task
@@ -23,7 +23,8 @@ from armarius.errors import (
     ScopeViolation,
     message_of,
 )
-from armarius.records import Fetcher, FetchRequest, LayerName
+from armarius.headings import Language
+from armarius.records import Fetcher, FetchRequest, LayerName, Wish
 from armarius.text.near import suggestion
 from armarius.text.tokens import TokenCounter
 from armarius.warnings_table import CONTEXT_CURSOR_CLAMPED, COUNTER_MISSING, MODEL_UNKNOWN
@@ -52,8 +53,19 @@ class State(Protocol):
         ...
 
     @property
+    def language(self) -> Language:
+        """Of the texts."""
+        ...
+
+    @property
     def documents(self) -> Mapping[str, Document]:
         """By path."""
+        ...
+
+    def wished(
+        self, include: Sequence[str], exclude: Sequence[str], document_id: str, /
+    ) -> tuple[tuple[Wish, ...], Sequence[ContextWarning]]:
+        """What is pinned and muted, and what is wrong with the lasting ones; raises UnknownId, ContractError."""
         ...
 
     def document(self, document_id: str, /) -> Document:
@@ -139,6 +151,7 @@ class Resolver:
             CursorOutOfRange: Cursor or selection lie inside a character, are negative, or outside the live text.
             ConfigError: The stored budget profile cannot be read.
             BudgetError: A layer's budget is none.
+            UnknownId: Nothing is called what the request pins or mutes.
             ContractError: `previous` is neither a pack nor a continuation of one; other wordings of no question.
         """
         if request.also and not request.query.strip() and not request.additional_input.strip():
@@ -151,8 +164,10 @@ class Resolver:
             )
         document, live = _open(view, request)
         cursor, selection, clamps = _places(request, document)
+        language = request.language or self._settings.language or view.language
         resolved = request.model_copy(
             update={
+                "language": language,
                 "project_id": project_id,
                 "cursor": cursor,
                 "selection": selection,
@@ -160,6 +175,7 @@ class Resolver:
             }
         )
         furthest = cursor if selection is None else max(cursor, selection[1])
+        wishes, unknown = view.wished(request.include, request.exclude, request.document)
         text, withheld = ("", "") if document is None else _known(document, furthest, request.as_of)
         counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
         fetch = FetchRequest(
@@ -181,8 +197,10 @@ class Resolver:
             selection=selection if text else None,
             marks=request.marks,
             marks_cursor=request.marks and request.cursor is not None,
+            wishes=wishes,
+            language=language,
         )
-        warnings = (*view.warnings, *warnings, *clamps, *extra)
+        warnings = (*view.warnings, *warnings, *clamps, *unknown, *extra)
         profile = self._profiles.read()
         return Task(
             request=resolved,

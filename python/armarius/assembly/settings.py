@@ -11,6 +11,7 @@ layers.retrieved = { min = 2000, max = "40%", ratio = 25 }
 
 [assembly]
 model = "gpt-4o"                     # when a request names none
+language = "zh"                      # of headings and labels: zh or en; without it that of the texts
 fetch_timeout_s = 5.0                # a slower fetcher counts as failed
 max_concurrent = 8                   # assemblies at once; more wait
 queue_timeout_s = 30.0               # then CONTEXT_BACKPRESSURE
@@ -23,6 +24,7 @@ from typing import Any
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
 from armarius.config import CONFIG_NAME, Config
 from armarius.errors import BudgetError, ConfigError
+from armarius.headings import FRAMES, Language
 
 __all__ = ["AssemblySettings", "read_settings"]
 
@@ -37,10 +39,12 @@ class AssemblySettings:
     Attributes:
         project_id: None when the project does not insist on one.
         model: Whose counter is used when a request names no model.
+        language: Of headings and labels; None is that of the texts.
     """
 
     project_id: str | None = None
     model: str = _DEFAULT_MODEL
+    language: Language | None = None
     fetch_timeout_s: float = 5.0
     max_concurrent: int = 8
     queue_timeout_s: float = 30.0
@@ -57,11 +61,14 @@ def read_settings(config: Config) -> AssemblySettings:
     assembly = _checked(
         config.table("assembly"),
         "assembly",
-        {"model": str, "fetch_timeout_s": float, "max_concurrent": int, "queue_timeout_s": float},
+        {"model": str, "language": str, "fetch_timeout_s": float, "max_concurrent": int, "queue_timeout_s": float},
     )
     budget = _checked(
         config.table("budget"), "budget", {"tokens": int, "warn_percent": int, "trim_percent": int, "layers": dict}
     )
+    if (language := assembly.get("language")) is not None and language not in FRAMES:
+        known = ", ".join(FRAMES)
+        raise ConfigError(f"{CONFIG_NAME}: assembly.language must be one of {known}, got {language!r}")
     for name, value in assembly.items():
         if not isinstance(value, str) and not 0 < value <= _MOST:
             raise ConfigError(f"{CONFIG_NAME}: assembly.{name} must be > 0 and <= {_MOST:,}, got {value!r}")

@@ -12,9 +12,21 @@ does not decide anything but ties, which fall by path; nothing here looks into c
 
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.collection import Constraints, Memories
+from armarius.codex.authored.pins import Pins
 from armarius.codex.cards import entity_card, short_card
 from armarius.codex.load import build_codex, load_codex, read_declared
-from armarius.codex.model import CONTEXT_LEVELS, Codex, Constraint, ContextLevel, Entity, Fact, Memory, Origin, Relation
+from armarius.codex.model import (
+    CONTEXT_LEVELS,
+    Codex,
+    Constraint,
+    ContextLevel,
+    Entity,
+    Fact,
+    Memory,
+    Origin,
+    Pin,
+    Relation,
+)
 
 __all__ = [
     "CONTEXT_LEVELS",
@@ -28,6 +40,8 @@ __all__ = [
     "Memories",
     "Memory",
     "Origin",
+    "Pin",
+    "Pins",
     "Relation",
     "build_codex",
     "entity_card",

@@ -12,67 +12,71 @@ Every value stands on one line, so that nothing inside it can pose as another ca
 
 from armarius.bounds import OPEN, Chapters
 from armarius.codex.model import Entity, Fact, Relation
+from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
 
-TYPE_LABELS = {
-    "character": "角色",
-    "location": "地点",
-    "event": "事件",
-    "item": "物品",
-    "faction": "阵营",
-    "foreshadowing": "伏笔",
-    "inspiration": "灵感",
-}
-OTHER_LABEL = "实体"
 _SHORT_DESCRIPTION = 60
 _STOPS = "。！？!?；;."
 
 
-def entity_card(entity: Entity, *, chapter: int | None = None, chapters: Chapters = OPEN) -> str:
+def entity_card(
+    entity: Entity,
+    *,
+    chapter: int | None = None,
+    chapters: Chapters = OPEN,
+    language: Language = DEFAULT_LANGUAGE,
+) -> str:
     r"""The card of `entity` as known in `chapter`.
 
     Args:
         entity: Any entity; an empty description leaves its line out.
         chapter: Facts that begin later or have ended are left out; None keeps all, each with its span.
         chapters: So are facts that hold in none of these, inclusive.
+        language: Of the labels.
 
     Returns:
         Lines joined by `\n`, no trailing newline, no blank line.
     """
-    lines = _head(entity)
+    said = frame(language)
+    lines = _head(entity, said)
     if description := one_line(entity.description):
-        lines.append(f"- 描述：{description}")
+        lines.append("- " + said.description.format(text=description))
     if entity.attributes:
         pairs = (
             f"{one_line(key)}={one_line(entity.attributes[key])}" for key in sorted(entity.attributes, key=_collated)
         )
-        lines.append(f"- 属性：{', '.join(pairs)}")
-    lines += _aliases(entity)
-    lines += [fact_line(fact) for fact in entity.facts if holds(fact, chapter, chapters)]
+        lines.append("- " + said.attributes.format(pairs=", ".join(pairs)))
+    lines += _aliases(entity, said)
+    lines += [fact_line(fact, language) for fact in entity.facts if holds(fact, chapter, chapters)]
     return "\n".join(lines)
 
 
-def short_card(entity: Entity) -> str | None:
+def short_card(entity: Entity, language: Language = DEFAULT_LANGUAGE) -> str | None:
     """The card with only the first sentence of the description, or None when the full card is no longer."""
     first = _first_sentence(one_line(entity.description))
     if not entity.attributes and not entity.facts and first == one_line(entity.description):
         return None
-    return "\n".join([*_head(entity), *([f"- 描述：{first}"] if first else []), *_aliases(entity)])
+    said = frame(language)
+    described = ["- " + said.description.format(text=first)] if first else []
+    return "\n".join([*_head(entity, said), *described, *_aliases(entity, said)])
 
 
-def fact_line(fact: Fact) -> str:
+def fact_line(fact: Fact, language: Language = DEFAULT_LANGUAGE) -> str:
     """A fact with the chapters it holds for."""
-    return f"- {span_label(fact) or '事实'}：{one_line(fact.text)}"
+    said, when = frame(language), span_label(fact, language)
+    when = when[:1].upper() + when[1:] or said.fact
+    return "- " + said.stated.format(when=when, text=one_line(fact.text))
 
 
-def span_label(fact: Fact | Relation) -> str:
+def span_label(fact: Fact | Relation, language: Language = DEFAULT_LANGUAGE) -> str:
     """The chapters that `fact` holds for, "" for all of them."""
+    said = frame(language)
     if fact.since is None and fact.until is None:
         return ""
     if fact.since is None:
-        return f"第{fact.until}章前"
+        return said.until.format(until=fact.until)
     if fact.until is None:
-        return f"第{fact.since}章起"
-    return f"第{fact.since}–{fact.until - 1}章"
+        return said.since.format(since=fact.since)
+    return said.span.format(since=fact.since, last=fact.until - 1)
 
 
 def holds(fact: Fact | Relation, chapter: int | None, chapters: Chapters = OPEN) -> bool:
@@ -98,16 +102,17 @@ def _collated(key: str) -> tuple[bytes, str]:
     return key.encode("gb18030", "replace"), key
 
 
-def _head(entity: Entity) -> list[str]:
-    label = TYPE_LABELS.get(entity.type, OTHER_LABEL)
-    return [f"## {label}：{one_line(entity.name)}", f"- 类型：{one_line(entity.type)}"]
+def _head(entity: Entity, said: Frame) -> list[str]:
+    label = said.types.get(entity.type, said.other)
+    name, type_ = one_line(entity.name), one_line(entity.type)
+    return [said.card.format(label=label, name=name), "- " + said.type.format(type=type_)]
 
 
-def _aliases(entity: Entity) -> list[str]:
+def _aliases(entity: Entity, said: Frame) -> list[str]:
     """The line of what else somebody is called; none where there is nothing."""
     names = dict.fromkeys(one_line(alias) for alias in entity.aliases)
     others = [name for name in names if name and name != one_line(entity.name)]
-    return [f"- 别名：{'、'.join(others)}"] if others else []
+    return ["- " + said.aliases.format(names=said.and_.join(others))] if others else []
 
 
 def _first_sentence(text: str) -> str:

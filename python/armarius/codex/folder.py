@@ -5,6 +5,7 @@ codex.json                  entities and relations, written by a tool or by hand
 .armarius/codex.toml        entities and relations written through the API
 .armarius/memories.toml     memories
 .armarius/constraints.toml  constraints
+.armarius/pins.toml         pins and mutes
 .armarius/budget.json       the budget profile
 """
 

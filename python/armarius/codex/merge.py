@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from armarius.codex.cards import TYPE_LABELS
 from armarius.codex.model import Entity, Relation
 from armarius.codex.profiles.draft import Draft, DraftRelation, StatedLine
 from armarius.codex.profiles.note_relations import link_relations
 from armarius.codex.profiles.relations import relations_of
 from armarius.codex.profiles.stated_relations import pair_of
+from armarius.headings import frame
 from armarius.text.folding import fold, slug
 
-_PERSON, _TYPES = "character", frozenset(TYPE_LABELS)
+_PERSON, _TYPES = "character", frozenset(frame().types)
 # Who wins, first to last.
 _AUTHORED, _DECLARED, _PROFILE = 0, 1, 2
 

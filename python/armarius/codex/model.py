@@ -93,6 +93,16 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True)
+class Pin:
+    """Something that is in every prompt with room, or with `mute` in none; perhaps only while `document` is open."""
+
+    id: str
+    target: str
+    mute: bool = False
+    document: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """Something learnt about the project or its user; `confidence` in [0, 1]."""
 

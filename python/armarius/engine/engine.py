@@ -14,7 +14,7 @@ from armarius.books.asking import AskBooks
 from armarius.books.importing import Importing
 from armarius.books.shelf import Books
 from armarius.code.index import CodeIndex
-from armarius.codex import AuthoredCodex, Constraints, Memories
+from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
 from armarius.config import Config
 from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.build import NO_EMBEDDER, Parts, build
@@ -63,6 +63,7 @@ class ContextEngine:
         codex: Entities and relations: list all, create, update, delete; kept in `.armarius/codex.toml`.
         memories: What has been learnt: list, create, update, delete; kept in `.armarius/memories.toml`.
         constraints: What every prompt states: list, create, update, delete; kept in `.armarius/constraints.toml`.
+        pins: What is in every prompt, or in none: add, remove, list; kept in `.armarius/pins.toml`.
         books: Lorebooks by id: entries, export, profiles, edits; kept under `.armarius/books/`.
         importing: `preview` and `add` of lorebooks, cards, modules, vaults and exports.
         graph: The graph that was given or configured; else the project's own: entities and relations of its files.
@@ -139,6 +140,11 @@ class ContextEngine:
     def constraints(self) -> Constraints:
         """What every prompt states: list, create, update, delete; kept in `.armarius/constraints.toml`."""
         return self._parts.project.constraints
+
+    @property
+    def pins(self) -> Pins:
+        """What is always or never in prompts: list, add, remove; kept in `.armarius/pins.toml`."""
+        return self._parts.project.pins
 
     @property
     def books(self) -> Books:

@@ -14,6 +14,7 @@ from armarius.bounds import OPEN, Chapters, Kind
 from armarius.buffer import cleaned
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
 from armarius.engine.rewords import Rewords
+from armarius.headings import Language
 from armarius.project import Project
 from armarius.records import LayerName
 from armarius.rewording.reworder import Model, Reworder
@@ -73,6 +74,9 @@ class Prompts:
         text: str | None = None,
         selection: tuple[int, int] | None = None,
         marks: bool = True,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        language: Language | None = None,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
@@ -109,6 +113,11 @@ class Prompts:
                 in the prompt whole, before anything else around the cursor. Without a cursor, that is its end.
             marks: Whether the window shows the stated cursor as `<cursor/>`, what is selected in
                 `<selection>…</selection>`.
+            include: Pinned, by id, name, path (`chapters/ch003.md`, `chapters/ch003.md#12`) or tag: before anything
+                else of the retrieved layer, whatever is pinned and muted for good (`engine.pins`).
+            exclude: Muted likewise.
+            language: Of headings and labels, `zh` or `en`; None is what `assembly.language` says, else the language of
+                the project's texts.
             previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
                 place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
@@ -119,6 +128,7 @@ class Prompts:
             CursorOutOfRange: Cursor or selection are negative, inside a character, or outside `text`.
             BudgetError: The budget is not positive, or too small for what must be in, the selection included.
             ScopeViolation: The request or `previous` belongs to another project.
+            UnknownId: Nothing is called what `include` or `exclude` names.
             Backpressure: Too many assemblies at once.
             ContractError: Anything else that is wrong with the request.
 
@@ -149,6 +159,9 @@ class Prompts:
         text: str | None = None,
         selection: tuple[int, int] | None = None,
         marks: bool = True,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        language: Language | None = None,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,

@@ -152,7 +152,7 @@ class SubgraphFetcher:
             content=content,
             score=score,
             evidence=(evidence,),
-            group=heading("code"),
+            group=heading("code", request.language),
             short=short,
             documents=files,
             project_id=request.project_id,

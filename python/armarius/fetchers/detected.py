@@ -133,7 +133,7 @@ class RetrievedFetcher:
             for candidate in mine
             if candidate.id in by_id
             and card_of(by_id[candidate.id], request) == candidate.content
-            and short_card(by_id[candidate.id]) == candidate.short
+            and short_card(by_id[candidate.id], request.language) == candidate.short
         }
 
     def _texts(self, request: FetchRequest) -> tuple[list[_Text], list[Omission]]:
@@ -247,7 +247,7 @@ def _candidate(
         content=card,
         score=score,
         evidence=tuple(evidence),
-        group=heading("detected"),
+        group=heading("detected", request.language),
         short=short,
         documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
         project_id=request.project_id,

@@ -11,6 +11,7 @@ from armarius.bounds import OPEN, Chapters
 from armarius.codex.cards import entity_card, short_card
 from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin
 from armarius.errors import ContextWarning, ContractError
+from armarius.headings import Language
 from armarius.records import FetchRequest
 from armarius.warnings_table import CODEX_INVALID
 
@@ -80,29 +81,30 @@ def list_entities(source: EntitySource, project_id: str, level: ContextLevel) ->
 class Cards:
     """Cards that were written before. Threads may share it.
 
-    A card depends on nothing but its entity and, where that has facts, on the chapter and the chapters of the request.
+    A card depends on nothing but its entity, the language and, where it has facts, on the chapter and the chapters of the request.
     """
 
     _MOST = 1_024
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int | None, Chapters], tuple[Entity, str, str | None]] = {}
+        self._known: dict[tuple[int, int | None, Chapters, Language], tuple[Entity, str, str | None]] = {}
 
     def of(self, entity: Entity, request: FetchRequest) -> tuple[str, str | None]:
         """The card of `entity` as it may be shown to `request`, and its short form."""
         moment, chapters = (request.moment, request.chapters) if entity.facts else (None, OPEN)
-        known = self._known.get((id(entity), moment, chapters))
+        key = id(entity), moment, chapters, request.language
+        known = self._known.get(key)
         if known is None:
             if len(self._known) >= self._MOST:
                 self._known = {}
-            known = (entity, card_of(entity, request), short_card(entity))  # the entity is held: its id stays its own
-            self._known[id(entity), moment, chapters] = known
+            known = entity, card_of(entity, request), short_card(entity, request.language)
+            self._known[key] = known  # the entity is held: its id stays its own
         return known[1], known[2]
 
 
 def card_of(entity: Entity, request: FetchRequest) -> str:
     """The card of `entity` as it may be shown to `request`: with the facts that hold where it stands."""
-    return entity_card(entity, chapter=request.moment, chapters=request.chapters)
+    return entity_card(entity, chapter=request.moment, chapters=request.chapters, language=request.language)
 
 
 def resolve(answer: Any) -> Any:  # noqa: ANN401 - whatever the host returns

@@ -112,7 +112,7 @@ class ImmediateFetcher:
             content=content,
             score=1.0 if window else 2.0,
             evidence=(evidence,),
-            group=heading("window" if window else "selection"),
+            group=heading("window" if window else "selection", request.language),
             keep="around" if window else "head",
             anchor=anchor if window else 0,
             documents=(request.document,) if window and request.text and request.document else (),

@@ -195,8 +195,10 @@ class LoreFetcher:
                 said = f"lines about chapters later than {request.as_of}"
                 omitted.append(Omission(f"{id_}:later", self.layer, source, "timeline", said))
             if content:
-                content = f"{header(one.entry.name or one.entry.id, found.books[one.book].name)}\n{content}"
-                candidates.append(self._candidate(one, content, request.project_id, at))
+                content = (
+                    f"{header(one.entry.name or one.entry.id, found.books[one.book].name, request.language)}\n{content}"
+                )
+                candidates.append(self._candidate(one, content, request, at))
         if self.layer != "retrieved":
             return Fetched(tuple(candidates), tuple(omitted))
         omitted += (_omission(left) for left in found.left)
@@ -210,7 +212,7 @@ class LoreFetcher:
     def _names(self, one: Active) -> tuple[str, str]:
         return f"lore:{one.book}/{one.entry.id}", f"lore:{_SOURCES[self.layer]}:{one.book}/{one.entry.id}"
 
-    def _candidate(self, one: Active, content: str, project_id: str, at: int) -> Candidate:
+    def _candidate(self, one: Active, content: str, request: FetchRequest, at: int) -> Candidate:
         slot = SLOTS.index(one.place.slot) if one.place.slot in SLOTS else 0
         if self.layer == "retrieved":
             score = _WOKEN - _PER_SLOT * slot - _PER_PLACE * at / (at + 1)
@@ -224,8 +226,8 @@ class LoreFetcher:
             content=content,
             score=score,
             evidence=(Evidence("mention" if self.layer == "retrieved" else "level", one.reason),),
-            group=heading(_GROUPS[self.layer]),
-            project_id=project_id,
+            group=heading(_GROUPS[self.layer], request.language),
+            project_id=request.project_id,
         )
 
 

@@ -3,14 +3,17 @@
 import re
 from typing import Final
 
-from armarius.codex.cards import OTHER_LABEL, TYPE_LABELS, one_line
+from armarius.codex.cards import one_line
 from armarius.codex.timeline import without_later
 from armarius.codex.visible import tidy
+from armarius.headings import DEFAULT_LANGUAGE, FRAMES, Language, frame
 
 __all__ = ["body", "header"]
 
 _LONGEST_NAME: Final = 60
-_LABELS: Final = "|".join(("条目", "段落", *dict.fromkeys(TYPE_LABELS.values()), OTHER_LABEL))
+_LABELS: Final = "|".join(
+    dict.fromkeys(word for one in FRAMES.values() for word in (*one.begins, *one.types.values(), one.other))
+)
 # `#` of any width, colon of any width, and what nobody sees between and before.
 _UNSEEN: Final = r"[^\S\r\n\x0b\x0c\x85\u2028\u2029]|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
 _POSING: Final = re.compile(
@@ -19,9 +22,9 @@ _POSING: Final = re.compile(
 )
 
 
-def header(name: str, book: str) -> str:
+def header(name: str, book: str, language: Language = DEFAULT_LANGUAGE) -> str:
     """The line above an entry: `## 条目：<name>（<book>）`; names are cut after 60 characters."""
-    return f"## 条目：{_short(name)}（{_short(book)}）"
+    return frame(language).entry.format(name=_short(name), book=_short(book))
 
 
 def body(text: str, as_of: int | None) -> tuple[str, bool]:

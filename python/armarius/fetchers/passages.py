@@ -11,7 +11,7 @@ from armarius.documents.live import LiveTexts
 from armarius.errors import ContextWarning
 from armarius.fetchers.entities import card_of
 from armarius.fetchers.relations import relations_asked, relations_confirmed
-from armarius.headings import heading
+from armarius.headings import frame, heading
 from armarius.records import (
     Candidate,
     Evidence,
@@ -116,7 +116,9 @@ class PassageFetcher:
             related = relations_asked(tables, found, request)
         documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
-        offer: Offer = PassageOffer(found.ranked, documents, asked, request.chapter, open_document, bounds)
+        offer: Offer = PassageOffer(
+            found.ranked, documents, asked, request.chapter, open_document, bounds, request.language
+        )
         warnings: Sequence[ContextWarning] = found.answer.warnings
         if not request.query.strip():  # a selection that tells of a ninety-ninth chapter asks for none
             warnings = [one for one in warnings if one.code != CHAPTER_UNKNOWN.code]
@@ -196,10 +198,10 @@ def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterato
             layer="retrieved",
             source=f"kg:related:{entity_id}",
             content=card_of(entity, request),
-            short=short_card(entity),
+            short=short_card(entity, request.language),
             score=_RELATED_SCORE * factor,
             evidence=(Evidence("relation", f"{word}: {tie.role.name}, {tie.said}", tie.path),),
-            group=heading("passages"),
+            group=heading("passages", request.language),
             documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
             project_id=request.project_id,
         )
@@ -223,10 +225,10 @@ def _present(tables: CorpusTables, found: Found, request: FetchRequest) -> Itera
             layer="retrieved",
             source=f"kg:related:{entity_id}",
             content=card_of(entity, request),
-            short=short_card(entity),
+            short=short_card(entity, request.language),
             score=_PRESENT_SCORE * count / max(counts.values()),
             evidence=(Evidence("mention", f"{count}× in the chapters that are checked"),),
-            group=heading("passages"),
+            group=heading("passages", request.language),
             documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
             project_id=request.project_id,
         )
@@ -235,7 +237,8 @@ def _present(tables: CorpusTables, found: Found, request: FetchRequest) -> Itera
 def _statement(one: Statement, request: FetchRequest) -> Candidate:
     """A sentence that competes with another source, on its own, so that both sides stay in the pack."""
     source = f"rag:passage:{one.path}#{one.paragraph}"
-    head = f"## 说法不一：{one.path}#{one.paragraph}，另见 {'、'.join(one.competes_with)}\n"
+    said = frame(request.language)
+    head = said.dispute.format(place=f"{one.path}#{one.paragraph}", others=said.and_.join(one.competes_with)) + "\n"
     return Candidate(
         id=f"{source}@{one.span[0]}",
         layer="retrieved",
@@ -243,7 +246,7 @@ def _statement(one: Statement, request: FetchRequest) -> Candidate:
         content=head + one.text,
         score=_RIVAL_SCORE,
         evidence=(Evidence("fulltext", f"competes with {', '.join(one.competes_with)}", one.path, one.span),),
-        group=heading("passages"),
+        group=heading("passages", request.language),
         documents=(one.path,),
         project_id=request.project_id,
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from armarius.codex import Codex, Entity, Relation
 from armarius.codex.cards import holds, one_line, span_label
-from armarius.headings import heading
+from armarius.headings import DEFAULT_LANGUAGE, Language, frame, heading
 from armarius.records import (
     Candidate,
     Evidence,
@@ -92,14 +92,18 @@ def relations_confirmed(codex: Codex, candidates: Sequence[Candidate], request: 
             and relation.target in entities
         ):
             now.setdefault(_source(relation), []).append(relation)
-    return {one.id for one in mine if one.source in now and relation_text(now[one.source], entities) == one.content}
+    texts = {source: relation_text(pair, entities, request.language) for source, pair in now.items()}
+    return {one.id for one in mine if texts.get(one.source) == one.content}
 
 
-def relation_text(relations: Iterable[Relation], entities: Mapping[str, Entity]) -> str:
+def relation_text(
+    relations: Iterable[Relation], entities: Mapping[str, Entity], language: Language = DEFAULT_LANGUAGE
+) -> str:
     """One line per relation, sorted; nothing in a name or a type can begin a line or pose as another arrow."""
+    dated = frame(language).dated
     lines = {
         f"- {_part(entities[one.source].name)} —{_part(one.type)}→ {_part(entities[one.target].name)}"
-        + (f"（{label}）" if (label := span_label(one)) else "")
+        + (dated.format(when=label) if (label := span_label(one, language)) else "")
         for one in relations
     }
     return "\n".join(sorted(lines))
@@ -127,13 +131,13 @@ def _candidate(
         id=_source(first),
         layer="retrieved",
         source=_source(first),
-        content=relation_text(pair, entities),
+        content=relation_text(pair, entities, request.language),
         score=_BETWEEN if {first.source, first.target} <= named else _TOUCHING,
         evidence=tuple(
             Evidence("relation", f"{words}: {one_line(one.type)}", "" if one.origin is None else one.origin.path)
             for one in pair
         ),
-        group=heading("relations"),
+        group=heading("relations", request.language),
         documents=tuple(dict.fromkeys(paths)),
         project_id=request.project_id,
     )

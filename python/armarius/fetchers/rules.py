@@ -54,7 +54,7 @@ class RulesFetcher:
         if self._constraints is not None:
             try:
                 found: Iterable[Constraint] = resolve(self._constraints.constraint_list(request.project_id))
-                candidates += [_constraint(item, request.project_id) for item in found]
+                candidates += [_constraint(item, request) for item in found]
                 warnings += file_warnings(self._constraints)
             except Exception as error:  # noqa: BLE001 - no source failure may fail the call
                 warnings.append(RULES_UNAVAILABLE(error=error))
@@ -96,7 +96,7 @@ def _chapters(fact: Fact) -> str:
     return f"holds {' and '.join(parts)}"
 
 
-def _constraint(item: Constraint, project_id: str) -> Candidate:
+def _constraint(item: Constraint, request: FetchRequest) -> Candidate:
     return Candidate(
         id=f"constraint:{item.id}",
         layer="rules",
@@ -104,9 +104,9 @@ def _constraint(item: Constraint, project_id: str) -> Candidate:
         content=f"- {item.text.strip()}",
         score=1.0 + item.priority,
         evidence=(Evidence("constraint", f"{item.source}, priority {item.priority}"),),
-        group=heading("constraints"),
+        group=heading("constraints", request.language),
         pinned=True,
-        project_id=project_id,
+        project_id=request.project_id,
     )
 
 
@@ -117,7 +117,7 @@ def _always(entity: Entity, request: FetchRequest) -> Candidate:
         source=f"kg:always:{entity.id}",
         content=card_of(entity, request),
         evidence=(Evidence("level", "always"),),
-        group=heading("always"),
+        group=heading("always", request.language),
         pinned=True,
         documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
         project_id=request.project_id,

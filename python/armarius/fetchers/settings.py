@@ -65,7 +65,7 @@ class SettingsFetcher:
             try:
                 for item in self._style.style_list(request.project_id):
                     if (outside := _outside(item, request)) is None:
-                        candidates.append(_style(item, request.project_id))
+                        candidates.append(_style(item, request))
                     else:
                         omitted.append(outside)
             except Exception as error:  # noqa: BLE001 - no source failure may fail the call
@@ -77,7 +77,7 @@ class SettingsFetcher:
                 warnings += file_warnings(self._memories)
                 for memory in memories:
                     if memory.kind == "semantic":
-                        candidates.append(_memory(memory, request.project_id))
+                        candidates.append(_memory(memory, request))
                     else:
                         source = f"memory:{memory.kind}:{memory.id}"
                         omitted.append(Omission(f"memory:{memory.id}", "settings", source, "excluded", memory.kind))
@@ -87,7 +87,7 @@ class SettingsFetcher:
         return Fetched(tuple(candidates), tuple(omitted), tuple(warnings))
 
 
-def _memory(memory: Memory, project_id: str) -> Candidate:
+def _memory(memory: Memory, request: FetchRequest) -> Candidate:
     return Candidate(
         id=f"memory:{memory.id}",
         layer="settings",
@@ -95,8 +95,8 @@ def _memory(memory: Memory, project_id: str) -> Candidate:
         content=f"- {memory.text.strip()}",
         score=memory.confidence,
         evidence=(Evidence("memory", f"confidence {memory.confidence:g}"),),
-        group=heading("memories"),
-        project_id=project_id,
+        group=heading("memories", request.language),
+        project_id=request.project_id,
     )
 
 
@@ -109,7 +109,7 @@ def _outside(style: Style, request: FetchRequest) -> Omission | None:
     return Omission(f"style:{style.path}", "settings", f"style:{style.path}", reason, detail)
 
 
-def _style(style: Style, project_id: str) -> Candidate:
+def _style(style: Style, request: FetchRequest) -> Candidate:
     return Candidate(
         id=f"style:{style.path}",
         layer="settings",
@@ -117,8 +117,8 @@ def _style(style: Style, project_id: str) -> Candidate:
         content=style.text.strip(),
         score=_STYLE_SCORE,
         evidence=(Evidence("memory", "project style", style.path),),
-        group=heading("style"),
+        group=heading("style", request.language),
         keep="head",
         documents=(style.path,),
-        project_id=project_id,
+        project_id=request.project_id,
     )

@@ -38,6 +38,8 @@ class ContextState(TypedDict, total=False):
     cursor: int
     text: str
     selection: tuple[int, int]
+    include: list[str]
+    exclude: list[str]
     chapters: int | tuple[int | None, int | None]
     kinds: Kind | list[Kind]
     as_of: int
@@ -71,7 +73,7 @@ def _arguments(state: Mapping[str, Any]) -> tuple["ContextEngine", dict[str, Any
     arguments: dict[str, Any] = {"query": newest_question(state.get("messages", ()))}
     if state.get("document"):
         arguments["document"] = state["document"]
-    for key in ("cursor", "text", "selection", "chapters", "kinds", "as_of", "also"):
+    for key in ("cursor", "text", "selection", "include", "exclude", "chapters", "kinds", "as_of", "also"):
         if state.get(key) is not None:
             arguments[key] = state[key]
     if context.reword is not None:

@@ -41,6 +41,10 @@ Buffer = Annotated[
     str | None,
     Field(description="The document as the editor holds it, saved or not; null is as saved.", max_length=2_000_000),
 ]
+Targets = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=400)]] | None,
+    Field(description="Ids, names, document paths, paragraphs (path#number) or tags.", max_length=64),
+]
 Selection = Annotated[
     list[Annotated[StrictInt, Field(ge=0)]] | None,
     Field(description="What is selected in it: [first, last] offset in code points.", min_length=2, max_length=2),
@@ -116,6 +120,8 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         cursor: Cursor = None,
         text: Buffer = None,
         selection: Selection = None,
+        include: Targets = None,
+        exclude: Targets = None,
         budget: Budget = None,
         model: Annotated[str | None, Field(description="Decides the tokenizer; null for the default.")] = None,
         also: Also = None,
@@ -134,6 +140,8 @@ def build_server(engine: "ContextEngine") -> MCPServer:
             cursor=cursor,
             text=text,
             selection=None if selection is None else (selection[0], selection[1]),
+            include=include or (),
+            exclude=exclude or (),
             budget=budget,
             model=model,
             also=also or (),
@@ -151,6 +159,8 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         cursor: Cursor = None,
         text: Buffer = None,
         selection: Selection = None,
+        include: Targets = None,
+        exclude: Targets = None,
         budget: Budget = None,
         model: str | None = None,
         also: Also = None,
@@ -165,6 +175,8 @@ def build_server(engine: "ContextEngine") -> MCPServer:
             cursor=cursor,
             text=text,
             selection=None if selection is None else (selection[0], selection[1]),
+            include=include or (),
+            exclude=exclude or (),
             budget=budget,
             model=model,
             also=also or (),

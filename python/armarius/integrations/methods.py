@@ -8,6 +8,9 @@ constraints:list          {} -> {items}
 constraints:create        {text, source?, priority?, id?} -> constraint, or the one that says the same already
 constraints:update        {id, text?, source?, priority?} -> constraint
 constraints:delete        {id} -> {id}
+pins:list                 {} -> {items}
+pins:add                  {target, mute?, documentId?} -> pin; what was pinned and is muted now is muted
+pins:remove               {target, documentId?} -> {target}
 entities:detect           {text} -> {items}
 documents:search          {query, limit?, chapters?, kinds?, asOf?, also?} -> {items}
 documents:retrieve        {query, limit?, documentId?, chapters?, kinds?, asOf?, also?} -> {items, outcome, warnings}
@@ -73,6 +76,15 @@ def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
         _known(lambda: engine.constraints.delete(id_))
         return {"id": id_}
 
+    def pin(params: Params) -> dict[str, Any]:
+        target, mute, document = _take(params, {"target": str}, mute=False, documentId="")
+        return wire(engine.pins.add(target, mute=mute, document=document))
+
+    def unpin(params: Params) -> dict[str, Any]:
+        target, document = _take(params, {"target": str}, documentId="")
+        engine.pins.remove(target, document=document)
+        return {"target": target}
+
     def detect(params: Params) -> dict[str, Any]:
         (text,) = _take(params, {"text": str})
         return {"items": [match_wire(match) for match in engine.detect(text)]}
@@ -114,6 +126,9 @@ def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
         "constraints:create": create,
         "constraints:update": update,
         "constraints:delete": delete,
+        "pins:list": lambda _: {"items": [wire(item) for item in engine.pins.list()]},
+        "pins:add": pin,
+        "pins:remove": unpin,
         "entities:detect": detect,
         "documents:locate": locate,
         "documents:search": search,

@@ -9,7 +9,7 @@ from armarius.bounds import EVERYTHING, Bounds
 from armarius.codex.visible import chapter_at, tidy
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
-from armarius.headings import heading
+from armarius.headings import DEFAULT_LANGUAGE, Language, heading
 from armarius.records import Evidence, OmitReason, Row
 from armarius.retrieval.ranking import Ranked
 from armarius.retrieval.understand.query import Understanding
@@ -32,6 +32,7 @@ class PassageOffer:
         chapter: The current chapter: later ones are withheld unless the question names them.
         current: Path and text of the open document: of it only what stands there now may be shown.
         bounds: What the request may see.
+        language: Of the prompt.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class PassageOffer:
         chapter: int | None = None,
         current: tuple[str, str] = ("", ""),
         bounds: Bounds = EVERYTHING,
+        language: Language = DEFAULT_LANGUAGE,
     ) -> None:
         self.ranked = ranked
         self.documents = documents
@@ -51,6 +53,7 @@ class PassageOffer:
         self.bounds = bounds
         self._bounded = bool(bounds)
         self._wanted = frozenset(asked.chapters)
+        self.language = language
         self._rows: Sequence[Row] = () if ranked.outcome == "nothing found" else _Rows(self)
 
     @property
@@ -81,7 +84,7 @@ class PassageOffer:
     @property
     def group(self) -> str:
         """The heading, which says when the answer is weak."""
-        return heading("weak" if self.ranked.outcome == "weak" else "passages")
+        return heading("weak" if self.ranked.outcome == "weak" else "passages", self.language)
 
     def row(self, path: str, paragraph: int, /) -> Row | None:
         """Any paragraph of the project as it reads today, with its worth."""

@@ -16,6 +16,7 @@ from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import FittedPrompt, Plan, is_window
 from armarius.assembly.fit.totals import layer_tokens, prompt_tokens
 from armarius.assembly.render import SEPARATOR, Placed, closing_piece, heading_piece, opening_piece, render
+from armarius.headings import DEFAULT_LANGUAGE, Language, frame
 from armarius.records import Candidate, Offer, Row
 
 __all__ = ["WINDOW_PERCENT", "fill", "window_share"]
@@ -39,7 +40,13 @@ def window_share(plan_limit: int, least: int) -> int:
 
 
 def fill(
-    plan: Plan, fitted: FittedPrompt, offer: Offer, available: int, previous: Previous, window_most: int | None
+    plan: Plan,
+    fitted: FittedPrompt,
+    offer: Offer,
+    available: int,
+    previous: Previous,
+    window_most: int | None,
+    language: Language = DEFAULT_LANGUAGE,
 ) -> FittedPrompt:
     """`fitted` with the paragraphs of `offer` that fit beside it.
 
@@ -50,11 +57,12 @@ def fill(
         available: The budget less the reserve.
         previous: Whose paragraphs keep their place.
         window_most: What the window was held to; its share stays reserved while it is not full.
+        language: Of the line above a paragraph.
 
     Cost: one count of each paragraph tried, remembered; one count of the final prompt.
     """
     limit = plan.profile.limit(available)
-    filling = _Filling(plan, fitted, offer, previous, plan.profile.most("retrieved", available))
+    filling = _Filling(plan, fitted, offer, previous, plan.profile.most("retrieved", available), language)
     room, capped = filling.room(limit, window_most)
     fitted = replace(fitted, capped=capped)
     rows = filling.choose(room)
@@ -84,6 +92,7 @@ class _Filling:
     offer: Offer
     previous: Previous
     layer_most: int
+    language: Language
 
     def __post_init__(self) -> None:
         self.group = group_heading(self.offer.group)  # as it may stand in a prompt
@@ -136,7 +145,7 @@ class _Filling:
 
     def _pick(self, first: Sequence[Row], room: int) -> dict[str, Row]:
         """Rows by source: `first`, what is asked for, then the best of the offer."""
-        taken = _Taken(self._measured, self._shown(), self.plan.admitted.groups, room)
+        taken = _Taken(self._measured, self._shown(), self.plan.admitted.groups, room, self.language)
         taken.greedily(first)
         offered = iter(self.offer.rows)
         asked = []
@@ -168,7 +177,7 @@ class _Filling:
         placed, before = [], None
         groups = self.plan.admitted.groups
         for row in rows:
-            text = escape(_head(row, before), groups) + escape(row.text, groups)
+            text = escape(_head(row, before, self.language), groups) + escape(row.text, groups)
             candidate = Candidate(
                 id=row.source,
                 layer="retrieved",
@@ -214,12 +223,15 @@ def _unmarked(item: Placed) -> str:
 class _Taken:
     """Rows taken so far, and the room they leave."""
 
-    def __init__(self, measured: CachedCounter, shown: str, groups: tuple[str, ...], room: int) -> None:
+    def __init__(
+        self, measured: CachedCounter, shown: str, groups: tuple[str, ...], room: int, language: Language
+    ) -> None:
         self.rows: dict[str, Row] = {}
         self._measured = measured
         self._shown = _lines(shown)
         self._groups = groups
         self._room = room
+        self._language = language
         self._texts: set[str] = set()
         self._places: set[tuple[str, int]] = set()
         self._titles: set[tuple[str, str]] = set()
@@ -267,7 +279,7 @@ class _Taken:
 
     def _cost(self, row: Row, tokens: int) -> int:
         if (row.path, row.title) not in self._titles:
-            return tokens + self._measured.count(_head(row, None))
+            return tokens + self._measured.count(_head(row, None, self._language))
         joins = (row.path, row.paragraph - 1) in self._places
         bridges = (row.path, row.paragraph + 1) in self._places
         return tokens + _SUBHEADING * (1 - joins - bridges)
@@ -285,7 +297,7 @@ def _lines(text: str) -> str:
     return "\n" + "\n".join(line.strip() for line in text.splitlines()) + "\n"
 
 
-def _head(row: Row, before: Row | None) -> str:
+def _head(row: Row, before: Row | None, language: Language) -> str:
     if before is None or (before.path, before.title) != (row.path, row.title):
-        return f"## 段落：{row.title}（{row.path}#{row.paragraph}）\n"
+        return frame(language).passage.format(title=row.title, place=f"{row.path}#{row.paragraph}") + "\n"
     return "" if before.paragraph + 1 == row.paragraph else f"### … #{row.paragraph}\n"

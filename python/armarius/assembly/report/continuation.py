@@ -40,7 +40,7 @@ class Continuation:
     """One prompt, as the next one sees it.
 
     Attributes:
-        project_id: Of its request, as are the next eight.
+        project_id: Of its request, as are the next nine.
         counter: That its tokens were counted by.
         stable_prefix_hash: Of its rules and settings.
         ids: Of everything in it.
@@ -57,6 +57,7 @@ class Continuation:
     chapters: tuple[int | None, int | None]
     kinds: tuple[str, ...]
     as_of: int | None
+    language: str
     counter: str
     stable_prefix_hash: str
     ids: tuple[str, ...]

@@ -17,6 +17,7 @@ from armarius.assembly.report.omissions import PASSAGE, omissions, unused
 from armarius.assembly.report.places import Place, Region, Texts, located
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
 from armarius.errors import ContractError, UnknownId
+from armarius.headings import DEFAULT_LANGUAGE
 from armarius.records import Candidate, LayerName
 from armarius.strict import text as strict_text
 from armarius.text.near import near, suggestion
@@ -233,6 +234,7 @@ class Pack:
             chapters=request.chapters,
             kinds=request.kinds,
             as_of=request.as_of,
+            language=request.language or DEFAULT_LANGUAGE,
             counter=self.counter,
             stable_prefix_hash=self.stable_prefix_hash,
             ids=tuple(item.id for item in self.items),

@@ -19,7 +19,7 @@ Texts = Callable[[str], str | None]
 
 _WINDOW: Final = "editor:cursor-window"
 _PASSAGE: Final = "rag:passage:"
-_WORDS: Final = re.compile(r"[^\W_]+")
+_NO_LETTERS: Final = re.compile(r"[\W_]+")
 _QUOTES, _DASHES = "“”„‟«»「」『』〝〞", "—–―‐‑−－"
 _APOSTROPHES = "‘’‚‛`´"
 _ALIKE: Final = str.maketrans(
@@ -63,7 +63,7 @@ def shown(item: Placed, texts: Texts, groups: tuple[str, ...]) -> tuple[str, int
     Cost: of the window one search in it; where it had to be escaped, one escape.
     """
     one = item.candidate
-    if one.source != _WINDOW and not one.source.startswith(_PASSAGE):
+    if one.source != _WINDOW and not one.source.startswith((_PASSAGE, "rag:document:")):
         return None
     found = next(((evidence.path, evidence.span) for evidence in one.evidence if evidence.span is not None), None)
     if found is None:
@@ -93,7 +93,7 @@ def located(quote: str, regions: Iterable[Region], texts: Texts) -> tuple[Place,
         ContractError: A quote of nothing.
 
     Cost: one search of the regions; where the words are not found exactly a pass over them, and a microsecond for each
-    character of those that hold the longest word of the quote.
+    character of those that hold its letters.
     """
     quote = _words(quote)
     joined = list(_joined(regions, texts))
@@ -101,8 +101,8 @@ def located(quote: str, regions: Iterable[Region], texts: Texts) -> tuple[Place,
     wanted = "".join(sign for sign, _ in _folded(unmarked(quote)))
     if found or not wanted:
         return found
-    key = max(_WORDS.findall(wanted), key=len, default="")
-    return _found(joined, texts, lambda text: _loosely(text, wanted, key), exact=False)
+    letters = _letters(unmarked(quote))
+    return _found(joined, texts, lambda text: _loosely(text, wanted, letters), exact=False)
 
 
 def _words(quote: object) -> str:
@@ -147,9 +147,13 @@ def _exactly(text: str, quote: str) -> Iterator[tuple[int, int]]:
         at = text.find(quote, at + len(quote))
 
 
-def _loosely(text: str, wanted: str, key: str) -> Iterator[tuple[int, int]]:
-    # One pass at the speed of the interpreter's own C before one of a microsecond a character.
-    if key not in "".join(unicodedata.normalize("NFKC", text).casefold().split()):
+def _letters(text: str) -> str:
+    return unicodedata.normalize("NFKC", _NO_LETTERS.sub("", text)).casefold()
+
+
+def _loosely(text: str, wanted: str, letters: str) -> Iterator[tuple[int, int]]:
+    # A pass of `re` before one of a microsecond a character: what folds alike has the same letters.
+    if letters not in _letters(text):
         return
     signs = list(_folded(text))
     drawn = "".join(sign for sign, _ in signs)

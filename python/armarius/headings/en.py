@@ -1,0 +1,61 @@
+"""English. Headings of two words or more: one alone in brackets is what prose and links are full of."""
+
+from types import MappingProxyType
+from typing import Final
+
+from armarius.headings.frame import Frame
+
+__all__ = ["EN"]
+
+EN: Final = Frame(
+    headings=MappingProxyType(
+        {
+            # rules
+            "constraints": "[Project constraints]",
+            "always": "[Knowledge graph — always]",
+            # settings
+            "memories": "[Project memories]",
+            "style": "[Project style]",
+            "lore_always": "[World book — constant]",
+            # retrieved
+            "detected": "[Knowledge graph — mentioned]",
+            "lore": "[World book — triggered]",
+            "relations": "[Knowledge graph — relations]",
+            "passages": "[Project search — passages]",
+            "weak": "[Project search — faint traces, perhaps no answer]",
+            "code": "[Code graph — symbol subgraph]",
+            # immediate
+            "window": "[Current document]",
+            "selection": "[Selected text]",
+            "query": "[User request]",
+        }
+    ),
+    types=MappingProxyType(
+        {
+            "character": "Character",
+            "location": "Location",
+            "event": "Event",
+            "item": "Item",
+            "faction": "Faction",
+            "foreshadowing": "Foreshadowing",
+            "inspiration": "Inspiration",
+        }
+    ),
+    other="Entity",
+    card="## {label}: {name}",
+    type="Type: {type}",
+    description="Description: {text}",
+    attributes="Attributes: {pairs}",
+    aliases="Also called: {names}",
+    and_=", ",
+    since="from chapter {since}",
+    until="before chapter {until}",
+    span="chapters {since}–{last}",
+    fact="Fact",
+    stated="{when}: {text}",
+    dated=" ({when})",
+    passage="## Passage: {title} ({place})",
+    dispute="## Accounts differ: {place}, see also {others}",
+    entry="## Entry: {name} ({book})",
+    begins=("Entry", "Passage"),
+)

@@ -1,0 +1,204 @@
+"""Pins and mutes: of a request, of a document, of a project; each effect in the record."""
+
+import json
+
+import pytest
+
+import armarius
+from armarius.errors import CodexError, ContractError, UnknownId
+from armarius.integrations.methods import methods_of
+
+FIRST, SECOND, THIRD = (f"chapters/ch00{n}.md" for n in (1, 2, 3))
+NOTE = "notes/lamp.md"
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "novel"
+    texts = {
+        FIRST: "# 第一章\n\n林渡推开门。\n\n旧怀表停在七点。\n",
+        SECOND: "# 第二章\n\n白鹭守着灯塔。\n\n铜钥匙沉在码头下面。\n",
+        THIRD: "# 第三章\n\n雨停了。\n",
+        NOTE: "---\ntags: [灯]\n---\n\n灯油一年换两次。\n",
+    }
+    for path, text in texts.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    entities = [
+        {"id": "lin", "name": "林渡", "type": "character", "aliases": ["阿渡"], "description": "邮差"},
+        {"id": "lu", "name": "白鹭", "type": "character", "attributes": {"tags": "灯"}, "description": "守灯人"},
+        {"id": "ye", "name": "叶知秋", "type": "character", "aiContextLevel": "manual_only", "description": "医生"},
+    ]
+    (folder / "codex.json").write_text(json.dumps({"entities": entities}, ensure_ascii=False), encoding="utf-8")
+    with armarius.open(folder, watch=False) as engine:
+        yield engine
+
+
+def ask(engine, query="雨停了没有", **more):
+    return engine.assemble(query, document=THIRD, budget=3000, **more)
+
+
+def why(pack, source):
+    (item,) = [item for item in pack.items if item.source == source]
+    return [evidence.detail for evidence in item.evidence if evidence.kind == "pin"]
+
+
+@pytest.mark.parametrize("target", ["ye", "叶知秋"])
+def test_an_entity_is_pinned_by_id_or_name_whatever_its_level(engine, target):
+    assert "叶知秋" not in ask(engine).prompt
+    pack = ask(engine, include=[target])
+    assert "## 角色：叶知秋" in pack.prompt
+    assert why(pack, "codex:pinned:ye") == ["pinned by the request"]
+
+
+def test_what_is_found_anyway_keeps_its_reasons(engine):
+    pack = ask(engine, "阿渡在哪里", include=["阿渡"])
+    assert pack.prompt.count("## 角色：林渡") == 1
+    assert why(pack, "codex:detected:lin") == ["pinned by the request"]
+    assert any(
+        evidence.kind == "mention" for item in pack.items for evidence in item.evidence if item.id == "entity:lin"
+    )
+
+
+def test_a_paragraph_is_pinned_by_path_and_number(engine):
+    pack = ask(engine, include=[f"{SECOND}#2"])
+    source = f"rag:passage:{SECOND}#2"
+    assert why(pack, source) == ["pinned by the request"]
+    (item,) = [item for item in pack.items if item.source == source]
+    path, start, end = item.shows
+    assert engine.document(path).text[start:end] == "铜钥匙沉在码头下面。"
+    assert "白鹭守着灯塔" not in pack.prompt
+
+
+def test_a_pinned_text_is_not_said_again_as_a_passage(engine):
+    for pinned in ([f"{SECOND}#2"], [SECOND]):
+        pack = ask(engine, "铜钥匙在哪里", include=pinned)
+        assert pack.prompt.count("铜钥匙沉在码头下面") == 1
+
+
+def test_a_document_is_pinned_whole(engine):
+    pack = ask(engine, include=[SECOND])
+    assert "白鹭守着灯塔。\n\n铜钥匙沉在码头下面。" in pack.prompt
+    assert why(pack, f"rag:document:{SECOND}") == ["pinned by the request"]
+
+
+@pytest.mark.parametrize("tag", ["灯", "#灯"])
+def test_a_tag_pins_all_that_bears_it(engine, tag):
+    pack = ask(engine, include=[tag])
+    assert why(pack, f"rag:document:{NOTE}") == why(pack, "codex:pinned:lu") == ["pinned by the request"]
+
+
+def test_a_muted_entity_has_no_card_and_the_record_says_so(engine):
+    pack = ask(engine, "阿渡在哪里", exclude=["林渡"])
+    assert "## 角色：林渡" not in pack.prompt
+    assert ("excluded", "muted by the request") in {
+        (gone.reason, gone.detail) for gone in pack.omitted if gone.id == "entity:lin"
+    }
+
+
+@pytest.mark.parametrize("target", [SECOND, f"{SECOND}#2"])
+def test_a_muted_text_is_no_passage_and_the_record_says_so(engine, target):
+    assert "铜钥匙沉在码头" in ask(engine, "铜钥匙在哪里").prompt
+    pack = ask(engine, "铜钥匙在哪里", exclude=[target])
+    assert "铜钥匙沉在码头" not in pack.prompt
+    (gone,) = pack.explain(f"{SECOND}#2").omitted
+    assert (gone.reason, gone.detail) == ("excluded", "muted by the request")
+
+
+def test_what_is_muted_leaves_a_prompt_that_continues_one_with_it(engine):
+    before = ask(engine, "阿渡和铜钥匙在哪里")
+    after = ask(engine, "阿渡和铜钥匙在哪里", exclude=["lin", SECOND], previous=before)
+    assert "## 角色：林渡" not in after.prompt
+    assert "铜钥匙沉在码头" not in after.prompt
+
+
+def test_what_is_no_longer_pinned_leaves_too(engine):
+    before = ask(engine, include=["ye", SECOND])
+    after = ask(engine, previous=before)
+    assert "叶知秋" not in after.prompt
+    assert "白鹭守着灯塔" not in after.prompt
+
+
+def test_lasting_ones_hold_for_every_request_and_stand_in_a_readable_file(engine):
+    engine.pins.add("叶知秋")
+    engine.pins.add(SECOND, mute=True)
+    pack = ask(engine, "铜钥匙在哪里")
+    assert why(pack, "codex:pinned:ye") == ["pinned by the project"]
+    assert pack.explain(f"{SECOND}#2").omitted[0].detail == "muted by the project"
+    written = (engine.root / ".armarius" / "pins.toml").read_text(encoding="utf-8")
+    assert "[[pin]]" in written
+    assert 'target = "叶知秋"' in written
+    engine.pins.remove("叶知秋")
+    assert [pin.target for pin in engine.pins.list()] == [SECOND]
+    assert "叶知秋" not in ask(engine).prompt
+
+
+def test_the_open_document_wins_over_the_project_and_the_request_over_both(engine):
+    engine.pins.add("叶知秋", mute=True)
+    engine.pins.add("叶知秋", document=THIRD)
+    assert why(ask(engine), "codex:pinned:ye") == ["pinned by the document"]
+    assert "叶知秋" not in engine.assemble("雨", document=FIRST, budget=3000).prompt
+    pack = engine.assemble("雨", document=FIRST, budget=3000, include=["ye"])
+    assert why(pack, "codex:pinned:ye") == ["pinned by the request"]
+    assert "叶知秋" not in ask(engine, exclude=["ye"]).prompt
+
+
+def test_pinning_what_is_muted_changes_the_one_record(engine):
+    first = engine.pins.add("林渡")
+    assert engine.pins.add("林渡") == first
+    assert engine.pins.add("林渡", mute=True).mute
+    assert len(engine.pins.list()) == 1
+
+
+def test_what_nobody_is_called_is_an_error_of_a_request_and_a_warning_of_a_lasting_one(engine):
+    with pytest.raises(UnknownId, match=r"include: nothing is called '林度'"):
+        ask(engine, include=["林度"])
+    with pytest.raises(UnknownId, match="exclude"):
+        ask(engine, exclude=[f"{SECOND}#99"])
+    engine.pins.add("chapters/gone.md")
+    (warning,) = ask(engine).warnings
+    assert warning.startswith("PIN_UNKNOWN: nothing is called 'chapters/gone.md'")
+    with pytest.raises(UnknownId, match="neither pinned nor muted"):
+        engine.pins.remove("林渡")
+
+
+def test_one_thing_is_not_both(engine):
+    with pytest.raises(ContractError, match="both hold '阿渡'"):
+        ask(engine, include=["林渡"], exclude=["阿渡"])
+
+
+@pytest.mark.parametrize("given", ["林渡", [""], [3], ["x"] * 65])
+def test_targets_are_a_list_of_names(engine, given):
+    with pytest.raises(ContractError, match="include"):
+        ask(engine, include=given)
+    with pytest.raises(CodexError, match="target"):
+        engine.pins.add("")
+
+
+def test_what_is_later_than_may_be_known_is_not_pinned(engine):
+    pack = ask(engine, include=[SECOND], as_of=1)
+    assert "铜钥匙" not in pack.prompt
+    assert pack.explain(f"rag:document:{SECOND}").omitted[0].reason == "timeline"
+
+
+def test_pinned_things_are_demand(engine):
+    long = "灯塔的记录写了很久。" * 900
+    (engine.root / NOTE).write_text(long, encoding="utf-8")
+    pack = ask(engine, include=[NOTE])
+    assert pack.token_count <= 3000
+    assert [warning.split(":")[0] for warning in pack.warnings if "CAPACITY" in warning]
+    (item,) = [item for item in pack.items if item.source == f"rag:document:{NOTE}"]
+    assert item.form == "truncated"
+
+
+def test_the_channel_pins_and_mutes(engine):
+    methods = methods_of(engine)
+    pin = methods["pins:add"]({"target": "叶知秋", "documentId": THIRD})
+    assert (pin["target"], pin["mute"], pin["document"]) == ("叶知秋", False, THIRD)
+    asked = {"projectId": "", "documentId": THIRD, "cursorPosition": 0, "skillId": "", "query": "雨", "budget": 3000}
+    assert "叶知秋" in methods["context:prompt:assemble"](asked)["prompt"]
+    assert "叶知秋" not in methods["context:prompt:assemble"]({**asked, "exclude": ["ye"]})["prompt"]
+    assert methods["pins:list"]({})["items"] == [pin]
+    assert methods["pins:remove"]({"target": "叶知秋", "documentId": THIRD}) == {"target": "叶知秋"}
+    assert methods["pins:list"]({})["items"] == []
