@@ -27,6 +27,8 @@ _LEAST = 24  # tokens: no paragraph worth reading is shorter with its heading
 _LONG = 40  # code points that are not said twice by chance
 _SUBHEADING = 7  # tokens of the line between two paragraphs of one chapter that are no neighbours
 _REPAIRS = 12
+_SIGNATURES = "相邻代码的签名"  # → what the code above calls, ← what calls it
+_LINES_PERCENT = 8  # of the room: single lines about the rows that enter, where the offer has any
 _KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
 
 
@@ -62,7 +64,7 @@ def fill(
         rendered = render(filling.arranged(placed))
         total = plan.measured.count_uncached(rendered.prompt)
         if total <= limit:
-            line = min((row.score for row in rows if not row.asked), default=0.0)
+            line = min((row.score for row in rows if not (row.asked or row.signature)), default=0.0)
             return replace(fitted, rendered=rendered, token_count=total, entered=len(placed), line=line)
         worst = sorted(rows, key=lambda row: (not row.asked, -row.score, row.source))
         gone = {row.source for row in worst[-(1 << attempt) :]}
@@ -134,7 +136,8 @@ class _Filling:
 
     def _pick(self, first: Sequence[Row], room: int) -> dict[str, Row]:
         """Rows by source: `first`, what is asked for, then the best of the offer."""
-        taken = _Taken(self._measured, self._shown(), self.plan.admitted.groups, room)
+        lines = room * _LINES_PERCENT // 100 if self.offer.lines else 0
+        taken = _Taken(self._measured, self._shown(), self.plan.admitted.groups, room - lines)
         taken.greedily(first)
         offered = iter(self.offer.rows)
         asked = []
@@ -146,6 +149,9 @@ class _Filling:
         if not taken.all(asked):
             taken.greedily(asked)
         taken.greedily(offered)
+        if lines:
+            taken.widen(lines)
+            taken.greedily(self.offer.beside(list(taken.rows.values())))
         return taken.rows
 
     def _still(self, item: Placed) -> Row | None:
@@ -222,6 +228,10 @@ class _Taken:
         self._places: set[tuple[str, int]] = set()
         self._titles: set[tuple[str, str]] = set()
 
+    def widen(self, tokens: int) -> None:
+        """More room."""
+        self._room += tokens
+
     def all(self, rows: Sequence[Row]) -> bool:
         """Take every one of `rows`, if all fit."""
         kept = (self._room, dict(self.rows), set(self._texts), set(self._places), set(self._titles))
@@ -261,8 +271,10 @@ class _Taken:
         return (said.strip() if len(row.text) >= _LONG else said) not in self._shown
 
     def _cost(self, row: Row, tokens: int) -> int:
-        if (row.path, row.title) not in self._titles:
+        if _titled(row) not in self._titles:
             return tokens + self._measured.count(_head(row, None))
+        if row.signature:
+            return tokens
         joins = (row.path, row.paragraph - 1) in self._places
         bridges = (row.path, row.paragraph + 1) in self._places
         return tokens + _SUBHEADING * (1 - joins - bridges)
@@ -271,7 +283,7 @@ class _Taken:
         self.rows[row.source] = row
         self._texts.add(row.text)
         self._places.add((row.path, row.paragraph))
-        self._titles.add((row.path, row.title))
+        self._titles.add(_titled(row))
         self._room -= cost
 
 
@@ -281,6 +293,18 @@ def _lines(text: str) -> str:
 
 
 def _head(row: Row, before: Row | None) -> str:
-    if before is None or (before.path, before.title) != (row.path, row.title):
-        return f"## 段落：{row.title}（{row.path}#{row.paragraph}）\n"
-    return "" if before.paragraph + 1 == row.paragraph else f"### … #{row.paragraph}\n"
+    if before is None or _titled(before) != _titled(row):
+        if row.signature:
+            return f"## 段落：{_SIGNATURES}\n"
+        return f"## 段落：{row.title}（{row.path}{_place(row)}）\n"
+    return "" if row.signature or before.paragraph + 1 == row.paragraph else f"### … {_place(row)}\n"
+
+
+def _place(row: Row) -> str:
+    """Where in its file: of source code the line, else the number of the paragraph."""
+    return f":{row.line}" if row.line else f"#{row.paragraph}"
+
+
+def _titled(row: Row) -> tuple[str, str]:
+    """Rows with the same stand under one heading."""
+    return ("", _SIGNATURES) if row.signature else (row.path, row.title)
