@@ -129,6 +129,8 @@ class Row:
         title: What it stands under: the chapter or the section.
         text: As in the document, stripped.
         asked: The question asks for its chapter, so it is demanded, before all others.
+        line: Of source code, the line that it begins in, from 1; 0 of prose.
+        signature: Not the paragraph but one line of it: how a definition is called, or where it is.
     """
 
     path: str
@@ -138,11 +140,13 @@ class Row:
     title: str
     text: str
     asked: bool = False
+    line: int = 0
+    signature: bool = False
 
     @property
     def source(self) -> str:
-        """`rag:passage:<path>#<n>`, also its id."""
-        return f"rag:passage:{self.path}#{self.paragraph}"
+        """`rag:passage:<path>#<n>`, of a signature `code:signature:<path>#<n>`; also its id."""
+        return f"{'code:signature' if self.signature else 'rag:passage'}:{self.path}#{self.paragraph}"
 
 
 class Offer(Protocol):
@@ -165,6 +169,15 @@ class Offer(Protocol):
 
     def row(self, path: str, paragraph: int, /) -> Row | None:
         """Any paragraph of the project as it reads today, with its worth; None when there is none."""
+        ...
+
+    def beside(self, rows: Sequence[Row], /) -> Sequence[Row]:
+        """Single lines about `rows`, once those are chosen: of code, whom it calls and who calls it."""
+        ...
+
+    @property
+    def lines(self) -> bool:
+        """Whether there may be anything to say `beside` rows: a share of the room is kept for it."""
         ...
 
     def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:

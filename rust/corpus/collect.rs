@@ -2,7 +2,21 @@
 
 use super::key::{FAMILIES, Key};
 use super::terms::{FamilyTerms, Row, UnitSpan};
+use crate::code::scan::names::{each_call, each_part};
 use crate::text::analyzer::{Term, each_term};
+
+/// How often the words of a definition's name count.
+const NAME_COUNTS: usize = 2;
+
+/// The term of a definition of `name`; no word has a space in it.
+pub fn defined(name: &str) -> String {
+    format!("def {name}")
+}
+
+/// The term of a call of `name`.
+pub fn called(name: &str) -> String {
+    format!("call {name}")
+}
 
 /// Collects the terms of a document, paragraph by paragraph.
 #[derive(Debug, Default)]
@@ -21,6 +35,30 @@ impl Collector {
             self.found[family as usize].push(u64::from(number) << 32 | u64::from(paragraph));
         });
         length
+    }
+
+    /// Take in what source code says beside its plain words: the parts of `camelCase` names, and what is called.
+    pub fn add_code(&mut self, paragraph: u32, text: &str) {
+        each_part(text, |part| {
+            self.add(paragraph, part);
+        });
+        each_call(text, |name| self.add_term(paragraph, &called(name)));
+    }
+
+    /// Take in the name under which source code stands: each word of it counts twice, as a title does.
+    pub fn add_name(&mut self, paragraph: u32, name: &str) {
+        for _ in 0..NAME_COUNTS {
+            self.add(paragraph, name);
+            each_part(name, |part| {
+                self.add(paragraph, part);
+            });
+        }
+    }
+
+    /// Take in a term that is no word of the text.
+    pub fn add_term(&mut self, paragraph: u32, term: &str) {
+        let Key { family, number } = Key::of(Term::Word(term));
+        self.found[family as usize].push(u64::from(number) << 32 | u64::from(paragraph));
     }
 
     /// The families of text, in their order.

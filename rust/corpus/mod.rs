@@ -10,6 +10,7 @@
 //! - `query`; `gather` (postings), `rank` (units), `inside` (paragraphs and windows),
 //!   `coverage` (how much of the question is there), `score` (their product),
 //!   `scored` (what was found), `explain`, `fuse` (several wordings).
+//! - `symbols`: where source code defines and calls a name.
 //! - `select`: paragraphs by score into a number of tokens; `asked`: what is asked for by name; `ledger`: what they cost.
 //!
 //! Must hold: nothing here reads a file or keeps text; equal documents give equal scores, whichever way the corpus came
@@ -22,7 +23,7 @@
 
 mod asked;
 mod bm25;
-mod collect;
+pub mod collect;
 #[allow(clippy::module_inception, reason = "the corpus of the room")]
 pub mod corpus;
 pub mod coverage;
@@ -44,6 +45,7 @@ pub mod scored;
 mod scratch;
 mod segment;
 pub mod select;
+pub mod symbols;
 pub mod table;
 mod terms;
 mod varint;

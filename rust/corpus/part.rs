@@ -5,13 +5,16 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::CorpusError;
-use super::collect::Collector;
+use super::collect::{Collector, defined};
 use super::key::FAMILIES;
 use super::rows::{Kind, Paragraph, Role, Rows, Unit, extent};
 use super::terms::{FamilyTerms, Row};
 
 /// A paragraph to be taken in: `text[start..end]` in code points, and what it is.
 pub type ParagraphSpan = (u32, u32, Role);
+
+/// Under which name a paragraph of source code stands, and what it defines, "" for nothing: (paragraph, name, defined).
+pub type NameRow<'t> = (u32, &'t str, &'t str);
 
 /// An entity of a document: (paragraph, id, how often).
 pub type EntityRow<'t> = (u32, &'t str, u32);
@@ -62,6 +65,18 @@ impl Part {
         spans: &[ParagraphSpan],
         units: Vec<Unit>,
     ) -> Result<Self, CorpusError> {
+        Self::with_names(path, kind, text, spans, units, &[])
+    }
+
+    /// Read a document whose paragraphs stand under names that are no part of their text: source code.
+    pub fn with_names(
+        path: &str,
+        kind: Kind,
+        text: &str,
+        spans: &[ParagraphSpan],
+        units: Vec<Unit>,
+        names: &[NameRow<'_>],
+    ) -> Result<Self, CorpusError> {
         let mut paragraphs = Vec::with_capacity(spans.len());
         let mut collector = Collector::default();
         let mut cursor = Slices::new(text);
@@ -79,6 +94,22 @@ impl Part {
                 length: collector.add(index as u32, piece),
                 extent: extent(piece),
             });
+            if kind == Kind::Code {
+                collector.add_code(index as u32, piece);
+            }
+        }
+        for &(paragraph, name, own) in names {
+            if paragraph as usize >= paragraphs.len() {
+                let what = format!(
+                    "{path}: name {name:?} of paragraph {paragraph}, there are {}",
+                    paragraphs.len()
+                );
+                return Err(CorpusError::Invalid(what));
+            }
+            collector.add_name(paragraph, name);
+            if !own.is_empty() {
+                collector.add_term(paragraph, &defined(own));
+            }
         }
         let rows = Rows::new(path.to_owned(), kind, paragraphs, units)?;
         let text = collector.finish(&rows.spans());

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from armarius._core import CorpusPart
+from armarius.corpus.symbols import names_of
 from armarius.corpus.units import chapters_of
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
@@ -85,7 +86,9 @@ def parts_of(documents: Sequence[Document], matcher: "EntityMatcher") -> list[Do
 
 def _part(document: Document, mentions: "Sequence[Sequence[Mention]]") -> DocumentPart:
     spans: list[tuple[int, int, str]] = [(one.start, one.end, one.role) for one in document.paragraphs]
-    part = CorpusPart(document.path, document.kind, document.text, spans, list(_units(document)))
+    part = CorpusPart(
+        document.path, document.kind, document.text, spans, list(_units(document)), list(names_of(document))
+    )
     rows = [
         (index, entity, count)
         for index, found in enumerate(mentions)

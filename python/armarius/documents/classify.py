@@ -37,8 +37,8 @@ __all__ = [
 
 PROSE_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".txt", ".text"})
 _CODE = (
-    "c cc cpp cs cxx dart ex exs go h hpp hs java jl js jsx kt kts lua m mjs ml php pl py pyi r rb rs scala sh sql "
-    "swift ts tsx vue zig"
+    "c cc cjs cpp cs cts cxx dart ex exs go h hpp hs java jl js jsx kt kts lua m mjs ml mts php pl py pyi r rb rs "
+    "scala sh sql swift ts tsx vue zig"
 )
 CODE_SUFFIXES = frozenset(f".{name}" for name in _CODE.split())
 

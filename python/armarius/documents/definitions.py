@@ -9,7 +9,11 @@ from armarius.documents.segments import PARAGRAPH_LIMIT, Paragraph, Splitter
 __all__ = ["SPLITTERS", "split_braces", "split_python"]
 
 # Languages whose bodies stand in braces and whose definitions `_core.brace_outline` reads.
-_BRACES = "c cc cpp cs cxx dart go h hpp java js jsx kt kts mjs php rs scala swift ts tsx zig"
+_BRACES = "c cc cjs cpp cs cts cxx dart go h hpp java js jsx kt kts mjs mts php rs scala swift ts tsx zig"
+
+_LINE_COMMENTS = ("//", "#", "--")  # attributes of Rust and regions of C among them
+_LONGEST_COMMENT = 200  # lines
+_DEEPEST = 8  # definitions inside each other; what is deeper is part of the eighth, in a minified line too
 
 _Definition = tuple[int, int, tuple[str, ...]]  # first line, last line (1-based, inclusive), names from the outermost
 
@@ -33,6 +37,8 @@ def split_python(text: str, body_start: int = 0) -> list[Paragraph]:
             open_.pop()
         if open_ and not open_[-1][1]:
             continue  # inside of a function: part of it
+        if len(open_) >= _DEEPEST:
+            continue
         path = (*(open_[-1][2] if open_ else ()), one.name)
         found.append((one.first_line, one.last_line, path))
         open_.append((one.last_line, one.kind == "class", path))
@@ -42,12 +48,15 @@ def split_python(text: str, body_start: int = 0) -> list[Paragraph]:
 def split_braces(text: str, body_start: int = 0) -> list[Paragraph]:
     """Paragraphs of a language with braces, as `split_python`; definitions are recognised by their headers."""
     found: list[_Definition] = []
-    around: tuple[int, tuple[str, ...]] = (0, ())
+    open_: list[tuple[int, tuple[str, ...]]] = []
     for one in _core.brace_outline(text):
-        path = (*(around[1] if one.first_line <= around[0] else ()), one.name)
+        while open_ and open_[-1][0] < one.first_line:
+            open_.pop()
+        if len(open_) >= _DEEPEST:
+            continue
+        path = (*(open_[-1][1] if open_ else ()), one.name)
         found.append((one.first_line, one.last_line, path))
-        if one.kind == "class":
-            around = (one.last_line, path)
+        open_.append((one.last_line, path))
     return _split(text, found)
 
 
@@ -60,11 +69,15 @@ SPLITTERS: Mapping[str, Splitter] = {
 
 
 def _split(text: str, found: list[_Definition]) -> list[Paragraph]:
-    """Give every line to the innermost definition around it; neighbours with the same owner are one paragraph."""
+    """Give every line to the innermost definition around it; neighbours with the same owner are one paragraph.
+
+    The comment above a definition is a part of it.
+    """
     lines = [match.span() for match in re.finditer(r"[^\n]*\n|[^\n]+\Z", text)]
     owner: list[tuple[int, tuple[str, ...]]] = [(-1, ())] * len(lines)
     for number, (first, last, path) in enumerate(found):
-        for line in range(first - 1, min(last, len(lines))):
+        around = owner[first - 1] if first <= len(lines) else (-1, ())
+        for line in range(_commented(text, lines, owner, first - 1, around), min(last, len(lines))):
             owner[line] = (number, path)
     paragraphs: list[Paragraph] = []
     start = 0
@@ -76,6 +89,34 @@ def _split(text: str, found: list[_Definition]) -> list[Paragraph]:
             paragraphs.append(Paragraph(len(paragraphs), begin, end, path))
         start = line
     return paragraphs
+
+
+def _commented(
+    text: str,
+    lines: list[tuple[int, int]],
+    owner: list[tuple[int, tuple[str, ...]]],
+    first: int,
+    around: tuple[int, tuple[str, ...]],
+) -> int:
+    """Where the comment above line `first` begins, a blank line between them or not; `first` when there is none."""
+    at = first - 1
+    if at >= 0 and not text[slice(*lines[at])].strip():
+        at -= 1
+        if at < 0 or not text[slice(*lines[at])].strip().endswith("*/"):  # of the file, or of what stands above
+            return first
+    begin, inside = first, False
+    while at >= 0 and owner[at] == around and first - at <= _LONGEST_COMMENT:
+        line = text[slice(*lines[at])].strip()
+        inside = inside or line.endswith("*/")
+        if not (inside or line.startswith(_LINE_COMMENTS)):
+            break
+        if inside and line.startswith("/*"):
+            inside = False
+            begin = at
+        elif not inside:
+            begin = at
+        at -= 1
+    return begin
 
 
 def _pieces(text: str, lines: list[tuple[int, int]], *, whole: bool) -> Iterator[tuple[int, int]]:

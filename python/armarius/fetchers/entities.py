@@ -81,7 +81,8 @@ def list_entities(source: EntitySource, project_id: str, level: ContextLevel) ->
 class Cards:
     """Cards that were written before. Threads may share it.
 
-    A card depends on nothing but its entity, the language and, where it has facts, on the chapter and the chapters of the request.
+    A card depends on nothing but its entity, the language and, where it has facts, on the chapter and the chapters of
+    the request.
     """
 
     _MOST = 1_024

@@ -38,6 +38,7 @@ class Frame:
         stated: A fact: when, text.
         dated: What follows a relation that holds for some chapters.
         passage: Above a paragraph or a document: title, place.
+        signatures: Above lines of source code that surround the code above.
         dispute: Above a sentence that competes with others: place, others.
         entry: Above an entry of a lorebook: name, book.
         begins: Words that a line of a prompt's own begins with, behind `#`.
@@ -59,6 +60,7 @@ class Frame:
     stated: str
     dated: str
     passage: str
+    signatures: str
     dispute: str
     entry: str
     begins: tuple[str, ...]

@@ -11,6 +11,7 @@ from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, heading
 from armarius.records import Evidence, OmitReason, Row
+from armarius.retrieval.calling.signatures import signatures
 from armarius.retrieval.ranking import Ranked
 from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.weights import STOP_SHARE, WEAK_TOKENS
@@ -20,6 +21,7 @@ __all__ = ["PassageOffer"]
 _LAST = 1 << 30  # after every chapter
 _FIRST = 256  # paragraphs asked of the core at first
 _REASONS = 4
+_WHOLE = 4_000  # code points: a definition that was cut is shown whole up to here, a longer one in its best pieces
 
 
 class PassageOffer:
@@ -78,8 +80,35 @@ class PassageOffer:
 
     @property
     def most(self) -> int | None:
-        """Tokens of the layer: few, when the question looks like one about what is not there."""
-        return WEAK_TOKENS if self.ranked.outcome == "weak" else None
+        """Tokens of the layer: few, when the question looks like one about what is not there.
+
+        Not so where code was found: the signs of that were learnt on stories, and of code they tell nothing.
+        """
+        return WEAK_TOKENS if self.ranked.outcome == "weak" and not self.lines else None
+
+    @property
+    def lines(self) -> bool:
+        """Whether the best that was found is code."""
+        first = next(iter(self.ranked.scores.paragraphs(1)), None)
+        document = None if first is None else self.documents.get(first.path)
+        return document is not None and document.kind == "code"
+
+    def beside(self, rows: Sequence[Row], /) -> list[Row]:
+        """Signatures of what `rows` call, and the lines that call what they define."""
+        return [
+            Row(
+                path=one.path,
+                paragraph=one.paragraph,
+                score=0.0,
+                place=(_LAST + 1, one.path, one.line),
+                title="",
+                text=one.text,
+                line=one.line,
+                signature=True,
+            )
+            for one in signatures(self.ranked.corpus, self.documents, [(row.path, row.paragraph) for row in rows])
+            if not self.bounds.leaves_out("code", None)
+        ]
 
     @property
     def group(self) -> str:
@@ -147,13 +176,29 @@ class PassageOffer:
             _title(document, paragraph),
             (tidy(text) if self._bounded else text).strip(),
             chapter in self._wanted,
+            line=document.text.count("\n", 0, start) + 1 if document.kind == "code" else 0,
         )
 
 
 def _title(document: Document, paragraph: Paragraph) -> str:
     if document.kind == "chapter" and document.chapter is not None:
         return document.title
+    if document.kind == "code":
+        return ".".join(paragraph.heading_path) or document.title
     return paragraph.heading_path[-1] if paragraph.heading_path else document.title
+
+
+def _rest(document: Document, paragraph: Paragraph) -> Iterator[Paragraph]:
+    """The other pieces of a definition of code that was cut, in order, unless it is too long to be read whole."""
+    if document.kind != "code" or not paragraph.heading_path:
+        return
+    first = last = paragraph.index
+    while first and document.paragraphs[first - 1].heading_path == paragraph.heading_path:
+        first -= 1
+    while last + 1 < len(document.paragraphs) and document.paragraphs[last + 1].heading_path == paragraph.heading_path:
+        last += 1
+    if document.paragraphs[last].end - document.paragraphs[first].start <= _WHOLE:
+        yield from (one for one in document.paragraphs[first : last + 1] if one.index != paragraph.index)
 
 
 class _Rows(Sequence[Row]):
@@ -168,7 +213,7 @@ class _Rows(Sequence[Row]):
         self._found: list[ScoredParagraph] = []
         self._asked_for = 0
         self._made = offer.asked_for()
-        self._asked = {(row.path, row.paragraph) for row in self._made}
+        self._asked = {(row.path, row.paragraph) for row in self._made}  # and what came with another piece
         self._next = 0
 
     def __bool__(self) -> bool:
@@ -199,9 +244,14 @@ class _Rows(Sequence[Row]):
             document = offer.documents.get(one.path)
             if document is None or (one.path, one.index) in self._asked:
                 continue
-            row = offer._row(document, document.paragraphs[one.index], one.score)
+            paragraph = document.paragraphs[one.index]
+            row = offer._row(document, paragraph, one.score)
             if row.text and offer.withheld(row) is None:
                 self._made.append(row)
+                for other in _rest(document, paragraph):
+                    if (one.path, other.index) not in self._asked:
+                        self._asked.add((one.path, other.index))
+                        self._made.append(offer._row(document, other, one.score))
                 return True
         return False
 

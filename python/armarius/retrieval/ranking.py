@@ -12,6 +12,7 @@ from typing import Literal
 
 from armarius._core import Corpus, CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
 from armarius.bounds import EVERYTHING, Bounds
+from armarius.retrieval.calling.calls import Signal, calls
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.meaning import Meaning
 from armarius.retrieval.understand.families import FAMILIES, Group, Question, is_function, question, terms_of
@@ -99,6 +100,9 @@ def rank(
     groups = _groups(tables, corpus, asked, read, described)
     query = _query(asked, read, groups, bounds, quoted, meaning if not also else _NO_MEANING)
     scores = corpus.score(query)
+    if leads := calls(tables, scores):  # of code alone
+        query = _query(asked, read, groups, bounds, quoted, meaning if not also else _NO_MEANING, leads)
+        scores = corpus.score(query)
     named = bool(quoted) or any(bounds.holds("chapter", number) for number in asked.chapters)
     grounded = named or _is_grounded(groups, scores, len(corpus))
     outcome, missing = _outcome(corpus, asked, read, scores)
@@ -205,6 +209,7 @@ def _query(
     bounds: Bounds,
     quoted: Sequence[tuple[str, int]] = (),
     meaning: Meaning = _NO_MEANING,
+    leads: Sequence[Signal] = (),
 ) -> CorpusQuery:
     first = next((at for at, group in enumerate(groups) if group.family == "synonym"), 0)
     alike = {word: first + at for at, word in enumerate(read.alternatives)}
@@ -226,6 +231,7 @@ def _query(
         paragraph_signals=[
             ("quoted", _QUOTED, 0.0, [(*place, 1.0) for place in quoted]),
             *([meaning.paragraph_signal] if meaning else []),
+            *leads,
         ],
         line_signals=[meaning.line_signal] if meaning else [],
     )

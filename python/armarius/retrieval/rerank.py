@@ -155,6 +155,13 @@ class _Reranked:
         first, *more = self._offer.explain(row)
         return (self._told(row, first), *more)
 
+    @property
+    def lines(self) -> bool:
+        return self._offer.lines
+
+    def beside(self, rows: Sequence[Row], /) -> Sequence[Row]:
+        return self._offer.beside(rows)
+
     def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
         return self._offer.withheld(row)
 

@@ -50,7 +50,7 @@ fn words(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The definition that a header describes, if it is one.
+/// The definition that a header describes, if it is one: whether it has members, and its name.
 fn named(text: &str, header: Range<usize>) -> Option<(bool, Range<usize>)> {
     let found: Vec<Range<usize>> = words(&text[header.clone()], header.start).collect();
     let first = &text[found.first()?.clone()];
@@ -59,81 +59,159 @@ fn named(text: &str, header: Range<usize>) -> Option<(bool, Range<usize>)> {
     }
     if first == "type" && found.len() > 1 {
         let has_members = |r: &Range<usize>| matches!(&text[r.clone()], "struct" | "interface");
-        return found
-            .iter()
-            .any(has_members)
-            .then(|| (true, found[1].clone()));
+        return Some((found.iter().any(has_members), found[1].clone()));
     }
     let bracket = text[header.clone()]
         .find('(')
         .map_or(header.end, |n| header.start + n);
-    for (i, range) in found
+    let before_bracket = found
         .iter()
         .enumerate()
-        .take_while(|(_, r)| r.start < bracket)
-    {
+        .take_while(|(_, r)| r.start < bracket);
+    for (i, range) in before_bracket {
         let keyword = &text[range.clone()];
-        let container = CONTAINERS.contains(&keyword);
-        if container || FUNCTIONS.contains(&keyword) {
-            // `impl Trait for Type`: the type is what has the members
-            let after = if keyword == "impl" {
-                found.iter().position(|r| &text[r.clone()] == "for")
-            } else {
-                None
-            };
-            let name = after.map_or(i + 1, |at| at + 1);
-            // `func (s *Server) Run(…)`: the receiver comes first
-            let receiver = text[range.end..header.end].trim_start().starts_with('(');
-            let closed = if receiver {
-                text[range.end..header.end].find(')').map(|n| range.end + n)
-            } else {
-                None
-            };
-            let name = found
-                .iter()
-                .skip(name)
-                .find(|n| closed.is_none_or(|c| n.start > c))?;
-            return Some((container, name.clone()));
+        let container = CONTAINERS.contains(&keyword) && introduces(text, range);
+        if (container || FUNCTIONS.contains(&keyword))
+            && let Some(name) = introduced(text, &found, i, header.end, container)
+        {
+            return Some((container, name));
         }
     }
-    let value = text[header.clone()]
+    let last_before = |end: usize| {
+        let name = found.iter().rfind(|r| r.end <= end)?;
+        text[name.end..end].trim().is_empty().then(|| name.clone())
+    };
+    let value = text[header.start..bracket]
         .find('=')
-        .filter(|n| header.start + n < bracket);
-    if let Some(equals) = value.map(|n| header.start + n) {
-        let arrow = text[equals..header.end].contains("=>")
-            || text[equals..header.end].contains("function");
-        let name = found
-            .iter()
-            .rfind(|r| r.end <= equals && text[r.end..equals].trim().is_empty())?;
-        return arrow.then(|| (false, name.clone()));
+        .map(|n| header.start + n);
+    let value = value.or_else(|| {
+        text[header.clone()]
+            .find(':')
+            .map(|n| header.start + n)
+            .filter(|n| *n < bracket)
+    });
+    if let Some(sign) = value.filter(|n| !text[*n..].starts_with("==")) {
+        let rest = &text[sign + 1..header.end];
+        // `name: Type = …`
+        let sign = text[header.start..sign]
+            .find(':')
+            .map_or(sign, |n| header.start + n);
+        if rest.contains("=>") || rest.contains("function") {
+            return last_before(sign).map(|name| (false, name));
+        }
+        if bracket == header.end {
+            // name = {: an object, whose functions are its members
+            return rest
+                .trim()
+                .is_empty()
+                .then(|| last_before(sign))
+                .flatten()
+                .map(|name| (true, name));
+        }
     }
-    // name(…) {: a method, or a function of the C family
-    let name = found.iter().rfind(|r| r.end <= bracket)?;
-    let called = bracket < header.end && text[name.end..bracket].trim().is_empty();
-    (called && !CONTROL.contains(&&text[name.clone()])).then(|| (false, name.clone()))
+    // name(…) {: a method, or a function of the C family; name<T>(…) too
+    let called = without_type_arguments(&text[header.start..bracket]);
+    let name = last_before(header.start + called)?;
+    (bracket < header.end && !CONTROL.contains(&&text[name.clone()])).then_some((false, name))
 }
 
-/// Definitions with bodies, outermost first: those of the file, and those directly in a class.
+/// Whether a word that can begin a definition does so here: a name follows it, and it is no member of something.
+fn introduces(text: &str, word: &Range<usize>) -> bool {
+    let after = text[word.end..].trim_start_matches([' ', '\t', '<']);
+    let apart = text[word.end..].starts_with([' ', '\t', '\n', '\r', '<']);
+    apart
+        && after.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$')
+        && !text[..word.start].ends_with('.')
+}
+
+/// The name that the word at `i` introduces.
+fn introduced(
+    text: &str,
+    found: &[Range<usize>],
+    i: usize,
+    end: usize,
+    container: bool,
+) -> Option<Range<usize>> {
+    let range = &found[i];
+    // `impl Trait for Type`: the type is what has the members
+    let after = (&text[range.clone()] == "impl")
+        .then(|| found.iter().position(|r| &text[r.clone()] == "for"))
+        .flatten();
+    let name = after.map_or(i + 1, |at| at + 1);
+    // `func (s *Server) Run(…)`: the receiver comes first; `function (a) {` has no name
+    let receiver = text[range.end..end].trim_start().starts_with('(');
+    if receiver && &text[range.clone()] != "func" {
+        return None;
+    }
+    let closed = if receiver {
+        text[range.end..end].find(')').map(|n| range.end + n)
+    } else {
+        None
+    };
+    let name = found
+        .iter()
+        .skip(name)
+        .find(|n| closed.is_none_or(|c| n.start > c))?;
+    let named = container
+        || text[name.end..end]
+            .trim_start()
+            .starts_with(['(', '<', '[']);
+    named.then(|| name.clone())
+}
+
+/// How much of a header is left when the `<…>` at its end is taken off.
+fn without_type_arguments(header: &str) -> usize {
+    let trimmed = header.trim_end();
+    if !trimmed.ends_with('>') {
+        return header.len();
+    }
+    let mut depth = 0;
+    for (at, c) in trimmed.char_indices().rev() {
+        match c {
+            '>' => depth += 1,
+            '<' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    header.len()
+}
+
+/// A function longer than this (bytes) is read like a class: what is defined in it stands for itself.
+pub const LARGE: usize = 8000;
+
+/// Definitions with bodies, outermost first: those of the file, those in a class, an object or a large function, and those
+/// in what is handed over as an argument (`describe("…", () => {…})`, a module wrapped in a function).
 ///
 /// Cost: one pass for the braces, and one over the headers.
 pub fn blocks(text: &str) -> Vec<Named> {
     let found: Braces = braces(text);
     let mut out: Vec<Named> = Vec::new();
     let mut skip_until = 0;
-    let mut around: Option<(usize, usize)> = None;
-    for &(open, close) in found.pairs() {
+    for (&(open, close), &(start, argument)) in found.pairs().iter().zip(found.heads()) {
         if open < skip_until {
             continue;
         }
-        let inside = around.map_or(0, |(from, to)| if open < to { from + 1 } else { 0 });
-        let start = found.statement_start(text, open).max(inside);
+        if argument {
+            // a callback is looked through; an object among the arguments, or of a parameter, only when it is large
+            let before = text[start..open].trim_end();
+            let callback = before.ends_with("=>") || before.ends_with(')');
+            if !callback && close - open <= LARGE {
+                skip_until = close;
+            }
+            continue;
+        }
+        if open - start > LONGEST_HEADER {
+            skip_until = close;
+            continue;
+        }
         let blank = text[start..open].len() - text[start..open].trim_start().len();
         let start = start + blank;
         match named(text, start..open) {
             Some((container, name)) => {
-                if container {
-                    around = Some((open, close));
-                } else {
+                if !container && close - start <= LARGE {
                     skip_until = close;
                 }
                 out.push(Named {
@@ -147,6 +225,9 @@ pub fn blocks(text: &str) -> Vec<Named> {
     }
     out
 }
+
+/// Bytes; what is longer is no header, and is not read again for each of its braces.
+const LONGEST_HEADER: usize = 4000;
 
 #[cfg(test)]
 mod tests {
@@ -183,6 +264,56 @@ mod tests {
             &["Foo", "bar"],
         );
         row("if (a) { b() }\nwhile (c) { }\n", &[]);
+    }
+
+    #[test]
+    fn javascript_is_read_as_it_is_written() {
+        row(
+            "app.use = function use(fn) { }\nexports.get = function (a) { };\nmodule.exports = { go() { }, run: function () { } };\n",
+            &["use", "get", "exports", "go", "run"],
+        );
+        row(
+            "function Button({ a, b = {} }) { return a }\nconst f = async ({ x }) => { };\n",
+            &["Button", "f"],
+        );
+        row(
+            "(function (root) {\n  function inner() { }\n  if (root) { y() }\n})(this);\nfunction outer() { function no() { } }\n",
+            &["inner", "outer"],
+        );
+        row(
+            "methods.forEach(function (m) {\n  app[m] = function (p) { };\n});\ntype T = { a: 1 };\nclass A { map<T>(f: (x: T) => T): T { } }\n",
+            &["T", "A", "map"],
+        );
+        row("record.name = 1;\nmodule.x = y({ a: 1 });\n", &[]);
+    }
+
+    /// Rows that Python runs too, as paragraphs: `tests/project/test_definition_rows.py`.
+    #[test]
+    fn rows_of_definitions() {
+        let text = include_str!("../../../tests/cases/definitions.json");
+        let rows: serde_json::Value = serde_json::from_str(text).expect("rows");
+        for one in rows["rows"].as_array().expect("rows") {
+            let source = one["text"].as_str().expect("text");
+            let names: Vec<&str> = if one["suffix"] == ".py" {
+                let found = crate::code::scan::python::outline(source).blocks;
+                found.into_iter().map(|b| &source[b.name]).collect()
+            } else {
+                blocks(source)
+                    .into_iter()
+                    .map(|b| &source[b.name])
+                    .collect()
+            };
+            assert_eq!(serde_json::json!(names), one["names"], "{}", one["claim"]);
+        }
+    }
+
+    #[test]
+    fn what_a_large_function_defines_stands_for_itself() {
+        let long = format!(
+            "function make() {{\n{}  function inner() {{ }}\n}}\n",
+            "  step();\n".repeat(1000)
+        );
+        row(&long, &["make", "inner"]);
     }
 
     proptest! {

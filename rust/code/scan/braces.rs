@@ -11,8 +11,8 @@ use std::ops::Range;
 pub struct Braces {
     /// `(open, close)` offsets of every brace pair, by opening offset; close is past the brace.
     pairs: Vec<(usize, usize)>,
-    /// Ends of brace pairs, ascending.
-    closes: Vec<usize>,
+    /// Of every pair where its statement begins, and whether a bracket of that statement is open.
+    heads: Vec<(usize, bool)>,
     /// Offsets of `;` and of line ends outside round and square brackets.
     stops: Vec<usize>,
     /// Import statements.
@@ -72,13 +72,31 @@ fn skip(s: &[u8], at: usize) -> Option<usize> {
     }
 }
 
+/// What stands between two braces, as far as it has been read.
+struct Level {
+    /// Which pair; None outside of all.
+    pair: Option<usize>,
+    /// Where the statement begins that is being read.
+    begins: usize,
+    /// Round and square brackets of it that are open.
+    round: usize,
+}
+
+/// Words that go on with the line before them.
+const CONTINUING: [&str; 4] = ["{", "extends", "implements", "where"];
+
 /// Matches the braces of one file.
 ///
 /// Cost: one pass; O(length of the text).
 pub fn braces(text: &str) -> Braces {
     let s = text.as_bytes();
     let mut out = Braces::default();
-    let mut open: Vec<usize> = Vec::new();
+    let mut levels: Vec<Level> = Vec::new();
+    let mut here = Level {
+        pair: None,
+        begins: 0,
+        round: 0,
+    };
     let (mut round, mut at, mut line_start) = (0usize, 0usize, true);
     while at < s.len() {
         if let Some(end) = skip(s, at) {
@@ -89,21 +107,46 @@ pub fn braces(text: &str) -> Braces {
         }
         match s[at] {
             b'{' => {
-                open.push(out.pairs.len());
+                out.heads.push((here.begins, here.round > 0));
+                let inner = Level {
+                    pair: Some(out.pairs.len()),
+                    begins: at + 1,
+                    round: 0,
+                };
+                levels.push(std::mem::replace(&mut here, inner));
                 out.pairs.push((at, s.len()));
             }
             b'}' => {
-                if let Some(i) = open.pop() {
+                if let (Some(i), Some(outer)) = (here.pair, levels.pop()) {
                     out.pairs[i].1 = at + 1;
-                    out.closes.push(at + 1);
+                    here = outer;
+                    if here.round == 0 {
+                        here.begins = at + 1;
+                    }
                 }
             }
-            b'(' | b'[' => round += 1,
-            b')' | b']' => round = round.saturating_sub(1),
-            b';' if round == 0 => out.stops.push(at),
+            b'(' | b'[' => {
+                round += 1;
+                here.round += 1;
+            }
+            b')' | b']' => {
+                round = round.saturating_sub(1);
+                here.round = here.round.saturating_sub(1);
+            }
+            b';' => {
+                if round == 0 {
+                    out.stops.push(at);
+                }
+                if here.round == 0 {
+                    here.begins = at + 1;
+                }
+            }
             b'\n' => {
                 if round == 0 {
                     out.stops.push(at);
+                }
+                if here.round == 0 && !continues(&text[at..]) {
+                    here.begins = at + 1;
                 }
                 line_start = true;
                 at += 1;
@@ -163,33 +206,22 @@ fn importing(s: &[u8], at: usize) -> Option<usize> {
     (!exported || memchr::memmem::find(&s[at..end], b"from").is_some()).then_some(end)
 }
 
+/// Whether the line after this line end belongs to the header before it; a blank one does not.
+fn continues(text: &str) -> bool {
+    let next = text[1..].trim_start_matches([' ', '\t', '\r']);
+    CONTINUING.iter().any(|word| next.starts_with(word))
+}
+
 impl Braces {
     /// `(open, close)` of every pair of braces, by opening; close is past the brace.
     pub fn pairs(&self) -> &[(usize, usize)] {
         &self.pairs
     }
 
-    /// Where the statement begins whose body opens at `open`: after the last `;`, `}` or blank line, or
-    /// the line end after which no bracket was open.
-    pub fn statement_start(&self, text: &str, open: usize) -> usize {
-        let before = self.closes.partition_point(|&c| c <= open);
-        let closed = before.checked_sub(1).map_or(0, |i| self.closes[i]);
-        let stops = self.stops[..self.stops.partition_point(|&o| o < open)]
-            .iter()
-            .rev();
-        let mut start = closed;
-        for &stop in stops {
-            // a line end before `{`, extends … belongs to the header
-            let continues = text.as_bytes()[stop] == b'\n'
-                && ["{", "extends", "implements", "where"]
-                    .iter()
-                    .any(|w| text[stop..].trim_start().starts_with(w));
-            if !continues {
-                start = start.max(stop + 1);
-                break;
-            }
-        }
-        start.min(open)
+    /// Of every pair where the statement begins whose body it is: after the last `;`, `}` or line end of its level at which
+    /// no bracket was open; and whether one is open, so that the pair is a part of its arguments.
+    pub fn heads(&self) -> &[(usize, bool)] {
+        &self.heads
     }
 
     /// Extent of the definition whose name ends at `name_end`: from there to the end of its body, or
@@ -207,12 +239,7 @@ impl Braces {
             }
             let hard = text.as_bytes().get(stop) == Some(&b';');
             let next = text[stop..].trim_start();
-            if hard
-                || !(next.starts_with('{')
-                    || next.starts_with("extends")
-                    || next.starts_with("implements")
-                    || next.starts_with("where"))
-            {
+            if hard || !CONTINUING.iter().any(|word| next.starts_with(word)) {
                 return stop;
             }
         }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use pyo3::prelude::*;
 
 use crate::code::scan::blocks::blocks;
+use crate::code::scan::names::{each_call, each_part};
 use crate::code::scan::python::{ScopeKind, outline};
 use crate::py::value::value;
 
@@ -48,6 +49,27 @@ pub fn brace_outline(text: &str) -> Vec<Definition> {
         .into_iter()
         .map(|b| (b.container, b.name, b.extent));
     definitions(text, rows)
+}
+
+/// Names that source text calls, each once, in the order of their first call.
+#[pyfunction]
+pub fn called_names(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut seen = rustc_hash::FxHashSet::default();
+    each_call(text, |name| {
+        if seen.insert(name) {
+            found.push(name);
+        }
+    });
+    found
+}
+
+/// The parts of identifiers in `camelCase`, in order.
+#[pyfunction]
+pub fn name_parts(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    each_part(text, |part| found.push(part.to_owned()));
+    found
 }
 
 /// Whether an id names a symbol, rather than a local, a parameter or nothing.

@@ -18,9 +18,10 @@ pub struct CorpusPart(pub(super) Part);
 #[allow(clippy::needless_pass_by_value)]
 #[pymethods]
 impl CorpusPart {
-    /// Read a document: paragraphs are (start, end, role), units (label, chapter, first paragraph).
+    /// Read a document: paragraphs are (start, end, role), units (label, chapter, first paragraph), names (paragraph, under
+    /// which name it stands, what it defines or "").
     #[new]
-    #[pyo3(signature = (path, kind, text, paragraphs, units, /))]
+    #[pyo3(signature = (path, kind, text, paragraphs, units, names = Vec::new(), /))]
     fn new(
         py: Python<'_>,
         path: &str,
@@ -28,6 +29,7 @@ impl CorpusPart {
         text: &str,
         paragraphs: Vec<(u32, u32, PyBackedStr)>,
         units: Vec<(String, Option<u32>, u32)>,
+        names: Vec<(u32, PyBackedStr, PyBackedStr)>,
     ) -> PyResult<Self> {
         let kind = kind_of(kind)?;
         let mut spans = Vec::with_capacity(paragraphs.len());
@@ -40,9 +42,13 @@ impl CorpusPart {
             first,
         });
         let units = units.collect();
-        Ok(Self(
-            py.detach(|| Part::new(path, kind, text, &spans, units))?,
-        ))
+        let names: Vec<(u32, &str, &str)> = names
+            .iter()
+            .map(|(p, name, own)| (*p, &**name, &**own))
+            .collect();
+        Ok(Self(py.detach(|| {
+            Part::with_names(path, kind, text, &spans, units, &names)
+        })?))
     }
 
     /// The part that `to_bytes` gave.

@@ -13,6 +13,7 @@ use crate::corpus::corpus::Corpus as Whole;
 use crate::corpus::explain::explain;
 use crate::corpus::part::{Part, TokenCounts};
 use crate::corpus::score::{frequencies, rarities, score};
+use crate::corpus::symbols;
 
 type Costs = Vec<(String, u32, Option<Vec<u32>>, Vec<u32>)>;
 
@@ -146,6 +147,24 @@ impl Corpus {
             shown.set_item(name, value)?;
         }
         Ok(shown.unbind())
+    }
+
+    /// Where each name is defined in source code: (path, paragraph).
+    #[pyo3(signature = (names, /))]
+    fn definitions(&self, names: Vec<PyBackedStr>) -> Vec<Vec<(&str, u32)>> {
+        names
+            .iter()
+            .map(|name| symbols::definitions(&self.0, name))
+            .collect()
+    }
+
+    /// Where each name is called in source code: (path, paragraph).
+    #[pyo3(signature = (names, /))]
+    fn calls(&self, names: Vec<PyBackedStr>) -> Vec<Vec<(&str, u32)>> {
+        names
+            .iter()
+            .map(|name| symbols::calls(&self.0, name))
+            .collect()
     }
 
     /// In how many paragraphs each text stands, all of its terms.

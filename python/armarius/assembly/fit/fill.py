@@ -31,6 +31,7 @@ _LONG = 40  # code points that are not said twice by chance
 _RUN = re.compile(r"\w{4,16}")
 _SUBHEADING = 7  # tokens of the line between two paragraphs of one chapter that are no neighbours
 _REPAIRS = 12
+_LINES_PERCENT = 8  # of the room: single lines about the rows that enter, where the offer has any
 _KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
 
 
@@ -73,7 +74,7 @@ def fill(
         rendered = render(filling.arranged(placed))
         total, by_layer = prompt_tokens(rendered, plan.measured)
         if total <= limit:
-            line = min((row.score for row in rows if not row.asked), default=0.0)
+            line = min((row.score for row in rows if not (row.asked or row.signature)), default=0.0)
             return replace(
                 fitted, rendered=rendered, token_count=total, by_layer=by_layer, entered=len(placed), line=line
             )
@@ -145,7 +146,8 @@ class _Filling:
 
     def _pick(self, first: Sequence[Row], room: int) -> dict[str, Row]:
         """Rows by source: `first`, what is asked for, then the best of the offer."""
-        taken = _Taken(self._measured, self._shown(), self.plan.admitted.groups, room, self.language)
+        lines = room * _LINES_PERCENT // 100 if self.offer.lines else 0
+        taken = _Taken(self._measured, self._shown(), self.plan.admitted.groups, room - lines, self.language)
         taken.greedily(first)
         offered = iter(self.offer.rows)
         asked = []
@@ -157,6 +159,9 @@ class _Filling:
         if not taken.all(asked):
             taken.greedily(asked)
         taken.greedily(offered)
+        if lines:
+            taken.widen(lines)
+            taken.greedily(self.offer.beside(list(taken.rows.values())))
         return taken.rows
 
     def _still(self, item: Placed) -> Row | None:
@@ -236,6 +241,10 @@ class _Taken:
         self._places: set[tuple[str, int]] = set()
         self._titles: set[tuple[str, str]] = set()
 
+    def widen(self, tokens: int) -> None:
+        """More room."""
+        self._room += tokens
+
     def all(self, rows: Sequence[Row]) -> bool:
         """Take every one of `rows`, if all fit."""
         kept = (self._room, dict(self.rows), set(self._texts), set(self._places), set(self._titles))
@@ -278,8 +287,10 @@ class _Taken:
         return (said.strip() if len(row.text) >= _LONG else said) not in self._shown
 
     def _cost(self, row: Row, tokens: int) -> int:
-        if (row.path, row.title) not in self._titles:
+        if _titled(row) not in self._titles:
             return tokens + self._measured.count(_head(row, None, self._language))
+        if row.signature:
+            return tokens
         joins = (row.path, row.paragraph - 1) in self._places
         bridges = (row.path, row.paragraph + 1) in self._places
         return tokens + _SUBHEADING * (1 - joins - bridges)
@@ -288,7 +299,7 @@ class _Taken:
         self.rows[row.source] = row
         self._texts.add(row.text)
         self._places.add((row.path, row.paragraph))
-        self._titles.add((row.path, row.title))
+        self._titles.add(_titled(row))
         self._room -= cost
 
 
@@ -298,6 +309,19 @@ def _lines(text: str) -> str:
 
 
 def _head(row: Row, before: Row | None, language: Language) -> str:
-    if before is None or (before.path, before.title) != (row.path, row.title):
-        return frame(language).passage.format(title=row.title, place=f"{row.path}#{row.paragraph}") + "\n"
-    return "" if before.paragraph + 1 == row.paragraph else f"### … #{row.paragraph}\n"
+    if before is None or _titled(before) != _titled(row):
+        said = frame(language)
+        if row.signature:
+            return said.signatures + "\n"
+        return said.passage.format(title=row.title, place=f"{row.path}{_place(row)}") + "\n"
+    return "" if row.signature or before.paragraph + 1 == row.paragraph else f"### … {_place(row)}\n"
+
+
+def _place(row: Row) -> str:
+    """Where in its file: of source code the line, else the number of the paragraph."""
+    return f":{row.line}" if row.line else f"#{row.paragraph}"
+
+
+def _titled(row: Row) -> tuple[str, str]:
+    """Rows with the same stand under one heading."""
+    return ("", "signatures") if row.signature else (row.path, row.title)

@@ -1,0 +1,94 @@
+"""Code that is called by what a question found, and code that calls it.
+
+A question about how something happens finds one function by its words and needs the next ones too. Names are read from
+the text (`Corpus.definitions`, `Corpus.calls`), so that no index of symbols is needed; a name that many definitions
+have says little and is followed inside its own file only.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import armarius._core as _core
+from armarius._core import CorpusScores
+from armarius.documents.document import Document
+from armarius.retrieval.corpus.tables import CorpusTables
+
+__all__ = ["CALLED", "CALLER", "Signal", "calls", "text_of"]
+
+CALLED, CALLER = 1.0, 0.3
+"""Of a paragraph that what was found calls, and of one that calls it, both times the worth of the latter over the best.
+Chosen on questions derived from five packages (`benches/eval_code.py`): docs/decisions/0092."""
+_LOOKED_AT = 24  # paragraphs, best first
+_STRONG = 0.35  # of the best: what is weaker leads nowhere
+_AMBIGUOUS = 3  # definitions of one name
+_USED = 12  # callers: what everybody calls tells nothing of the question
+
+Place = tuple[str, int]
+Signal = tuple[str, float, float, list[tuple[str, int, float]]]
+"""Of paragraphs, as `CorpusQuery` takes it: name, weight, weight of neighbours, (path, paragraph, value)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    place: Place
+    share: float
+    names: tuple[str, ...]
+    own: str
+
+
+def calls(tables: CorpusTables, scores: CorpusScores) -> list[Signal]:
+    """Signals of paragraphs as `CorpusQuery` takes them: what the best paragraphs of code call, and what calls them.
+
+    Cost: the text of at most two dozen paragraphs, and as many postings as they call names; nothing without code.
+    """
+    if scores.best <= 0:
+        return []
+    found = [one for one in _strong(tables, scores) if one.names or one.own]
+    if not found:
+        return []
+    corpus = tables.paragraphs.corpus
+    called: dict[Place, float] = {}
+    callers: dict[Place, float] = {}
+    names = list(dict.fromkeys(name for one in found for name in one.names))
+    defined = dict(zip(names, corpus.definitions(names), strict=True))
+    for one in found:
+        for name in one.names:
+            _follow(called, one, defined[name], _AMBIGUOUS)
+    own = list(dict.fromkeys(one.own for one in found if one.own))
+    used = dict(zip(own, corpus.calls(own), strict=True))
+    for one in found:
+        if one.own:
+            _follow(callers, one, used[one.own], _USED)
+    return [
+        (name, weight, 0.0, [(*place, share) for place, share in sorted(shares.items())])
+        for name, weight, shares in (("called", CALLED, called), ("calls", CALLER, callers))
+        if shares
+    ]
+
+
+def text_of(document: Document, paragraph: int) -> str:
+    """The text of a paragraph."""
+    one = document.paragraphs[paragraph]
+    return document.text[one.start : one.end]
+
+
+def _strong(tables: CorpusTables, scores: CorpusScores) -> Iterator[_Found]:
+    for one in scores.paragraphs(_LOOKED_AT):
+        document = tables.document(one.path)
+        share = one.score / scores.best
+        if document is None or document.kind != "code" or share < _STRONG:
+            continue
+        path = document.paragraphs[one.index].heading_path
+        names = tuple(name for name in _core.called_names(text_of(document, one.index)) if name not in path)
+        yield _Found((one.path, one.index), share, names, path[-1] if path else "")
+
+
+def _follow(shares: dict[Place, float], one: _Found, places: Sequence[Place], most: int) -> None:
+    here = [place for place in places if place[0] == one.place[0]]
+    if len(places) > most:
+        places = here
+    if not places or len(places) > most:
+        return
+    for place in places:
+        if place != one.place:
+            shares[place] = max(shares.get(place, 0.0), one.share / len(places))
