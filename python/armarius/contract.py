@@ -17,6 +17,7 @@ from armarius.bounds import OPEN, Bounds, Chapters, Kind, read_chapter, read_cha
 from armarius.buffer import PositionEncoding, code_points, read_selection, read_text
 from armarius.camel import camel
 from armarius.errors import ContractError
+from armarius.messages import Turn, read_messages
 from armarius.records import LAYERS, LayerName
 from armarius.wordings import read_wordings
 
@@ -160,6 +161,11 @@ class AssembleRequest(_Wire):
         text: The document as the editor holds it, saved or not; with an unknown path a new one. None is as saved.
         selection: What is selected in it, first and last offset in either order, in units of `position_encoding`.
         marks: Whether the prompt says where cursor and selection are.
+        messages: The conversation that the query stands in, oldest first, as `{"role", "content"}` or objects of a
+            host's: what the query leaves to it ("where does she live?") is looked up too. Without a query the last
+            message is it, if a user says it.
+        include_messages: So many of the newest turns stand in the prompt, before the query, as far as a fifth of it
+            holds them whole.
     """
 
     project_id: str = ""
@@ -181,6 +187,8 @@ class AssembleRequest(_Wire):
     text: Annotated[str | None, BeforeValidator(read_text)] = None
     selection: Annotated[tuple[int, int] | None, BeforeValidator(read_selection)] = None
     marks: bool = True
+    messages: Annotated[tuple[Turn, ...], BeforeValidator(read_messages)] = ()
+    include_messages: int = Field(default=0, ge=0)
 
     @property
     def bounds(self) -> Bounds:

@@ -26,6 +26,7 @@ HeadingKey = Literal[
     "code",
     "window",
     "selection",
+    "conversation",
     "query",
 ]
 
@@ -52,6 +53,7 @@ HEADINGS: Final[Mapping[Language, Mapping[HeadingKey, str]]] = MappingProxyType(
                 # immediate
                 "window": "[当前文档]",
                 "selection": "[选中内容]",
+                "conversation": "[对话记录]",
                 "query": "[用户请求]",
             }
         ),

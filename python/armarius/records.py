@@ -11,6 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.errors import ContextWarning
+from armarius.messages import Turn
 
 __all__ = [
     "LAYERS",
@@ -36,7 +37,7 @@ class Evidence:
     """Why a candidate is considered.
 
     `kind` is one of mention, chapter, relation, fulltext, phrase, scan, outline, vector, level,
-    cursor, memory, constraint, code. `path` and `span` (code points, half-open) say where, if anywhere.
+    cursor, memory, constraint, code, query, message. `path` and `span` (code points, half-open) say where, if anywhere.
     """
 
     kind: str
@@ -193,6 +194,10 @@ class FetchRequest:
         live: `text` is what an editor holds and not what the project has under that path.
         selection: What is selected in `text`, code points, ascending; None without one, or without anything in it.
         marks: Whether the prompt says where the selection is, and `marks_cursor` where the cursor is.
+        messages: The turns before the query, oldest first.
+        include_messages: So many of the newest may stand in the prompt.
+        asked: The query with what it leaves to those turns, "" when it leaves nothing; looked up and never shown.
+        carried: What that is, each with its turn.
     """
 
     project_id: str
@@ -213,6 +218,15 @@ class FetchRequest:
     selection: tuple[int, int] | None = None
     marks: bool = True
     marks_cursor: bool = False
+    messages: tuple[Turn, ...] = ()
+    include_messages: int = 0
+    asked: str = ""
+    carried: tuple[str, ...] = ()
+
+    @property
+    def question(self) -> str:
+        """What is to be looked up for the query."""
+        return self.asked or self.query
 
     @property
     def bounds(self) -> Bounds:

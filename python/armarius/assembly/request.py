@@ -130,8 +130,13 @@ class Resolver:
         previous: Pack | bytes | None,
         layers: Mapping[LayerName, LayerBudget | Mapping[str, Any]] | None,
         extra: tuple[ContextWarning, ...] = (),
+        *,
+        asked: str = "",
+        carried: tuple[str, ...] = (),
     ) -> Task:
         """The task for `request`, as the project stands in `view`; `extra` is what has to be said already.
+
+        `asked` is the query with what it leaves to earlier turns, `carried` what that is.
 
         Raises:
             ScopeViolation: The request or `previous` belongs to another project.
@@ -181,6 +186,10 @@ class Resolver:
             selection=selection if text else None,
             marks=request.marks,
             marks_cursor=request.marks and request.cursor is not None,
+            messages=request.messages,
+            include_messages=request.include_messages,
+            asked=asked if asked != request.query else "",
+            carried=carried,
         )
         warnings = (*view.warnings, *warnings, *clamps, *extra)
         profile = self._profiles.read()

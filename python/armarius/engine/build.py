@@ -17,6 +17,7 @@ from armarius.config import Config, load_config
 from armarius.embedders import configured
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import AnyEmbedder, Embedder
+from armarius.engine.follow_ups import FollowUps
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.rewords import Rewords
@@ -92,8 +93,12 @@ def build(
     reword: Model | Reworder | None = None,
 ) -> Parts:
     """The parts for `ContextEngine`, which says what the arguments are; its `close` closes them."""
+<<<<<<< HEAD
     _check_fetchers((*(fetchers or ()), *more_fetchers))
     rewords = Rewords(reword)
+=======
+    rewords, follow_ups = Rewords(reword), FollowUps()
+>>>>>>> 8ca1ad9 (talk: a question leans on a conversation, its turns stand in the prompt)
     folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
     _check_graph(graph)
     reranking = Reranking.of(rerank)
@@ -157,8 +162,9 @@ def build(
             SingleFlight(settings.max_concurrent, settings.queue_timeout_s),
             profiles,
             rewords,
+            follow_ups,
         ),
-        questions=Questions(project, rewords),
+        questions=Questions(project, rewords, follow_ups),
     )
 
 

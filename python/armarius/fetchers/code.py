@@ -81,7 +81,7 @@ class SubgraphFetcher:
         if request.bounds.leaves_out("code", None) is not None:
             return Fetched()
         in_code = PurePosixPath(request.document).suffix.lower() in CODE_SUFFIXES
-        named = [*written_symbols(request.query), *written_symbols(request.additional_input)]
+        named = [*written_symbols(request.question), *written_symbols(request.additional_input)]
         if not in_code and (not named or not self.index.has_code()):
             return Fetched()
         wanted = self._wanted(request, in_code)
@@ -117,7 +117,7 @@ class SubgraphFetcher:
         wanted: dict[str, tuple[str, bool, float, str]] = {}
         before = request.text[max(0, request.cursor - _WINDOW) : request.cursor]
         around = before + request.text[request.cursor : request.cursor + _WINDOW] if in_code else ""
-        texts = ((request.query, 1.0, "query"), (request.additional_input, 0.8, "input"), (around, 0.6, "cursor"))
+        texts = ((request.question, 1.0, "query"), (request.additional_input, 0.8, "input"), (around, 0.6, "cursor"))
         if in_code and (graph := self.index.graph) is not None:
             line = request.text.count("\n", 0, request.cursor) + 1
             number = graph.at(request.document, line)
