@@ -93,12 +93,8 @@ def build(
     reword: Model | Reworder | None = None,
 ) -> Parts:
     """The parts for `ContextEngine`, which says what the arguments are; its `close` closes them."""
-<<<<<<< HEAD
     _check_fetchers((*(fetchers or ()), *more_fetchers))
-    rewords = Rewords(reword)
-=======
     rewords, follow_ups = Rewords(reword), FollowUps()
->>>>>>> 8ca1ad9 (talk: a question leans on a conversation, its turns stand in the prompt)
     folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
     _check_graph(graph)
     reranking = Reranking.of(rerank)

@@ -7,11 +7,11 @@
 
 _shtab_armarius_subparsers=(assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio code-index subgraph trust)
 
-_shtab_armarius_assemble_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --position-encoding --json)
-_shtab_armarius_inspect_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --position-encoding --all --json --html)
-_shtab_armarius_ask_option_strings=(-h --help --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --position-encoding --reword --reword-timeout)
+_shtab_armarius_assemble_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --position-encoding --json)
+_shtab_armarius_inspect_option_strings=(-h --help --query --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --position-encoding --all --json --html)
+_shtab_armarius_ask_option_strings=(-h --help --document --cursor --input --budget --reserve-output --model --provider --skill --chapters --kind --as-of --also --messages --include-messages --position-encoding --reword --reword-timeout)
 _shtab_armarius_detect_option_strings=(-h --help --text --cards --json)
-_shtab_armarius_retrieve_option_strings=(-h --help --limit --document --chapter --chapters --kind --as-of --also --explain --json)
+_shtab_armarius_retrieve_option_strings=(-h --help --limit --document --chapter --chapters --kind --as-of --also --messages --explain --json)
 _shtab_armarius_evidence_option_strings=(-h --help --attribute --chapters --kind --as-of --json)
 _shtab_armarius_index_option_strings=(-h --help --index-dir --json)
 _shtab_armarius_search_option_strings=(-h --help --index-dir --limit --any --chapters --kind --as-of --also --json)
