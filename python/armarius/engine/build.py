@@ -33,6 +33,7 @@ from armarius.index.status import Progress
 from armarius.project import Project
 from armarius.records import LAYERS, Fetcher
 from armarius.retrieval.rerank import Reranker, Reranking
+from armarius.retrieval.signals.vectors import VectorGuard, VectorSearch
 from armarius.rewording.reworder import Model, Reworder
 from armarius.semantic.outliers import Nearby
 from armarius.semantic.recall import ProjectRecall
@@ -133,7 +134,7 @@ def build(
         config,
         fetchers=fetchers,
         more=more_fetchers,
-        vectors=_vectors(recall, no_recall),
+        vectors=_vectors(recall, no_recall, settings.fetch_timeout_s),
         graph=guard,
         reranking=reranking,
     )
@@ -194,8 +195,8 @@ def _recall(
     return (None if embedder is None else ProjectRecall(index, embedder)), ""
 
 
-def _vectors(recall: ProjectRecall | None, no_recall: str) -> Callable[[str], Nearby] | None:
+def _vectors(recall: ProjectRecall | None, no_recall: str, timeout_s: float) -> VectorSearch | VectorGuard | None:
     """What retrieval asks for paragraphs near in meaning; None when nobody asked for an embedder."""
     if recall is not None:
-        return recall.near
+        return VectorGuard(recall.near, timeout_s=timeout_s)
     return (lambda _: Nearby(trouble=no_recall)) if no_recall else None
