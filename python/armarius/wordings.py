@@ -15,14 +15,14 @@ MOST: Final = 8
 """Other wordings of one question."""
 LONGEST: Final = 400
 """Code points of one."""
-MEAN: Final = 0.9
-GREATEST: Final = 0.2
+MEAN: Final = 0.6
+GREATEST: Final = 0.1
 """How the scores of other wordings join those of the question, each answer over its best: by their mean and greatest.
 
 What a wording does not find has 0 there, so that one that leads astray moves little. With .6 and .4 good wordings find
 more (.03 at 8,000 tokens), and four senseless ones cost .07 instead of .02 (docs/decisions/0067).
 """
-DOUBTED: Final = 0.17
+DOUBTED: Final = 0.25
 """Factor for wordings that agree with nothing, where most do not: no other, nor the question, puts the same first.
 
 It takes most of what senseless ones cost (docs/decisions/0075).

@@ -51,7 +51,7 @@ function _shtab_armarius_using
 end
 
 set -g _shtab_armarius_commands assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --html --index-dir --input --into --kind --kinds --least --limit --model --out --port --position-encoding --profile --provider --query --reserve-output --reword --reword-timeout --rules-of --skill --source --text --theirs --threads --updates --write
+set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --html --include-messages --index-dir --input --into --kind --kinds --least --limit --messages --model --out --port --position-encoding --profile --provider --query --reserve-output --reword --reword-timeout --skill --source --text --threads --write
 
 complete -c armarius -e
 complete -c armarius -f
@@ -73,6 +73,8 @@ complete -c armarius -n '_shtab_armarius_using assemble' -l chapters -x -d 'look
 complete -c armarius -n '_shtab_armarius_using assemble' -l kind -xka "chapter setting outline note code" -d 'look into documents of this kind alone; several times for several'
 complete -c armarius -n '_shtab_armarius_using assemble' -l as-of -x -d 'nothing later than this chapter of the story'
 complete -c armarius -n '_shtab_armarius_using assemble' -l also -x -d 'the question in other words, as the book would put it; at most 8 times'
+complete -c armarius -n '_shtab_armarius_using assemble' -l messages -x -d 'the conversation before the query: a JSON list of {"role", "content"}, oldest first; - is standard input'
+complete -c armarius -n '_shtab_armarius_using assemble' -l include-messages -x -d 'the newest N turns stand in the prompt'
 complete -c armarius -n '_shtab_armarius_using assemble' -l position-encoding -xka "code-point utf-16 utf-8" -d 'the unit of --cursor'
 complete -c armarius -n '_shtab_armarius_using assemble' -l json -d 'the whole result in its wire form'
 complete -c armarius -n '_shtab_armarius_using assemble; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
@@ -91,6 +93,8 @@ complete -c armarius -n '_shtab_armarius_using inspect' -l chapters -x -d 'look 
 complete -c armarius -n '_shtab_armarius_using inspect' -l kind -xka "chapter setting outline note code" -d 'look into documents of this kind alone; several times for several'
 complete -c armarius -n '_shtab_armarius_using inspect' -l as-of -x -d 'nothing later than this chapter of the story'
 complete -c armarius -n '_shtab_armarius_using inspect' -l also -x -d 'the question in other words, as the book would put it; at most 8 times'
+complete -c armarius -n '_shtab_armarius_using inspect' -l messages -x -d 'the conversation before the query: a JSON list of {"role", "content"}, oldest first; - is standard input'
+complete -c armarius -n '_shtab_armarius_using inspect' -l include-messages -x -d 'the newest N turns stand in the prompt'
 complete -c armarius -n '_shtab_armarius_using inspect' -l position-encoding -xka "code-point utf-16 utf-8" -d 'the unit of --cursor'
 complete -c armarius -n '_shtab_armarius_using inspect' -l all -d 'a row also for each entity that did not match'
 complete -c armarius -n '_shtab_armarius_using inspect' -l json -d 'the layers with their content, in wire form'
@@ -110,6 +114,8 @@ complete -c armarius -n '_shtab_armarius_using ask' -l chapters -x -d 'look into
 complete -c armarius -n '_shtab_armarius_using ask' -l kind -xka "chapter setting outline note code" -d 'look into documents of this kind alone; several times for several'
 complete -c armarius -n '_shtab_armarius_using ask' -l as-of -x -d 'nothing later than this chapter of the story'
 complete -c armarius -n '_shtab_armarius_using ask' -l also -x -d 'the question in other words, as the book would put it; at most 8 times'
+complete -c armarius -n '_shtab_armarius_using ask' -l messages -x -d 'the conversation before the query: a JSON list of {"role", "content"}, oldest first; - is standard input'
+complete -c armarius -n '_shtab_armarius_using ask' -l include-messages -x -d 'the newest N turns stand in the prompt'
 complete -c armarius -n '_shtab_armarius_using ask' -l position-encoding -xka "code-point utf-16 utf-8" -d 'the unit of --cursor'
 complete -c armarius -n '_shtab_armarius_using ask' -l reword -x -d 'a command that reads a request for other wordings and writes them, such as '"'"'llm'"'"'; its time counts'
 complete -c armarius -n '_shtab_armarius_using ask' -l reword-timeout -x -d 'that it may take (default: 60)'
@@ -129,6 +135,7 @@ complete -c armarius -n '_shtab_armarius_using retrieve' -l chapters -x -d 'look
 complete -c armarius -n '_shtab_armarius_using retrieve' -l kind -xka "chapter setting outline note code" -d 'look into documents of this kind alone; several times for several'
 complete -c armarius -n '_shtab_armarius_using retrieve' -l as-of -x -d 'nothing later than this chapter of the story'
 complete -c armarius -n '_shtab_armarius_using retrieve' -l also -x -d 'the question in other words, as the book would put it; at most 8 times'
+complete -c armarius -n '_shtab_armarius_using retrieve' -l messages -x -d 'the conversation before the query: a JSON list of {"role", "content"}, oldest first; - is standard input'
 complete -c armarius -n '_shtab_armarius_using retrieve' -l explain -d 'what was understood, every reason, what was withheld'
 complete -c armarius -n '_shtab_armarius_using retrieve' -l json -d json
 complete -c armarius -n '_shtab_armarius_using retrieve; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
@@ -176,9 +183,6 @@ complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -
 complete -c armarius -n '_shtab_armarius_using import' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using import' -l into -xka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
 complete -c armarius -n '_shtab_armarius_using import' -l profile -x -d 'whose rules decide over the book, instead of those of its program'
-complete -c armarius -n '_shtab_armarius_using import' -l updates -x -d 'the book that FILE is a newer state of'
-complete -c armarius -n '_shtab_armarius_using import' -l theirs -x -d 'where an entry (or ENTRY.FIELD, or all) was changed here and in the file, take what the file says; else what was changed here stays; may be given several times'
-complete -c armarius -n '_shtab_armarius_using import' -l allow-rules -d 'with --yes: its always active entries are rules of every prompt, until the book changes'
 complete -c armarius -n '_shtab_armarius_using import' -l yes -d 'import; without it nothing is written'
 complete -c armarius -n '_shtab_armarius_using import' -l json -d 'the whole report, every loss and conflict'
 complete -c armarius -n '_shtab_armarius_using import; and test $_shtab_armarius_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, or a folder of notes'
@@ -238,8 +242,7 @@ complete -c armarius -n '_shtab_armarius_using subgraph' -l json -d json
 complete -c armarius -n '_shtab_armarius_using subgraph; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d repo
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a trust -d 'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb-cli are run over it. Trust what you would run. Servers learn of it when they are started again.'
 complete -c armarius -n '_shtab_armarius_using trust' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using trust' -l rules-of -x -d 'instead: let the always active entries of a lorebook be rules of every prompt, until the book changes'
-complete -c armarius -n '_shtab_armarius_using trust' -l revoke -d 'trust it, or the book, no longer'
+complete -c armarius -n '_shtab_armarius_using trust' -l revoke -d 'trust it no longer'
 complete -c armarius -n '_shtab_armarius_using trust' -l list -d 'the folders that are trusted'
 complete -c armarius -n '_shtab_armarius_using trust' -l json -d json
 complete -c armarius -n '_shtab_armarius_using trust; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
