@@ -51,7 +51,7 @@ function _shtab_armarius_using
 end
 
 set -g _shtab_armarius_commands assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion evaluate serve channel studio code-index subgraph trust
-set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --html --include-messages --index-dir --input --into --kind --kinds --least --limit --messages --model --out --port --position-encoding --profile --provider --query --reserve-output --reword --reword-timeout --skill --source --text --threads --write
+set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --cache --chapter --chapters --cursor --depth --direction --document --html --include-messages --index-dir --input --into --kind --kinds --least --limit --messages --model --out --port --position-encoding --profile --provider --query --reserve-output --reword --reword-timeout --rules-of --skill --source --text --theirs --threads --updates --write
 
 complete -c armarius -e
 complete -c armarius -f
@@ -183,6 +183,9 @@ complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -
 complete -c armarius -n '_shtab_armarius_using import' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using import' -l into -xka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
 complete -c armarius -n '_shtab_armarius_using import' -l profile -x -d 'whose rules decide over the book, instead of those of its program'
+complete -c armarius -n '_shtab_armarius_using import' -l updates -x -d 'the book that FILE is a newer state of'
+complete -c armarius -n '_shtab_armarius_using import' -l theirs -x -d 'where an entry (or ENTRY.FIELD, or all) was changed here and in the file, take what the file says; else what was changed here stays; may be given several times'
+complete -c armarius -n '_shtab_armarius_using import' -l allow-rules -d 'with --yes: its always active entries are rules of every prompt, until the book changes'
 complete -c armarius -n '_shtab_armarius_using import' -l yes -d 'import; without it nothing is written'
 complete -c armarius -n '_shtab_armarius_using import' -l json -d 'the whole report, every loss and conflict'
 complete -c armarius -n '_shtab_armarius_using import; and test $_shtab_armarius_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, or a folder of notes'
@@ -242,7 +245,8 @@ complete -c armarius -n '_shtab_armarius_using subgraph' -l json -d json
 complete -c armarius -n '_shtab_armarius_using subgraph; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d repo
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a trust -d 'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb-cli are run over it. Trust what you would run. Servers learn of it when they are started again.'
 complete -c armarius -n '_shtab_armarius_using trust' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using trust' -l revoke -d 'trust it no longer'
+complete -c armarius -n '_shtab_armarius_using trust' -l rules-of -x -d 'instead: let the always active entries of a lorebook be rules of every prompt, until the book changes'
+complete -c armarius -n '_shtab_armarius_using trust' -l revoke -d 'trust it, or the book, no longer'
 complete -c armarius -n '_shtab_armarius_using trust' -l list -d 'the folders that are trusted'
 complete -c armarius -n '_shtab_armarius_using trust' -l json -d json
 complete -c armarius -n '_shtab_armarius_using trust; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
