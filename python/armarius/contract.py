@@ -18,6 +18,7 @@ from armarius.buffer import PositionEncoding, code_points, read_selection, read_
 from armarius.camel import camel
 from armarius.errors import ContractError
 from armarius.headings import Language
+from armarius.messages import Turn, read_messages
 from armarius.records import LAYERS, LayerName
 from armarius.strict import shown
 from armarius.wordings import read_wordings
@@ -167,6 +168,11 @@ class AssembleRequest(_Wire):
             of the retrieved layer. Over what is pinned and muted for good (`engine.pins`).
         exclude: Muted likewise.
         language: Of headings and labels, `zh` or `en`; None is the project's.
+        messages: The conversation that the query stands in, oldest first, as `{"role", "content"}` or objects of a
+            host's: what the query leaves to it ("where does she live?") is looked up too. Without a query the last
+            message is it, if a user says it.
+        include_messages: So many of the newest turns stand in the prompt, before the query, as far as a fifth of it
+            holds them whole.
     """
 
     project_id: Text = ""
@@ -191,6 +197,8 @@ class AssembleRequest(_Wire):
     include: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
     exclude: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
     language: Language | None = None
+    messages: Annotated[tuple[Turn, ...], BeforeValidator(read_messages)] = ()
+    include_messages: Annotated[Whole, Field(ge=0)] = 0
 
     @property
     def bounds(self) -> Bounds:

@@ -40,7 +40,7 @@ from armarius.records import Fetcher, Wish
 from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.rerank import Reranking
 from armarius.retrieval.retrieve import Sources
-from armarius.retrieval.signals.vectors import VectorSearch
+from armarius.retrieval.signals.vectors import VectorGuard, VectorSearch
 from armarius.store.protocol import Store
 from armarius.store.rows import Changed, Learnt
 from armarius.text.matcher import EntityMatcher
@@ -182,7 +182,7 @@ class Project:
         *,
         fetchers: Sequence[Fetcher] | None = None,
         more: Sequence[Fetcher] = (),
-        vectors: VectorSearch | None = None,
+        vectors: VectorSearch | VectorGuard | None = None,
         graph: GraphGuard | None = None,
         reranking: Reranking | None = None,
     ) -> None:

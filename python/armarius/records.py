@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.errors import ContextWarning
+from armarius.messages import Turn
 
 if TYPE_CHECKING:  # a search has records and no prompt, and does without headings
     from armarius.headings import Language
@@ -40,7 +41,8 @@ class Evidence:
     """Why a candidate is considered.
 
     `kind` is one of mention, chapter, relation, fulltext, phrase, scan, outline, vector, level,
-    cursor, memory, constraint, code, pin. `path` and `span` (code points, half-open) say where, if anywhere.
+    cursor, memory, constraint, code, pin, query, message. `path` and `span` (code points, half-open) say where, if
+    anywhere.
     """
 
     kind: str
@@ -225,6 +227,10 @@ class FetchRequest:
         marks: Whether the prompt says where the selection is, and `marks_cursor` where the cursor is.
         wishes: What is pinned and what is muted.
         language: Of headings and labels.
+        messages: The turns before the query, oldest first.
+        include_messages: So many of the newest may stand in the prompt.
+        asked: The query with what it leaves to those turns, "" when it leaves nothing; looked up and never shown.
+        carried: What that is, each with its turn.
     """
 
     project_id: str
@@ -247,6 +253,15 @@ class FetchRequest:
     marks_cursor: bool = False
     wishes: tuple[Wish, ...] = ()
     language: "Language" = "zh"
+    messages: tuple[Turn, ...] = ()
+    include_messages: int = 0
+    asked: str = ""
+    carried: tuple[str, ...] = ()
+
+    @property
+    def question(self) -> str:
+        """What is to be looked up for the query."""
+        return self.asked or self.query
 
     @property
     def bounds(self) -> Bounds:

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from armarius.errors import ContractError
 
-__all__ = ["GREATEST", "LONGEST", "MEAN", "MOST", "checked_wordings", "joined_scores", "read_wordings"]
+__all__ = ["DOUBTED", "GREATEST", "LONGEST", "MEAN", "MOST", "checked_wordings", "joined_scores", "read_wordings"]
 
 MOST: Final = 8
 """Other wordings of one question."""
@@ -21,6 +21,11 @@ GREATEST: Final = 0.1
 
 What a wording does not find has 0 there, so that one that leads astray moves little. With .6 and .4 good wordings find
 more (.03 at 8,000 tokens), and four senseless ones cost .07 instead of .02 (docs/decisions/0067).
+"""
+DOUBTED: Final = 0.25
+"""Factor for wordings that agree with nothing, where most do not: no other, nor the question, puts the same first.
+
+It takes most of what senseless ones cost (docs/decisions/0075).
 """
 
 Key = TypeVar("Key", bound=Hashable)

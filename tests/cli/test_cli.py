@@ -53,6 +53,37 @@ def test_commands_take_bounds_and_other_wordings(capsys):
     assert "守灯塔" not in said
 
 
+def test_commands_take_a_conversation(capsys, tmp_path):
+    file = tmp_path / "said.json"
+    said = [{"role": "user", "content": "谁裁走了卷宗的第十八页？"}, {"role": "assistant", "content": "周远。"}]
+    file.write_text(json.dumps(said), "utf8")
+    _, out, _ = run(capsys, "ask", NOVEL, "他多大了？", "--messages", file, "--include-messages", 1)
+    assert "## 角色：周远\n" in out
+    assert "> 周远。" in out
+    found = json.loads(run(capsys, "retrieve", NOVEL, "他多大了？", "--messages", file, "--json")[1])
+    assert found["carried"] == ["follow-up: 他 → 周远, from turn 2"]
+    assert "他 → 周远" in run(capsys, "inspect", NOVEL, "--query", "他多大了？", "--messages", file)[1]
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (None, "said.json: not there"),
+        (b"\xff", "is not UTF-8 at byte 0"),
+        (b"{", "is no JSON"),
+        (b'[{"role": "x", "content": ""}]', "messages: message 0 has the role 'x'"),
+    ],
+)
+def test_a_conversation_that_is_none_is_one_line(capsys, tmp_path, data, why):
+    file = tmp_path / "said.json"
+    if data is not None:
+        file.write_bytes(data)
+    status, _, err = run(capsys, "ask", NOVEL, "x", "--messages", file)
+    assert status == 2
+    assert why in err
+    assert len(err.strip().splitlines()) == 1
+
+
 @pytest.mark.parametrize("chapters", ["x", "1-2-3", "-", "", "1,2"])
 def test_chapters_that_are_none_are_refused(capsys, chapters):
     status, _, err = run(capsys, "retrieve", NOVEL, "x", f"--chapters={chapters}")

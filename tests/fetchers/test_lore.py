@@ -9,6 +9,7 @@ import armarius
 from armarius.books.formats.format import ProfileName
 from armarius.fetchers.lore import LoreFetcher, LoreSearch
 from armarius.fetchers.lore_text import body, header
+from armarius.messages import read_messages
 from armarius.records import FetchRequest
 
 
@@ -177,3 +178,20 @@ def test_constant_entries_are_settings_under_every_profile_that_has_them(profile
     search.books.use_profile("harbour", profile)
     assert texts(search, "settings", text="a heron", cursor=7) == ["## 条目：e0（Harbour）\nNo magic."]
     assert texts(search, "retrieved", text="a heron", cursor=7) == ["## 条目：e1（Harbour）\nA bird."]
+
+
+def test_the_turns_of_a_conversation_wake_entries_as_far_back_as_a_book_looks():
+    search = search_of(world(e1={"key": ["heron"], "content": "A heron.", "scanDepth": 3}))
+    said = [("user", "a heron!"), ("assistant", "where?"), ("user", "there.")]  # and the query is a message too
+    assert [bool(texts(search, "retrieved", query="and?", messages=read_messages(said[:n]))) for n in (1, 2, 3)] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_instructions_and_answers_of_tools_wake_nothing():
+    search = search_of(world(e1={"key": ["heron"], "content": "A heron."}))
+    for role in ("system", "tool"):
+        assert texts(search, "retrieved", query="?", messages=read_messages([(role, "a heron")])) == []
+    assert texts(search, "retrieved", query="?", messages=read_messages([("assistant", "a heron")])) != []

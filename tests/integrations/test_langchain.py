@@ -114,3 +114,18 @@ def test_nothing_of_the_context_is_remembered(engine):
     state = graph.invoke({"messages": [HumanMessage("小雨点是谁")]}, thread)
     assert not [m for m in state["messages"] if "<layer-" in m.text]
     assert sum("<layer-retrieved>" in m.text for m in model.seen[1]) == 1
+
+
+def test_the_messages_before_the_newest_human_one_are_the_conversation_it_stands_in(engine):
+    asked = [HumanMessage("谁裁走了卷宗的第十八页？"), AIMessage("周远。"), HumanMessage("他多大了？")]
+    other = [HumanMessage("谁把怀表捞了上来？"), AIMessage("顾长河。"), HumanMessage("他多大了？")]
+    model = tooled(AIMessage("十九岁"), AIMessage("六十二岁"))
+    counting = Counting(engine)
+    talking = agent(model, counting)
+    for said in (asked, other):  # the same words, after other messages: another question
+        talking.invoke({"messages": said})
+    assert counting.calls == 2
+    first, second = (sent[3].text for sent in model.seen)
+    assert "## 角色：周远\n" in first
+    assert "## 角色：顾长河\n" in second
+    assert "[对话记录]" not in first  # the agent sends them itself

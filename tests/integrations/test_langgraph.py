@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("langgraph", reason="the langgraph extra is not installed")
 
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
@@ -102,6 +102,44 @@ async def test_async_graph_asks_the_model_on_its_own_loop(engine):
     state = await compiled(recorder()).ainvoke(asked, context=context)
     assert "chapters/ch005.md" in state["context_files"]
     assert loops == [asyncio.get_running_loop()]
+
+
+FOLLOWED = [
+    ("human", "谁裁走了卷宗的第十八页？"),
+    ("ai", "周远。"),
+    ("human", "他多大了？"),
+]
+
+
+def test_a_messages_state_is_a_conversation_as_it_is(engine):
+    def told(state):
+        return {"messages": [AIMessage(state["context"])]}
+
+    def again(state):
+        return {"messages": [ToolMessage("42", tool_call_id="t")]}
+
+    graph = StateGraph(ContextState, context_schema=ArmariusContext)
+    graph.add_node("tool", again)  # what a tool says of this very turn is no turn before it
+    graph.add_node("context", inject_context)
+    graph.add_node("told", told)
+    graph.add_edge(START, "tool")
+    graph.add_edge("tool", "context")
+    graph.add_edge("context", "told")
+    app = graph.compile()
+    state = app.invoke({"messages": FOLLOWED, "include_messages": 5}, context=ArmariusContext(engine))
+    assert "## 角色：周远\n" in state["context"]
+    assert "> 周远。" in state["context"]
+    assert state["context"].count("他多大了？") == 1
+    assert "42" not in state["context"].split("[对话记录]")[1]
+    alone = app.invoke({"messages": FOLLOWED[-1:]}, context=ArmariusContext(engine))
+    assert "## 角色：周远\n" not in alone["context"]
+    assert "[对话记录]" not in alone["context"]
+
+
+def test_a_role_that_nobody_knows_is_said_loudly(engine):
+    asked = {"messages": [ChatMessage(role="narrator", content="夜深了。"), *FOLLOWED]}
+    with pytest.raises(ContractError, match="message 0 has the role 'narrator', none of ai, assistant"):
+        compiled(recorder()).invoke(asked, context=ArmariusContext(engine))
 
 
 async def test_async_graph_gets_the_same_context(engine):

@@ -94,6 +94,19 @@ async def test_bounds_that_are_none_are_a_tool_error_that_names_the_field(client
     assert next(iter(wrong)) in answer.content[0].text
 
 
+async def test_tools_take_the_conversation(client):
+    said = [{"role": "user", "content": "谁裁走了卷宗的第十八页？"}, {"role": "assistant", "content": "周远。"}]
+    asked = {"query": "他多大了？", "messages": said}
+    hits = await call(client, "retrieve", **asked)
+    assert hits.structured_content["carried"] == ["follow-up: 他 → 周远, from turn 2"]
+    seen = await call(client, "assemble_context", **asked)
+    assert "## 角色：周远\n" in seen.structured_content["prompt"]
+    assert not (await call(client, "inspect_context", **asked)).is_error
+    wrong = await call(client, "assemble_context", query="x", messages=[{"role": "x", "content": "y"}])
+    assert wrong.is_error
+    assert "message 0 has the role 'x'" in wrong.content[0].text
+
+
 async def test_agents_are_asked_for_wordings_in_the_words_of_the_book(client):
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     for name in ("assemble_context", "retrieve"):

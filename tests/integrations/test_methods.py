@@ -83,6 +83,19 @@ def test_bounds_and_other_wordings_travel_in_the_wire_form(call):
     assert "omitted" not in call("documents:retrieve", query="检查第5章")
 
 
+def test_a_conversation_travels_in_the_wire_form(call):
+    said = [{"role": "user", "content": "谁裁走了卷宗的第十八页？"}, {"role": "assistant", "content": "周远。"}]
+    found = call("documents:retrieve", query="他多大了？", messages=said)
+    assert found["carried"] == ["follow-up: 他 → 周远, from turn 2"]
+    assert "carried" not in call("documents:retrieve", query="他多大了？")
+    asked = {**REQUEST, "query": "他多大了？", "messages": said, "includeMessages": 2}
+    assert "> 周远。" in call("context:prompt:assemble", **asked)["prompt"]
+    assert "request:message:2" in call("context:prompt:inspect", **asked)["layersDetail"]["immediate"]["source"]
+    for wrong in ({"messages": "x"}, {"messages": [3]}):
+        with pytest.raises(ContractError, match=r"\.messages: "):
+            call("documents:retrieve", query="x", **wrong)
+
+
 @pytest.mark.parametrize("method", ["documents:search", "documents:retrieve", "context:prompt:assemble"])
 @pytest.mark.parametrize(
     ("field", "value"),

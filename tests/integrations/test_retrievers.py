@@ -77,3 +77,16 @@ def test_bounds_of_a_retriever_hold_for_the_texts_too(engine):
     texts += [one.text for one in LlamaRetriever(engine, similarity_top_k=20, options=options).retrieve("林默")]
     assert any("钟表铺的主人" in text for text in texts)
     assert not any("搬到白鹭洲守灯塔" in text for text in texts)
+
+
+async def test_a_conversation_goes_with_each_call_and_never_with_a_retriever(engine):
+    said = [("user", "谁裁走了卷宗的第十八页？"), ("assistant", "周远。")]
+    retriever = ArmariusRetriever(engine=engine, k=3)
+    spelled = [one.id for one in retriever.invoke("周远多大了？")]
+    assert [one.id for one in retriever.invoke("他多大了？", messages=said)] == spelled
+    assert [one.id for one in await retriever.ainvoke("他多大了？", messages=said)] == spelled
+    pytest.importorskip("llama_index.core", reason="the llama-index extra is not installed")
+    from armarius.integrations.llama_index import ArmariusRetriever as LlamaRetriever
+
+    with pytest.raises(armarius.ContractError, match="messages: a retriever outlives a conversation"):
+        LlamaRetriever(engine, options={"messages": said})

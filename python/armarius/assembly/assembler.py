@@ -13,6 +13,7 @@ from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import FittedPrompt, Plan, is_window
 from armarius.assembly.fit.prefix import PrefixMemory, stable_hash
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
+from armarius.assembly.fit.turns import has_turns, spoken, within_share, without_older
 from armarius.assembly.report.build import account
 from armarius.assembly.report.continuation import Continuation
 from armarius.assembly.report.pack import Pack
@@ -92,7 +93,7 @@ class Assembler:
         answers = settled(gather(task.fetchers, task.fetch, timeout=self._fetch_timeout), task.fetch.wishes)
         sure, unsure = _confirmed(task, self._fetch_timeout)
         staying = task.previous.retrieved if task.previous else ()
-        admitted = admit([*answers, *unsure, _query(task)], task.fetch.project_id, staying=staying)
+        admitted = admit([*answers, *unsure, spoken(task.fetch), _query(task)], task.fetch.project_id, staying=staying)
         warnings = task.warnings
         line = _Continuing(task, admitted, sure)
         try:
@@ -147,26 +148,38 @@ class _Continuing:
                 self._true.difference_update(let_go(task.fetch.wishes, task.previous.retrieved))
 
     def fit(self, counter: CachedCounter, available: int) -> tuple[Plan, FittedPrompt]:
-        """Demand first, then the paragraphs on offer in what it leaves."""
-        offers = [offer for offer in self._admitted.offers if offer.rows]
+        """Demand first, then the paragraphs on offer in what it leaves; turns give way to what must be in."""
+        admitted = within_share(self._admitted, counter, self._profile.limit(available))
+        while True:
+            try:
+                return self._fit(admitted, counter, available)
+            except BudgetError:
+                if not has_turns(admitted):
+                    raise
+                admitted = without_older(admitted)
+
+    def _fit(self, admitted: Admitted, counter: CachedCounter, available: int) -> tuple[Plan, FittedPrompt]:
+        offers = [offer for offer in admitted.offers if offer.rows]
         if not offers:
-            return self._demand(counter, available)
+            return self._demand(admitted, counter, available)
         limit = self._profile.limit(available)
         most = window_share(limit, self._profile.insisted_min(available))
-        plan, fitted = self._demand(counter, available, most)
+        plan, fitted = self._demand(admitted, counter, available, most)
         for offer in offers:
             fitted = fill(plan, fitted, offer, available, self._previous, most, self._language)
         spare = limit - fitted.token_count
         if spare <= _SPARE_TOKENS or not any(is_window(c) and f == "truncated" for c, f in _forms(fitted)):
             return plan, fitted
         # What no paragraph wanted is the window's again.
-        plan, demand = self._demand(counter, available, most + spare - _SPARE_TOKENS // 2)
+        plan, demand = self._demand(admitted, counter, available, most + spare - _SPARE_TOKENS // 2)
         for offer in offers:
             demand = fill(plan, demand, offer, available, self._previous, None, self._language)
         return plan, demand
 
-    def _demand(self, counter: CachedCounter, available: int, most: int | None = None) -> tuple[Plan, FittedPrompt]:
-        return fit(self._admitted, counter, self._profile, available, self._previous, self._true, most)
+    def _demand(
+        self, admitted: Admitted, counter: CachedCounter, available: int, most: int | None = None
+    ) -> tuple[Plan, FittedPrompt]:
+        return fit(admitted, counter, self._profile, available, self._previous, self._true, most)
 
 
 def _forms(fitted: FittedPrompt) -> list[tuple[Candidate, str]]:
@@ -196,7 +209,10 @@ def _query(task: Task) -> FetchOutcome:
         source=QUERY_SOURCE,
         content=query,
         score=-1e308,
-        evidence=(Evidence("query", "the user's words"),),
+        evidence=(
+            Evidence("query", "the user's words"),
+            *(Evidence("query", carried) for carried in task.fetch.carried),
+        ),
         group=heading("query", task.fetch.language),
         pinned=True,
         keep="head",

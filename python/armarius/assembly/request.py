@@ -142,8 +142,13 @@ class Resolver:
         previous: Pack | bytes | None,
         layers: Mapping[LayerName, LayerBudget | Mapping[str, Any]] | None,
         extra: tuple[ContextWarning, ...] = (),
+        *,
+        asked: str = "",
+        carried: tuple[str, ...] = (),
     ) -> Task:
         """The task for `request`, as the project stands in `view`; `extra` is what has to be said already.
+
+        `asked` is the query with what it leaves to earlier turns, `carried` what that is.
 
         Raises:
             ScopeViolation: The request or `previous` belongs to another project.
@@ -199,6 +204,10 @@ class Resolver:
             marks_cursor=request.marks and request.cursor is not None,
             wishes=wishes,
             language=language,
+            messages=request.messages,
+            include_messages=request.include_messages,
+            asked=asked if asked != request.query else "",
+            carried=carried,
         )
         warnings = (*view.warnings, *warnings, *clamps, *unknown, *extra)
         profile = self._profiles.read()

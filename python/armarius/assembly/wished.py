@@ -99,6 +99,13 @@ class _Wished:
         found = self.offer.row(path, paragraph)
         return found if found is None or self.wish(found) is None else replace(found, text="")
 
+    @property
+    def lines(self) -> bool:
+        return self.offer.lines
+
+    def beside(self, rows: Sequence[Row], /) -> Sequence[Row]:
+        return [row for row in self.offer.beside(rows) if self.wish(row) is None]
+
     def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
         wish = self.wish(row)
         return self.offer.withheld(row) if wish is None else ("excluded" if wish.mute else "duplicate", wish.why)
@@ -110,7 +117,7 @@ class _Wished:
         return self.offer.explain(row)
 
     def wish(self, row: Row) -> Wish | None:
-        own = row.source.removeprefix(_PASSAGE)
+        own = f"{row.path}#{row.paragraph}"
         keys = {("document", row.path), ("paragraph", own), ("source", row.source)}
         return next((wish for wish in self.wishes if (wish.kind, wish.key) in keys), None)
 

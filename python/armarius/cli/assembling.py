@@ -7,12 +7,14 @@ from armarius.assembly.report.html import Highlight, page
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.report.terminal import overview
 from armarius.cli.bounds import add_also, add_bounds, bounds_of
+from armarius.cli.talking import add_include, add_messages, messages_of
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.contract import AssembleRequest
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.files import write_atomic
+from armarius.messages import asked_last
 from armarius.rewording import Reworder
 
 __all__ = ["add_commands"]
@@ -76,6 +78,8 @@ def _place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skill", help="the host's name for the task")
     add_bounds(parser)
     add_also(parser)
+    add_messages(parser)
+    add_include(parser)
     parser.add_argument("--position-encoding", choices=("code-point", "utf-16", "utf-8"), help="the unit of --cursor")
 
 
@@ -92,7 +96,7 @@ def _assemble(arguments: argparse.Namespace) -> int:
 
 def _ask(arguments: argparse.Namespace) -> int:
     asked = _asked(arguments)
-    if not asked.query.strip():
+    if not asked_last(asked.query, asked.messages)[0].strip():
         raise ContractError("the question is empty")
     if not 0 < arguments.reword_timeout <= _LONGEST_S:
         raise ContractError(f"--reword-timeout must be from 0 to {_LONGEST_S:g}, got {arguments.reword_timeout:g}")
@@ -155,6 +159,8 @@ def _asked(arguments: argparse.Namespace) -> AssembleRequest:
         budget=arguments.budget,
         reserve_output=arguments.reserve_output,
         position_encoding=arguments.position_encoding,
+        messages=messages_of(arguments),
+        include_messages=arguments.include_messages,
         **bounds_of(arguments),
     )
 

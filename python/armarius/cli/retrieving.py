@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from armarius.cli.bounds import add_also, add_bounds, bounds_of
+from armarius.cli.talking import add_messages, messages_of
 from armarius.cli.terminal import add_project, note, plain, show, show_json, words
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
@@ -31,6 +32,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     retrieve.add_argument("--chapter", type=int, metavar="N", help="the current chapter, when there is no document")
     add_bounds(retrieve)
     add_also(retrieve)
+    add_messages(retrieve)
     retrieve.add_argument("--explain", action="store_true", help="what was understood, every reason, what was withheld")
     retrieve.add_argument("--json", action="store_true")
     retrieve.set_defaults(run=_retrieve)
@@ -50,7 +52,12 @@ def _retrieve(arguments: argparse.Namespace) -> int:
     with open_engine(arguments.path) as engine:
         document = words(arguments.document, "--document")
         found = engine.retrieve(
-            query, limit=arguments.limit, document=document, chapter=arguments.chapter, **bounds_of(arguments)
+            query,
+            limit=arguments.limit,
+            document=document,
+            chapter=arguments.chapter,
+            messages=messages_of(arguments),
+            **bounds_of(arguments),
         )
     if arguments.json:
         show_json(_wire(found))
@@ -91,6 +98,7 @@ def _wire(found: Retrieval) -> dict[str, object]:
         "understanding": found.understanding,
         "omitted": found.omitted,
         "also": found.also,
+        "carried": found.carried,
         "warnings": [str(warning) for warning in found.warnings],
     }
 
@@ -116,6 +124,7 @@ def _understood(found: Retrieval) -> Iterator[tuple[str, str]]:
     """What was read out of the question: each thing with the words that it was read from."""
     asked = found.understanding
     yield "query", asked.query
+    yield "carried", " | ".join(found.carried)
     yield "also", " | ".join(found.also)
     yield "names", ", ".join(f"{one.term} ({one.entity_id})" for one in asked.mentions)
     for one in asked.references:

@@ -17,6 +17,7 @@ from armarius.config import Config, load_config
 from armarius.embedders import configured
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import AnyEmbedder, Embedder
+from armarius.engine.follow_ups import FollowUps
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
 from armarius.engine.rewords import Rewords
@@ -32,6 +33,7 @@ from armarius.index.status import Progress
 from armarius.project import Project
 from armarius.records import LAYERS, Fetcher
 from armarius.retrieval.rerank import Reranker, Reranking
+from armarius.retrieval.signals.vectors import VectorGuard, VectorSearch
 from armarius.rewording.reworder import Model, Reworder
 from armarius.semantic.outliers import Nearby
 from armarius.semantic.recall import ProjectRecall
@@ -93,7 +95,7 @@ def build(
 ) -> Parts:
     """The parts for `ContextEngine`, which says what the arguments are; its `close` closes them."""
     _check_fetchers((*(fetchers or ()), *more_fetchers))
-    rewords = Rewords(reword)
+    rewords, follow_ups = Rewords(reword), FollowUps()
     folder = root.root if isinstance(root, ProjectIndex) else project_folder(root)
     _check_graph(graph)
     reranking = Reranking.of(rerank)
@@ -132,7 +134,7 @@ def build(
         config,
         fetchers=fetchers,
         more=more_fetchers,
-        vectors=_vectors(recall, no_recall),
+        vectors=_vectors(recall, no_recall, settings.fetch_timeout_s),
         graph=guard,
         reranking=reranking,
     )
@@ -157,8 +159,9 @@ def build(
             SingleFlight(settings.max_concurrent, settings.queue_timeout_s),
             profiles,
             rewords,
+            follow_ups,
         ),
-        questions=Questions(project, rewords),
+        questions=Questions(project, rewords, follow_ups),
     )
 
 
@@ -192,8 +195,8 @@ def _recall(
     return (None if embedder is None else ProjectRecall(index, embedder)), ""
 
 
-def _vectors(recall: ProjectRecall | None, no_recall: str) -> Callable[[str], Nearby] | None:
+def _vectors(recall: ProjectRecall | None, no_recall: str, timeout_s: float) -> VectorSearch | VectorGuard | None:
     """What retrieval asks for paragraphs near in meaning; None when nobody asked for an embedder."""
     if recall is not None:
-        return recall.near
+        return VectorGuard(recall.near, timeout_s=timeout_s)
     return (lambda _: Nearby(trouble=no_recall)) if no_recall else None

@@ -13,8 +13,10 @@ from armarius.assembly.singleflight import SingleFlight
 from armarius.bounds import OPEN, Chapters, Kind
 from armarius.buffer import cleaned
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
+from armarius.engine.follow_ups import FollowUps
 from armarius.engine.rewords import Rewords
 from armarius.headings import Language
+from armarius.messages import asked_last
 from armarius.project import Project
 from armarius.records import LayerName
 from armarius.rewording.reworder import Model, Reworder
@@ -34,6 +36,7 @@ class Prompts:
         flight: Lets so many assemble at once, and alike ones wait for the first.
         profiles: How the project divides its prompts.
         rewords: Asks for other wordings of questions.
+        follow_ups: Spells out questions that lean on a conversation.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Prompts:
         flight: SingleFlight[Pack],
         profiles: ProfileStore,
         rewords: Rewords,
+        follow_ups: FollowUps,
     ) -> None:
         self._project = project
         self._resolver = resolver
@@ -51,6 +55,7 @@ class Prompts:
         self._flight = flight
         self._profiles = profiles
         self._rewords = rewords
+        self._follow_ups = follow_ups
 
     def assemble(
         self,
@@ -77,6 +82,8 @@ class Prompts:
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         language: Language | None = None,
+        messages: Sequence[object] = (),
+        include_messages: int = 0,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
@@ -84,7 +91,7 @@ class Prompts:
         """A prompt within its budget, and the account of it.
 
         Args:
-            query: The user's words; or a request object in place of all but the last two keywords.
+            query: The user's words; or a request object in place of all but the last three keywords.
             document: Project-relative path of the current document.
             cursor: Offset into it, in units of `position_encoding`; None is its end. Past the end of what is saved it
                 is the end, with CONTEXT_CURSOR_CLAMPED.
@@ -118,6 +125,12 @@ class Prompts:
             exclude: Muted likewise.
             language: Of headings and labels, `zh` or `en`; None is what `assembly.language` says, else the language of
                 the project's texts.
+            messages: The conversation that the query stands in, oldest first, the query itself last or not: messages
+                of the OpenAI form (`{"role", "content"}`), objects of LangChain or LlamaIndex, pairs of role and
+                text; at most 10,000. What the query leaves to it ("where does she live?", 那后来呢？) is looked up too,
+                and told at the item `request:query`. Without a query, the last message is it if a user says it.
+            include_messages: So many of its newest turns stand in the prompt before the query, whole, as far as a fifth
+                of the prompt holds them; 0 for a host that sends the conversation itself.
             previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
                 place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
@@ -162,6 +175,8 @@ class Prompts:
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         language: Language | None = None,
+        messages: Sequence[object] = (),
+        include_messages: int = 0,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
@@ -234,9 +249,15 @@ class Prompts:
         reword: Model | Reworder | None,
     ) -> Pack:
         view = self._project.view()
-        worded = self._rewords.ask(view, request.query, request.also, reword)
+        query, earlier = asked_last(request.query, request.messages)
+        if earlier is not request.messages:
+            request = request.model_copy(update={"query": query, "messages": earlier})
+        told = self._follow_ups.of(view, request.query, request.messages)
+        worded = self._rewords.ask(view, told.asked, request.also, reword)
         request = request if worded.also == request.also else request.model_copy(update={"also": worded.also})
-        task = self._resolver.task(view, request, previous, layers, worded.warnings)
+        task = self._resolver.task(
+            view, request, previous, layers, worded.warnings, asked=told.asked, carried=told.carried
+        )
         remember = kind == "assemble"
         return self._flight.run(_key(kind, task), lambda: self._assembler.assemble(task, remember=remember))
 

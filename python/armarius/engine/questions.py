@@ -8,10 +8,12 @@ from armarius.bounds import OPEN, Bounds, Chapters, Kind, checked_chapter
 from armarius.codex.model import Entity
 from armarius.codex.visible import shown_of, visible
 from armarius.documents.document import Document, Documents
+from armarius.engine.follow_ups import FollowUps
 from armarius.engine.rewords import Rewords
 from armarius.errors import ContractError
 from armarius.hits import Hit, Hits
 from armarius.index.search import search
+from armarius.messages import asked_last, checked_messages
 from armarius.names.proposed import ProposedName, propose_names
 from armarius.project import Project
 from armarius.retrieval.contradictions.detect import said_of
@@ -34,11 +36,13 @@ class Questions:
     Args:
         project: Whose moment a question sees.
         rewords: Asks for other wordings of questions.
+        follow_ups: Spells out questions that lean on a conversation.
     """
 
-    def __init__(self, project: Project, rewords: Rewords) -> None:
+    def __init__(self, project: Project, rewords: Rewords, follow_ups: FollowUps) -> None:
         self._project = project
         self._rewords = rewords
+        self._follow_ups = follow_ups
 
     def retrieve(
         self,
@@ -51,6 +55,7 @@ class Questions:
         kinds: Kind | Sequence[Kind] = (),
         as_of: int | None = None,
         also: Sequence[str] = (),
+        messages: Sequence[object] = (),
         reword: Model | Reworder | None = None,
     ) -> Retrieval:
         """The documents and sections that answer a question, best first, each with every reason for it.
@@ -65,6 +70,8 @@ class Questions:
             kinds: The kinds of documents to look into, one or several; empty is all.
             as_of: Nothing of a later chapter than this, whatever the query names; over the current chapter.
             also: The query in other words, at most 8 of at most 400 characters.
+            messages: The conversation that the query stands in, oldest first, as `assemble` takes it: what the query
+                leaves to it is asked too, and told as `carried`.
             reword: Asked for other wordings when there are none in `also`; None is the engine's, if it has one.
 
         Returns:
@@ -73,7 +80,7 @@ class Questions:
 
         Raises:
             UnknownDocument: No such document.
-            ContractError: A query, limit, chapters, kinds or wordings that are none; a negative `limit`.
+            ContractError: A query, limit, chapters, kinds, wordings or messages that are none; a negative `limit`.
 
         Cost: about 3 ms, and .2 ms per wording, on 120 chapters; the first question reads the project.
         """
@@ -81,13 +88,17 @@ class Questions:
         document = valid_text("document", document or "")
         bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
         chapter = checked_chapter("chapter", chapter)
+        query, earlier = asked_last(query, checked_messages(messages))
         view = self._project.view()
         current = view.document(document).chapter if document else chapter
-        worded = self._rewords.ask(view, query, others, reword)
+        told = self._follow_ups.of(view, query, earlier)
+        worded = self._rewords.ask(view, told.asked, others, reword)
         found = retrieve(
-            view.corpus, query, limit=limit, chapter=current, bounds=bounds, also=worded.also, sources=view.sources
+            view.corpus, told.asked, limit=limit, chapter=current, bounds=bounds, also=worded.also, sources=view.sources
         )
-        return replace(found, warnings=(*found.warnings, *worded.warnings)) if worded.warnings else found
+        if not worded.warnings and not told.carried:
+            return found
+        return replace(found, warnings=(*found.warnings, *worded.warnings), carried=told.carried)
 
     def excerpt(self, hit: Hit, *, chapters: int | Chapters | None = OPEN, as_of: int | None = None) -> str:
         """The text behind a hit: its section, or the paragraphs its evidence points at; "" when the file is gone.

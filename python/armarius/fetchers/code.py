@@ -122,7 +122,7 @@ class SubgraphFetcher:
         wanted: dict[str, tuple[str, bool, float, str]] = {}
         before = request.text[max(0, request.cursor - _WINDOW) : request.cursor]
         around = before + request.text[request.cursor : request.cursor + _WINDOW] if in_code else ""
-        texts = ((request.query, 1.0, "query"), (request.additional_input, 0.8, "input"), (around, 0.6, "cursor"))
+        texts = ((request.question, 1.0, "query"), (request.additional_input, 0.8, "input"), (around, 0.6, "cursor"))
         if in_code and (graph := self.index.graph) is not None:
             line = request.text.count("\n", 0, request.cursor) + 1
             number = graph.at(request.document, line)
@@ -164,7 +164,7 @@ def _in_code(request: FetchRequest) -> bool:
 
 
 def _named(request: FetchRequest) -> bool:
-    return any(True for text in (request.query, request.additional_input) for _ in written_symbols(text))
+    return any(True for text in (request.question, request.additional_input) for _ in written_symbols(text))
 
 
 def _of_code(found: TextMatches) -> TextMatches:

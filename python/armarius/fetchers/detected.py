@@ -140,7 +140,7 @@ class RetrievedFetcher:
         start = max(0, request.cursor - self._around)
         around = request.text[start : request.cursor + self._around] if self._around > 0 else ""
         pieces = [
-            _Text("query", request.query),
+            _Text("query", request.question),
             _Text("input", request.additional_input),
             _Text("cursor", around, start),
         ]

@@ -7,10 +7,10 @@ docs/lorebooks.md.
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from armarius.books.activate import scan_of
 from armarius.books.active.macros import with_user
@@ -108,7 +108,8 @@ class LoreSearch:
     def of(self, request: FetchRequest) -> Looked:
         """What is active for a request.
 
-        Cost: for each request one look at the books, and one search of the text before the cursor and the user's words.
+        Cost: for each request one look at the books, and one search of the text before the cursor, the conversation
+        and the user's words.
         """
         with self._lock:
             kept = self._last.get(id(request))
@@ -146,12 +147,11 @@ class LoreSearch:
 
 
 def _messages(request: FetchRequest) -> tuple[list[Message], int]:
-    """The messages of a request; where it has none, the paragraphs before the cursor and the user's words."""
-    given: Iterable[Any] = getattr(request, "messages", ())
-    found = [one if isinstance(one, Message) else Message(str(getattr(one, "content", one))) for one in given]
+    """The paragraphs before the cursor, then the turns of the conversation, then the user's words: newest last."""
     written = request.text[max(0, request.cursor - _BACK) : request.cursor]
     paragraphs = [part for part in _BLANK.split(written) if part.strip()]
-    found += [Message(part.strip()) for part in paragraphs[-_PARAGRAPHS:]]
+    found = [Message(part.strip()) for part in paragraphs[-_PARAGRAPHS:]]
+    found += [Message(turn.content, turn.name, turn.role) for turn in request.messages if turn.is_spoken]
     found += [Message(part, role="user") for part in (request.additional_input, request.query) if part.strip()]
     return found, request.text.count("\n", 0, request.cursor) + len(found)
 

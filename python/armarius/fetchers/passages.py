@@ -85,7 +85,7 @@ class PassageFetcher:
 
         Cost: one retrieval and the passages of at most five texts.
         """
-        query = (request.query.strip() or request.additional_input.strip())[:_QUERY_LIMIT]
+        query = (request.question.strip() or request.additional_input.strip())[:_QUERY_LIMIT]
         if not query:
             return Fetched()
         if not self._corpus.ready:

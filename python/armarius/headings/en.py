@@ -27,6 +27,7 @@ EN: Final = Frame(
             # immediate
             "window": "[Current document]",
             "selection": "[Selected text]",
+            "conversation": "[Conversation]",
             "query": "[User request]",
         }
     ),
@@ -58,5 +59,7 @@ EN: Final = Frame(
     signatures="## Passage: signatures of neighbouring code",
     dispute="## Accounts differ: {place}, see also {others}",
     entry="## Entry: {name} ({book})",
+    turn="## Turn {number}: {who}",
+    speakers=MappingProxyType({"user": "user", "assistant": "assistant"}),
     begins=("Entry", "Passage"),
 )

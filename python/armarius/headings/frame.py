@@ -21,6 +21,7 @@ HeadingKey = Literal[
     "code",
     "window",
     "selection",
+    "conversation",
     "query",
 ]
 
@@ -41,6 +42,7 @@ class Frame:
         signatures: Above lines of source code that surround the code above.
         dispute: Above a sentence that competes with others: place, others.
         entry: Above an entry of a lorebook: name, book.
+        turn: Above a turn of a conversation: number, who; `speakers` are who, by role.
         begins: Words that a line of a prompt's own begins with, behind `#`.
     """
 
@@ -63,4 +65,6 @@ class Frame:
     signatures: str
     dispute: str
     entry: str
+    turn: str
+    speakers: Mapping[str, str]
     begins: tuple[str, ...]

@@ -27,6 +27,7 @@ ZH: Final = Frame(
             # immediate
             "window": "[当前文档]",
             "selection": "[选中内容]",
+            "conversation": "[对话记录]",
             "query": "[用户请求]",
         }
     ),
@@ -58,5 +59,7 @@ ZH: Final = Frame(
     signatures="## 段落：相邻代码的签名",  # → what the code above calls, ← what calls it
     dispute="## 说法不一：{place}，另见 {others}",
     entry="## 条目：{name}（{book}）",
+    turn="## 第{number}条：{who}",
+    speakers=MappingProxyType({"user": "用户", "assistant": "助手"}),
     begins=("条目", "段落"),
 )

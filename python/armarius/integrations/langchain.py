@@ -6,6 +6,7 @@ before the newest human message. An assembly is made once per human message, not
 """
 
 import asyncio
+import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -45,7 +46,8 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
         provider: `anthropic` sets a cache marker after the stable layers; None looks at the model.
         reword: Asked for other wordings of each question: a function from messages to a reply, or a chat model, such
             as the agent's own; None is the engine's.
-        options: Further keyword arguments of `engine.assemble`, such as `model`, `budget`, `chapters` and `as_of`.
+        options: Further keyword arguments of `engine.assemble`, such as `model`, `budget`, `chapters` and `as_of`. The
+            messages before the newest human one are the conversation that it stands in; the agent sends them itself.
     """
 
     def __init__(
@@ -70,10 +72,10 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
         place = _newest_human(request.messages)
         if place is None:
             return handler(request)
-        key = _key(request.messages[place])
+        key = _key(request.messages, place)
         pack = self._known(key)
         if pack is None:
-            pack = self._engine.assemble(query=str(request.messages[place].text), **self._options)
+            pack = self._engine.assemble(**self._asked(request.messages, place))
             self._remember(key, pack)
         return handler(self._with(request, pack, place))
 
@@ -84,12 +86,16 @@ class ContextMiddleware(AgentMiddleware[Any, Any]):
         place = _newest_human(request.messages)
         if place is None:
             return await handler(request)
-        key = _key(request.messages[place])
+        key = _key(request.messages, place)
         pack = self._known(key)
         if pack is None:
-            pack = await self._engine.aassemble(query=str(request.messages[place].text), **self._options)
+            pack = await self._engine.aassemble(**self._asked(request.messages, place))
             self._remember(key, pack)
         return await handler(self._with(request, pack, place))
+
+    def _asked(self, messages: Sequence[AnyMessage], place: int) -> dict[str, Any]:
+        """The newest human message, with the messages before it, as keywords of `assemble`."""
+        return {"query": str(messages[place].text), "messages": list(messages[:place]), **self._options}
 
     def _known(self, key: tuple[str, str]) -> "Pack | None":
         with self._lock:
@@ -133,13 +139,17 @@ def _newest_human(messages: Sequence[AnyMessage]) -> int | None:
     return next((at for at in range(len(messages) - 1, -1, -1) if messages[at].type == "human"), None)
 
 
-def _key(message: AnyMessage) -> tuple[str, str]:
+def _key(messages: Sequence[AnyMessage], place: int) -> tuple[str, str]:
+    """Of a human message: "and then?" without an id is another question after other messages."""
     try:
         thread = str(get_config().get("configurable", {}).get("thread_id", ""))
     except RuntimeError:
         # Called outside a graph.
         thread = ""
-    return thread, f"{message.id or ''}\n{message.text}"
+    said = hashlib.blake2b(digest_size=16)
+    for one in messages[: place + 1]:
+        said.update(f"{one.type}\n{one.text}\0".encode("utf-8", "replace"))
+    return thread, f"{messages[place].id or ''}\n{said.hexdigest()}"
 
 
 class ArmariusRetriever(BaseRetriever):
@@ -147,7 +157,7 @@ class ArmariusRetriever(BaseRetriever):
 
     Attributes:
         engine: The project.
-        k: How many documents; may be given per call.
+        k: How many documents; may be given per call, as may `messages`, the conversation that the query stands in.
         options: Further keyword arguments of `engine.retrieve`, such as `document`, `chapters`, `kinds` and `as_of`.
     """
 
@@ -158,17 +168,28 @@ class ArmariusRetriever(BaseRetriever):
     options: Mapping[str, Any] = {}
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+        k: int | None = None,
+        messages: Sequence[Any] = (),
     ) -> list[Document]:
-        return self._found(query, k)
+        return self._found(query, k, messages)
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        k: int | None = None,
+        messages: Sequence[Any] = (),
     ) -> list[Document]:
-        return await asyncio.to_thread(self._found, query, k)
+        return await asyncio.to_thread(self._found, query, k, messages)
 
-    def _found(self, query: str, k: int | None) -> list[Document]:
-        hits = self.engine.retrieve(query, limit=self.k if k is None else k, **self.options)
+    def _found(self, query: str, k: int | None, messages: Sequence[Any]) -> list[Document]:
+        asked = {**self.options, "messages": messages} if messages else self.options
+        hits = self.engine.retrieve(query, limit=self.k if k is None else k, **asked)
         return [
             Document(handed_excerpt(self.engine, hit, self.options), metadata=wire(hit), id=hit.reference)
             for hit in hits

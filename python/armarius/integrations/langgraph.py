@@ -1,5 +1,7 @@
 """A LangGraph node that puts the context of the newest human message into the state.
 
+A `MessagesState` will do as it is: the messages before the newest human one are the conversation that it stands in.
+
     graph.add_node("context", inject_context)
     app.invoke({"messages": [("human", "检查第3章的角色一致性")]}, context=ArmariusContext(engine))
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from armarius.rewording import Model, Reworder
 
 try:
-    from langchain_core.messages import AnyMessage, convert_to_messages
+    from langchain_core.messages import AnyMessage, BaseMessage, convert_to_messages
     from langchain_core.runnables import RunnableLambda
     from langgraph.graph.message import add_messages
     from langgraph.runtime import get_runtime
@@ -40,6 +42,7 @@ class ContextState(TypedDict, total=False):
     selection: tuple[int, int]
     include: list[str]
     exclude: list[str]
+    include_messages: int
     chapters: int | tuple[int | None, int | None]
     kinds: Kind | list[Kind]
     as_of: int
@@ -70,10 +73,12 @@ def _arguments(state: Mapping[str, Any]) -> tuple["ContextEngine", dict[str, Any
             "inject_context needs the engine: compile with context_schema=ArmariusContext and call "
             "invoke(..., context=ArmariusContext(engine))"
         )
-    arguments: dict[str, Any] = {"query": newest_question(state.get("messages", ()))}
+    query, earlier = conversation(state.get("messages", ()))
+    arguments: dict[str, Any] = {"query": query, "messages": earlier}
     if state.get("document"):
         arguments["document"] = state["document"]
-    for key in ("cursor", "text", "selection", "include", "exclude", "chapters", "kinds", "as_of", "also"):
+    given = ("cursor", "text", "selection", "include", "exclude", "include_messages")
+    for key in (*given, "chapters", "kinds", "as_of", "also"):
         if state.get(key) is not None:
             arguments[key] = state[key]
     if context.reword is not None:
@@ -81,8 +86,10 @@ def _arguments(state: Mapping[str, Any]) -> tuple["ContextEngine", dict[str, Any
     return context.engine, {**arguments, **context.options}
 
 
-def newest_question(messages: object) -> str:
-    """The text of the newest human message, or "".
+def conversation(messages: object) -> tuple[str, list[BaseMessage]]:
+    """The text of the newest human message, or "", and the messages before it.
+
+    What follows that message, such as a tool's answer of this very turn, belongs to neither.
 
     Args:
         messages: As a state holds them: messages, or what LangChain takes for some (dicts, pairs, a string), for a
@@ -98,7 +105,10 @@ def newest_question(messages: object) -> str:
         found = convert_to_messages(given)
     except (ValueError, TypeError, NotImplementedError) as error:
         raise ContractError(f'state["messages"] holds something that is no message: {type(error).__name__}') from None
-    return next((str(message.text) for message in reversed(found) if message.type == "human"), "")
+    place = next((at for at in range(len(found) - 1, -1, -1) if found[at].type == "human"), None)
+    if place is None:
+        return "", list(found)
+    return str(found[place].text), list(found[:place])
 
 
 def _inject(state: Mapping[str, Any]) -> dict[str, Any]:

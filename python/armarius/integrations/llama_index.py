@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from armarius.errors import MissingExtra
+from armarius.errors import ContractError, MissingExtra
 from armarius.integrations.handed import handed, handed_excerpt
 from armarius.integrations.methods import wire
 
@@ -29,12 +29,21 @@ class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
         engine: The project.
         similarity_top_k: How many nodes.
         options: Further keyword arguments of `engine.retrieve`, such as `document`, `chapters`, `kinds` and `as_of`.
+
+    Raises:
+        ContractError: `messages` among the options: LlamaIndex hands a retriever a question and no chat history. Its
+            chat engines condense both to one question before they ask; else call `engine.retrieve` yourself.
     """
 
     def __init__(
         self, engine: "ContextEngine", *, similarity_top_k: int = 5, options: Mapping[str, Any] | None = None
     ) -> None:
         super().__init__()
+        if options is not None and "messages" in options:
+            raise ContractError(
+                "messages: a retriever outlives a conversation, and LlamaIndex hands it none; let a chat engine "
+                "condense the question, or call engine.retrieve(query, messages=…)"
+            )
         self._engine = engine
         self._limit = similarity_top_k
         self._options = dict(options or {})

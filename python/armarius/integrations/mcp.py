@@ -15,6 +15,7 @@ from armarius.errors import MissingExtra
 from armarius.integrations.failures import Failure, describe
 from armarius.integrations.handed import handed, handed_hit
 from armarius.integrations.methods import match_wire, wire
+from armarius.messages import MOST_MESSAGES
 from armarius.wordings import LONGEST, MOST
 
 if TYPE_CHECKING:
@@ -71,6 +72,14 @@ Also = Annotated[
         max_length=MOST,
     ),
 ]
+Messages = Annotated[
+    list[dict[str, Any]] | None,
+    Field(
+        description='The conversation so far, oldest first, as {"role": "user" or "assistant", "content": text}: '
+        "give it when the query leans on it (she, there, and then?). It is looked up and never shown.",
+        max_length=MOST_MESSAGES,
+    ),
+]
 Limit = Annotated[int, Field(description="At most this many results.", ge=1, le=100)]
 
 _EXCERPT = 2_000
@@ -125,6 +134,7 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         budget: Budget = None,
         model: Annotated[str | None, Field(description="Decides the tokenizer; null for the default.")] = None,
         also: Also = None,
+        messages: Messages = None,
         chapters: Chapters = None,
         kinds: Kinds = None,
         as_of: AsOf = None,
@@ -145,6 +155,7 @@ def build_server(engine: "ContextEngine") -> MCPServer:
             budget=budget,
             model=model,
             also=also or (),
+            messages=messages or (),
             chapters=_pair(chapters),
             kinds=kinds or (),
             as_of=as_of,
@@ -164,6 +175,7 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         budget: Budget = None,
         model: str | None = None,
         also: Also = None,
+        messages: Messages = None,
         chapters: Chapters = None,
         kinds: Kinds = None,
         as_of: AsOf = None,
@@ -180,6 +192,7 @@ def build_server(engine: "ContextEngine") -> MCPServer:
             budget=budget,
             model=model,
             also=also or (),
+            messages=messages or (),
             chapters=_pair(chapters),
             kinds=kinds or (),
             as_of=as_of,
@@ -210,6 +223,7 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         limit: Limit = 5,
         document: DocumentPath = "",
         also: Also = None,
+        messages: Messages = None,
         chapters: Chapters = None,
         kinds: Kinds = None,
         as_of: AsOf = None,
@@ -220,13 +234,21 @@ def build_server(engine: "ContextEngine") -> MCPServer:
         """
         pair = _pair(chapters)
         answer = engine.retrieve(
-            query, limit=limit, document=document, also=also or (), chapters=pair, kinds=kinds or (), as_of=as_of
+            query,
+            limit=limit,
+            document=document,
+            also=also or (),
+            messages=messages or (),
+            chapters=pair,
+            kinds=kinds or (),
+            as_of=as_of,
         )
         texts = [engine.excerpt(hit, chapters=pair, as_of=as_of) for hit in answer]
         results = [handed({**wire(hit), "text": text[:_EXCERPT]}) for hit, text in zip(answer, texts, strict=True)]
         warnings = [str(warning) for warning in answer.warnings]
         omitted = [handed(wire(gone)) for gone in answer.omitted]
-        return {"results": results, "outcome": answer.outcome, "warnings": warnings, "omitted": omitted}
+        carried = {"carried": list(answer.carried)} if answer.carried else {}
+        return {"results": results, "outcome": answer.outcome, "warnings": warnings, "omitted": omitted, **carried}
 
     @server.tool()
     @tool

@@ -13,11 +13,13 @@ pins:add                  {target, mute?, documentId?} -> pin; what was pinned a
 pins:remove               {target, documentId?} -> {target}
 entities:detect           {text} -> {items}
 documents:search          {query, limit?, chapters?, kinds?, asOf?, also?} -> {items}
-documents:retrieve        {query, limit?, documentId?, chapters?, kinds?, asOf?, also?} -> {items, outcome, warnings}
+documents:retrieve        {query, limit?, documentId?, chapters?, kinds?, asOf?, also?, messages?}
+                          -> {items, outcome, warnings}
 documents:locate          {quote, documentId?, text?, positionEncoding?} -> {items}
 index:status              {} -> status
 
-`documents:retrieve` with chapters, kinds or asOf says what was left out too, as `omitted`. Every method takes a
+`documents:retrieve` with chapters, kinds or asOf says what was left out too, as `omitted`, and with messages what was
+carried over from them, as `carried`. Every method takes a
 `projectId` too and refuses another project's with CONTEXT_SCOPE_VIOLATION; "" or none is this one.
 """
 
@@ -33,6 +35,7 @@ from armarius.camel import camel
 from armarius.contract import AssembleRequest, InspectRequest, python_name
 from armarius.errors import BudgetError, ContractError, UnknownId
 from armarius.hits import Hit
+from armarius.messages import read_messages
 from armarius.text.matcher import Match
 from armarius.wordings import read_wordings
 
@@ -97,11 +100,20 @@ def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Params], Any]]:
     def retrieve(params: Params) -> dict[str, Any]:
         rest, bounds = _bounded(params)
         bounded = any(params.get(name) is not None for name in ("chapters", "kinds", "asOf"))
-        query, limit, document = _take(rest, {"query": str}, limit=5, documentId="")
-        answer = engine.retrieve(query, limit=limit, document=document, **bounds)
+        query, limit, document, said = _take(rest, {"query": str}, limit=5, documentId="", messages=[])
+        try:
+            messages = read_messages(said)
+        except ValueError as error:
+            raise ContractError(f"params.messages: {error}") from None
+        answer = engine.retrieve(query, limit=limit, document=document, messages=messages, **bounds)
         warnings = [str(warning) for warning in answer.warnings]
-        found = {"items": [wire(hit) for hit in answer], "outcome": answer.outcome, "warnings": warnings}
-        return {**found, "omitted": [wire(gone) for gone in answer.omitted]} if bounded else found
+        found: dict[str, Any] = {
+            "items": [wire(hit) for hit in answer],
+            "outcome": answer.outcome,
+            "warnings": warnings,
+        }
+        found |= {"omitted": [wire(gone) for gone in answer.omitted]} if bounded else {}
+        return found | {"carried": list(answer.carried)} if messages else found
 
     def locate(params: Params) -> dict[str, Any]:
         optional = {"documentId": "", "text": "", "positionEncoding": "code-point"}

@@ -5,6 +5,7 @@ profiles.toml   labels of profiles, context levels: codex/profiles/words.py
 names.toml      what names are made of, titles, genders, closed classes: names/lexicon.py
 questions.toml  kin and intents of questions: retrieval/understand/lexicon.py
 attributes.toml what two sentences can be compared by, and its values: retrieval/contradictions/values.py
+followups.toml  words by which a question leans on what was said: retrieval/understand/pronouns.py
 rewording.toml  how a language model is asked for other wordings: rewording/asking.py
 functions.toml  words that say nothing about which passage is meant: retrieval/understand/families.py
 

@@ -30,6 +30,7 @@ class Retrieval(Sequence[Hit]):
             after `as_of`; `excluded`: the question names a chapter that the request leaves out.
         warnings: Sources that could not look; chapters that are named and that there are not (`CHAPTER_UNKNOWN`).
         also: The other wordings that were asked with.
+        carried: What the question left to earlier turns of a conversation, each with its turn.
         stages: Stage to milliseconds; not part of equality.
     """
 
@@ -39,6 +40,7 @@ class Retrieval(Sequence[Hit]):
     omitted: tuple[Omission, ...] = ()
     warnings: tuple[ContextWarning, ...] = ()
     also: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
     stages: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @overload

@@ -5,7 +5,7 @@ The question is asked in families of terms (`understand.families`), the numbers 
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
@@ -19,7 +19,7 @@ from armarius.retrieval.understand.families import FAMILIES, Group, Question, is
 from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.weights import ABSENT, FAMILY_B, FAMILY_WEIGHTS, K1, LEVELS, WEIGHTS
 from armarius.text.sentences import BETWEEN
-from armarius.wordings import GREATEST, MEAN
+from armarius.wordings import DOUBTED, GREATEST, MEAN
 
 __all__ = ["Ranked", "paragraphs_about", "rank"]
 
@@ -35,6 +35,9 @@ _FAINT = frozenset({"stop", "single"})  # found in every book: alone they are no
 # Of a book's paragraphs, and at least how many, hold a character that says little: 说 .61 and .68 of two novels, 好 .47
 # and .53, 走 .25 and .34, 死 .15 and .13.
 _COMMON, _COMMON_LEAST = 0.4, 20
+_BEST = 100  # paragraphs of a wording that are compared with those of another
+_AGREES = 4  # times as many in common as by chance: it speaks of the same
+_MOST_BY_CHANCE = 0.5  # of them: in a shorter text everything agrees
 _QUOTED = 20.0  # what a quoted phrase adds to a paragraph, whose best words make 2 at most
 
 
@@ -79,7 +82,7 @@ def rank(
     also: Sequence[tuple[Understanding, Mapping[str, float]]] = (),
     bounds: Bounds = EVERYTHING,
     quoted: Sequence[tuple[str, int]] = (),
-    meaning: Meaning = _NO_MEANING,
+    meaning: Callable[[], Meaning] = Meaning,
 ) -> Ranked:
     """Rank every paragraph of the project.
 
@@ -90,7 +93,8 @@ def rank(
         also: The same question in other words, understood likewise.
         bounds: What may be found.
         quoted: Path and position of paragraphs that hold a quoted phrase: they come first.
-        meaning: What is near in meaning. Other wordings say more: beside them it counts for nothing.
+        meaning: Says what is near in meaning, and may wait for it: asked last. Other wordings say more: beside them it
+            counts for nothing.
 
     Cost: the postings of the question's terms.
     """
@@ -98,23 +102,25 @@ def rank(
     read = question(asked, related)
     described = _described(tables, corpus, asked, read)
     groups = _groups(tables, corpus, asked, read, described)
-    query = _query(asked, read, groups, bounds, quoted, meaning if not also else _NO_MEANING)
+    worded = _worded(tables, also, bounds)
+    near = meaning()
+    query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING)
     scores = corpus.score(query)
     if leads := calls(tables, scores):  # of code alone
-        query = _query(asked, read, groups, bounds, quoted, meaning if not also else _NO_MEANING, leads)
+        query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, leads)
         scores = corpus.score(query)
     named = bool(quoted) or any(bounds.holds("chapter", number) for number in asked.chapters)
     grounded = named or _is_grounded(groups, scores, len(corpus))
     outcome, missing = _outcome(corpus, asked, read, scores)
-    others, asked_also, strange = _worded(tables, also, bounds, alone=not grounded)
+    others, asked_also, strange = worded.counting(alone=not grounded)
     if others:
-        scores, grounded = scores.fused(others, mean=MEAN, most=GREATEST), True
+        scores, grounded = _fused(corpus, scores, others), True
         if outcome == "weak":
             outcome = "found"
     if named and outcome == "weak":
         outcome = "found"
-    if not grounded and meaning.stands_out:
-        query = _query(asked, read, groups, bounds, quoted, replace(meaning, paragraphs=meaning.stands_out, trust=1.0))
+    if not grounded and near.stands_out:
+        query = _query(asked, read, groups, bounds, quoted, replace(near, paragraphs=near.stands_out, trust=1.0))
         scores, outcome = corpus.score(query), "found"
     elif not grounded or scores.best <= 0:
         outcome = "nothing found"
@@ -123,17 +129,30 @@ def rank(
     )
 
 
-def _worded(
-    tables: CorpusTables, also: Sequence[tuple[Understanding, Mapping[str, float]]], bounds: Bounds, *, alone: bool
-) -> tuple[list[CorpusScores], list[tuple[str, CorpusQuery]], list[tuple[str, tuple[str, ...]]]]:
-    """Scores of other wordings, as the core was asked for each, and those that count for nothing.
+@dataclass(frozen=True, slots=True)
+class _Worded:
+    """Other wordings looked up: those that found something, those that look like questions about what is not there."""
 
-    One that looks like a question about what is not there counts only where nothing else finds anything: `alone`.
-    """
-    corpus = tables.paragraphs.corpus
-    sure: list[tuple[CorpusScores, str, CorpusQuery]] = []
-    weak: list[tuple[CorpusScores, str, CorpusQuery]] = []
-    strange: list[tuple[str, tuple[str, ...]]] = []
+    sure: list[tuple[CorpusScores, str, CorpusQuery]]
+    weak: list[tuple[CorpusScores, str, CorpusQuery]]
+    strange: list[tuple[str, tuple[str, ...]]]
+
+    def counting(
+        self, *, alone: bool
+    ) -> tuple[list[CorpusScores], list[tuple[str, CorpusQuery]], list[tuple[str, tuple[str, ...]]]]:
+        """Scores that count, as the core was asked for each, and the wordings that count for nothing.
+
+        One that looks like a question about what is not there counts only where nothing else finds anything: `alone`.
+        """
+        sure, strange = self.sure, self.strange
+        if alone and not sure and self.weak:
+            held = {wording for _, wording, _ in self.weak}
+            sure, strange = self.weak, [one for one in strange if one[0] not in held]
+        return [one[0] for one in sure], [one[1:] for one in sure], strange
+
+
+def _worded(tables: CorpusTables, also: Sequence[tuple[Understanding, Mapping[str, float]]], bounds: Bounds) -> _Worded:
+    corpus, found = tables.paragraphs.corpus, _Worded([], [], [])
     for wording, reached in also:
         read = question(wording, reached)
         groups = _groups(tables, corpus, wording, read, _described(tables, corpus, wording, read))
@@ -142,15 +161,36 @@ def _worded(
         how, missing = _outcome(corpus, wording, read, scores)
         grounded = _is_grounded(groups, scores, len(corpus))
         if how == "found" and grounded:
-            sure.append((scores, wording.query, query))
+            found.sure.append((scores, wording.query, query))
             continue
-        strange.append((wording.query, missing))
+        found.strange.append((wording.query, missing))
         if grounded:
-            weak.append((scores, wording.query, query))
-    if alone and not sure and weak:
-        held = {wording for _, wording, _ in weak}
-        sure, strange = weak, [one for one in strange if one[0] not in held]
-    return [one[0] for one in sure], [one[1:] for one in sure], strange
+            found.weak.append((scores, wording.query, query))
+    return found
+
+
+def _fused(corpus: Corpus, own: CorpusScores, others: list[CorpusScores]) -> CorpusScores:
+    """The scores of a question with those of its wordings; where most agree with nothing, those count a part.
+
+    A wording agrees when its best paragraphs are those of the question or of another wording more often than by chance;
+    in a short text, and where there is but one, nobody can tell.
+    """
+    share = _AGREES * _BEST / max(len(corpus), 1)
+    if len(others) == 1 or share > _MOST_BY_CHANCE:
+        return own.fused(others, mean=MEAN, most=GREATEST)
+    best = [{(one.path, one.index) for one in scores.paragraphs(_BEST)} for scores in (own, *others)]
+    sure, doubted = list[CorpusScores](), list[CorpusScores]()
+    for at, scores in enumerate(others, 1):
+        beside = [other for number, other in enumerate(best) if number != at]
+        agrees = any(len(best[at] & one) >= max(1, share * min(len(best[at]), len(one))) for one in beside)
+        (sure if agrees else doubted).append(scores)
+    if 2 * len(sure) >= len(others):  # whoever wrote them knows the book
+        return own.fused(others, mean=MEAN, most=GREATEST)
+    fused = own
+    for some, part in ((sure, 1.0), (doubted, DOUBTED)):
+        if some:
+            fused = fused.fused(some, mean=MEAN * part * len(some) / len(others), most=GREATEST * part)
+    return fused
 
 
 def paragraphs_about(

@@ -29,13 +29,14 @@ from armarius.retrieval.order import Ordered, in_order, withheld
 from armarius.retrieval.ranking import Ranked, rank
 from armarius.retrieval.signals.explain import reasons
 from armarius.retrieval.signals.phrases import is_content, occurs, quoted
-from armarius.retrieval.signals.vectors import VectorSearch, nearby, standing_out
+from armarius.retrieval.signals.vectors import VectorGuard, VectorSearch, standing_out
 from armarius.retrieval.timings import Clock
 from armarius.retrieval.trace import Found
 from armarius.retrieval.understand.query import Understanding, understand
 from armarius.retrieval.understand.relations import Ties
 from armarius.retrieval.understand.subjects import People, people_of
 from armarius.retrieval.worded import worded
+from armarius.semantic.outliers import Near
 from armarius.strict import whole
 from armarius.warnings_table import CHAPTER_UNKNOWN
 
@@ -57,7 +58,7 @@ class Sources:
     """
 
     root: Path | None = None
-    vectors: VectorSearch | None = None
+    vectors: VectorSearch | VectorGuard | None = None
     graph: GraphGuard | None = None
 
 
@@ -138,6 +139,7 @@ def find(
     With `explained`, only the first so many texts carry their evidence: most of the cost of a long answer.
     """
     clock = Clock()
+    asking = None if sources.vectors is None else VectorGuard.of(sources.vectors).begin(query)
     asked = _understood(tables, query, chapter)
     bounds = _narrowed(tables.bounds, asked, chapter)
     clock.lap("understand")
@@ -146,17 +148,25 @@ def find(
     others = [(one, _related(_people(tables, one, chapter, known))) for one in wordings]
     clock.lap("people")
     warnings = list(known.warnings)
-    answer = None if sources.vectors is None else nearby(sources.vectors, query, warnings)
-    near = {} if answer is None else standing_out(tables, answer)
-    near = {key: one for key, one in near.items() if bounds.holds(tables.kind_of(key), tables.texts[key].number)}
-    clock.lap("vectors")
     places = [place for phrase in asked.phrases for place in quoted(tables, phrase)]
-    alike = [
-        (one.path, at, one.similarity)
-        for one in near.values()
-        if not one.by_wording and (at := tables.paragraph_at(one.path, one.start)) is not None
-    ]
-    meaning = Meaning() if answer is None else Meaning.of(answer, alike)
+    near: dict[int, Near] = {}
+
+    def meaning() -> Meaning:
+        """What is near, waited for once words have been looked up."""
+        clock.lap("words")
+        answer = None if asking is None else asking(warnings)
+        clock.lap("vectors")
+        if answer is None:
+            return Meaning()
+        found = standing_out(tables, answer).items()
+        near.update((key, one) for key, one in found if bounds.holds(tables.kind_of(key), tables.texts[key].number))
+        alike = [
+            (one.path, at, one.similarity)
+            for one in near.values()
+            if not one.by_wording and (at := tables.paragraph_at(one.path, one.start)) is not None
+        ]
+        return Meaning.of(answer, alike)
+
     ranked = rank(tables, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning)
     clock.lap("search")
     ordered = in_order(tables, asked, people, ranked, bounds, limit, list(near))

@@ -170,7 +170,7 @@ class Novel(ContextEngine):
         return f"Novel({self._name}{owner}, {self._shelf.place})"
 
     @property
-    def _parts(self) -> Parts:  # type: ignore[override]
+    def _parts(self) -> Parts:
         with self._used() as hot:
             return hot.parts
 

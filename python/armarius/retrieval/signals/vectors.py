@@ -1,6 +1,8 @@
-"""Texts near in meaning, when there is a model."""
+"""Texts near in meaning, when there is a model: asked while words are looked up, waited for up to a limit."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 
 from armarius.documents.document import Document
@@ -10,31 +12,98 @@ from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.semantic.outliers import Near, Nearby
 from armarius.warnings_table import EMBEDDING_UNAVAILABLE
 
-__all__ = ["VectorSearch", "nearby", "standing_out", "with_live"]
+__all__ = ["VectorGuard", "VectorSearch", "standing_out", "with_live"]
 
 # The question to what is near in meaning; may raise.
 VectorSearch = Callable[[str], Nearby]
 
 
-def nearby(vectors: VectorSearch, query: str, warnings: list[ContextWarning]) -> Nearby | None:
-    """What a search by meaning finds; a failing one is added to `warnings`."""
-    try:
-        answer = vectors(query)
-    except Exception as error:  # noqa: BLE001 - no source failure may fail the call
-        warnings.append(EMBEDDING_UNAVAILABLE(why=message_of(error)))
-        return None
-    if answer.trouble:
-        warnings.append(EMBEDDING_UNAVAILABLE(why=answer.trouble))
-    return answer
+_MOST_OVERDUE = 4
 
 
-def with_live(vectors: VectorSearch, saved: Document | None, live: Document) -> VectorSearch:
+class VectorGuard:
+    """A search by meaning behind a clock. Threads may share it.
+
+    A question is embedded in a thread of its own; one that is overdue is left to end by itself, and while four are, no
+    more are asked.
+
+    Args:
+        search: May raise anything, and be slow.
+        timeout_s: Seconds that an answer waits for it, from where it is needed.
+    """
+
+    def __init__(self, search: VectorSearch, *, timeout_s: float = 5.0) -> None:
+        self._search = search
+        self._timeout = timeout_s
+        self._free = threading.BoundedSemaphore(_MOST_OVERDUE)
+
+    @classmethod
+    def of(cls, search: "VectorSearch | VectorGuard") -> "VectorGuard":
+        """`search` behind a clock."""
+        return search if isinstance(search, cls) else cls(search)  # type: ignore[arg-type]
+
+    def over(self, change: Callable[[VectorSearch], VectorSearch]) -> "VectorGuard":
+        """The same behind the same clock, with `change` made to its search."""
+        other = copy(self)
+        other._search = change(self._search)
+        return other
+
+    def begin(self, query: str) -> Callable[[list[ContextWarning]], Nearby | None]:
+        """Begin to ask; the result waits for the answer, and adds to a list of warnings why there is none."""
+        if not self._free.acquire(blocking=False):
+            return lambda warnings: _failed(warnings, "earlier questions are not answered yet")
+        answers: list[Nearby | Exception] = []
+
+        def ask() -> None:
+            try:
+                answers.append(self._search(query))
+            except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+                answers.append(error)
+            finally:
+                self._free.release()
+
+        thread = threading.Thread(target=ask, name="armarius-vectors", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # no thread to be had
+            self._free.release()
+            why = message_of(error)
+            return lambda warnings: _failed(warnings, why)
+
+        def wait(warnings: list[ContextWarning]) -> Nearby | None:
+            thread.join(self._timeout)
+            if not answers:
+                return _failed(warnings, f"no answer within {self._timeout:g} s")
+            (answer,) = answers
+            if isinstance(answer, Exception):
+                return _failed(warnings, message_of(answer))
+            if answer.trouble:
+                warnings.append(EMBEDDING_UNAVAILABLE(why=answer.trouble))
+            return answer
+
+        return wait
+
+
+def _failed(warnings: list[ContextWarning], why: str) -> Nearby | None:
+    warnings.append(EMBEDDING_UNAVAILABLE(why=why))
+    return None
+
+
+def with_live(
+    vectors: VectorSearch | VectorGuard, saved: Document | None, live: Document
+) -> VectorSearch | VectorGuard:
     """`vectors`, what they say of a saved document moved to where the same paragraph stands in the live one.
 
     Vectors are made of what is saved: of a paragraph that has changed since they say nothing.
     """
     if saved is None:
         return vectors
+    if isinstance(vectors, VectorGuard):
+        return vectors.over(lambda search: _with_live(search, saved, live))
+    return _with_live(vectors, saved, live)
+
+
+def _with_live(vectors: VectorSearch, saved: Document, live: Document) -> VectorSearch:
     places: dict[str, Paragraph] = {}
     for one in live.paragraphs:
         places.setdefault(live.text[one.start : one.end], one)

@@ -1,0 +1,88 @@
+"""Messages as hosts hold them: what is read of each form, what is refused and how that is said."""
+
+from enum import StrEnum
+from types import SimpleNamespace
+
+import pytest
+
+from armarius.errors import ContractError
+from armarius.messages import LONGEST_MESSAGE, MOST_MESSAGES, Turn, asked_last, checked_messages, read_messages
+
+
+class Who(StrEnum):
+    USER = "user"
+
+
+def test_messages_of_every_host_are_read_alike():
+    said = [
+        {"role": "user", "content": "小雨住哪？"},
+        ("user", "小雨住哪？"),
+        SimpleNamespace(type="human", content="小雨住哪？"),  # LangChain
+        SimpleNamespace(type="HumanMessageChunk", content=[{"type": "text", "text": "小雨住哪？"}]),
+        SimpleNamespace(role=Who.USER, content="小雨住哪？"),  # LlamaIndex
+        Turn("user", "小雨住哪？"),
+    ]
+    assert set(read_messages(said)) == {Turn("user", "小雨住哪？")}
+
+
+def test_text_parts_are_joined_and_what_is_no_text_is_left_out():
+    parts = [{"type": "text", "text": "看"}, {"type": "image_url", "image_url": {"url": "x"}}, "图"]
+    assert read_messages([{"role": "user", "content": parts}]) == (Turn("user", "看\n图"),)
+
+
+def test_a_call_of_a_tool_says_nothing_and_instructions_are_no_turn():
+    found = read_messages(
+        [
+            {"role": "developer", "content": "be brief"},
+            {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
+            {"role": "tool", "content": "42"},
+            {"role": "assistant", "content": "好"},
+        ]
+    )
+    assert [(turn.role, turn.is_spoken) for turn in found] == [
+        ("system", False),
+        ("assistant", False),
+        ("tool", False),
+        ("assistant", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("messages", "message"),
+    [
+        ("hello", "messages: expected a list of messages"),
+        ({"role": "user", "content": "x"}, "messages: expected a list of messages"),
+        ([3], "messages: message 0 is none, but a int: it has no role and content"),
+        ([{"role": "user", "content": "x"}, {"content": "x"}], "messages: message 1 has the role None, none of ai, "),
+        ([{"role": "narrator", "content": "x"}], "messages: message 0 has the role 'narrator', none of "),
+        ([{"role": "user", "content": None}], "messages: message 0: its content is no text and no list of parts"),
+        (
+            [{"role": "user", "content": 3}],
+            "messages: message 0: its content is no text and no list of parts, but a",
+        ),
+        ([{"role": "user", "content": [3]}], "messages: message 0: part 0 of its content has no type"),
+        (
+            [{"role": "user", "content": [{"type": "text"}]}],
+            "messages: message 0: part 0 of its content is of",
+        ),
+        ([{"role": "user", "content": "x", "name": 3}], "messages: message 0: its name is no text, but a int"),
+        ([("user", "x" * (LONGEST_MESSAGE + 1))], "messages: message 0 has 1,000,001 characters, at most 1,000,000"),
+        ([("user", "x")] * (MOST_MESSAGES + 1), "messages: at most 10,000 messages, got 10,001"),
+    ],
+)
+def test_what_is_no_message_is_refused_with_its_place(messages, message):
+    with pytest.raises(ContractError) as refused:
+        checked_messages(messages)
+    assert str(refused.value).startswith(message)
+
+
+def test_a_lone_surrogate_becomes_the_sign_for_what_is_no_character():
+    assert read_messages([("user", "a\ud800b")]) == (Turn("user", "a\ufffdb"),)
+
+
+def test_the_question_that_hosts_hand_over_with_its_messages_is_not_said_twice():
+    before, newest = Turn("assistant", "好"), Turn("user", " 那后来呢？")
+    assert asked_last("那后来呢？", (before, newest)) == ("那后来呢？", (before,))
+    assert asked_last("", (before, newest)) == (" 那后来呢？", (before,))
+    assert asked_last("别的", (before, newest)) == ("别的", (before, newest))
+    assert asked_last("", (newest, before)) == ("", (newest, before))
