@@ -23,6 +23,7 @@ EXAMPLES = {
     "serve": "armarius serve novel/",
     "channel": "armarius channel novel/",
     "studio": "armarius studio novel/ --no-browser",
+    "server": "armarius server push novel/ --store postgresql://localhost/novels --project novel-1",
     "code-index": "armarius code-index repo/",
     "subgraph": "armarius subgraph repo/ Context.invoke --direction callers --depth 2",
     "trust": "armarius trust novel/",
