@@ -150,9 +150,24 @@ def test_a_change_goes_into_the_same_files_as_the_api_and_the_prompt_follows(cli
     assert engine.memories.list() == ()
 
 
+def test_a_pin_and_a_mute_reach_the_prompt_and_the_file(client, engine):
+    client.post("/change/pin", data={"target": "chapters/ch006.md#1"}, headers=ORIGIN)
+    client.post("/change/pin", data={"target": "lin-xiaoyu", "mute": "yes"}, headers=ORIGIN)
+    page = client.get("/pack", params={"query": "小雨", "budget": "3000"}).text
+    assert "pinned by the project" in page
+    assert "muted by the project" in page
+    pins = engine.pins.list()
+    assert [(one.target, one.mute) for one in pins] == [("chapters/ch006.md#1", False), ("lin-xiaoyu", True)]
+    for one in pins:
+        client.post("/change/unpin", data={"id": one.id}, headers=ORIGIN)
+    assert engine.pins.list() == ()
+
+
 @pytest.mark.parametrize(
     ("path", "data"),
     [
+        ("/change/pin", {"target": ""}),
+        ("/change/unpin", {"id": "nobody"}),
         ("/change/level", {"id": "lin-xiaoyu", "level": "loud"}),
         ("/change/level", {"id": "nobody", "level": "never"}),
         ("/change/level", {}),

@@ -27,7 +27,7 @@ EN: Final = Frame(
             # immediate
             "window": "[Current document]",
             "selection": "[Selected text]",
-            "conversation": "[Conversation]",
+            "conversation": "[Conversation so far]",
             "query": "[User request]",
         }
     ),

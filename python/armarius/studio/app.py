@@ -72,6 +72,8 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         Route("/change/alias", changed(changes.alias), methods=["POST"]),
         Route("/change/memory", changed(changes.memory), methods=["POST"]),
         Route("/change/forget", changed(changes.forget), methods=["POST"]),
+        Route("/change/pin", changed(changes.pin), methods=["POST"]),
+        Route("/change/unpin", changed(changes.unpin), methods=["POST"]),
         Route("/events", partial(watched, engine)),
         Route("/static/{name}", _static),
     ]

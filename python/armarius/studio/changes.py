@@ -39,6 +39,16 @@ class Changes:
         self._engine.memories.delete(form["id"])
         return "/entities#memories"
 
+    def pin(self, form: dict[str, str]) -> str:
+        """Pin or mute an entity, a document, a paragraph of one or a tag, for the project."""
+        self._engine.pins.add(_text(form, "target"), mute=form.get("mute") == "yes")
+        return "/entities#pins"
+
+    def unpin(self, form: dict[str, str]) -> str:
+        """Neither pin nor mute it any more."""
+        self._engine.pins.delete(form["id"])
+        return "/entities#pins"
+
 
 def _entity(id_: str) -> str:
     return f"/entity/{quote(id_, safe='')}"

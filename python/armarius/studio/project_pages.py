@@ -54,7 +54,8 @@ class ProjectPages:
         totals = self._appearances.totals()
         entities = sorted(self._engine.entities(), key=lambda one: (-totals[one.id], one.id))
         memories = self._engine.memories.list()
-        return "entities.html", {"entities": entities, "totals": totals, "memories": memories}
+        pins = self._engine.pins.list()
+        return "entities.html", {"entities": entities, "totals": totals, "memories": memories, "pins": pins}
 
     def entity(self, asked: dict[str, Any]) -> Shown:
         """Somebody: card, appearances, relations, what is said, what competes."""
