@@ -11,7 +11,7 @@ RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 # Where the demo runs: in the environment of the tests when that is there, else in a light one of its own.
 DEMO   := $(if $(wildcard $(VENV)/.developed),$(VENV),$(VENV)-demo)
 
-.PHONY: all code-tools nervusdb demo server-demo test test-rust test-python docs test-wheel test-slow lint bench bench-smoke wheel develop release-develop clean
+.PHONY: all code-tools nervusdb demo server-demo test test-rust test-python docs test-wheel test-slow fuzz soak lint bench bench-smoke wheel develop release-develop clean
 
 all: test
 
@@ -67,6 +67,15 @@ docs: $(VENV)/.installed
 test-slow: develop
 	$(PY) -m pytest -m slow
 
+# Mutated inputs for the core and the readers; what fails is kept under tests/fuzz/found and replayed by `make test`.
+MINUTES ?= 10
+fuzz: develop
+	$(PY) -W ignore -m tests.fuzz --minutes $(MINUTES)
+
+# A project that is edited, searched and assembled for so long; fails when memory, files or threads grow.
+soak: develop
+	$(PY) -W ignore -m tests.processes.soak --minutes $(MINUTES)
+
 lint: develop
 	cargo fmt --check
 	cargo clippy --quiet --all-targets -- -D warnings
@@ -74,6 +83,7 @@ lint: develop
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(PY) scripts/check_gates.py
+	$(PY) scripts/check_licenses.py
 	$(BIN)/lint-imports --no-cache
 	$(PY) -m mypy
 	$(PY) -m mypy.stubtest armarius._core

@@ -31,6 +31,8 @@ from armarius.warnings_table import CONTEXT_CURSOR_CLAMPED, COUNTER_MISSING, MOD
 
 __all__ = ["CounterFor", "Resolver", "State", "read_request"]
 
+_COUNTERS_KEPT = 8  # with what each has counted, up to 16 M characters; a host may ask for a new one each time
+
 CounterFor = Callable[[str, str | None], Counter]
 
 
@@ -227,7 +229,9 @@ class Resolver:
 
     def _counter(self, model: str, version: str | None) -> tuple[CachedCounter, tuple[ContextWarning, ...]]:
         with self._lock:
-            known = self._counters.get((model, version))
+            known = self._counters.pop((model, version), None)
+            if known is not None:
+                self._counters[(model, version)] = known  # the last asked for is the last
         if known is not None:
             return known, self._doubt(model, known.counter)
         try:
@@ -238,6 +242,8 @@ class Resolver:
             return CachedCounter(self._fallback), (COUNTER_MISSING(model=model, why=message_of(error)),)
         with self._lock:
             measured = self._counters.setdefault((model, version), measured)
+            while len(self._counters) > _COUNTERS_KEPT:
+                self._counters.pop(next(name for name in self._counters if name != (model, version)))
         return measured, self._doubt(model, measured.counter)
 
     @staticmethod
