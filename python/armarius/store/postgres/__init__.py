@@ -1,6 +1,6 @@
 """Projects on a PostgreSQL server: the extra `armarius[postgres]`, imported by nobody who does not connect.
 
-store.py (the engine)   pool.py failures.py (connections, what goes wrong)   session.py (transactions of one project)
+store.py (the engine)   pool.py failures.py (connections, what goes wrong)   session.py transaction.py (of one project)
 schema.py migrations/ (tables)   keys.py (what may be a name)   tables.py (all rows of a project)
 packing.py (a document as rows) writing.py (one `apply`) reading.py words.py (search, in the worker) integrity.py
 files.py (what a host wrote)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from armarius.errors import StoreCorrupt
 from armarius.store.postgres.packing import document_hash, learnt_hash, read_documents, read_pieces, unpack
-from armarius.store.postgres.session import Transaction
+from armarius.store.postgres.transaction import Transaction
 from armarius.store.postgres.writing import digest_of
 
 __all__ = ["problems"]

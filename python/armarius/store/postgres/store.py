@@ -12,7 +12,8 @@ from armarius.store.postgres.keys import project_key
 from armarius.store.postgres.packing import read_documents, read_head, read_pieces
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.reading import changed, learnt, read_graph, read_records
-from armarius.store.postgres.session import ProjectRow, Session, Transaction
+from armarius.store.postgres.session import Session
+from armarius.store.postgres.transaction import ProjectRow, Transaction
 from armarius.store.postgres.words import Words
 from armarius.store.postgres.writing import fold, write
 from armarius.store.rows import (

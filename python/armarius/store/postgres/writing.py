@@ -10,7 +10,7 @@ from uuid import UUID
 from armarius.documents.document import Document
 from armarius.store.postgres.keys import check_name, check_path
 from armarius.store.postgres.packing import document_hash, head_of, learnt_hash, pack_text, replace_pieces
-from armarius.store.postgres.session import Transaction
+from armarius.store.postgres.transaction import Transaction
 from armarius.store.rows import Change, EntityRow, Graph, Learnt, Note, Put, Records, RelationRow, Remove, Restamp
 
 __all__ = ["Folded", "fold", "pack_graph", "unpack_graph", "write"]
