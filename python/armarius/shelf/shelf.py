@@ -134,7 +134,7 @@ class Shelf(Keeping):
 
     def verify(self, project_id: str, *, tenant: str = "") -> list[str]:
         """Everything that is wrong with the rows of a project, as sentences. Reads all of it."""
-        return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema).verify()
+        return self._store(project_id, tenant).verify()
 
     def status(self) -> ShelfStatus:
         """What is in memory, and what was asked; no I/O."""
@@ -170,11 +170,14 @@ class Shelf(Keeping):
     def __repr__(self) -> str:
         return f"Shelf({self.place}, {len(self._hot)} hot)"
 
-    def _made(self, project_id: str, tenant: str) -> Hot:
+    def _store(self, project_id: str, tenant: str) -> PostgresStore:
         if self._state is None:
             self._state = check_schema(self.pool, self.schema)
         pgvector = self._state.vectors == "pgvector"
-        store = PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema, pgvector=pgvector)
+        return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema, pgvector=pgvector)
+
+    def _made(self, project_id: str, tenant: str) -> Hot:
+        store = self._store(project_id, tenant)
         session = store.session
         files = StoredFiles(session)
         authored = StoredAuthored(files)

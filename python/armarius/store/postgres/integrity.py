@@ -12,9 +12,14 @@ from armarius.store.postgres.writing import digest_of
 __all__ = ["problems"]
 
 
-def problems(tx: Transaction, project: UUID) -> list[str]:
+def problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[str]:
     """Everything that is wrong, as sentences. Reads all of the project."""
-    return [*_documents(tx, project), *_learnt(tx, project), *_files(tx, project), *_values(tx, project)]
+    found = [*_documents(tx, project), *_learnt(tx, project), *_files(tx, project), *_values(tx, project)]
+    if tx.rows("SELECT 1 FROM {s}.vector_sets WHERE project = %s", (project,)):
+        from armarius.store.postgres.vectors_upkeep import vector_problems
+
+        found += vector_problems(tx, project, pgvector=pgvector)
+    return found
 
 
 def _documents(tx: Transaction, project: UUID) -> list[str]:

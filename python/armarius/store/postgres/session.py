@@ -191,7 +191,7 @@ class Session:
                 raise
             if not tx.taken or not self._is_committed(tx.row):
                 raise
-        if tx.taken:
+        if tx.row.born:
             self._keep_row(tx.row)
 
     def _is_committed(self, row: ProjectRow) -> bool:

@@ -85,8 +85,12 @@ class PostgresStore:
 
     @property
     def vectors(self) -> "VectorStore | None":
-        """See `Store`."""
-        return None
+        """See `Store`; numpy is loaded here, not before."""
+        from armarius.store.postgres.vectors import PostgresVectors
+
+        if self._vectors is None:
+            self._vectors = PostgresVectors(self.session, pgvector=self._pgvector)
+        return self._vectors
 
     def close(self) -> None:
         """See `Store`; the pool stays open."""
@@ -237,7 +241,7 @@ class PostgresStore:
     def verify(self) -> list[str]:
         """See `Store`."""
         with self.session.reading() as tx:
-            return integrity.problems(tx, self._key)
+            return integrity.problems(tx, self._key, pgvector=self._pgvector)
 
     def _the_graph(self, tx: Transaction) -> Graph:
         """Entities and relations of this moment; kept while nobody writes others."""

@@ -17,7 +17,7 @@ TABLES = {
     "notes": "key, version, value",
     "pieces": "area, path, kind, piece, data",
     "vector_sets": "number, state, fingerprint",
-    "vectors": "number, path, paragraph, text, state, checksum, embedding",
+    "vectors": "number, path, paragraph, chapter, text, state, checksum, embedding",
 }
 """Table to its columns after `project`."""
 

@@ -69,6 +69,7 @@ class Transaction:
         self._schema = schema
         self._project = project
         self._changed: set[str] = set()
+        self._stirred = False
 
     def execute(self, query: str, values: Sequence[Any] = ()) -> "psycopg.Cursor[tuple[Any, ...]]":
         """One statement; `{s}` in it is the schema of the tables."""
@@ -115,7 +116,8 @@ class Transaction:
                 "UPDATE {s}.projects SET generation = generation + 1, token = %s, touched = now() WHERE project = %s "
                 f"RETURNING {_ROW}"
             )
-            self.row = ProjectRow(*self.rows(query, (secrets.randbits(62), self._project))[0])
+            row = ProjectRow(*self.rows(query, (secrets.randbits(62), self._project))[0])
+            self.row = replace(row, vectors=self.row.vectors)
             self.taken = True
         return self.row.generation
 
@@ -125,12 +127,22 @@ class Transaction:
         self._changed |= found
         self.row = replace(self.row, **dict.fromkeys(found - _COUNTED.keys(), self.next()))
 
+    def stir(self) -> int:
+        """Vectors change, which is no generation: nobody's texts are other ones. The number of this change."""
+        if not self.writes:
+            raise StoreError("written while reading")
+        if not self._stirred:
+            self._stirred = True
+            self.row = replace(self.row, vectors=self.row.vectors + 1)
+        return self.row.vectors
+
     def commit(self) -> None:
-        """Say in the row what has changed, and commit, in one round trip; without a generation nothing is left."""
-        if not self.taken:
+        """Say in the row what has changed, and commit, in one round trip; where nothing has, nothing is left."""
+        if not self.taken and not self._stirred:
             self.connection.execute("ROLLBACK")
             return
         columns = [_COUNTED.get(part, f"{part} = generation") for part in sorted(self._changed)]
+        columns += ["vectors = vectors + 1"] * self._stirred
         with self.connection.pipeline():
             if columns:
                 self.execute(f"UPDATE {{s}}.projects p SET {', '.join(columns)} WHERE p.project = %s", (self._project,))

@@ -88,6 +88,7 @@ def write(tx: Transaction, project: UUID, folded: Folded) -> None:
     """Write what the changes come to; rows take the generation of the transaction."""
     version = tx.next()
     _write_documents(tx, project, folded, version)
+    _carry_vectors(tx, project, folded)
     _write_learnt(tx, project, folded)
     tx.many(
         "UPDATE {s}.documents SET stamp = %s WHERE project = %s AND path = %s",
@@ -156,6 +157,21 @@ def _write_documents(tx: Transaction, project: UUID, folded: Folded, version: in
     )
     if gone:
         _sweep(tx, project)
+
+
+def _carry_vectors(tx: Transaction, project: UUID, folded: Folded) -> None:
+    """No vector outlives its text. What handles vectors is loaded only where there are some."""
+    if not folded.touched and folded.graph is None:
+        return
+    numbers = [row[0] for row in tx.rows("SELECT number FROM {s}.vector_sets WHERE project = %s", (project,))]
+    if not numbers:
+        return
+    from armarius.store.postgres.vectors_upkeep import carry_documents, forget_entities
+
+    documents = {path: put.document for path, put in folded.put.items()}
+    carry_documents(tx, project, documents, folded.touched, numbers)
+    if folded.graph is not None:
+        forget_entities(tx, project, [one.id for one in folded.graph.entities])
 
 
 def _row(project: UUID, put: Put, version: int) -> tuple[object, ...]:
