@@ -37,7 +37,7 @@ def _asked(verb: Callable[Concatenate[Any, P], Answer]) -> Callable[..., Answer]
 
     @wraps(verb)
     def call(self: "Novel", *args: Any, at_least: int | None = None, **keywords: Any) -> Answer:  # noqa: ANN401
-        with self._moment(at_least):
+        with self.asked(at_least):
             return verb(self, *args, **keywords)
 
     return call
@@ -162,7 +162,15 @@ class Novel(ContextEngine):
             yield hot
 
     @contextmanager
-    def _moment(self, at_least: int | None) -> Iterator[None]:
+    def asked(self, at_least: int | None = None) -> Iterator[None]:
+        """Whatever is asked inside, by this thread, is answered of one version of the project.
+
+        Args:
+            at_least: Not before this version is there.
+
+        Raises:
+            StoreUnavailable: It does not come.
+        """
         started = time.monotonic()
         with ExitStack() as stack:
             hot = self._entered(stack, at_least)

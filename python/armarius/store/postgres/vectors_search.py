@@ -57,7 +57,8 @@ class Searching:
     def _on_the_server(
         self, tx: Transaction, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None
     ) -> list[tuple[Owner, float]]:
-        where, values = "", []
+        where = ""
+        values: list[Any] = []
         if which is not None and which.entities:
             where = " AND v.paragraph = -1"
         elif which is not None:
@@ -94,13 +95,14 @@ class Searching:
                     (self._project, vector_set.id),
                 )
                 units = unit_rows(self._form.read([row[4] for row in rows], vector_set.fingerprint.dimension))
-                self._kept = _Kept(key, [tuple(row[:4]) for row in rows], units)  # type: ignore[misc]
+                self._kept = _Kept(key, [tuple(row[:4]) for row in rows], units)
             return self._kept
 
 
 def _condition(which: VectorFilter) -> tuple[str, list[Any]]:
     low, high = which.chapters
-    where, values = " AND v.paragraph >= 0", []
+    where = " AND v.paragraph >= 0"
+    values: list[Any] = []
     if which.kinds:
         where += (
             " AND EXISTS (SELECT 1 FROM {s}.documents d WHERE d.project = v.project AND d.path = v.path "
