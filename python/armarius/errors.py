@@ -225,6 +225,8 @@ class StoreBusy(StoreError):
 class StoreConflict(StoreError):
     """The index has moved on since the generation that a change was made from."""
 
+    code = "STORE_CONFLICT"
+
 
 class StoreCorrupt(StoreError):
     """The index is damaged. It is derived: deleting it loses nothing."""

@@ -123,3 +123,16 @@ class TestHints:
         eventually(lambda: len(found) >= 2)
         watcher.stop()
         assert set(found) == {None}
+
+
+def test_a_folder_is_compared_where_the_system_gives_no_more_events(novel, cache, monkeypatch, caplog):
+    def exhausted(*_):
+        raise OSError(24, "inotify instance limit reached")
+
+    monkeypatch.setattr("armarius.index.watcher.Observer", exhausted)
+    with ProjectIndex.open(novel, watch=True) as index:
+        assert index._watcher.blind
+        put(index.root, "chapters/ch001.md", "独角兽")
+        assert index.freshen() == ()
+        assert index.search("独角兽")
+    assert [record.message for record in caplog.records if "compared every second" in record.message]

@@ -22,16 +22,17 @@ class TestPostgresStore(StoreConformance):
         assert not trace.broken, trace.broken[:3]
 
 
+@pytest.fixture(scope="module")
+def older():
+    with TemporaryPostgres(16) as running:
+        pool = Pool(running.dsn, size=12)
+        migrate(pool, "armarius")
+        yield pool
+        pool.close()
+
+
 @pytest.mark.slow
 class TestOnTheOlderServer(StoreConformance):
-    @pytest.fixture(scope="class")
-    def older(self):
-        with TemporaryPostgres(16) as running:
-            pool = Pool(running.dsn, size=12)
-            migrate(pool, "armarius")
-            yield pool
-            pool.close()
-
     @pytest.fixture
     def open_store(self, older, tenant):
         return lambda project_id="p": PostgresStore(older, project_id, tenant=tenant)

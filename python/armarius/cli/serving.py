@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from armarius.cli.terminal import add_project
+from armarius.cli.server import add_store, connected
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
+from armarius.errors import ContractError
 from armarius.index.status import Progress
 from armarius.integrations.channel import Channel
 from armarius.integrations.methods import methods_of
@@ -27,13 +28,22 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     serve = subparsers.add_parser("serve", help="an MCP server on standard input and output")
     channel = subparsers.add_parser("channel", help="newline-delimited JSON on standard input and output")
     for parser, run in ((serve, _serve), (channel, _channel)):
-        add_project(parser)
+        parser.add_argument("path", type=Path, nargs="?", help="the project folder")
+        add_store(parser)
+        parser.add_argument("--tenant", default="", help="with --store: whose projects")
         parser.set_defaults(run=run)
+    serve.add_argument("--project", metavar="ID", help="with --store: which project")
 
 
 def _serve(arguments: argparse.Namespace) -> int:
     from armarius.integrations.mcp import build_server
 
+    if arguments.path is None:
+        if not arguments.project:
+            raise ContractError("which project? give a folder, or --store and --project")
+        with connected(arguments) as shelf:
+            build_server(shelf.project(arguments.project, tenant=arguments.tenant)).run("stdio")
+        return 0
     # Opened at once: a client gives up a handshake that waits for a large index.
     with open_engine(arguments.path, wait=False) as engine, _interruptible(engine):
         build_server(engine).run("stdio")
@@ -41,6 +51,12 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _channel(arguments: argparse.Namespace) -> int:
+    if arguments.path is None:
+        from armarius.integrations.shelf_methods import methods_of_shelf
+
+        with connected(arguments) as shelf:
+            Channel(methods_of_shelf(shelf, arguments.tenant)).serve(sys.stdin.buffer, sys.stdout.buffer)
+        return 0
     channel = Channel({}, root=Path(arguments.path).resolve())
 
     def tell(progress: Progress) -> None:

@@ -18,6 +18,8 @@ from watchdog.observers.api import BaseObserver
 
 __all__ = ["Watcher"]
 
+logger = logging.getLogger("armarius")
+
 _QUIET_SECONDS = 0.1
 _LONGEST_SECONDS = 2.0
 _SWEEP_SECONDS = 60.0
@@ -47,6 +49,7 @@ class Watcher:
         self._wake = threading.Condition()
         self._stopped = False
         self._observer: BaseObserver | None = None
+        self._complained = False
         self._identity: tuple[int, int] | None = None
         self._overflow = _OverflowHandler(self.mark_everything)
         self._thread = threading.Thread(target=self._run, name="armarius-watcher", daemon=True)
@@ -136,11 +139,14 @@ class Watcher:
 
     def _observe(self) -> None:
         self._identity = self._root_identity()
-        observer = Observer()
         try:
+            observer = Observer()  # asks for an instance of inotify: a user has 128 of them, unless told otherwise
             observer.schedule(_Handler(self.mark), str(self._root), recursive=True)
             observer.start()
-        except OSError:  # no more watches, or no such folder at the moment
+        except OSError as error:  # no more instances or watches, or no such folder at the moment
+            if not self._complained and self._identity is not None:
+                self._complained = True
+                logger.warning("%s: not followed but compared every second: %s", self._root.name, error.strerror)
             self._observer = None
         else:
             self._observer = observer

@@ -1,6 +1,6 @@
 """Many projects at once: on a server (`connect`), each of them a `ContextEngine` whose texts are rows.
 
-stored.py (texts and authored files of a project as rows: `StoredSource`, `StoredAuthored`)
+stored.py stored_authored.py (files of a project as rows: `StoredSource`, `StoredAuthored`)
 hot.py (engines in memory, least recently used out)   novel.py (the engine of one project, hot or not)
 shelf.py (all projects of a server)   keeping.py (list, delete, rename, copy)   folder.py (to and from a folder)
 

@@ -13,9 +13,9 @@ from armarius.store.postgres.session import Session
 
 __all__ = ["Hot", "HotEngines", "bytes_of"]
 
-_BASE = 3_000_000
+_BASE = 500_000
 _A_CHARACTER = 14
-"""What an engine takes, measured: see docs/decisions/0142."""
+"""What an engine takes, measured: see docs/decisions/0140."""
 
 
 def bytes_of(characters: int) -> int:

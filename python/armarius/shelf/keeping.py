@@ -9,7 +9,7 @@ from uuid import UUID
 from armarius.errors import StoreConflict, UnknownId
 from armarius.store.postgres.keys import check_name, project_key
 from armarius.store.postgres.pool import Connection, Pool
-from armarius.store.postgres.tables import copy_project, delete_project
+from armarius.store.postgres.tables import copy_project, delete_project, has_project, list_projects
 
 __all__ = ["Keeping", "ProjectEntry"]
 
@@ -53,13 +53,8 @@ class Keeping:
             limit: At most so many.
             after: Those whose name comes after this one: the next page.
         """
-        query = (
-            f"SELECT name, tenant, generation, characters, bytes, touched FROM {self.schema}.projects "
-            "WHERE (%s OR tenant = %s) AND name > %s ORDER BY name, tenant LIMIT %s"
-        )
         with self.pool.lent() as connection:
-            rows = connection.execute(query, (tenant is None, tenant or "", after, limit)).fetchall()
-        return [ProjectEntry(*row) for row in rows]
+            return [ProjectEntry(*row) for row in list_projects(connection, self.schema, tenant, after, limit)]
 
     def delete(self, project_id: str, *, tenant: str = "") -> None:
         """Delete a project: every row, and its engine here; other processes notice at their next question.
@@ -102,15 +97,13 @@ class Keeping:
             self._copied(connection, old, new, name)
 
     def _copied(self, connection: Connection, old: UUID, new: UUID, name: str) -> None:
-        query = f"SELECT 1 FROM {self.schema}.projects WHERE project = %s"
-        if connection.execute(query, (new,)).fetchone() is not None:
+        if has_project(connection, self.schema, new):
             raise StoreConflict(f"there is a project {name!r} already")
         copy_project(connection, self.schema, old, new, name)
 
     @contextmanager
     def _locked(self, key: UUID, project_id: str) -> Iterator[Connection]:
         with self.pool.lent() as connection, connection.transaction():
-            query = f"SELECT 1 FROM {self.schema}.projects WHERE project = %s FOR UPDATE"
-            if connection.execute(query, (key,)).fetchone() is None:
+            if not has_project(connection, self.schema, key, lock=True):
                 raise UnknownId(f"no project is called {project_id!r}")
             yield connection

@@ -2,10 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
-from uuid import UUID
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from armarius.assembly.settings import read_settings
 from armarius.books.importing import Importing
@@ -13,13 +12,13 @@ from armarius.config import CONFIG_NAME
 from armarius.engine.build import Parts
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ConfigError, ContractError, StoreError, StoreUnavailable
-from armarius.shelf.counters import Counters
+from armarius.shelf.host import Host
 from armarius.shelf.hot import Hot
 from armarius.shelf.stored import part_of, served_config
 from armarius.store.postgres.files import put_files
 from armarius.store.postgres.keys import check_path
-from armarius.store.postgres.pool import Pool
-from armarius.store.postgres.session import Session, Transaction
+from armarius.store.postgres.session import Session
+from armarius.store.postgres.transaction import Transaction
 from armarius.store.protocol import Store
 from armarius.verbs import awaitable
 
@@ -38,42 +37,10 @@ def _asked(verb: Callable[Concatenate[Any, P], Answer]) -> Callable[..., Answer]
 
     @wraps(verb)
     def call(self: "Novel", *args: Any, at_least: int | None = None, **keywords: Any) -> Answer:  # noqa: ANN401
-        with self._moment(at_least):
+        with self.asked(at_least):
             return verb(self, *args, **keywords)
 
     return call
-
-
-class Host(Protocol):
-    """What a novel asks of its shelf."""
-
-    pool: Pool
-    counters: Counters
-
-    @property
-    def place(self) -> str:
-        """Host and database."""
-        ...
-
-    def key(self, project_id: str, tenant: str) -> UUID:
-        """The key of every row of a project."""
-        ...
-
-    def used(self, project_id: str, tenant: str) -> AbstractContextManager[Hot]:
-        """The engine of a project while somebody asks it."""
-        ...
-
-    def session_of(self, project_id: str, tenant: str) -> Session:
-        """Transactions of a project."""
-        ...
-
-    def forget(self, project_id: str, tenant: str) -> None:
-        """Let the engine of a project go from memory."""
-        ...
-
-    def check_quota(self, tx: Transaction, session: Session, given: object) -> None:
-        """Refuse what would be too much."""
-        ...
 
 
 class Novel(ContextEngine):
@@ -195,7 +162,15 @@ class Novel(ContextEngine):
             yield hot
 
     @contextmanager
-    def _moment(self, at_least: int | None) -> Iterator[None]:
+    def asked(self, at_least: int | None = None) -> Iterator[None]:
+        """Whatever is asked inside, by this thread, is answered of one version of the project.
+
+        Args:
+            at_least: Not before this version is there.
+
+        Raises:
+            StoreUnavailable: It does not come.
+        """
         started = time.monotonic()
         with ExitStack() as stack:
             hot = self._entered(stack, at_least)

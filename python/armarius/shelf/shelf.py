@@ -22,12 +22,15 @@ from armarius.shelf.keeping import Keeping
 from armarius.shelf.limits import Quota, bytes_in
 from armarius.shelf.novel import Novel
 from armarius.shelf.status import Health, ShelfStatus
-from armarius.shelf.stored import StoredAuthored, StoredFiles, StoredSource
+from armarius.shelf.stored import StoredFiles, StoredSource
+from armarius.shelf.stored_authored import StoredAuthored
+from armarius.store.postgres.files import count_files
 from armarius.store.postgres.keys import project_key
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import ServerState, check_schema, schema_name, server_state
-from armarius.store.postgres.session import Session, Transaction
+from armarius.store.postgres.session import Session
 from armarius.store.postgres.store import PostgresStore
+from armarius.store.postgres.transaction import Transaction
 from armarius.store.protocol import Store
 
 __all__ = ["Shelf"]
@@ -124,16 +127,14 @@ class Shelf(Keeping):
         quota = self._quota
         if not given or (quota.files is None and quota.bytes is None):
             return
-        files, size = tx.rows(
-            "SELECT count(*), coalesce(sum(size), 0) FROM {s}.files WHERE project = %s", (session.project,)
-        )[0]
+        files, size = count_files(tx, session.project)
         for what, now, most in (("files", files, quota.files), ("bytes", size, quota.bytes)):
             if most is not None and now > most:
-                raise QuotaExceeded(f"{session.project_id}: {int(now):,} {what}, at most {most:,}")
+                raise QuotaExceeded(f"{session.project_id}: {now:,} {what}, at most {most:,}")
 
     def verify(self, project_id: str, *, tenant: str = "") -> list[str]:
         """Everything that is wrong with the rows of a project, as sentences. Reads all of it."""
-        return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema).verify()
+        return self._store(project_id, tenant).verify()
 
     def status(self) -> ShelfStatus:
         """What is in memory, and what was asked; no I/O."""
@@ -150,8 +151,7 @@ class Shelf(Keeping):
     def health(self) -> Health:
         """Whether the server answers: one small question, at once when it is known to be away."""
         try:
-            with self.pool.lent(answer_s=1.0) as connection:
-                connection.execute("SELECT 1")
+            self.pool.ask()
         except StoreUnavailable as error:
             return Health(ok=False, seconds=error.seconds, why=error.message)
         return Health(ok=True, seconds=0.0, why="")
@@ -170,11 +170,14 @@ class Shelf(Keeping):
     def __repr__(self) -> str:
         return f"Shelf({self.place}, {len(self._hot)} hot)"
 
-    def _made(self, project_id: str, tenant: str) -> Hot:
+    def _store(self, project_id: str, tenant: str) -> PostgresStore:
         if self._state is None:
             self._state = check_schema(self.pool, self.schema)
         pgvector = self._state.vectors == "pgvector"
-        store = PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema, pgvector=pgvector)
+        return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema, pgvector=pgvector)
+
+    def _made(self, project_id: str, tenant: str) -> Hot:
+        store = self._store(project_id, tenant)
         session = store.session
         files = StoredFiles(session)
         authored = StoredAuthored(files)

@@ -1,25 +1,23 @@
 """The files of a project as rows of a server: texts are documents, the rest is what the user authored."""
 
-import json
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
-from armarius.codex.authored.protocol import BookName, Check, RecordBook
-from armarius.codex.authored.record_file import FOLDER, RecordText, text_of_records
+from armarius.codex.authored.record_file import FOLDER
 from armarius.codex.importers import IMPORTERS
-from armarius.codex.importers.codex_json import CODEX_FILE, CodexFile
-from armarius.codex.load import BOOKS, codex_files_of, declared_in
+from armarius.codex.importers.codex_json import CODEX_FILE
+from armarius.codex.load import BOOKS
 from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config, parse_config
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document, refusal_of
-from armarius.errors import ConfigError, DocumentSkipped, StoreUnavailable, UnknownDocument
+from armarius.errors import DocumentSkipped, StoreUnavailable, UnknownDocument
 from armarius.index.source import ReadBatch, SourceChanges
 from armarius.store.postgres.files import FileEntry, list_files, put_files, read_files
-from armarius.store.postgres.session import ProjectRow, Session
+from armarius.store.postgres.session import Session
+from armarius.store.postgres.transaction import ProjectRow
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
-__all__ = ["PROFILE", "RECORDS", "StoredAuthored", "StoredFiles", "StoredSource", "part_of", "served_config"]
+__all__ = ["PROFILE", "RECORDS", "StoredFiles", "StoredSource", "book_of", "part_of", "served_config"]
 
 RECORDS = tuple(f"{FOLDER}/{name}.toml" for name in ("codex", "memories", "constraints", "pins"))
 PROFILE = f"{FOLDER}/budget.json"
@@ -31,7 +29,7 @@ def part_of(path: str) -> str:
     """Which part of a project a path belongs to, as its row counts them."""
     if path in (CONFIG_NAME, PROFILE):
         return "configured"
-    if path in RECORDS or path in IMPORTERS or _book_of(path):
+    if path in RECORDS or path in IMPORTERS or book_of(path):
         return "authored"
     return "files"
 
@@ -196,101 +194,7 @@ class StoredSource:
         return found
 
 
-class StoredAuthored:
-    """`Authored` over the files of a project: the forms that people edit, byte for byte as in a folder.
-
-    Args:
-        files: Of the project.
-    """
-
-    profile_name = PROFILE
-
-    def __init__(self, files: StoredFiles) -> None:
-        self._files = files
-
-    def stamp(self) -> str:
-        """See `Authored`."""
-        row = self._files.row()
-        return f"{row.born}:{row.authored}"
-
-    def config_stamp(self) -> str:
-        """See `Authored`."""
-        row = self._files.row()
-        return f"{row.born}:{row.configured}"
-
-    def config(self) -> Config:
-        """See `Authored`; without what only the user of a machine may say."""
-        data = self._files.text(CONFIG_NAME)
-        try:
-            return served_config((data or b"").decode("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{CONFIG_NAME}: not UTF-8: {error.reason}") from None
-
-    def declared(self) -> CodexFile:
-        """See `Authored`."""
-
-        def read(path: str) -> bytes:
-            data = self._files.text(path)
-            if data is None:
-                raise FileNotFoundError(path)
-            return data
-
-        books = {book for path in self._files.entries() if (book := _book_of(path))}
-        return declared_in(read, codex_files_of(books))
-
-    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
-        """See `Authored`."""
-        return _StoredRecords(self._files, f"{book}.toml", tables=tables, check=check)
-
-    def profile(self) -> Mapping[str, Any] | None:
-        """See `Authored`."""
-        return _profile(self._files.text(PROFILE))
-
-    def change_profile(self, change: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]) -> None:
-        """See `Authored`."""
-
-        def rewritten(data: bytes | None) -> bytes:
-            return (json.dumps(change(_profile(data)), ensure_ascii=False, indent=2) + "\n").encode()
-
-        self._files.rewrite(PROFILE, rewritten)
-
-
-class _StoredRecords(RecordText):
-    """A book of records as a row."""
-
-    def __init__(self, files: StoredFiles, name: str, *, tables: Iterable[str], check: Check) -> None:
-        super().__init__(name, tables=tables, check=check)
-        self._files = files
-
-    def stamp(self) -> Hashable:
-        """See `RecordBook`."""
-        row = self._files.row()
-        return (row.born, row.authored)
-
-    def _text(self) -> str | None:
-        data = self._files.text(self.name)
-        return None if data is None else text_of_records(self.name, data)
-
-    def _rewrite(self, change: Callable[[str], str]) -> None:
-        def rewritten(data: bytes | None) -> bytes:
-            return change("" if data is None else text_of_records(self.name, data)).encode()
-
-        self._files.rewrite(self.name, rewritten)
-
-
-def _profile(data: bytes | None) -> Mapping[str, Any] | None:
-    if data is None:
-        return None
-    try:
-        found = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{PROFILE}: not a budget profile: {error}") from error
-    if not isinstance(found, dict):
-        raise ConfigError(f"{PROFILE}: not a budget profile: {found!r:.80}")
-    return found
-
-
-def _book_of(path: str) -> str:
+def book_of(path: str) -> str:
     """The imported book whose entities a path tells, "" when it does not."""
     book = path.removeprefix(f"{BOOKS}/").removesuffix(f"/{CODEX_FILE}")
     return book if path == f"{BOOKS}/{book}/{CODEX_FILE}" and "/" not in book else ""

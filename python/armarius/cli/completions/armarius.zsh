@@ -110,6 +110,9 @@ _shtab_armarius_assemble_defaults_added=0
 
 _shtab_armarius_channel_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
+  "--schema[of the tables (default\: armarius)]:schema:"
+  "--tenant[with --store\: whose projects]:tenant:"
   ":the project folder:_files"
 )
 
@@ -317,6 +320,10 @@ _shtab_armarius_search_defaults_added=0
 
 _shtab_armarius_serve_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
+  "--schema[of the tables (default\: armarius)]:schema:"
+  "--tenant[with --store\: whose projects]:tenant:"
+  "--project[with --store\: which project]:ID:"
   ":the project folder:_files"
 )
 

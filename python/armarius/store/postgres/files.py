@@ -7,10 +7,10 @@ from uuid import UUID
 
 from armarius.errors import StoreCorrupt
 from armarius.store.postgres.packing import replace_pieces, unpack
-from armarius.store.postgres.session import Transaction
+from armarius.store.postgres.transaction import Transaction
 from armarius.store.postgres.writing import digest_of
 
-__all__ = ["FileEntry", "list_files", "put_files", "read_files"]
+__all__ = ["FileEntry", "count_files", "list_files", "put_files", "read_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,13 @@ def list_files(tx: Transaction, project: UUID) -> dict[str, FileEntry]:
     """Every file of a project by path, in path order."""
     rows = tx.rows("SELECT path, version, hash, size FROM {s}.files WHERE project = %s ORDER BY path", (project,))
     return {path: FileEntry(version, hash_.hex(), size) for path, version, hash_, size in rows}
+
+
+def count_files(tx: Transaction, project: UUID) -> tuple[int, int]:
+    """How many files a project has, and their bytes."""
+    query = "SELECT count(*), coalesce(sum(size), 0) FROM {s}.files WHERE project = %s"
+    files, size = tx.rows(query, (project,))[0]
+    return int(files), int(size)
 
 
 def read_files(tx: Transaction, project: UUID, paths: Collection[str]) -> dict[str, bytes]:

@@ -6,15 +6,20 @@ from uuid import UUID
 
 from armarius.errors import StoreCorrupt
 from armarius.store.postgres.packing import document_hash, learnt_hash, read_documents, read_pieces, unpack
-from armarius.store.postgres.session import Transaction
+from armarius.store.postgres.transaction import Transaction
 from armarius.store.postgres.writing import digest_of
 
 __all__ = ["problems"]
 
 
-def problems(tx: Transaction, project: UUID) -> list[str]:
+def problems(tx: Transaction, project: UUID, *, pgvector: bool) -> list[str]:
     """Everything that is wrong, as sentences. Reads all of the project."""
-    return [*_documents(tx, project), *_learnt(tx, project), *_files(tx, project), *_values(tx, project)]
+    found = [*_documents(tx, project), *_learnt(tx, project), *_files(tx, project), *_values(tx, project)]
+    if tx.rows("SELECT 1 FROM {s}.vector_sets WHERE project = %s", (project,)):
+        from armarius.store.postgres.vectors_upkeep import vector_problems
+
+        found += vector_problems(tx, project, pgvector=pgvector)
+    return found
 
 
 def _documents(tx: Transaction, project: UUID) -> list[str]:

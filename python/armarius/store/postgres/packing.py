@@ -11,7 +11,7 @@ from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContractError, StoreCorrupt
 from armarius.store.postgres.keys import PIECE, pieces_of
-from armarius.store.postgres.session import Transaction
+from armarius.store.postgres.transaction import Transaction
 from armarius.store.sqlite.packing import ROLES, document_hash, unpack_front_matter
 
 __all__ = [

@@ -117,6 +117,11 @@ class Pool:
         finally:
             self._free.release()
 
+    def ask(self, answer_s: float = 1.0) -> None:
+        """Whether the server answers at all; raises as `lent` when it does not."""
+        with self.lent(answer_s=answer_s) as connection:
+            connection.execute("SELECT 1")
+
     def close(self) -> None:
         """Close what is idle; what is lent is closed when it comes back."""
         with self._lock:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from armarius.errors import StoreCorrupt
 from armarius.store.postgres.packing import read_documents, read_pieces
-from armarius.store.postgres.session import Transaction
+from armarius.store.postgres.transaction import Transaction
 from armarius.store.postgres.writing import unpack_graph
 from armarius.store.rows import Changed, Graph, Learnt, Record
 

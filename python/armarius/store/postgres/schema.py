@@ -50,8 +50,13 @@ def schema_name(name: str) -> str:
     return name
 
 
-def migrate(pool: Pool, schema: str) -> ServerState:
+def migrate(pool: Pool, schema: str, *, pgvector: bool = True) -> ServerState:
     """Bring the tables to the version of this armarius; they are made when there are none. Needs the right to do so.
+
+    Args:
+        pool: Of a connection without a pooler between.
+        schema: Of the tables.
+        pgvector: Whether vectors are kept as pgvector does, where the server has it.
 
     Eight processes that do it at once do it one after the other: `IF NOT EXISTS` alone fails for seven of them.
 
@@ -68,7 +73,7 @@ def migrate(pool: Pool, schema: str) -> ServerState:
             if found.get("schema", 0) > SCHEMA_VERSION + _SIDE_BY_SIDE:
                 raise SchemaTooNew(_too_new(pool, found["schema"]))
             if found.get("schema", 0) < number:
-                _make(connection, schema, number)
+                _make(connection, schema, number, pgvector=pgvector)
     return server_state(pool, schema)
 
 
@@ -115,10 +120,10 @@ def server_state(pool: Pool, schema: str) -> ServerState:
     return ServerState(server, int(found["schema"]), found["vectors"], int(projects), int(characters), int(size))
 
 
-def _make(connection: Connection, schema: str, number: int) -> None:
+def _make(connection: Connection, schema: str, number: int, *, pgvector: bool) -> None:
     """One step, inside the transaction of the caller."""
     vector = "bytea"
-    if _first(connection, "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")[0]:
+    if pgvector and _first(connection, "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")[0]:
         try:
             with connection.transaction():
                 # beside every schema of tables: an extension is there once for a database

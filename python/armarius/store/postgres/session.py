@@ -9,100 +9,30 @@ A thread has at most one transaction of a project open, and everything it asks m
 """
 
 import random
-import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
 
-from armarius.errors import StoreConflict, StoreCorrupt, StoreError, StoreUnavailable
+from armarius.errors import StoreCorrupt, StoreError, StoreUnavailable
 from armarius.store.postgres.failures import AGAIN, is_lost
 from armarius.store.postgres.pool import Connection, Pool
+from armarius.store.postgres.transaction import ProjectRow, Transaction, row_query
 
-__all__ = ["ProjectRow", "Session", "Transaction"]
+__all__ = ["Session"]
 
-_ROW = "generation, born, forgotten, files, authored, configured, graph, records, noted, vectors, characters, token"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # one for a whole transaction, so that a pooler may lend the connection to somebody else afterwards
 _TIMES = (
-    "SELECT set_config('lock_timeout', '10s', true), set_config('idle_in_transaction_session_timeout', '60s', true)"
+    "SELECT set_config('lock_timeout', '10s', true), set_config('idle_in_transaction_session_timeout', '300s', true)"
 )
-
-
-_COUNTED = frozenset({"documents", "sizes"})  # not columns: what is counted again at the end
 _TRIES = 5
 _PATIENCE = 1.0
 Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectRow:
-    """The row of a project: what changed last, and in which generation. All 0 where there is none."""
-
-    generation: int = 0
-    born: int = 0
-    forgotten: int = 0
-    files: int = 0
-    authored: int = 0
-    configured: int = 0
-    graph: int = 0
-    records: int = 0
-    noted: int = 0
-    vectors: int = 0
-    characters: int = 0
-    token: int = 0
-
-
-class Transaction:
-    """One open transaction.
-
-    Attributes:
-        row: As it stood when the snapshot was taken, or as this transaction has made it.
-        writes: Whether it may write.
-        taken: Whether it has taken a generation: without, it leaves nothing behind.
-        changed: Columns of the row that take the new generation at the end; `documents` and `sizes` count again.
-    """
-
-    def __init__(self, session: "Session", connection: Connection, row: ProjectRow, *, writes: bool) -> None:
-        self.row = row
-        self.writes = writes
-        self.taken = False
-        self.changed: set[str] = set()
-        self._session = session
-        self.connection = connection
-
-    def execute(self, query: str, values: Sequence[Any] = ()) -> "psycopg.Cursor[tuple[Any, ...]]":
-        """One statement."""
-        return self.connection.execute(query.replace("{s}", self._session.schema), values)
-
-    def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """What one statement finds."""
-        return self.execute(query, values).fetchall()
-
-    def many(self, query: str, values: Sequence[Sequence[Any]]) -> None:
-        """One statement for each of these, in one round trip."""
-        if values:
-            with self.connection.cursor() as cursor:
-                cursor.executemany(query.replace("{s}", self._session.schema), values)
-
-    def next(self) -> int:
-        """The generation of what is written in this transaction; the first call takes it."""
-        if not self.taken:
-            self.taken = True
-            self.row = self._session._bumped(self)
-        return self.row.generation
-
-    def change(self, names: Iterable[str]) -> None:
-        """These parts of the project are of this generation now."""
-        found = set(names)
-        self.changed |= found
-        columns = dict.fromkeys(found - _COUNTED, self.next())
-        self.row = replace(self.row, **columns)
 
 
 class Session:
@@ -201,7 +131,7 @@ class Session:
         self._check()
         bound = self._bound
         if bound is not None and bound.writes:
-            _compare(bound, expect)
+            bound.compare(expect)
             yield bound
             return
         if bound is not None:
@@ -209,7 +139,7 @@ class Session:
         with self.pool.lent() as connection:
             tx = self._locked(connection)
             try:
-                _compare(tx, expect)
+                tx.compare(expect)
                 self._local.bound = tx
                 yield tx
             except BaseException:
@@ -235,14 +165,9 @@ class Session:
         raise AssertionError("the last try raises")
 
     def _locked(self, connection: Connection) -> Transaction:
-        tx = self._begun(connection, "BEGIN", f"{_TIMES}", locked=True)
-        if not tx.row.born:  # nobody can lock what is not there: who makes it first comes first
-            tx.execute(
-                "INSERT INTO {s}.projects (project, tenant, name, born, generation, token, touched) "
-                "VALUES (%s, %s, %s, %s, 0, 0, now()) ON CONFLICT (project) DO NOTHING",
-                (self.project, self.tenant, self.project_id, secrets.randbits(62) + 1),
-            )
-            tx.row = ProjectRow(*tx.rows(self._row_query + " FOR UPDATE", (self.project,))[0])
+        tx = self._begun(connection, "BEGIN", _TIMES, locked=True)
+        if not tx.row.born:
+            tx.make_row(self.tenant, self.project_id)
         return tx
 
     def _begun(self, connection: Connection, *words: str, locked: bool = False) -> Transaction:
@@ -255,46 +180,19 @@ class Session:
         except BaseException:
             _end(connection, "ROLLBACK")
             raise
-        return Transaction(self, connection, row, writes=locked)
-
-    def _bumped(self, tx: Transaction) -> ProjectRow:
-        if not tx.writes:
-            raise StoreError("written while reading")
-        query = (
-            "UPDATE {s}.projects SET generation = generation + 1, token = %s, touched = now() WHERE project = %s "
-            f"RETURNING {_ROW}"
-        )
-        return ProjectRow(*tx.rows(query, (secrets.randbits(62), self.project))[0])
+        return Transaction(connection, self.schema, self.project, row, writes=locked)
 
     def _commit(self, tx: Transaction) -> None:
-        connection = tx.connection
-        if not tx.taken:
-            _end(connection, "ROLLBACK")
-            return
-        names = sorted(tx.changed - _COUNTED)
-        columns = [f"{name} = generation" for name in names]
-        if "documents" in tx.changed:
-            columns.append(
-                f"characters = (SELECT coalesce(sum(length), 0) FROM {self.schema}.documents d "
-                "WHERE d.project = p.project)"
-            )
-        if "sizes" in tx.changed:
-            columns.append(
-                f"bytes = (SELECT coalesce(sum(size), 0) FROM {self.schema}.files f WHERE f.project = p.project)"
-            )
         try:
-            with connection.pipeline():
-                if columns:
-                    query = f"UPDATE {self.schema}.projects p SET {', '.join(columns)} WHERE p.project = %s"
-                    connection.execute(query, (self.project,))
-                connection.execute("COMMIT")
+            tx.commit()
         except psycopg.Error as error:
             if not is_lost(error):
-                _end(connection, "ROLLBACK")
+                _end(tx.connection, "ROLLBACK")
                 raise
-            if not self._is_committed(tx.row):
+            if not tx.taken or not self._is_committed(tx.row):
                 raise
-        self._keep_row(tx.row)
+        if tx.row.born:
+            self._keep_row(tx.row)
 
     def _is_committed(self, row: ProjectRow) -> bool:
         """The connection was lost in COMMIT: what became of it?
@@ -361,7 +259,7 @@ class Session:
 
     @property
     def _row_query(self) -> str:
-        return f"SELECT {_ROW} FROM {self.schema}.projects WHERE project = %s"
+        return row_query(self.schema)
 
     @property
     def _bound(self) -> Transaction | None:
@@ -374,11 +272,6 @@ class Session:
     def _check(self) -> None:
         if self._replaced:
             raise StoreCorrupt(f"{self.project_id}: deleted, or deleted and made again")
-
-
-def _compare(tx: Transaction, expect: int | None) -> None:
-    if expect is not None and expect != tx.row.generation:
-        raise StoreConflict(f"the project is at generation {tx.row.generation}, not {expect}")
 
 
 def _end(connection: Connection, word: str) -> None:

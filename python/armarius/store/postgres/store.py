@@ -12,7 +12,8 @@ from armarius.store.postgres.keys import project_key
 from armarius.store.postgres.packing import read_documents, read_head, read_pieces
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.reading import changed, learnt, read_graph, read_records
-from armarius.store.postgres.session import ProjectRow, Session, Transaction
+from armarius.store.postgres.session import Session
+from armarius.store.postgres.transaction import ProjectRow, Transaction
 from armarius.store.postgres.words import Words
 from armarius.store.postgres.writing import fold, write
 from armarius.store.rows import (
@@ -84,8 +85,12 @@ class PostgresStore:
 
     @property
     def vectors(self) -> "VectorStore | None":
-        """See `Store`."""
-        return None
+        """See `Store`; numpy is loaded here, not before."""
+        from armarius.store.postgres.vectors import PostgresVectors
+
+        if self._vectors is None:
+            self._vectors = PostgresVectors(self.session, pgvector=self._pgvector)
+        return self._vectors
 
     def close(self) -> None:
         """See `Store`; the pool stays open."""
@@ -236,7 +241,7 @@ class PostgresStore:
     def verify(self) -> list[str]:
         """See `Store`."""
         with self.session.reading() as tx:
-            return integrity.problems(tx, self._key)
+            return integrity.problems(tx, self._key, pgvector=self._pgvector)
 
     def _the_graph(self, tx: Transaction) -> Graph:
         """Entities and relations of this moment; kept while nobody writes others."""

@@ -1,11 +1,12 @@
-"""All rows of a project, whatever table they are in: deleted, or copied under another key."""
+"""Projects as a whole: listed, and all rows of one deleted, or copied under another key."""
 
 import secrets
+from datetime import datetime
 from uuid import UUID
 
 from armarius.store.postgres.pool import Connection
 
-__all__ = ["TABLES", "copy_project", "delete_project"]
+__all__ = ["TABLES", "copy_project", "delete_project", "has_project", "list_projects"]
 
 TABLES = {
     "projects": "",
@@ -16,7 +17,7 @@ TABLES = {
     "notes": "key, version, value",
     "pieces": "area, path, kind, piece, data",
     "vector_sets": "number, state, fingerprint",
-    "vectors": "number, path, paragraph, text, state, checksum, embedding",
+    "vectors": "number, path, paragraph, chapter, text, state, checksum, embedding",
 }
 """Table to its columns after `project`."""
 
@@ -24,6 +25,24 @@ _ROW = (
     "tenant, generation, forgotten, files, authored, configured, graph, records, noted, vectors, token, characters, "
     "bytes, touched"
 )
+
+
+def list_projects(
+    connection: Connection, schema: str, tenant: str | None, after: str, limit: int
+) -> list[tuple[str, str, int, int, int, datetime]]:
+    """Name, tenant, generation, characters, bytes and last write of projects, by name; of any tenant when None."""
+    query = (
+        f"SELECT name, tenant, generation, characters, bytes, touched FROM {schema}.projects "
+        "WHERE (%s OR tenant = %s) AND name > %s ORDER BY name, tenant LIMIT %s"
+    )
+    rows = connection.execute(query, (tenant is None, tenant or "", after, limit)).fetchall()
+    return [(name, owner, version, count, size, at) for name, owner, version, count, size, at in rows]
+
+
+def has_project(connection: Connection, schema: str, project: UUID, *, lock: bool = False) -> bool:
+    """Whether there is such a project; with `lock`, nobody else writes it until the transaction ends."""
+    query = f"SELECT 1 FROM {schema}.projects WHERE project = %s{' FOR UPDATE' if lock else ''}"
+    return connection.execute(query, (project,)).fetchone() is not None
 
 
 def delete_project(connection: Connection, schema: str, project: UUID) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 from armarius.documents.document import Document
 from armarius.store.postgres.keys import check_name, check_path
 from armarius.store.postgres.packing import document_hash, head_of, learnt_hash, pack_text, replace_pieces
-from armarius.store.postgres.session import Transaction
+from armarius.store.postgres.transaction import Transaction
 from armarius.store.rows import Change, EntityRow, Graph, Learnt, Note, Put, Records, RelationRow, Remove, Restamp
 
 __all__ = ["Folded", "fold", "pack_graph", "unpack_graph", "write"]
@@ -88,6 +88,7 @@ def write(tx: Transaction, project: UUID, folded: Folded) -> None:
     """Write what the changes come to; rows take the generation of the transaction."""
     version = tx.next()
     _write_documents(tx, project, folded, version)
+    _carry_vectors(tx, project, folded)
     _write_learnt(tx, project, folded)
     tx.many(
         "UPDATE {s}.documents SET stamp = %s WHERE project = %s AND path = %s",
@@ -156,6 +157,21 @@ def _write_documents(tx: Transaction, project: UUID, folded: Folded, version: in
     )
     if gone:
         _sweep(tx, project)
+
+
+def _carry_vectors(tx: Transaction, project: UUID, folded: Folded) -> None:
+    """No vector outlives its text. What handles vectors is loaded only where there are some."""
+    if not folded.touched and folded.graph is None:
+        return
+    numbers = [row[0] for row in tx.rows("SELECT number FROM {s}.vector_sets WHERE project = %s", (project,))]
+    if not numbers:
+        return
+    from armarius.store.postgres.vectors_upkeep import carry_documents, forget_entities
+
+    documents = {path: put.document for path, put in folded.put.items()}
+    carry_documents(tx, project, documents, folded.touched, numbers)
+    if folded.graph is not None:
+        forget_entities(tx, project, [one.id for one in folded.graph.entities])
 
 
 def _row(project: UUID, put: Put, version: int) -> tuple[object, ...]:

@@ -108,6 +108,7 @@ CREATE TABLE {schema}.vectors (
     number bigint NOT NULL,
     path text COLLATE "C" NOT NULL,
     paragraph bigint NOT NULL,
+    chapter bigint,
     text bytea NOT NULL,
     state smallint NOT NULL,
     checksum bigint,

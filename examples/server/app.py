@@ -1,0 +1,54 @@
+"""A web application over projects on a server: `ARMARIUS_DSN=postgresql://… uvicorn app:app`.
+
+First, once: `armarius server migrate`. One shelf for the process, opened and closed with it; coroutines all the way. Who
+the tenant is, your own login says.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import Body, FastAPI, HTTPException, Request
+
+import armarius
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    with armarius.connect(os.environ["ARMARIUS_DSN"], memory="1 GiB", connections=8) as shelf:
+        app.state.shelf = shelf
+        yield
+
+
+app = FastAPI(lifespan=lifespan)
+
+
+def novel_of(request: Request, project: str) -> Any:
+    return request.app.state.shelf.project(project, tenant=request.headers.get("x-tenant", "demo"))
+
+
+@app.put("/{project}/{path:path}")
+async def write(project: str, path: str, request: Request, text: str = Body(embed=True), expect: int | None = None):
+    try:
+        return {"version": await novel_of(request, project).awrite({path: text}, expect=expect)}
+    except armarius.StoreConflict as conflict:
+        raise HTTPException(409, str(conflict)) from None
+
+
+@app.get("/{project}/prompt")
+async def prompt(project: str, request: Request, query: str, document: str = "", at_least: int | None = None):
+    try:
+        pack = await novel_of(request, project).aassemble(query, document=document, budget=4000, at_least=at_least)
+    except armarius.StoreUnavailable as away:
+        raise HTTPException(503, str(away)) from None
+    return {"prompt": pack.prompt, "tokens": pack.token_count, "warnings": pack.warnings}
+
+
+@app.get("/health")
+async def health(request: Request):
+    state = await asyncio.to_thread(request.app.state.shelf.health)
+    if not state.ok:
+        raise HTTPException(503, state.why)
+    return {"ok": True}

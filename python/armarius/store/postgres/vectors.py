@@ -1,0 +1,212 @@
+"""`VectorStore` over PostgreSQL: exact within one project, compared by pgvector, or in the worker where that is not."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from armarius.errors import EmbeddingError
+from armarius.store.embedded_texts import embedded_texts, text_hash
+from armarius.store.fingerprint import Fingerprint, require_same
+from armarius.store.postgres import vectors_rows as rows
+from armarius.store.postgres.packing import read_documents
+from armarius.store.postgres.reading import read_graph
+from armarius.store.postgres.session import Session
+from armarius.store.postgres.transaction import Transaction
+from armarius.store.postgres.vectors_search import Searching
+from armarius.store.postgres.vectors_upkeep import fill
+from armarius.store.rows import PassageKey
+from armarius.store.vector_rows import check_storable
+from armarius.store.vectors_protocol import (
+    Owner,
+    PendingText,
+    SetGone,
+    SetState,
+    VectorCounts,
+    VectorFilter,
+    VectorIndexStatus,
+    Vectors,
+    VectorSet,
+)
+
+__all__ = ["PostgresVectors"]
+
+
+class PostgresVectors:
+    """Vectors beside the documents they are of.
+
+    Args:
+        session: Of the project.
+        pgvector: Whether the column is one of pgvector.
+    """
+
+    def __init__(self, session: Session, *, pgvector: bool) -> None:
+        self._session = session
+        self._key = session.project
+        self._form = rows.Form(pgvector=pgvector)
+        self._search = Searching(self._key, self._form)
+        self._cards: dict[str, str] = {}
+
+    def sets(self) -> Mapping[SetState, VectorSet]:
+        """See `VectorStore`."""
+        with self._session.reading() as tx:
+            return rows.sets(tx, self._key)
+
+    def counts(self, set_id: int) -> VectorCounts:
+        """See `VectorStore`."""
+        with self._session.reading() as tx:
+            found = dict(
+                tx.rows(
+                    "SELECT state, count(*) FROM {s}.vectors WHERE project = %s AND number = %s GROUP BY state",
+                    (self._key, set_id),
+                )
+            )
+        return VectorCounts(found.get(rows.EMBEDDED, 0), found.get(rows.PENDING, 0), found.get(rows.EMPTY, 0))
+
+    def adopt(self, fingerprint: Fingerprint) -> VectorSet:
+        """See `VectorStore`."""
+        with self._session.writing() as tx:
+            found = rows.sets(tx, self._key).get("serving")
+            if found is not None:
+                require_same(found.fingerprint, fingerprint)
+                return found
+            return self._filled(tx, rows.make_set(tx, self._key, fingerprint, "serving"))
+
+    def build(self, fingerprint: Fingerprint) -> VectorSet:
+        """See `VectorStore`."""
+        with self._session.writing() as tx:
+            found = rows.sets(tx, self._key).get("building")
+            if found is not None and found.fingerprint == fingerprint:
+                return found
+            if found is not None:
+                rows.drop_set(tx, self._key, found.id)
+            return self._filled(tx, rows.make_set(tx, self._key, fingerprint, "building"))
+
+    def switch(self) -> None:
+        """See `VectorStore`."""
+        with self._session.writing() as tx:
+            sets = rows.sets(tx, self._key)
+            building = sets.get("building")
+            if building is None:
+                return
+            if left := rows.left(tx, self._key, building.id):
+                raise EmbeddingError(f"{building.fingerprint} cannot take over yet: {left} texts are not embedded")
+            if "serving" in sets:
+                rows.drop_set(tx, self._key, sets["serving"].id)
+            tx.stir()
+            tx.execute(
+                "UPDATE {s}.vector_sets SET state = 'serving' WHERE project = %s AND number = %s",
+                (self._key, building.id),
+            )
+
+    def abandon(self) -> None:
+        """See `VectorStore`."""
+        with self._session.writing() as tx:
+            if found := rows.sets(tx, self._key).get("building"):
+                rows.drop_set(tx, self._key, found.id)
+
+    def set_cards(self, cards: Mapping[str, str]) -> None:
+        """See `VectorStore`."""
+        self._cards = dict(cards)
+        with self._session.reading() as tx:
+            known = {one.id for one in read_graph(tx, self._key).entities}
+            sets = rows.sets(tx, self._key)
+            wanted = {id_: text_hash(text) for id_, text in cards.items() if id_ in known}
+            same = all(rows.cards(tx, self._key, one.id) == wanted for one in sets.values())
+        if sets and not same:
+            with self._session.writing() as tx:
+                for one in rows.sets(tx, self._key).values():
+                    rows.carry_cards(tx, self._key, one.id, wanted)
+
+    def pending(self, set_id: int, *, limit: int, first: Sequence[str] = ()) -> list[PendingText]:
+        """See `VectorStore`."""
+        with self._session.reading() as tx:
+            found = tx.rows(
+                "SELECT path, paragraph, text FROM {s}.vectors WHERE project = %s AND number = %s AND state = 1 "
+                "AND (paragraph >= 0 OR path = ANY(%s)) ORDER BY paragraph >= 0, "
+                "array_position(%s::text[], path::text) NULLS LAST, path, paragraph LIMIT %s",
+                (self._key, set_id, list(self._cards), list(first), limit),
+            )
+            paths = sorted({path for path, paragraph, _ in found if paragraph >= 0})
+            documents = read_documents(tx, self._key, "d.path = ANY(%s)", (paths,)) if paths else []
+        texts: dict[Owner, str] = {
+            (one.path, number): text for one in documents for number, text in embedded_texts(one).items()
+        }
+        texts.update(self._cards)
+        waiting = []
+        for path, paragraph, digest in found:
+            owner = rows.owner_of(path, paragraph)
+            text = texts.get(owner)
+            if text is not None and text_hash(text) == bytes(digest):
+                waiting.append(PendingText(owner, text, bytes(digest)))
+        return waiting
+
+    def put(
+        self, vector_set: VectorSet, fingerprint: Fingerprint, texts: Sequence[PendingText], vectors: Vectors
+    ) -> int:
+        """See `VectorStore`."""
+        require_same(vector_set.fingerprint, fingerprint)
+        zero = np.asarray([not row.any() for row in vectors], np.bool_)
+        named = [text.owner for text, empty in zip(texts, zero, strict=True) if not empty]
+        check_storable(vectors[~zero], fingerprint.dimension, named)
+        with self._session.writing() as tx:
+            if all(one.id != vector_set.id for one in rows.sets(tx, self._key).values()):
+                return 0
+            return rows.keep(tx, self._key, vector_set.id, self._form, texts, vectors)
+
+    def nearest(
+        self, vector_set: VectorSet, vector: Vectors, limit: int, which: VectorFilter | None = None
+    ) -> list[tuple[Owner, float]]:
+        """See `VectorStore`.
+
+        Cost: by pgvector 0.4 ms per 1,000 vectors of 768 dimensions, on the server.
+        """
+        with self._session.reading() as tx:
+            self._check(tx, vector_set)
+            return self._search.nearest(tx, vector_set, vector, limit, which)
+
+    def spans(self, keys: Sequence[PassageKey]) -> dict[PassageKey, tuple[int, int]]:
+        """See `VectorStore`."""
+        with self._session.reading() as tx:
+            paths = sorted({path for path, _ in keys})
+            documents = {one.path: one for one in read_documents(tx, self._key, "d.path = ANY(%s)", (paths,))}
+        found = {}
+        for path, index in keys:
+            if path in documents and 0 <= index < len(documents[path].paragraphs):
+                paragraph = documents[path].paragraphs[index]
+                found[path, index] = (paragraph.start, paragraph.end)
+        return found
+
+    def sample(self, vector_set: VectorSet, size: int) -> Vectors:
+        """See `VectorStore`."""
+        with self._session.reading() as tx:
+            self._check(tx, vector_set)
+            values: tuple[Any, ...] = (self._key, vector_set.id)
+            where = "WHERE project = %s AND number = %s AND state = 0"
+            total = tx.rows(f"SELECT count(*) FROM {{s}}.vectors {where}", values)[0][0]
+            step = max(1, -(-total // size))
+            found = tx.rows(
+                "SELECT embedding FROM (SELECT embedding, row_number() OVER (ORDER BY path, paragraph) - 1 AS at "
+                f"FROM {{s}}.vectors {where}) numbered WHERE at %% %s = 0 ORDER BY at",
+                (*values, step),
+            )
+        return self._form.read([row[0] for row in found], vector_set.fingerprint.dimension)
+
+    def refresh(self, *, resample: bool = False, cancelled: Callable[[], bool] = lambda: False) -> None:
+        """See `VectorStore`: search is exact, nothing is to be brought up to date."""
+
+    def index_status(self) -> VectorIndexStatus:
+        """See `VectorStore`."""
+        found = self.sets().get("serving")
+        return VectorIndexStatus(approximate=False, vectors=0 if found is None else self.counts(found.id).embedded)
+
+    def _filled(self, tx: Transaction, made: VectorSet) -> VectorSet:
+        fill(tx, self._key, made.id)
+        known = {one.id for one in read_graph(tx, self._key).entities}
+        wanted = {id_: text_hash(text) for id_, text in self._cards.items() if id_ in known}
+        rows.carry_cards(tx, self._key, made.id, wanted)
+        return made
+
+    def _check(self, tx: Transaction, vector_set: VectorSet) -> None:
+        if all(one.id != vector_set.id for one in rows.sets(tx, self._key).values()):
+            raise SetGone(f"{vector_set.fingerprint} has been replaced")
