@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from armarius.code.subgraph import CodeEdge, CodeNode, Direction, Subgraph, TextMatch, TextMatches
     from armarius.codex.authored.codex import AuthoredCodex
     from armarius.codex.authored.collection import Constraints, Memories
+    from armarius.codex.authored.pins import Pins
     from armarius.codex.authored.protocol import Authored, RecordBook
     from armarius.codex.cards import entity_card
     from armarius.codex.load import load_codex
@@ -291,6 +292,7 @@ __all__ = [
     "PackOmission",
     "Paragraph",
     "PassageFetcher",
+    "Pins",
     "Place",
     "PositionEncoding",
     "PrefixReport",
@@ -405,6 +407,7 @@ _HOMES = {
     "code.subgraph": "CodeEdge CodeNode Direction Subgraph TextMatch TextMatches",
     "codex.authored.codex": "AuthoredCodex",
     "codex.authored.collection": "Constraints Memories",
+    "codex.authored.pins": "Pins",
     "codex.authored.protocol": "Authored RecordBook",
     "codex.cards": "entity_card",
     "codex.load": "load_codex",
