@@ -1,7 +1,7 @@
 """A web application over projects on a server: `ARMARIUS_DSN=postgresql://… uvicorn app:app`.
 
-First, once: `armarius server migrate`. One shelf for the process, opened and closed with it; coroutines all the way. Who
-the tenant is, your own login says.
+First, once: `armarius server migrate`. One shelf for the process, opened and closed with it; coroutines all the way.
+Who the tenant is, your own login says.
 """
 
 import asyncio

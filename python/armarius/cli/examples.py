@@ -27,5 +27,4 @@ EXAMPLES = {
     "code-index": "armarius code-index repo/",
     "subgraph": "armarius subgraph repo/ Context.invoke --direction callers --depth 2",
     "trust": "armarius trust novel/",
-    "server": "armarius server push novel/ --project novel-1 --tenant acme",
 }
