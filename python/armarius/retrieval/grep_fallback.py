@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from armarius.errors import ContextWarning
+from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.hits import Hit
+from armarius.pathless import without_paths
 from armarius.records import Evidence
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.text.grep import scan
@@ -27,8 +28,8 @@ def unread(
     for phrase in phrases:
         try:
             lines = scan(root, phrase, limit=_SCANNED)
-        except (OSError, ValueError) as error:
-            warnings.append(SCAN_FAILED(phrase=phrase, error=error))
+        except (OSError, ValueError, ArmariusError) as error:
+            warnings.append(SCAN_FAILED(phrase=phrase, error=without_paths(message_of(error))))
             continue
         for line in lines:
             if line.path not in known and tables.document(line.path) is None:
