@@ -55,9 +55,9 @@ def test_killed_while_indexing_the_next_opening_finds_a_sound_index(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
-def test_killed_two_hundred_times(tmp_path):
-    found = rounds_of_crashes(tmp_path, 200, 2)
-    check_crashes(found, 200)
+def test_killed_five_hundred_times(tmp_path):
+    found = rounds_of_crashes(tmp_path, 500, 2)
+    check_crashes(found, 500)
     assert sum(one["acknowledged"] > 0 for one in found) > 20  # some died in the middle, some before, some after
 
 
@@ -109,13 +109,13 @@ def test_a_flipped_bit_is_always_noticed(novel, cache):
 
 
 @pytest.mark.slow
-def test_three_hundred_flipped_bits(novel, cache):
-    flips(novel, cache, 300, 2, sealed=True)
+def test_five_hundred_flipped_bits(novel, cache):
+    flips(novel, cache, 500, 2, sealed=True)
 
 
 @pytest.mark.slow
 def test_flipped_bits_in_an_index_left_by_a_crash(novel, cache):
-    flips(novel, cache, 300, 3, sealed=False)
+    flips(novel, cache, 500, 3, sealed=False)
 
 
 @pytest.mark.parametrize("keep", [0, 1, 99, 100, 4095, 4096, 10_000, 0.5, 0.9])
