@@ -44,6 +44,7 @@ CALLS = [
     ("pins:add", {"target": "林小雨", "documentId": "chapters/ch003.md"}),
     ("entities:list", {}),
     ("entities:get", {"id": "林小雨"}),
+    ("entities:card", {"id": "小雨", "asOf": 3}),
     (
         "entities:create",
         {"name": "灯塔人", "facts": [{"text": "守塔", "since": 3}], "attributes": {"eye_colour": "grey"}},

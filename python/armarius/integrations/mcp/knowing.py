@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, ContentBlock, TextContent
 from pydantic import Field, StrictInt
 
 from armarius.bounds import Bounds
@@ -42,7 +42,7 @@ def add_knowing(tools: "Tools", engine: "ContextEngine") -> None:
         """Give the card of somebody or something known: what it is, other names, what holds of it in which chapter."""
         one = engine.entity(name)
         plain = {**wire(one), "facts": [wire(fact) for fact in one.facts if holds(fact, as_of)]}
-        content = [TextContent(type="text", text=str(handed(engine.card(name, as_of=as_of))))]
+        content: list[ContentBlock] = [TextContent(type="text", text=str(handed(engine.card(name, as_of=as_of))))]
         return CallToolResult(content=content, structured_content={"entity": handed(plain)})
 
     @tools.reads

@@ -21,7 +21,8 @@ def sized(name: str, items: list[Any], **beside: Any) -> dict[str, Any]:  # noqa
 
     Cost: one pass of the JSON encoder.
     """
-    room, kept = LARGEST, []
+    room = LARGEST
+    kept: list[Any] = []
     for item in items:
         room -= len(json.dumps(item, ensure_ascii=False))
         if room < 0 and kept:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, ContentBlock, TextContent
 from pydantic import Field, StrictInt
 
 from armarius.code.render import matches, tree
@@ -182,5 +182,5 @@ def add_code_tool(tools: "Tools", engine: "ContextEngine") -> None:
         """Walk the code graph around a symbol: calls, references, inheritance, imports, overrides."""
         found = engine.subgraph(symbol, depth=depth, direction=direction)
         shown = tree(found) if isinstance(found, Subgraph) else matches(found)
-        content = [TextContent(type="text", text=str(handed(shown)))]
+        content: list[ContentBlock] = [TextContent(type="text", text=str(handed(shown)))]
         return CallToolResult(content=content, structured_content=handed(found.to_wire()))

@@ -125,8 +125,8 @@ def _retrieve(engine: "ContextEngine", asked: Retrieving) -> dict[str, Any]:
     at = positions_of(engine, asked.position_encoding)
     items = [wire(hit, at) for hit in answer]
     if asked.excerpts:
-        seen = {"chapters": asked.chapters, "as_of": asked.as_of}
-        items = [{**item, "text": engine.excerpt(hit, **seen)} for item, hit in zip(items, answer, strict=True)]
+        texts = [engine.excerpt(hit, chapters=asked.chapters, as_of=asked.as_of) for hit in answer]
+        items = [{**item, "text": text} for item, text in zip(items, texts, strict=True)]
     warnings = [str(warning) for warning in answer.warnings]
     found = {"items": items, "outcome": answer.outcome, "warnings": warnings}
     bounded = bool(Bounds(asked.chapters, asked.kinds, asked.as_of))

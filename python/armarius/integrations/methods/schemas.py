@@ -49,7 +49,8 @@ def _parts(kind: Any, definitions: dict[str, Any], name: str, *, optional_null: 
         schema["required"] = sorted({*schema.get("required", ()), *required})
     for part, body in parts.items():
         definitions[f"{name}.{part}"] = _camel(body, optional_null=optional_null)
-    return _camel(schema, optional_null=optional_null)
+    found: dict[str, Any] = _camel(schema, optional_null=optional_null)
+    return found
 
 
 def _camel(schema: Any, *, optional_null: bool) -> Any:  # noqa: ANN401 - JSON
@@ -78,7 +79,7 @@ def _or_null(body: dict[str, Any]) -> dict[str, Any]:
     choices = body.get("anyOf", ())
     if body.get("type") == "null" or {"type": "null"} in choices:
         return body
-    outside = {key: body[key] for key in ("default", "title", "description") if key in body}
+    outside: dict[str, Any] = {key: body[key] for key in ("default", "title", "description") if key in body}
     inside = {key: value for key, value in body.items() if key not in outside}
     both = [*inside["anyOf"], {"type": "null"}] if set(inside) == {"anyOf"} else [inside, {"type": "null"}]
     return {**outside, "anyOf": both}
