@@ -38,8 +38,8 @@ code; several situations may share one.
 """
 _WIRE = """# The wire, method by method
 
-What `armarius channel` ([the JSON channel](channel.md)) takes and answers: a JSON Schema (draft 2020-12) for each method,
-with `params` and `result`, made from the code that checks them. Generate the types of your language from them.
+What `armarius channel` ([the JSON channel](channel.md)) takes and answers: a JSON Schema (draft 2020-12) for each
+method, with `params` and `result`, made from the code that checks them. Generate the types of your language from them.
 
 Names are camelCase, but for keys of your own (`attributes`). An optional param that is null is absent; one that nobody
 knows is refused, and so is `"5"`, `true` or `1.0` where a whole number belongs. Every offset, in or out, is in units of

@@ -59,6 +59,7 @@ __all__ = [
     "LayerDetails",
     "LayerResult",
     "LayerResults",
+    "MessagesIn",
     "PositionEncoding",
     "Share",
     "ShownPlace",
@@ -98,6 +99,11 @@ KindsIn = Annotated[
 """A kind of documents, or several."""
 WordingsIn = Annotated[tuple[str, ...], BeforeValidator(read_wordings)]
 """A query in other words."""
+_TURN: dict[str, Any] = {"type": "object", "properties": {"role": {"type": "string"}, "content": {}}}
+MessagesIn = Annotated[
+    tuple[Turn, ...], BeforeValidator(read_messages), WithJsonSchema({"type": "array", "items": _TURN})
+]
+"""A conversation, oldest turn first."""
 
 _UNSAID = ((), OPEN)  # what an optional list says when it is not given
 
@@ -253,7 +259,7 @@ class AssembleRequest(Wire):
     include: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
     exclude: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
     language: Language | None = None
-    messages: Annotated[tuple[Turn, ...], BeforeValidator(read_messages)] = ()
+    messages: MessagesIn = ()
     include_messages: Annotated[Whole, Field(ge=0)] = 0
     include_content: Flag = False
 

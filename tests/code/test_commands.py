@@ -130,7 +130,7 @@ def test_the_real_indexers_leave_nothing_in_the_repository(tools, project, cache
     assert report["documents"] == 6
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
     assert run("subgraph", project, "handleToolCall", "--cache", cache) == 0
-    assert "calls runScript  web/tools.ts:6" in capsys.readouterr().out
+    assert "--calls--> runScript  web/tools.ts:6" in capsys.readouterr().out
 
 
 def test_the_example_is_what_its_committed_index_describes(project, cache):

@@ -1,4 +1,4 @@
-"""Every method of the channel: answers fit their schema, positions are in the unit asked for, wrong params are refused."""
+"""Every method of the channel: answers fit their schema, positions are in the unit asked for, wrong params refused."""
 
 import json
 import shutil

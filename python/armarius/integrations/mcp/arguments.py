@@ -1,10 +1,11 @@
 """What tools take: types with the descriptions that a model reads."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, StrictInt
 
 from armarius.bounds import Kind
+from armarius.messages import MOST_MESSAGES
 from armarius.wordings import LONGEST, MOST
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "DocumentPath",
     "Kinds",
     "Limit",
+    "Messages",
     "Model",
     "Name",
     "Query",
@@ -63,6 +65,14 @@ Also = Annotated[
         "would use, with the names of the people and places meant, in the language of the book. They are looked up "
         "beside the query and never shown: they find what the query's own words miss.",
         max_length=MOST,
+    ),
+]
+Messages = Annotated[
+    list[dict[str, Any]] | None,
+    Field(
+        description='The conversation so far, oldest first, as {"role": "user" or "assistant", "content": text}: '
+        "give it when the query leans on it (she, there, and then?). It is looked up and never shown.",
+        max_length=MOST_MESSAGES,
     ),
 ]
 Limit = Annotated[StrictInt, Field(description="At most this many results.", ge=1, le=100)]

@@ -18,6 +18,7 @@ from armarius.integrations.mcp.arguments import (
     DocumentPath,
     Kinds,
     Limit,
+    Messages,
     Model,
     Query,
     Selection,
@@ -49,6 +50,7 @@ def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
         budget: Budget = None,
         model: Model = None,
         also: Also = None,
+        messages: Messages = None,
         chapters: Chapters = None,
         kinds: Kinds = None,
         as_of: AsOf = None,
@@ -69,6 +71,7 @@ def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
             budget=budget,
             model=model,
             also=also or (),
+            messages=messages or (),
             chapters=pair(chapters),
             kinds=kinds or (),
             as_of=as_of,
@@ -88,6 +91,7 @@ def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
         budget: Budget = None,
         model: Model = None,
         also: Also = None,
+        messages: Messages = None,
         chapters: Chapters = None,
         kinds: Kinds = None,
         as_of: AsOf = None,
@@ -104,6 +108,7 @@ def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
             budget=budget,
             model=model,
             also=also or (),
+            messages=messages or (),
             chapters=pair(chapters),
             kinds=kinds or (),
             as_of=as_of,
@@ -132,6 +137,7 @@ def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
         limit: Limit = 5,
         document: DocumentPath = "",
         also: Also = None,
+        messages: Messages = None,
         chapters: Chapters = None,
         kinds: Kinds = None,
         as_of: AsOf = None,
@@ -142,13 +148,21 @@ def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
         """
         looked = pair(chapters)
         answer = engine.retrieve(
-            query, limit=limit, document=document, also=also or (), chapters=looked, kinds=kinds or (), as_of=as_of
+            query,
+            limit=limit,
+            document=document,
+            also=also or (),
+            messages=messages or (),
+            chapters=looked,
+            kinds=kinds or (),
+            as_of=as_of,
         )
         texts = [engine.excerpt(hit, chapters=looked, as_of=as_of) for hit in answer]
         results = [handed({**wire(hit), "text": cut(text)}) for hit, text in zip(answer, texts, strict=True)]
         warnings = [str(warning) for warning in answer.warnings]
         omitted = [handed(wire(gone)) for gone in answer.omitted]
-        return sized("results", results, outcome=answer.outcome, warnings=warnings, omitted=omitted)
+        carried = {"carried": list(answer.carried)} if answer.carried else {}
+        return sized("results", results, outcome=answer.outcome, warnings=warnings, omitted=omitted, **carried)
 
     @tools.reads
     def locate(

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, StrictBool, StrictInt
 from armarius.assembly.report.places import Place
 from armarius.bounds import OPEN, Bounds
 from armarius.buffer import PositionEncoding, read_text
-from armarius.contract import ChapterIn, ChaptersIn, KindsIn, WordingsIn
+from armarius.contract import ChapterIn, ChaptersIn, KindsIn, MessagesIn, WordingsIn
 from armarius.documents.document import Document
 from armarius.integrations.methods.method import Method, Params
 from armarius.integrations.methods.results import DocumentSummary, DocumentText, Found, Listed, Passage
@@ -63,6 +63,7 @@ class Retrieving(_Bounded):
 
     limit: Annotated[StrictInt, Field(ge=0, le=_MOST)] = 5
     document: str = ""
+    messages: MessagesIn = ()
     excerpts: StrictBool = False
 
 
@@ -121,16 +122,21 @@ def _search(engine: "ContextEngine", asked: Searching) -> dict[str, Any]:
 
 
 def _retrieve(engine: "ContextEngine", asked: Retrieving) -> dict[str, Any]:
-    answer = engine.retrieve(asked.query, limit=asked.limit, document=asked.document, **asked.bounds)
+    answer = engine.retrieve(
+        asked.query, limit=asked.limit, document=asked.document, messages=asked.messages, **asked.bounds
+    )
     at = positions_of(engine, asked.position_encoding)
     items = [wire(hit, at) for hit in answer]
     if asked.excerpts:
         texts = [engine.excerpt(hit, chapters=asked.chapters, as_of=asked.as_of) for hit in answer]
         items = [{**item, "text": text} for item, text in zip(items, texts, strict=True)]
     warnings = [str(warning) for warning in answer.warnings]
-    found = {"items": items, "outcome": answer.outcome, "warnings": warnings}
-    bounded = bool(Bounds(asked.chapters, asked.kinds, asked.as_of))
-    return {**found, "omitted": [wire(gone) for gone in answer.omitted]} if bounded else found
+    found: dict[str, Any] = {"items": items, "outcome": answer.outcome, "warnings": warnings}
+    if Bounds(asked.chapters, asked.kinds, asked.as_of):
+        found["omitted"] = [wire(gone) for gone in answer.omitted]
+    if asked.messages:
+        found["carried"] = list(answer.carried)
+    return found
 
 
 def _locate(engine: "ContextEngine", asked: Locating) -> dict[str, Any]:

@@ -30,12 +30,13 @@ Item = TypeVar("Item")
 
 
 class Listed(Wire, Generic[Item]):
-    """What retrieval found, whether every source could look, and with bounds what they left out."""
+    """What retrieval found; with bounds what they left out, with messages what of them was looked up too."""
 
     items: list[Item]
     outcome: Literal["found", "nothing found", "index not ready", "source failed"]
     warnings: list[str]
     omitted: list[Omission] | None = None
+    carried: list[str] | None = None
 
 
 class Found(Wire):
