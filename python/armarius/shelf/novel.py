@@ -154,7 +154,6 @@ class Novel(ContextEngine):
     codex = property(lambda self: self._parts.project.codex)
     memories = property(lambda self: self._parts.project.memories)
     constraints = property(lambda self: self._parts.project.constraints)
-    pins = property(lambda self: self._parts.project.pins)
     books = property(lambda self: self._parts.project.books)
     importing = property(lambda self: Importing(self._parts.project.books))
     graph = property(lambda self: self._parts.graph)
