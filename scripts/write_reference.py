@@ -1,11 +1,13 @@
 """Write the pages of docs/ that say what the code says: `python scripts/write_reference.py`.
 
 `docs/cli.md` from the command line's own parser, `docs/warnings.md` from the tables of warnings and errors,
-`docs/decisions.md` from the pages under docs/decisions/. And what the shells complete, by shtab, into
-`python/armarius/cli/completions/`. They are committed; a test holds them to the code.
+`docs/decisions.md` from the pages under docs/decisions/, `docs/wire.md` and `docs/schemas/` from the methods of the
+channel. And what the shells complete, by shtab, into `python/armarius/cli/completions/`. They are committed; a test
+holds them to the code.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,8 @@ import shtab
 
 from armarius import errors
 from armarius.cli import build_parser
+from armarius.integrations.methods import METHODS
+from armarius.integrations.methods.schemas import file_name, schema_of
 from armarius.warnings_table import TABLE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +36,19 @@ code; several situations may share one.
 | code | given when | text |
 |---|---|---|
 """
+_WIRE = """# The wire, method by method
+
+What `armarius channel` ([the JSON channel](channel.md)) takes and answers: a JSON Schema (draft 2020-12) for each
+method, with `params` and `result`, made from the code that checks them. Generate the types of your language from them.
+
+Names are camelCase, but for keys of your own (`attributes`). An optional param that is null is absent; one that nobody
+knows is refused, and so is `"5"`, `true` or `1.0` where a whole number belongs. Every offset, in or out, is in units of
+the request's `positionEncoding`: `code-point` (the default), `utf-16` (JavaScript, Java, LSP) or `utf-8`. Every method
+takes `projectId`.
+
+| method | params (`?`: may be left out) |
+|---|---|
+"""
 _ERRORS = """
 An unrecoverable request raises. Every exception is an `armarius.ArmariusError` with a stable `code`.
 
@@ -42,9 +59,18 @@ An unrecoverable request raises. Every exception is an `armarius.ArmariusError` 
 
 def pages() -> dict[Path, str]:
     """Place of each generated file to its text."""
-    of_docs = {"cli.md": commands(), "warnings.md": warnings(), "decisions.md": decisions()}
+    of_docs = {"cli.md": commands(), "warnings.md": warnings(), "decisions.md": decisions(), "wire.md": wire()}
     shells = {f"armarius.{shell}": completion(shell) for shell in ("bash", "zsh", "fish")}
-    return {DOCS / name: text for name, text in of_docs.items()} | {COMPLETIONS / n: text for n, text in shells.items()}
+    schemas = {DOCS / "schemas" / file_name(one.name): _json(schema_of(one)) for one in METHODS}
+    return (
+        {DOCS / name: text for name, text in of_docs.items()}
+        | schemas
+        | {COMPLETIONS / n: text for n, text in shells.items()}
+    )
+
+
+def _json(schema: dict[str, object]) -> str:
+    return json.dumps(schema, ensure_ascii=False, indent=1) + "\n"
 
 
 def completion(shell: str) -> str:
@@ -106,6 +132,17 @@ def warnings() -> str:
         if isinstance(kind, type) and issubclass(kind, errors.ArmariusError):
             about = (kind.__doc__ or "").partition("\n")[0]
             text += f"| `{name}` | `{kind.code}` | {about} |\n"
+    return text
+
+
+def wire() -> str:
+    """Every method with its params, and where its schema is."""
+    text = _WIRE
+    for one in METHODS:
+        params = schema_of(one)["properties"]["params"]
+        required = params.get("required", [])
+        names = [n if n in required else f"{n}?" for n in params["properties"] if n != "projectId" or n in required]
+        text += f"| [`{one.name}`](schemas/{file_name(one.name)}) | {' '.join(f'`{name}`' for name in names)} |\n"
     return text
 
 

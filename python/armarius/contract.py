@@ -9,11 +9,31 @@ field that is null is one that is absent.
 import json
 import re
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 
-from armarius.bounds import OPEN, Bounds, Chapters, Kind, read_chapter, read_chapters, read_kinds, read_targets
+from armarius.bounds import (
+    KINDS,
+    OPEN,
+    Bounds,
+    Chapters,
+    Kind,
+    read_chapter,
+    read_chapters,
+    read_kinds,
+    read_targets,
+)
 from armarius.buffer import PositionEncoding, code_points, read_selection, read_text
 from armarius.camel import camel
 from armarius.errors import ContractError
@@ -27,16 +47,26 @@ __all__ = [
     "WIRE_NAMES",
     "AssembleRequest",
     "AssembleResult",
+    "ChapterIn",
+    "ChaptersIn",
+    "Flag",
     "InspectMeta",
     "InspectRequest",
     "InspectResult",
     "InspectTotals",
+    "KindsIn",
     "LayerDetail",
     "LayerDetails",
     "LayerResult",
     "LayerResults",
+    "MessagesIn",
     "PositionEncoding",
+    "Share",
     "ShownPlace",
+    "Text",
+    "Whole",
+    "Wire",
+    "WordingsIn",
     "code_points",
     "python_name",
     "wire_name",
@@ -51,6 +81,29 @@ Share = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
 WIRE_NAMES = {"document": "documentId", "cursor": "cursorPosition", "skill": "skillId"}
 """Python name to wire name, where that is not the same in camelCase: the wire's are fixed by specification."""
 
+_NUMBER: dict[str, Any] = {"type": ["integer", "null"], "minimum": 0}
+_PAIR: dict[str, Any] = {"type": "array", "prefixItems": [_NUMBER, _NUMBER], "minItems": 2, "maxItems": 2}
+_KIND: dict[str, Any] = {"type": "string", "enum": list(KINDS)}
+
+ChaptersIn = Annotated[
+    Chapters, BeforeValidator(read_chapters), WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, _PAIR]})
+]
+"""A chapter, or first and last of some."""
+ChapterIn = Annotated[int | None, BeforeValidator(read_chapter), WithJsonSchema(_NUMBER)]
+"""A chapter's number."""
+KindsIn = Annotated[
+    tuple[Kind, ...],
+    BeforeValidator(read_kinds),
+    WithJsonSchema({"anyOf": [_KIND, {"type": "array", "items": _KIND}]}),
+]
+"""A kind of documents, or several."""
+WordingsIn = Annotated[tuple[str, ...], BeforeValidator(read_wordings)]
+"""A query in other words."""
+_TURN: dict[str, Any] = {"type": "object", "properties": {"role": {"type": "string"}, "content": {}}}
+MessagesIn = Annotated[
+    tuple[Turn, ...], BeforeValidator(read_messages), WithJsonSchema({"type": "array", "items": _TURN})
+]
+"""A conversation, oldest turn first."""
 
 _UNSAID = ((), OPEN)  # what an optional list says when it is not given
 
@@ -66,8 +119,11 @@ def python_name(name: str) -> str:
     return next((ours for ours, theirs in WIRE_NAMES.items() if theirs == camel(snake)), snake)
 
 
-class _Wire(BaseModel):
+class Wire(BaseModel):
     """Frozen, camelCase on the wire, unknown fields refused, every failure a `ContractError`."""
+
+    called: ClassVar[str] = ""
+    """What an error calls it; the name of the class where it has no other."""
 
     model_config = ConfigDict(
         alias_generator=wire_name, populate_by_name=True, frozen=True, extra="forbid", str_strip_whitespace=False
@@ -94,23 +150,28 @@ class _Wire(BaseModel):
             try:
                 wire = json.loads(wire)
             except ValueError as error:
-                raise ContractError(f"{cls.__name__}: not valid JSON: {error}") from None
+                raise ContractError(f"{cls._says()}: not valid JSON: {error}") from None
         if not isinstance(wire, Mapping):
-            raise ContractError(f"{cls.__name__}: expected a JSON object, got {type(wire).__name__}")
-        for field in cls._required_on_wire():
+            raise ContractError(f"{cls._says()}: expected a JSON object, got {type(wire).__name__}")
+        for field in cls.required_on_wire():
             if field not in wire:
-                raise ContractError(f"{cls.__name__}.{field}: field required")
+                raise ContractError(f"{cls._says()}.{field}: field required")
         return cls(**wire)
 
     @classmethod
-    def _required_on_wire(cls) -> tuple[str, ...]:
+    def _says(cls) -> str:
+        return cls.called or cls.__name__
+
+    @classmethod
+    def required_on_wire(cls) -> tuple[str, ...]:
+        """Fields that have a default in Python and must be sent all the same."""
         return ()
 
     @classmethod
     def _may_lack(cls, name: str) -> bool:
         """Whether null is the same as absent: not for what must be there, nor for a name that nobody knows."""
         field = cls.model_fields.get(name) or cls.model_fields.get(python_name(name))
-        return field is not None and not field.is_required() and name not in cls._required_on_wire()
+        return field is not None and not field.is_required() and name not in cls.required_on_wire()
 
     def to_wire(self) -> dict[str, Any]:
         """The camelCase form as plain JSON types; optional fields that are unset are left out."""
@@ -119,9 +180,9 @@ class _Wire(BaseModel):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=unset)
 
 
-def _contract_error(kind: type[_Wire], error: ValidationError, given: Collection[str]) -> ContractError:
+def _contract_error(kind: type[Wire], error: ValidationError, given: Collection[str]) -> ContractError:
     """The failure as the sender would say it: fields by the names they were `given` under."""
-    name, lines = kind.__name__, []
+    name, lines = kind._says(), []
     for item in error.errors():
         first, *rest = item["loc"]
         ours = python_name(str(first))
@@ -136,7 +197,7 @@ def _contract_error(kind: type[_Wire], error: ValidationError, given: Collection
     return ContractError("; ".join(lines))
 
 
-class AssembleRequest(_Wire):
+class AssembleRequest(Wire):
     """One request for a prompt; its fields are the keywords of `engine.assemble`.
 
     On the wire `projectId documentId cursorPosition skillId` are required; in Python all have defaults, and None is the
@@ -173,6 +234,7 @@ class AssembleRequest(_Wire):
             message is it, if a user says it.
         include_messages: So many of the newest turns stand in the prompt, before the query, as far as a fifth of it
             holds them whole.
+        include_content: Whether each layer of the result has its `content`, as in the prompt.
     """
 
     project_id: Text = ""
@@ -187,18 +249,19 @@ class AssembleRequest(_Wire):
     budget: Whole | None = None
     reserve_output: Whole = 0
     position_encoding: PositionEncoding = "code-point"
-    chapters: Annotated[Chapters, BeforeValidator(read_chapters)] = OPEN
-    kinds: Annotated[tuple[Kind, ...], BeforeValidator(read_kinds)] = ()
-    as_of: Annotated[int | None, BeforeValidator(read_chapter)] = None
-    also: Annotated[tuple[str, ...], BeforeValidator(read_wordings)] = ()
+    chapters: ChaptersIn = OPEN
+    kinds: KindsIn = ()
+    as_of: ChapterIn = None
+    also: WordingsIn = ()
     text: Annotated[Text | None, BeforeValidator(read_text)] = None
     selection: Annotated[tuple[int, int] | None, BeforeValidator(read_selection)] = None
     marks: Flag = True
     include: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
     exclude: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
     language: Language | None = None
-    messages: Annotated[tuple[Turn, ...], BeforeValidator(read_messages)] = ()
+    messages: MessagesIn = ()
     include_messages: Annotated[Whole, Field(ge=0)] = 0
+    include_content: Flag = False
 
     @property
     def bounds(self) -> Bounds:
@@ -206,7 +269,8 @@ class AssembleRequest(_Wire):
         return Bounds(self.chapters, self.kinds, self.as_of)
 
     @classmethod
-    def _required_on_wire(cls) -> tuple[str, ...]:
+    def required_on_wire(cls) -> tuple[str, ...]:
+        """As specified."""
         return ("projectId", "documentId", "cursorPosition", "skillId")
 
 
@@ -221,13 +285,24 @@ class InspectRequest(AssembleRequest):
         return AssembleRequest(**self.model_dump(include=set(AssembleRequest.model_fields)))
 
 
-class LayerResult(_Wire):
-    """One layer of a result: where its content comes from and what it costs. Both are mandatory."""
+class LayerResult(Wire):
+    """One layer of a result: where its content comes from and what it costs. Both are mandatory.
 
+    Attributes:
+        layer: Its name, which is also the key that it stands under.
+        source: Of every item, in prompt order.
+        token_count: Of the layer as rendered.
+        truncated: Something of it was shortened or left out by the budget.
+        warnings: Of this layer.
+        content: As rendered, when the request says `include_content`.
+    """
+
+    layer: LayerName
     source: tuple[Text, ...]
     token_count: Whole = Field(ge=0)
     truncated: Flag
     warnings: tuple[Text, ...] | None = None
+    content: Text | None = None
 
 
 class LayerDetail(LayerResult):
@@ -236,7 +311,16 @@ class LayerDetail(LayerResult):
     content: Text
 
 
-class LayerResults(_Wire):
+class _Layers(Wire):
+    @field_validator(*LAYERS, check_fields=False)
+    @classmethod
+    def _stands_under_its_name(cls, layer: LayerResult, info: ValidationInfo) -> LayerResult:
+        if layer.layer != info.field_name:
+            raise ValueError(f"the layer says that it is {layer.layer!r}")
+        return layer
+
+
+class LayerResults(_Layers):
     """The four layers of a result, in prompt order."""
 
     rules: LayerResult
@@ -248,7 +332,7 @@ class LayerResults(_Wire):
         return getattr(self, layer)  # type: ignore[no-any-return]
 
 
-class LayerDetails(_Wire):
+class LayerDetails(_Layers):
     """The four layers of an inspection, in prompt order."""
 
     rules: LayerDetail
@@ -260,7 +344,7 @@ class LayerDetails(_Wire):
         return getattr(self, layer)  # type: ignore[no-any-return]
 
 
-class ShownPlace(_Wire):
+class ShownPlace(Wire):
     """Where something that the prompt shows word for word stands.
 
     Attributes:
@@ -274,7 +358,7 @@ class ShownPlace(_Wire):
     span: tuple[Whole, Whole]
 
 
-class AssembleResult(_Wire):
+class AssembleResult(Wire):
     """The answer to a request, exactly as it travels.
 
     Attributes:
@@ -298,14 +382,14 @@ class AssembleResult(_Wire):
     shown: tuple[ShownPlace, ...] | None = None
 
 
-class InspectTotals(_Wire):
+class InspectTotals(Wire):
     """Sums over an inspection."""
 
     token_count: Whole = Field(ge=0)
     warnings_count: Whole = Field(ge=0)
 
 
-class InspectMeta(_Wire):
+class InspectMeta(Wire):
     """Who asked and when (ISO 8601, UTC)."""
 
     debug_mode: Flag
@@ -313,7 +397,7 @@ class InspectMeta(_Wire):
     requested_at: Text
 
 
-class InspectResult(_Wire):
+class InspectResult(Wire):
     """What `assemble` would send, layer by layer. Never contains the prompt."""
 
     layers_detail: LayerDetails

@@ -82,9 +82,12 @@ def test_every_fault_falls_back_to_text_with_its_reason(project, tmp_path, mode)
     wire = found.to_wire()
     assert wire["degraded"] is True
     assert wire["reason"] == "CKB MCP unavailable"
-    assert {"file": "web/tools.ts", "line": 5, "match": "export function handleToolCall(call: ToolCall): string {"} in (
-        wire["results"]
-    )
+    assert {
+        "file": "web/tools.ts",
+        "line": 5,
+        "match": "handleToolCall",
+        "text": "export function handleToolCall(call: ToolCall): string {",
+    } in (wire["results"])
     notice, precise = map(str, found.warnings)
     assert notice == "CKB 不可用，降级为文本搜索"
     assert precise.startswith(f"CODE_GRAPH_REASON: {reason}: ")

@@ -18,7 +18,8 @@ from armarius.contract import (
 )
 from armarius.errors import ContractError, CursorOutOfRange
 
-LAYER = {"source": ["kg:always:e1"], "tokenCount": 3, "truncated": False}
+LAYERS = ("rules", "settings", "retrieved", "immediate")
+LAYER = {"layer": "retrieved", "source": ["kg:always:e1"], "tokenCount": 3, "truncated": False}
 RESULT = {
     "prompt": "p",
     "tokenCount": 1,
@@ -27,7 +28,7 @@ RESULT = {
     "warnings": [],
     "assemblyOrder": ["rules", "settings", "retrieved", "immediate"],
     "capacityPercent": 1.5,
-    "layers": dict.fromkeys(("rules", "settings", "retrieved", "immediate"), LAYER),
+    "layers": {name: {**LAYER, "layer": name} for name in LAYERS},
 }
 REQUEST = {"projectId": "p", "documentId": "d.md", "cursorPosition": 3, "skillId": "continue"}
 
@@ -51,9 +52,17 @@ def test_layer_without_source_or_token_count_is_a_contract_error(missing):
 
 
 def test_result_without_a_layer_is_a_contract_error():
-    layers = dict.fromkeys(("rules", "settings", "immediate"), LAYER)
+    layers = {name: layer for name, layer in RESULT["layers"].items() if name != "retrieved"}
     with pytest.raises(ContractError, match=r"layers\.retrieved"):
         AssembleResult.from_wire({**RESULT, "layers": layers})
+
+
+def test_a_layer_stands_under_its_own_name():
+    bare = {key: value for key, value in LAYER.items() if key != "layer"}
+    with pytest.raises(ContractError, match=r"layers\.rules: .*'retrieved'"):
+        AssembleResult.from_wire({**RESULT, "layers": {**RESULT["layers"], "rules": LAYER}})
+    with pytest.raises(ContractError, match=r"layers\.rules\.layer: Field required"):
+        AssembleResult.from_wire({**RESULT, "layers": {**RESULT["layers"], "rules": bare}})
 
 
 def test_request_reads_camel_case_and_snake_case_alike():
@@ -74,7 +83,7 @@ def test_every_field_of_a_request_has_one_name_in_python_and_one_on_the_wire():
 def test_an_optional_field_that_is_null_is_absent():
     request = AssembleRequest.from_wire(REQUEST)
     optional = {field.alias for field in AssembleRequest.model_fields.values()} - set(REQUEST)
-    assert len(optional) == 20
+    assert len(optional) == 21
     assert AssembleRequest.from_wire({**REQUEST, **dict.fromkeys(optional)}) == request
     assert AssembleRequest.from_wire({**REQUEST, "cursorPosition": None}).cursor is None
     assert InspectRequest.from_wire({**REQUEST, "debugMode": None}) == InspectRequest.from_wire(REQUEST)

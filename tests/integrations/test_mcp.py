@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,18 +19,24 @@ import armarius
 from armarius.index.folder_source import FolderSource
 from armarius.integrations.mcp import build_server
 
-TOOLS = {"assemble_context", "inspect_context", "search", "retrieve", "locate", "detect_entities", "subgraph"}
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+TOOLS = {
+    "assemble_context", "inspect_context", "search", "retrieve", "locate", "detect_entities",
+    "list_documents", "entity", "evidence",
+}  # fmt: skip
+WRITING = {"remember", "propose"}
 
 
 class Server:
     """A client connected in-process for one call; the client's task group wants to end where it began."""
 
-    def __init__(self, engine):
+    def __init__(self, engine, **options):
         self.engine = engine
+        self.options = options
 
     def __getattr__(self, name):
         async def ask(*arguments):
-            async with Client(build_server(self.engine)) as client:
+            async with Client(build_server(self.engine, **self.options)) as client:
                 return await getattr(client, name)(*arguments)
 
         return ask
@@ -237,7 +244,99 @@ async def test_server_speaks_over_stdio_in_both_protocol_eras(novel, mode):
         assert answer.structured_content["entities"][0]["matchedTerm"] == "小雨"
 
 
-async def test_subgraph_without_a_code_index_is_a_text_search_that_says_so(client):
-    answer = await client.call_tool("subgraph", {"symbol": "白鹭洲"})
-    assert answer.structured_content["degraded"] is True
-    assert {result["file"] for result in answer.structured_content["results"]} >= {"chapters/ch004.md"}
+@pytest.fixture
+def code(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    folder = Path(shutil.copytree(EXAMPLES / "code-project", tmp_path / "code"))
+    with armarius.open(folder, watch=False) as engine:
+        yield Server(engine)
+
+
+async def test_subgraph_without_a_code_index_is_a_text_search_that_says_so(code):
+    answer = await code.call_tool("subgraph", {"symbol": "burning_time"})
+    found = answer.structured_content
+    assert found["degraded"] is True
+    assert {result["file"] for result in found["results"]} == {"lantern/lights.py"}
+    assert {result["match"] for result in found["results"]} == {"burning_time"}
+    assert found["warnings"][0] == "CKB 不可用，降级为文本搜索"
+    assert answer.content[0].text.startswith("! CKB 不可用")
+
+
+async def test_the_subgraph_tool_is_there_only_where_there_is_code(client, code):
+    assert "subgraph" not in {tool.name for tool in (await client.list_tools()).tools}
+    assert "subgraph" in {tool.name for tool in (await code.list_tools()).tools}
+
+
+async def test_the_prompt_is_the_text_of_the_answer_beside_its_account(client):
+    answer = await call(client, "assemble_context", query="小雨点是谁", document="chapters/ch003.md")
+    assert [block.text for block in answer.content] == [answer.structured_content["prompt"]]
+
+
+async def test_reading_tools_say_that_they_change_nothing_and_writing_ones_are_there_only_when_allowed(engine):
+    tools = {tool.name: tool.annotations for tool in (await Server(engine, allow_write=True).list_tools()).tools}
+    assert tools.keys() == TOOLS | WRITING
+    assert {name for name, said in tools.items() if said.read_only_hint} == TOOLS
+    assert not any(tools[name].destructive_hint for name in WRITING)
+    assert all(said.open_world_hint is False for said in tools.values())
+    refused = await Server(engine).call_tool("remember", {"text": "x"})
+    assert refused.is_error
+    assert engine.memories.list() == ()
+
+
+async def test_what_is_remembered_is_in_the_next_prompt_and_what_is_proposed_in_none(engine):
+    client = Server(engine, allow_write=True)
+    await call(client, "remember", text="读者还不知道灯塔是谁点亮的")
+    made = await call(client, "propose", name="灯芯婆婆", type="character", description="渡口卖灯芯的人")
+    assert made.structured_content["level"] == "manual_only"
+    answer = await call(client, "assemble_context", query="灯芯婆婆是谁，灯塔是谁点亮的")
+    assert "读者还不知道灯塔是谁点亮的" in answer.content[0].text
+    assert "渡口卖灯芯的人" not in answer.content[0].text
+    again = await call(client, "propose", name="灯芯婆婆", type="character")
+    assert again.is_error
+    assert "there is one already" in again.content[0].text
+
+
+async def test_documents_are_listed_by_kind_and_from_an_offset(client):
+    found = (await call(client, "list_documents", kinds=["chapter"])).structured_content
+    assert found["total"] == len(found["documents"]) > 6
+    assert found["documents"][0]["path"] == "chapters/ch001.md"
+    rest = (await call(client, "list_documents", kinds=["chapter"], offset=5)).structured_content
+    assert rest["documents"] == found["documents"][5:]
+
+
+async def test_a_card_is_text_and_says_only_what_holds_as_of_a_chapter(client):
+    answer = await call(client, "entity", name="小雨", as_of=1)
+    assert answer.content[0].text.startswith("## 角色：林小雨\n")
+    assert answer.structured_content["entity"]["name"] == "林小雨"
+    later = [fact for fact in answer.structured_content["entity"]["facts"] if (fact["since"] or 0) > 1]
+    assert later == []
+    missing = await call(client, "entity", name="林小雪")
+    assert missing.is_error
+    assert "林小雨" in missing.content[0].text
+
+
+async def test_evidence_names_where_each_sentence_stands(client, engine):
+    found = (await call(client, "evidence", name="林小雨", attribute="年龄")).structured_content
+    assert found["statements"]
+    for one in found["statements"]:
+        assert engine.document(one["path"]).text[slice(*one["span"])] == one["text"]
+
+
+async def test_a_list_of_results_stays_within_its_size_and_says_what_it_left_off(novel):
+    for number in range(60):
+        (novel / "side" / f"n{number}.md").write_text(
+            f"# 旁注{number}\n\n" + "灯塔下的石阶很旧。" * 400, encoding="utf8"
+        )
+    with armarius.open(novel, watch=False) as engine:
+        found = (await call(Server(engine), "search", query="灯塔下的石阶很旧", limit=100)).structured_content
+        assert found["left_off"] > 0
+        assert len(json.dumps(found, ensure_ascii=False)) < 62_000
+        assert found["left_off"] + len(found["results"]) == len(engine.search("灯塔下的石阶很旧", limit=100))
+
+
+async def test_a_cursor_that_is_not_given_is_the_end(client, engine):
+    answer = await call(client, "assemble_context", query="接下来呢", document="chapters/ch003.md")
+    end = engine.document("chapters/ch003.md").text.rstrip()[-12:]
+    assert end in answer.content[0].text
+    assert "<cursor/>" not in answer.content[0].text

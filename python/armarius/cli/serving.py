@@ -33,6 +33,9 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         parser.add_argument("--tenant", default="", help="with --store: whose projects")
         parser.set_defaults(run=run)
     serve.add_argument("--project", metavar="ID", help="with --store: which project")
+    serve.add_argument(
+        "--allow-write", action="store_true", help="offer the tools that add to the project: remember, propose"
+    )
 
 
 def _serve(arguments: argparse.Namespace) -> int:
@@ -42,11 +45,12 @@ def _serve(arguments: argparse.Namespace) -> int:
         if not arguments.project:
             raise ContractError("which project? give a folder, or --store and --project")
         with connected(arguments) as shelf:
-            build_server(shelf.project(arguments.project, tenant=arguments.tenant)).run("stdio")
+            novel = shelf.project(arguments.project, tenant=arguments.tenant)
+            build_server(novel, allow_write=arguments.allow_write).run("stdio")
         return 0
     # Opened at once: a client gives up a handshake that waits for a large index.
     with open_engine(arguments.path, wait=False) as engine, _interruptible(engine):
-        build_server(engine).run("stdio")
+        build_server(engine, allow_write=arguments.allow_write).run("stdio")
     return 0
 
 

@@ -45,6 +45,6 @@ def text_search(
     hits = scan(root, f"{left}{re.escape(name)}{right}", regex=True, limit=limit)
     results: dict[tuple[str, int], TextMatch] = {}
     for hit in hits:
-        results.setdefault((hit.path, hit.line), TextMatch(hit.path, hit.line, hit.text.strip()))
+        results.setdefault((hit.path, hit.line), TextMatch(hit.path, hit.line, name, hit.text.strip()))
     warnings = (CODE_GRAPH_UNAVAILABLE(), *(failure.warning for failure in failures), *extra)
     return TextMatches(symbol, tuple(results.values()), warnings, truncated=hits.truncated)

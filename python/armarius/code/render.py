@@ -36,28 +36,31 @@ def signature(root: Path, node: CodeNode) -> str:
 
 
 def tree(graph: Subgraph) -> str:
-    """An indented tree from the symbol asked for; each node is opened once, a repeated one is marked `↑`."""
+    """An indented tree around a symbol: `--calls--> b` where what is above calls b, `<--calls-- b` where b calls it.
+
+    Each node is opened once, a repeated one is marked `↑`.
+    """
     nodes = {node.name: node for node in graph.nodes}
-    steps: dict[str, list[tuple[str, str, CodeEdge]]] = defaultdict(list)
+    steps: dict[str, list[tuple[str, str, CodeEdge]]] = defaultdict(list)  # arrow, the other node, edge
     for edge in graph.edges:
         if graph.direction != "callers":
-            steps[edge.origin].append((edge.type, edge.target, edge))
+            steps[edge.origin].append((f"--{edge.type}-->", edge.target, edge))
         if graph.direction != "callees":
-            steps[edge.target].append((_BACKWARD[edge.type], edge.origin, edge))
+            steps[edge.target].append((f"<--{edge.type}--", edge.origin, edge))
     root = graph.root
     seen = {root.name}
     lines = [f"{root.name}  {root.type}  {root.path}:{root.line}"]
 
     def grow(name: str, indent: int) -> Iterator[str]:
         fresh = []
-        for word, other, edge in steps[name]:
+        for arrow, other, edge in steps[name]:
             if nodes[other].depth <= nodes[name].depth and other in seen:
                 continue
             repeated = other in seen
             seen.add(other)
             mark = " ↑" if repeated else ""
             guess = " (heuristic)" if edge.resolution == "heuristic" else ""
-            line = f"{'  ' * indent}{word} {other}{mark}  {edge.path}:{edge.line}{guess}"
+            line = f"{'  ' * indent}{arrow} {other}{mark}  {edge.path}:{edge.line}{guess}"
             fresh.append((line, None if repeated else other))
         for line, other_name in fresh:
             yield line
@@ -73,7 +76,7 @@ def tree(graph: Subgraph) -> str:
 def matches(found: TextMatches) -> str:
     """Text matches, one line each, after the notice."""
     lines = [f"! {warning}" for warning in found.warnings]
-    lines += [f"{hit.file}:{hit.line}: {hit.match}" for hit in found.results]
+    lines += [f"{hit.file}:{hit.line}: {hit.text}" for hit in found.results]
     if not found.results:
         lines.append("no line has it")
     return "\n".join(lines + (["… more lines match"] if found.truncated else []))

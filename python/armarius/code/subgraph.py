@@ -107,20 +107,32 @@ class Subgraph:
         return False
 
     def to_wire(self) -> dict[str, Any]:
-        """`{"nodes": [{"id", "name", "type"}], "edges": [{"from", "to", "type"}]}`; edges use the nodes' names."""
+        """`{"nodes": [{"id", "name", "type"}], "edges": [{"from", "to", "type"}]}`; edges use the nodes' names.
+
+        `warnings` (as `CODE: message`) and `truncated` are there when there is something to say.
+        """
         return {
             "nodes": [{"id": node.id, "name": node.name, "type": node.type} for node in self.nodes],
             "edges": [{"from": edge.origin, "to": edge.target, "type": edge.type} for edge in self.edges],
+            **_said(self.warnings, self.truncated),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class TextMatch:
-    """A line that has the symbol's name in it; `line` is 1-based."""
+    """A line that has the symbol's name in it.
+
+    Attributes:
+        file: Relative to the repository.
+        line: Its number, from 1.
+        match: The name as it stands there.
+        text: The whole line, without white space at its ends.
+    """
 
     file: str
     line: int
     match: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +162,23 @@ class TextMatches:
         return DEGRADED_REASON
 
     def to_wire(self) -> dict[str, Any]:
-        """`{"results": [{"file", "line", "match"}], "degraded": true, "reason": "CKB MCP unavailable"}`."""
+        """`{"results": [{"file", "line", "match", "text"}], "degraded": true, "reason": "CKB MCP unavailable"}`.
+
+        `warnings` holds the notice and the reasons; `truncated` is there when more lines match.
+        """
         return {
-            "results": [{"file": hit.file, "line": hit.line, "match": hit.match} for hit in self.results],
+            "results": [
+                {"file": hit.file, "line": hit.line, "match": hit.match, "text": hit.text} for hit in self.results
+            ],
             "degraded": True,
             "reason": self.reason,
+            **_said(self.warnings, self.truncated),
         }
+
+
+def _said(warnings: Sequence[ContextWarning], truncated: bool) -> dict[str, Any]:
+    said: dict[str, Any] = {"warnings": [str(warning) for warning in warnings]} if warnings else {}
+    return {**said, "truncated": True} if truncated else said
 
 
 def resolve(graph: _core.CodeGraph, symbol: str) -> int:

@@ -161,7 +161,7 @@ def build(
             rewords,
             follow_ups,
         ),
-        questions=Questions(project, rewords, follow_ups),
+        questions=Questions(project, rewords, follow_ups, settings.language),
     )
 
 

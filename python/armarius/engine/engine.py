@@ -222,6 +222,9 @@ class ContextEngine:
     propose = verb_of("_parts.questions", Questions.propose)
     """People, places and things that the chapters name and no profile describes; nothing is made of them."""
     entities = verb_of("_parts.questions", Questions.entities)
+    entity = verb_of("_parts.questions", Questions.entity)
+    card = verb_of("_parts.questions", Questions.card)
+    """The card of an entity as a prompt shows it."""
     documents = verb_of("_parts.questions", Questions.documents)
     document = verb_of("_parts.questions", Questions.document)
 

@@ -84,6 +84,7 @@ class Prompts:
         language: Language | None = None,
         messages: Sequence[object] = (),
         include_messages: int = 0,
+        include_content: bool = False,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
@@ -131,6 +132,7 @@ class Prompts:
                 and told at the item `request:query`. Without a query, the last message is it if a user says it.
             include_messages: So many of its newest turns stand in the prompt before the query, whole, as far as a fifth
                 of the prompt holds them; 0 for a host that sends the conversation itself.
+            include_content: Whether each layer of the result carries its `content`; a pack has it as `contents`.
             previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
                 place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
@@ -177,6 +179,7 @@ class Prompts:
         language: Language | None = None,
         messages: Sequence[object] = (),
         include_messages: int = 0,
+        include_content: bool = False,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,

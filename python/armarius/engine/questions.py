@@ -5,12 +5,14 @@ from dataclasses import replace
 from functools import partial
 
 from armarius.bounds import OPEN, Bounds, Chapters, Kind, checked_chapter
+from armarius.codex.cards import entity_card
 from armarius.codex.model import Entity
 from armarius.codex.visible import shown_of, visible
 from armarius.documents.document import Document, Documents
 from armarius.engine.follow_ups import FollowUps
 from armarius.engine.rewords import Rewords
 from armarius.errors import ContractError
+from armarius.headings import Language
 from armarius.hits import Hit, Hits
 from armarius.index.search import search
 from armarius.messages import asked_last, checked_messages
@@ -37,12 +39,16 @@ class Questions:
         project: Whose moment a question sees.
         rewords: Asks for other wordings of questions.
         follow_ups: Spells out questions that lean on a conversation.
+        language: Of cards; None is that of the texts.
     """
 
-    def __init__(self, project: Project, rewords: Rewords, follow_ups: FollowUps) -> None:
+    def __init__(
+        self, project: Project, rewords: Rewords, follow_ups: FollowUps, language: Language | None = None
+    ) -> None:
         self._project = project
         self._rewords = rewords
         self._follow_ups = follow_ups
+        self._language: Language | None = language
 
     def retrieve(
         self,
@@ -193,6 +199,26 @@ class Questions:
     def entities(self) -> tuple[Entity, ...]:
         """Every known entity, by whichever file."""
         return self._project.view().codex.entities
+
+    def entity(self, name: str) -> Entity:
+        """The entity of that id, name, alias, or of any other name that finds exactly it; UnknownId names near ones."""
+        return self._project.view().entity(name)
+
+    def card(self, name: str, *, as_of: int | None = None) -> str:
+        """The card of an entity as a prompt shows it.
+
+        Args:
+            name: As for `entity`.
+            as_of: Only the facts that hold in this chapter; None is all, each with its chapters.
+
+        Raises:
+            UnknownId: Nothing goes by that name; names near ones.
+            ContractError: `as_of` is no chapter.
+        """
+        bounds = Bounds.of(as_of=as_of)
+        view = self._project.view()
+        language = self._language or view.language
+        return entity_card(view.entity(name), chapter=bounds.as_of, chapters=(None, bounds.as_of), language=language)
 
     def propose(self, *, least: int = 10, known: bool = False) -> tuple[ProposedName, ...]:
         """People, places and things that the chapters name and no profile describes; nothing is made of them.

@@ -1,7 +1,7 @@
 """Thin adapters to hosts; each is an extra, imported where it is used.
 
-langchain.py langgraph.py llama_index.py (frameworks)   mcp.py (agents)   channel.py (JSON lines, for other languages)
-methods.py (what may be asked over a wire, name to call)   handed.py (text handed over outside a prompt)
+langchain.py langgraph.py llama_index.py (frameworks)   mcp/ (agents)   channel.py (JSON lines, for other languages)
+methods/ (what may be asked over a wire, with its shapes)   handed.py (text handed over outside a prompt)
 failures.py (an exception to a code and a message that may leave the process)
 
 An adapter translates and decides nothing: a rule that two adapters need belongs below. What must hold: without its

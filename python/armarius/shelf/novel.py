@@ -120,6 +120,8 @@ class Novel(ContextEngine):
     evidence = _asked(ContextEngine.evidence)
     propose = _asked(ContextEngine.propose)
     entities = _asked(ContextEngine.entities)
+    entity = _asked(ContextEngine.entity)
+    card = _asked(ContextEngine.card)
     documents = _asked(ContextEngine.documents)
     document = _asked(ContextEngine.document)
     active = _asked(ContextEngine.active)

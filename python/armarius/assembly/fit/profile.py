@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from armarius._core import BudgetLayer
+from armarius.camel import camel
 from armarius.codex.authored.protocol import Authored
 from armarius.errors import BudgetConflict, BudgetError, ConfigError
 from armarius.records import LAYERS, LayerName
@@ -26,6 +27,7 @@ MOST_TOKENS: Final = 1 << 30
 _PRIORITY: dict[LayerName, int] = {"rules": 0, "immediate": 1, "settings": 2, "retrieved": 3}
 _UNLIMITED = 2**32 - 1
 _MINIMA_PERCENT = 75
+_SNAKE = {"warnPercent": "warn_percent", "trimPercent": "trim_percent"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,12 +213,13 @@ class BudgetProfile:
         ]
 
     def to_wire(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return asdict(self)
+        """Plain JSON types, names in camelCase."""
+        return {camel(name): value for name, value in asdict(self).items()}
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> "BudgetProfile":
-        """Read what `to_wire` wrote; unknown keys raise TypeError."""
+        """Read what `to_wire` wrote, or wrote before names were camelCase; unknown keys raise TypeError."""
+        wire = {_SNAKE.get(name, name): value for name, value in wire.items()}
         layers = {name: LayerBudget(**layer) for name, layer in dict(wire.get("layers", {})).items()}
         return cls(**{**wire, "layers": layers})
 

@@ -82,10 +82,12 @@ def account(
     }
     layers = {
         layer: LayerResult(
+            layer=layer,
             source=tuple(item.source for item in items if item.layer == layer),
             token_count=tokens[layer],
             truncated=layer in trimmed,
             warnings=tuple(said[layer]) or None,
+            content=contents[layer] if request.include_content else None,
         )
         for layer in LAYERS
     }

@@ -11,7 +11,8 @@ __all__ = ["inspection"]
 
 def inspection(pack: Pack, *, debug_mode: bool, requested_by: str) -> InspectResult:
     """What `pack` would send, layer by layer; `requestedAt` is now, in UTC."""
-    details = {layer: LayerDetail(**pack.layers[layer].model_dump(), content=pack.contents[layer]) for layer in LAYERS}
+    said = {layer: pack.layers[layer].model_dump(exclude={"content"}) for layer in LAYERS}
+    details = {layer: LayerDetail(**said[layer], content=pack.contents[layer]) for layer in LAYERS}
     return InspectResult(
         layers_detail=LayerDetails(**details),
         totals=InspectTotals(token_count=pack.token_count, warnings_count=len(pack.warnings)),

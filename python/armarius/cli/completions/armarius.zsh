@@ -324,6 +324,7 @@ _shtab_armarius_serve_options=(
   "--schema[of the tables (default\: armarius)]:schema:"
   "--tenant[with --store\: whose projects]:tenant:"
   "--project[with --store\: which project]:ID:"
+  "--allow-write[offer the tools that add to the project\: remember, propose]"
   ":the project folder:_files"
 )
 

@@ -1,0 +1,200 @@
+"""Tools that read: prompts, passages, places, names, code. None of them changes anything."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from mcp.types import CallToolResult, ContentBlock, TextContent
+from pydantic import Field, StrictInt
+
+from armarius.code.render import matches, tree
+from armarius.code.subgraph import Subgraph
+from armarius.integrations.handed import handed, handed_hit
+from armarius.integrations.mcp.arguments import (
+    Also,
+    AsOf,
+    Budget,
+    Buffer,
+    Chapters,
+    Cursor,
+    DocumentPath,
+    Kinds,
+    Limit,
+    Messages,
+    Model,
+    Query,
+    Selection,
+    Targets,
+    pair,
+)
+from armarius.integrations.mcp.sized import cut, sized
+from armarius.integrations.methods.wire import match_wire, wire
+
+if TYPE_CHECKING:
+    from armarius.engine import ContextEngine
+    from armarius.integrations.mcp.told import Tools
+
+__all__ = ["add_code_tool", "add_tools"]
+
+
+def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
+    """The tools of every project."""
+
+    @tools.reads
+    def assemble_context(
+        query: Query,
+        document: DocumentPath = "",
+        cursor: Cursor = None,
+        text: Buffer = None,
+        selection: Selection = None,
+        include: Targets = None,
+        exclude: Targets = None,
+        budget: Budget = None,
+        model: Model = None,
+        also: Also = None,
+        messages: Messages = None,
+        chapters: Chapters = None,
+        kinds: Kinds = None,
+        as_of: AsOf = None,
+    ) -> CallToolResult:
+        """Assemble a prompt from rules, settings, retrieved and immediate layers, within the budget.
+
+        Say the query again in two to four wordings as `also`, in the words that the book would use, names included:
+        that finds most of what a paraphrase misses. The text of the answer is the prompt; its account is structured.
+        """
+        pack = engine.assemble(
+            query=query,
+            document=document,
+            cursor=cursor,
+            text=text,
+            selection=None if selection is None else (selection[0], selection[1]),
+            include=include or (),
+            exclude=exclude or (),
+            budget=budget,
+            model=model,
+            also=also or (),
+            messages=messages or (),
+            chapters=pair(chapters),
+            kinds=kinds or (),
+            as_of=as_of,
+        )
+        account = {**pack.to_wire(), "documents": list(pack.documents)}
+        return CallToolResult(content=[TextContent(type="text", text=pack.prompt)], structured_content=account)
+
+    @tools.reads
+    def inspect_context(
+        query: Query,
+        document: DocumentPath = "",
+        cursor: Cursor = None,
+        text: Buffer = None,
+        selection: Selection = None,
+        include: Targets = None,
+        exclude: Targets = None,
+        budget: Budget = None,
+        model: Model = None,
+        also: Also = None,
+        messages: Messages = None,
+        chapters: Chapters = None,
+        kinds: Kinds = None,
+        as_of: AsOf = None,
+    ) -> dict[str, Any]:
+        """Show what assemble_context would send, layer by layer, without the prompt itself."""
+        seen = engine.inspect(
+            query=query,
+            document=document,
+            cursor=cursor,
+            text=text,
+            selection=None if selection is None else (selection[0], selection[1]),
+            include=include or (),
+            exclude=exclude or (),
+            budget=budget,
+            model=model,
+            also=also or (),
+            messages=messages or (),
+            chapters=pair(chapters),
+            kinds=kinds or (),
+            as_of=as_of,
+            requested_by="mcp",
+        )
+        return seen.to_wire()
+
+    @tools.reads
+    def search(
+        query: Query,
+        limit: Limit = 10,
+        also: Also = None,
+        chapters: Chapters = None,
+        kinds: Kinds = None,
+        as_of: AsOf = None,
+    ) -> dict[str, Any]:
+        """Find passages that contain the given words exactly, or those of `also`. Any text is a valid query."""
+        found = engine.search(
+            query, limit=limit, also=also or (), chapters=pair(chapters), kinds=kinds or (), as_of=as_of
+        )
+        return sized("results", [handed_hit(hit) for hit in found])
+
+    @tools.reads
+    def retrieve(
+        query: Query,
+        limit: Limit = 5,
+        document: DocumentPath = "",
+        also: Also = None,
+        messages: Messages = None,
+        chapters: Chapters = None,
+        kinds: Kinds = None,
+        as_of: AsOf = None,
+    ) -> dict[str, Any]:
+        """Find the documents and sections that a question needs, best first, with the reasons.
+
+        Say the query again in two to four wordings as `also`, in the words that the book would use, names included.
+        """
+        looked = pair(chapters)
+        answer = engine.retrieve(
+            query,
+            limit=limit,
+            document=document,
+            also=also or (),
+            messages=messages or (),
+            chapters=looked,
+            kinds=kinds or (),
+            as_of=as_of,
+        )
+        texts = [engine.excerpt(hit, chapters=looked, as_of=as_of) for hit in answer]
+        results = [handed({**wire(hit), "text": cut(text)}) for hit, text in zip(answer, texts, strict=True)]
+        warnings = [str(warning) for warning in answer.warnings]
+        omitted = [handed(wire(gone)) for gone in answer.omitted]
+        carried = {"carried": list(answer.carried)} if answer.carried else {}
+        return sized("results", results, outcome=answer.outcome, warnings=warnings, omitted=omitted, **carried)
+
+    @tools.reads
+    def locate(
+        quote: Annotated[str, Field(description="Words that stand in the project.", min_length=1, max_length=4_000)],
+        document: DocumentPath = "",
+        text: Buffer = None,
+    ) -> dict[str, Any]:
+        """Find where quoted words stand, in the open document first: path and span in code points, half-open.
+
+        Word for word if they stand anywhere so; else with other width, case, white space, quotation marks or dashes.
+        """
+        return sized("places", [wire(place) for place in engine.locate(quote, document=document, text=text)])
+
+    @tools.reads
+    def detect_entities(text: Annotated[str, Field(max_length=200_000)]) -> dict[str, Any]:
+        """Say which known people, places and things a text names."""
+        return sized("entities", [match_wire(match) for match in engine.detect(text)])
+
+
+def add_code_tool(tools: "Tools", engine: "ContextEngine") -> None:
+    """The code graph, for a project that has code."""
+
+    @tools.reads
+    def subgraph(
+        symbol: Annotated[
+            str, Field(description="Name or qualified name of a function, method or class.", min_length=1)
+        ],
+        depth: Annotated[StrictInt, Field(ge=1, le=10)] = 3,
+        direction: Literal["callers", "callees", "both"] = "both",
+    ) -> CallToolResult:
+        """Walk the code graph around a symbol: calls, references, inheritance, imports, overrides."""
+        found = engine.subgraph(symbol, depth=depth, direction=direction)
+        shown = tree(found) if isinstance(found, Subgraph) else matches(found)
+        content: list[ContentBlock] = [TextContent(type="text", text=str(handed(shown)))]
+        return CallToolResult(content=content, structured_content=handed(found.to_wire()))

@@ -1,0 +1,59 @@
+"""One method of a wire: its name, what it takes, what it answers, and the call behind it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from armarius.contract import Wire
+from armarius.errors import UnknownId
+
+if TYPE_CHECKING:
+    from armarius.engine import ContextEngine
+
+__all__ = ["Method", "Params", "known"]
+
+Asked = TypeVar("Asked", bound=Wire)
+
+
+class Params(Wire):
+    """What every method takes: the project that is meant; "" and none is this one."""
+
+    called: ClassVar[str] = "params"
+
+    project_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Generic[Asked]):
+    """A method.
+
+    Attributes:
+        name: `room:thing:verb`, or `things:verb`.
+        params: Checks what is sent.
+        result: The shape of the answer: a type, or field to type.
+        answer: From the engine and the checked params to plain JSON.
+    """
+
+    name: str
+    params: type[Asked]
+    result: Any
+    answer: "Callable[[ContextEngine, Asked], Any]"
+
+    def over(self, engine: "ContextEngine") -> Callable[[Mapping[str, Any]], Any]:
+        """The method over one engine, from what is sent to what is answered; may be called from any thread."""
+
+        def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever it answers
+            asked = self.params.from_wire(sent)
+            if isinstance(asked, Params):
+                engine.check_project(asked.project_id)
+            return self.answer(engine, asked)
+
+        return call
+
+
+def known(call: Callable[[], Any], field: str = "id") -> Any:  # noqa: ANN401 - whatever the call returns
+    """What `call` returns; an id that is none is said to be the `field` that was sent."""
+    try:
+        return call()
+    except UnknownId as error:
+        raise UnknownId(f"params.{field}: {error.message}", error.near) from None

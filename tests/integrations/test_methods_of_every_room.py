@@ -1,0 +1,259 @@
+"""Every method of the channel: answers fit their schema, positions are in the unit asked for, wrong params refused."""
+
+import json
+import shutil
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import armarius
+from armarius.errors import CodexError, ContractError, UnknownDocument, UnknownId
+from armarius.integrations.methods import METHODS, methods_of
+from armarius.integrations.methods.schemas import file_name, schema_of
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ASTRAL = "𠮷野家的灯塔\n\n林小雨把😀画在第十八页上。她又写下😀😀。\n"
+
+
+@pytest.fixture
+def call(novel):
+    (novel / "chapters" / "ch009.md").write_text(f"# 第九章 😀\n\n{ASTRAL}", encoding="utf8")
+    with armarius.open(novel, watch=False) as engine:
+        methods = methods_of(engine)
+
+        def ask(name, /, **params):
+            answer = methods[name](params)
+            schema = schema_of(next(one for one in METHODS if one.name == name))
+            jsonschema.validate(json.loads(json.dumps({"params": params, "result": answer})), schema)
+            return answer
+
+        yield ask
+
+
+REQUEST = {"projectId": "", "documentId": "chapters/ch009.md", "cursorPosition": 9, "skillId": "chat", "query": "小雨"}
+CALLS = [
+    ("context:prompt:assemble", {**REQUEST, "includeContent": True, "budget": None, "chapters": [1, None]}),
+    ("context:prompt:inspect", {**REQUEST, "debugMode": True, "kinds": "chapter"}),
+    ("context:budget:get", {}),
+    ("constraints:list", {}),
+    ("constraints:create", {"text": "x"}),
+    ("memories:list", {}),
+    ("memories:create", {"text": "读者不知道结局", "kind": "semantic", "confidence": 1}),
+    ("pins:list", {}),
+    ("pins:add", {"target": "林小雨", "documentId": "chapters/ch003.md"}),
+    ("entities:list", {}),
+    ("entities:get", {"id": "林小雨"}),
+    ("entities:card", {"id": "小雨", "asOf": 3}),
+    (
+        "entities:create",
+        {"name": "灯塔人", "facts": [{"text": "守塔", "since": 3}], "attributes": {"eye_colour": "grey"}},
+    ),
+    ("entities:relations", {}),
+    ("entities:detect", {"text": "小雨推开门"}),
+    ("entities:mentions", {"text": "小雨推开门，小雨"}),
+    ("entities:evidence", {"name": "林小雨", "attribute": "年龄"}),
+    ("entities:propose", {"least": 3, "known": True}),
+    ("documents:list", {"kinds": ["chapter"], "limit": 2}),
+    ("documents:get", {"documentId": "chapters/ch003.md", "paragraphs": True}),
+    ("documents:search", {"query": "第十八页", "asOf": 3}),
+    ("documents:retrieve", {"query": "白鹭洲的灯塔", "chapters": 3, "excerpts": True}),
+    ("documents:locate", {"quote": "第十八页"}),
+    ("code:subgraph", {"symbol": "白鹭洲", "includeTree": True}),
+    ("index:status", {}),
+    ("index:refresh", {}),
+    ("index:wait", {"timeoutMs": 0}),
+    ("index:cancel", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "params"), CALLS, ids=[name for name, _ in CALLS])
+def test_what_a_method_takes_and_answers_fits_its_schema(call, name, params):
+    assert call(name, **params) is not None
+
+
+def test_every_method_but_those_that_change_what_was_made_is_called_above():
+    changing = {"update", "delete", "relate", "unrelate", "set", "remove"}
+    left = {method.name for method in METHODS} - {name for name, _ in CALLS}
+    assert {name for name in left if name.rpartition(":")[2] not in changing} == set()
+
+
+def test_every_name_on_the_wire_is_camel_case_but_for_keys_of_the_user(call):
+    made = call("entities:create", name="灯塔人", attributes={"eye_colour": "grey"})
+    assert made["attributes"] == {"eye_colour": "grey"}
+    for method in METHODS:
+        for part in schema_of(method)["properties"].values():
+            assert not [name for name in part.get("properties", {}) if "_" in name], method.name
+        for name, body in schema_of(method)["$defs"].items():
+            assert not [key for key in body.get("properties", {}) if "_" in key], f"{method.name} {name}"
+
+
+@pytest.mark.parametrize("encoding", ["code-point", "utf-16", "utf-8"])
+def test_every_position_is_in_the_unit_that_was_asked_for(call, novel, encoding):
+    text = (novel / "chapters" / "ch009.md").read_text(encoding="utf8")
+
+    def at(whole, span):
+        if encoding == "code-point":
+            return whole[span[0] : span[1]]
+        codec, unit = {"utf-16": ("utf-16-le", 2), "utf-8": ("utf-8", 1)}[encoding]
+        return whole.encode(codec)[span[0] * unit : span[1] * unit].decode(codec)
+
+    def width(words):
+        return {"code-point": len(words), "utf-16": len(words.encode("utf-16-le")) // 2}.get(
+            encoding, len(words.encode())
+        )
+
+    unit = {"positionEncoding": encoding}
+    for place in call("documents:locate", quote="她又写下", **unit)["items"]:
+        assert at(text, place["span"]) == "她又写下"
+    live = f"😀{text}"
+    for place in call("documents:locate", quote="她又写下", documentId="chapters/ch009.md", text=live, **unit)["items"]:
+        assert at(live, place["span"]) == "她又写下"
+    hits = call("documents:search", query="又写下", **unit)["items"]
+    assert [hit["path"] for hit in hits] == ["chapters/ch009.md"]
+    assert at(text, (hits[0]["start"], hits[0]["end"])) == hits[0]["text"]
+    assert at(hits[0]["text"], hits[0]["highlights"][0]) == "又写下"
+    match = call("entities:detect", text="😀小雨", **unit)["items"][0]
+    assert at("😀小雨", (match["position"], match["position"] + width("小雨"))) == "小雨"
+    mention = call("entities:mentions", text="😀小雨😀小雨", **unit)["items"][1]
+    assert at("😀小雨😀小雨", mention["span"]) == "小雨"
+    parts = call("documents:get", documentId="chapters/ch009.md", paragraphs=True, **unit)["paragraphs"]
+    assert at(text, parts[-1]["span"]).startswith("林小雨把😀")
+    found = call("documents:retrieve", query="林小雨把什么画在第十八页上", limit=50, **unit)["items"]
+    spans = [one for hit in found for one in hit["evidence"] if one["path"] == "chapters/ch009.md" and one["span"]]
+    assert spans
+    assert all(at(text, one["span"]).strip() for one in spans)
+    said = call("entities:evidence", name="林小雨", attribute="年龄", **unit)["items"]
+    assert said
+    assert all(at((novel / one["path"]).read_text(encoding="utf8"), one["span"]) == one["text"] for one in said)
+
+
+def test_an_entity_is_made_changed_related_and_deleted(call):
+    made = call("entities:create", name="灯塔人", type="character", aliases=["老灯"])
+    assert call("entities:get", id=made["id"])["aliases"] == ["老灯"]
+    changed = call("entities:update", id=made["id"], description="守塔的人", unset=["aliases"])
+    assert (changed["description"], changed["aliases"]) == ("守塔的人", [])
+    call("entities:relate", source=made["id"], target="林小雨", type="邻居", since=2)
+    related = call("entities:relations", id=made["id"])["items"]
+    assert [(one["type"], one["since"]) for one in related] == [("邻居", 2)]
+    call("entities:unrelate", source=made["id"], target="林小雨", type="邻居")
+    assert call("entities:relations", id=made["id"])["items"] == []
+    call("entities:delete", id=made["id"], relations=True)
+    assert made["id"] not in {one["id"] for one in call("entities:list")["items"]}
+
+
+def test_what_is_known_already_is_not_made_again(call):
+    known = call("entities:get", id="林小雨")
+    with pytest.raises(CodexError, match="there is one already"):
+        call("entities:create", name="林小雨", id=known["id"])
+
+
+def test_a_memory_is_made_changed_and_deleted(call):
+    made = call("memories:create", text="读者不知道结局", confidence=0.5)
+    assert call("memories:update", id=made["id"], confidence=1)["confidence"] == 1
+    call("memories:delete", id=made["id"])
+    assert call("memories:list")["items"] == []
+
+
+def test_a_pin_is_added_listed_and_removed(call):
+    made = call("pins:add", target="林小雨", mute=True, documentId="chapters/ch003.md")
+    assert (made["documentId"], made["mute"]) == ("chapters/ch003.md", True)
+    assert call("pins:list")["items"] == [made]
+    with pytest.raises(UnknownId, match=r"params\.target: "):
+        call("pins:remove", target="林小雨")
+    call("pins:remove", target="林小雨", documentId="chapters/ch003.md")
+    assert call("pins:list")["items"] == []
+
+
+def test_a_list_of_documents_goes_on_where_it_ended(call):
+    whole = call("documents:list")
+    first, rest = call("documents:list", limit=3), call("documents:list", offset=3)
+    assert [*first["items"], *rest["items"]] == whole["items"]
+    assert first["total"] == whole["total"] == len(whole["items"])
+    assert all("text" not in one for one in whole["items"])
+
+
+@pytest.mark.parametrize("wrong", ["5", True, 1.0])
+@pytest.mark.parametrize(
+    ("name", "params", "field"),
+    [
+        ("documents:search", {"query": "x"}, "limit"),
+        ("documents:retrieve", {"query": "x"}, "limit"),
+        ("documents:list", {}, "offset"),
+        ("constraints:create", {"text": "x"}, "priority"),
+        ("entities:propose", {}, "least"),
+        ("entities:relate", {"source": "a", "target": "b", "type": "c"}, "since"),
+        ("code:subgraph", {"symbol": "x"}, "depth"),
+        ("index:wait", {}, "timeoutMs"),
+        ("context:budget:update", {"profile": {}}, "version"),
+    ],
+)
+def test_what_is_no_whole_number_is_refused_where_one_belongs(call, name, params, field, wrong):
+    with pytest.raises(ContractError, match=rf"params\.{field}: "):
+        call(name, **params, **{field: wrong})
+
+
+@pytest.mark.parametrize("wrong", ["5", True, 1.0])
+@pytest.mark.parametrize("field", ["budget", "warnPercent"])
+def test_a_budget_that_is_no_whole_number_is_refused(call, field, wrong):
+    profile = call("context:budget:get")
+    with pytest.raises(armarius.BudgetError):
+        call("context:budget:update", version=profile["version"], profile={**profile, field: wrong})
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "error", "field"),
+    [
+        ("entities:get", {"id": "nobody"}, UnknownId, r"params\.id: "),
+        ("entities:update", {"id": "nobody", "description": "x"}, UnknownId, r"params\.id: "),
+        ("entities:update", {"id": "林小雨", "unset": ["name"]}, ContractError, r"params\.unset: "),
+        ("entities:evidence", {"name": "nobody"}, UnknownId, r"params\.name: "),
+        ("entities:create", {"name": "x", "level": "loud"}, ContractError, r"params\.level: "),
+        ("entities:create", {"name": "x", "facts": [{"since": 2}]}, ContractError, r"params\.facts\.0\.text: "),
+        ("memories:create", {"text": "x", "confidence": "1"}, ContractError, r"params\.confidence: "),
+        ("memories:create", {"text": "x", "confidence": True}, ContractError, r"params\.confidence: "),
+        ("memories:delete", {"id": "none"}, UnknownId, r"params\.id: "),
+        ("documents:get", {"documentId": "no.md"}, UnknownDocument, "no.md"),
+        ("documents:get", {"path": "no.md"}, ContractError, r"params\.(documentId|path): "),
+        ("documents:search", {"query": "x", "limit": 0}, ContractError, r"params\.limit: "),
+        ("documents:search", {"query": "x", "positionEncoding": "utf-32"}, ContractError, "positionEncoding"),
+        ("code:subgraph", {"symbol": "."}, ContractError, r"params\.symbol: "),
+    ],
+)
+def test_a_refusal_names_the_field(call, name, params, error, field):
+    with pytest.raises(error, match=field):
+        call(name, **params)
+
+
+def test_layers_carry_their_content_only_when_it_is_asked_for(call):
+    plain = call("context:prompt:assemble", **REQUEST)
+    whole = call("context:prompt:assemble", **REQUEST, includeContent=True)
+    assert whole["prompt"] == plain["prompt"] == "".join(layer["content"] for layer in whole["layers"].values())
+    assert all("content" not in layer for layer in plain["layers"].values())
+    assert [(name, layer["layer"]) for name, layer in plain["layers"].items()] == [
+        (name, name) for name in plain["assemblyOrder"]
+    ]
+
+
+def test_warnings_and_notices_of_a_subgraph_travel(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    folder = Path(shutil.copytree(EXAMPLES / "code-project", tmp_path / "code"))
+    with armarius.open(folder, watch=False) as engine:
+        found = methods_of(engine)["code:subgraph"]({"symbol": "lights.burning_time", "includeTree": True})
+    assert found["degraded"] is True
+    assert found["warnings"][0] == "CKB 不可用，降级为文本搜索"
+    assert found["warnings"][1].startswith("CODE_GRAPH_REASON: no_index")
+    line = next(one for one in found["results"] if one["line"] == 8)
+    assert (line["match"], line["text"]) == (
+        "burning_time",
+        "def burning_time(wicks: int, wind: float) -> int:",
+    )
+    assert found["tree"].startswith("! CKB 不可用")
+
+
+def test_a_schema_of_every_method_is_among_the_docs():
+    folder = EXAMPLES.parent / "docs" / "schemas"
+    for method in METHODS:
+        assert json.loads((folder / file_name(method.name)).read_text(encoding="utf8")) == schema_of(method)
+    assert {path.name for path in folder.glob("*.json")} == {file_name(method.name) for method in METHODS}
