@@ -287,3 +287,18 @@ def test_the_budget_is_kept_within_bounds(novel):
     for bounds in ({"as_of": 2}, {"chapters": 3}, {"kinds": ["setting", "outline"]}):
         pack = novel.assemble("林小雨的旧烫伤", budget=1500, model="gpt-4", **bounds)
         assert pack.token_count == counter.count(pack.prompt) <= 1500
+
+
+@pytest.mark.parametrize(
+    ("query", "document", "told"),
+    [
+        ("林默住在哪里", "chapters/ch003.md", False),
+        ("林默住在哪里", "chapters/ch007.md", True),
+        ("林默住在哪里", "", True),
+        ("第7章里林默住在哪里", "chapters/ch003.md", True),
+    ],
+)
+def test_settings_tell_no_more_of_later_chapters_than_a_card_does(query, document, told):
+    with armarius.open("examples/novel", watch=False) as engine:
+        prompt = engine.assemble(query, document=document, budget=6000).prompt
+    assert ("搬到白鹭洲守灯塔" in prompt) == told

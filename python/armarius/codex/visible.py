@@ -13,7 +13,7 @@ from armarius.codex.timeline import blank, parse_span, without_later
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 
-__all__ = ["Visible", "chapter_at", "shown_of", "tidy", "until", "visible"]
+__all__ = ["Visible", "chapter_at", "shown_of", "tidy", "told_until", "until", "visible"]
 
 
 class Passage(Protocol):
@@ -115,13 +115,22 @@ def tidy(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if line.strip())
 
 
+def told_until(text: str, paragraph: Paragraph, chapter: int) -> str:
+    """What a paragraph of settings says that holds up to a chapter; the rest as spaces."""
+    return blank(text) if _begins_later(paragraph, chapter) else without_later(text, chapter)
+
+
+def _begins_later(paragraph: Paragraph, chapter: int) -> bool:
+    spans = (parse_span(title) for title in paragraph.heading_path)
+    return any(span is not None and (span[0] or 0) > chapter for span in spans)
+
+
 def _is_hidden(document: Document, paragraph: Paragraph, bounds: Bounds) -> bool:
     if bounds.leaves_out(document.kind, chapter_at(document, paragraph)) is not None:
         return True
     if bounds.as_of is None:
         return False
-    spans = [parse_span(title) for title in paragraph.heading_path if document.kind != "chapter"]
-    return any(span is not None and (span[0] or 0) > bounds.as_of for span in spans)
+    return document.kind != "chapter" and _begins_later(paragraph, bounds.as_of)
 
 
 def _first_later(outline: Document, as_of: int) -> int:

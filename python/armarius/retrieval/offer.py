@@ -6,7 +6,7 @@ from typing import overload
 
 from armarius._core import CorpusQuery, ScoredParagraph
 from armarius.bounds import EVERYTHING, Bounds
-from armarius.codex.visible import chapter_at, tidy
+from armarius.codex.visible import chapter_at, tidy, told_until
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, heading
@@ -55,6 +55,8 @@ class PassageOffer:
         self.bounds = bounds
         self._bounded = bool(bounds)
         self._wanted = frozenset(asked.chapters)
+        # What settings say of later chapters (第7章起：…) is no more told by their text than by a card.
+        self._until = None if chapter is None or bounds.as_of is not None else max(chapter, *asked.chapters, 0)
         self.language = language
         self._rows: Sequence[Row] = () if ranked.outcome == "nothing found" else _Rows(self)
 
@@ -147,8 +149,8 @@ class PassageOffer:
             chapter = chapter_at(document, document.paragraphs[row.paragraph])
             if (outside := self.bounds.leaves_out(document.kind, chapter)) is not None:
                 return outside
-            if not row.text:
-                return "timeline", f"speaks of what is later than chapter {self.bounds.as_of}"
+        if not row.text and (moment := self.bounds.as_of if self._until is None else self._until) is not None:
+            return "timeline", f"speaks of what is later than chapter {moment}"
         path, text = self.current
         if row.path == path and row.text not in text:
             return "excluded", "the open document reads otherwise there"
@@ -168,6 +170,8 @@ class PassageOffer:
         start, path = paragraph.start, document.path
         text = document.text[start : paragraph.end]
         chapter = chapter_at(document, paragraph) if document.kind == "chapter" else None
+        if self._until is not None and document.kind in ("setting", "note"):
+            text = tidy(told_until(text, paragraph, self._until))
         return Row(
             path,
             paragraph.index,
