@@ -36,6 +36,7 @@ def plain(server, shared_pool):
     pool.close()
 
 
+@pytest.mark.slow
 class TestInTheWorker(VectorStoreConformance):
     @pytest.fixture
     def store(self, plain):

@@ -292,3 +292,9 @@ def test_every_verb_is_of_one_moment():
     verbs = {name for name, verb in vars(ContextEngine).items() if callable(verb) and not name.startswith("_")}
     assert "assemble" in verbs
     assert verbs - other <= vars(Novel).keys()
+
+
+def test_an_exported_project_is_the_files_that_were_written(novel, shelf, tenant, tmp_path):
+    told = shelf.export("novel", tmp_path / "out", tenant=tenant)
+    assert files_of(tmp_path / "out") == files_of()
+    assert told.files == len(files_of())

@@ -5,6 +5,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import Any, Self
 from uuid import UUID
 
@@ -17,6 +19,7 @@ from armarius.project import counter_for
 from armarius.retrieval.rerank import Reranker, Reranking
 from armarius.rewording.reworder import Model, Reworder
 from armarius.shelf.counters import Counters
+from armarius.shelf.folder import Pulled, pull
 from armarius.shelf.hot import Hot, HotEngines
 from armarius.shelf.keeping import Keeping
 from armarius.shelf.limits import Quota, bytes_in
@@ -131,6 +134,10 @@ class Shelf(Keeping):
         for what, now, most in (("files", files, quota.files), ("bytes", size, quota.bytes)):
             if most is not None and now > most:
                 raise QuotaExceeded(f"{session.project_id}: {now:,} {what}, at most {most:,}")
+
+    def export(self, project_id: str, folder: str | PathLike[str], *, tenant: str = "") -> Pulled:
+        """Write the files of a project into a folder, as `armarius server pull` does; raises as `shelf.folder.pull`."""
+        return pull(self.project(project_id, tenant=tenant), Path(folder))
 
     def verify(self, project_id: str, *, tenant: str = "") -> list[str]:
         """Everything that is wrong with the rows of a project, as sentences. Reads all of it."""

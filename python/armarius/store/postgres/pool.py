@@ -151,7 +151,7 @@ class Pool:
             self._lost()
             self._probed = time.monotonic()  # a server that stands still takes its time to say nothing
             raise
-        self._away_since = 0.0
+        self._away_since = self._probed = 0.0  # who loses a connection after this one may try again at once
         return made
 
     def _lost(self) -> None:
