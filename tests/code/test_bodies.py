@@ -59,7 +59,7 @@ def test_a_name_in_prose_finds_its_camel(lamps):
 
 def test_headings_say_path_and_line(lamps):
     pack = lamps.assemble(query="what does the keeper answer", budget=4000)
-    assert "## 段落：answer_of_the_keeper（lamps.py:4）" in pack.prompt
+    assert "## Passage: answer_of_the_keeper (lamps.py:4)" in pack.prompt
 
 
 def test_around_a_body_stand_signatures_of_what_it_calls_and_the_lines_that_call_it():

@@ -14,7 +14,7 @@ from tests.graph.programs import fake_program, real_program, script
 
 from armarius.codex.model import Entity, Relation
 from armarius.config import Config
-from armarius.errors import GraphError
+from armarius.errors import ContractError, GraphError
 from armarius.graph import NervusDBGraph
 from armarius.graph import nervusdb as module
 from armarius.graph.options import read_graph_options
@@ -150,7 +150,7 @@ def test_an_id_with_a_lone_surrogate_is_refused_in_our_own_words(method, graph):
     id_ = "a\ud800"
     with pytest.raises(ValueError, match="lone surrogate") as caught:
         getattr(graph, method)([id_] if method == "subgraph" else id_)
-    assert type(caught.value) is ValueError
+    assert type(caught.value) is ContractError
 
 
 def test_a_program_of_the_project_is_not_run(tmp_path, monkeypatch):
