@@ -29,6 +29,7 @@ from armarius.fetchers.passages import PassageFetcher
 from armarius.fetchers.pins import PinFetcher, wishes
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
+from armarius.fetchers.story import StoryFetcher
 from armarius.fetchers.style import ProjectStyle
 from armarius.graph.additions import Known
 from armarius.graph.timeout import GraphGuard
@@ -325,6 +326,7 @@ class Project:
                 *self._own_fetchers,
                 PassageFetcher(corpus, self._sources, reranking=self._reranking, lives=self._lives),
                 PinFetcher(snapshot.codex.entities, documents),
+                StoryFetcher(documents, snapshot.codex.entities),
                 *self._more,
             )
         return ProjectView(
