@@ -81,10 +81,24 @@ def test_the_story_stays_within_its_share_and_its_outline_comes_first(engine):
         items = [item for item in pack.items if item.source.startswith("story:")]
         assert sum(item.tokens for item in items) <= budget * 15 // 100
         assert pack.token_count <= budget
-    small = engine.assemble("续写", document="chapters/ch004.md", budget=1500)
+    small, large = (engine.assemble("续写", document="chapters/ch004.md", budget=budget) for budget in (1200, 8000))
     assert "story:outline:spec/outline.md#4" in told(small)
-    gone = {one.source: one.reason for one in small.omitted if one.source.startswith("story:")}
-    assert "budget" in gone.values()
+    endings = [
+        [item.tokens for item in pack.items if item.source.startswith("story:ending:")] for pack in (small, large)
+    ]
+    assert sum(endings[0]) < sum(endings[1])
+    if endings[0]:
+        last = engine.document("chapters/ch003.md").text.rstrip()[-20:]
+        assert last in small.stable_prefix
+
+
+def test_what_does_not_fit_into_the_share_is_listed(engine):
+    for number in range(40):
+        engine.codex.create(f"伏笔{number}", type="foreshadowing", description="河上的灯为何每夜在七点四十分熄灭" * 3)
+    pack = engine.assemble("续写", document="chapters/ch004.md", budget=3000)
+    gone = {one.source for one in pack.omitted if one.source.startswith("story:thread:") and one.reason == "budget"}
+    assert gone
+    assert sum(item.tokens for item in pack.items if item.source.startswith("story:")) <= 450
 
 
 def test_a_project_decides_on_the_share(novel):
@@ -129,3 +143,50 @@ def test_a_chapter_that_sums_itself_up_is_told_by_that_too(engine, novel):
     pack = engine.assemble("续写", **HERE)
     assert "story:summary:chapters/ch003.md" in told(pack)
     assert "兄妹争执，门下有恐吓的纸条" in pack.stable_prefix
+
+
+def test_summaries_that_the_project_keeps_are_told_until_their_chapter_changes(engine, novel):
+    engine.summaries.set("chapters/ch001.md", "顾长河捞起怀表")
+    engine.summaries.set("chapters/ch003.md", "门下有纸条")
+    pack = engine.assemble("续写", **HERE)
+    assert {"story:summary:chapters/ch001.md", "story:summary:chapters/ch003.md"} <= set(told(pack))
+    path = novel / "chapters" / "ch003.md"
+    path.write_text(path.read_text(encoding="utf8") + "\n雨停了。\n", encoding="utf8")
+    pack = engine.assemble("续写", **HERE)
+    assert engine.summaries.stale() == ("chapters/ch003.md",)
+    assert "门下有纸条" not in pack.prompt
+    assert "stale" in pack.explain("story:summary:chapters/ch003.md").omitted[0].detail
+    engine.summaries.delete("chapters/ch003.md")
+    assert engine.summaries.stale() == ()
+    with pytest.raises(armarius.UnknownId):
+        engine.summaries.get("chapters/ch003.md")
+
+
+def test_a_host_writes_what_is_missing_or_stale_and_only_when_it_is_asked(engine):
+    asked = []
+
+    def summarise(chapter):
+        asked.append(chapter.path)
+        return f"{chapter.title}。"
+
+    engine.summaries.set("chapters/ch001.md", "在手")
+    engine.assemble("续写", **HERE)
+    assert asked == []
+    made = engine.summaries.refresh(summarise, limit=3)
+    assert asked == [f"chapters/ch00{n}.md" for n in (2, 3, 4)] == [one.document for one in made]
+    engine.summaries.refresh(summarise)
+    assert len(asked) == len(set(asked))
+    assert engine.summaries.get("chapters/ch001.md").text == "在手"
+    engine.summaries.delete("chapters/ch001.md")
+    for wrong in (lambda _: "", lambda _: None, "no function"):
+        with pytest.raises(armarius.ContractError, match="summarise"):
+            engine.summaries.refresh(wrong)
+
+
+def test_a_broken_file_of_summaries_is_a_warning_and_leaves_the_rest(engine, novel):
+    folder = novel / ".armarius"
+    folder.mkdir(exist_ok=True)
+    (folder / "summaries.toml").write_text("[[summary]]\nid = 3\n", encoding="utf8")
+    pack = engine.assemble("续写", **HERE)
+    assert "story:outline:spec/outline.md#4" in told(pack)
+    assert any("summaries.toml" in warning for warning in pack.warnings)

@@ -7,31 +7,45 @@
     ## 未了的伏笔：灯塔重燃
     …
 
-What the outline says of this chapter, the one before and the one after; what a file says of itself in its front matter
-(`summary`); how the chapter before ends; threads of the plot that the codex marks as `foreshadowing`, unless an
-attribute says that they are closed. How much of it a prompt holds is decided in `assembly/fit/story.py`.
+What the outline says of this chapter, the one before and the one after; summaries of the chapters before, of their
+front matter (`summary`) or kept by the project; how the chapter before ends; threads of the plot that the codex marks
+as `foreshadowing`, unless an attribute says that they are closed. How much of it a prompt holds is decided in
+`assembly/fit/story.py`.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from armarius.codex.cards import holds, one_line
-from armarius.codex.model import Entity
+from armarius.codex.model import Entity, Summary
 from armarius.codex.visible import chapter_at, tidy, visible
 from armarius.documents.document import Document
+from armarius.errors import ContextWarning
+from armarius.fetchers.entities import file_warnings
 from armarius.headings import frame, heading
 from armarius.lexicon import word_file
 from armarius.records import STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.warnings_table import MEMORY_UNAVAILABLE
 
 __all__ = ["StoryFetcher", "is_continuing"]
 
 _TAIL: Final = 4_000  # code points of the end of a chapter that are offered
+_SUMMED_UP: Final = 50  # chapters before, the nearest first
 _SUMMARIES: Final = ("summary", "摘要", "梗概")
 _WORDS: Final = re.compile(r"[^\W_]+")
 # What is kept first when the share is small.
 _SCORES: Final = {"outline": 4.0, "summary": 3.0, "thread": 2.0, "ending": 1.0}
+
+
+class SummarySource(Protocol):
+    """Where summaries of documents are kept."""
+
+    def list(self) -> Sequence[Summary]:
+        """All of them."""
+        ...
 
 
 def is_continuing(request: FetchRequest) -> bool:
@@ -54,15 +68,22 @@ class StoryFetcher:
     Args:
         documents: Of the project, by path.
         entities: Of its codex.
+        summaries: What documents are summed up by; None where nobody keeps any.
     """
 
     name = "story"
     layer: LayerName = "settings"
     inline = True
 
-    def __init__(self, documents: Mapping[str, Document], entities: Sequence[Entity]) -> None:
+    def __init__(
+        self,
+        documents: Mapping[str, Document],
+        entities: Sequence[Entity],
+        summaries: SummarySource | None = None,
+    ) -> None:
         self._documents = documents
         self._entities = entities
+        self._summaries = summaries
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """The candidates of the open chapter.
@@ -71,11 +92,19 @@ class StoryFetcher:
         """
         if request.chapter is None or not is_continuing(request):
             return Fetched()
-        candidates: list[Candidate] = []
-        omitted: list[Omission] = []
-        for offer in (*self._outlined(request), *self._before(request), *self._threads(request)):
-            (candidates if isinstance(offer, Candidate) else omitted).append(offer)  # type: ignore[arg-type]
-        return Fetched(tuple(candidates), tuple(omitted))
+        offers = [*self._outlined(request), *self._ending(request), *self._threads(request)]
+        warnings: list[ContextWarning] = []
+        try:
+            kept = {} if self._summaries is None else {one.document: one for one in self._summaries.list()}
+            warnings += file_warnings(self._summaries)
+        except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+            kept, source = {}, f"{STORY}summary"
+            warnings.append(MEMORY_UNAVAILABLE(error=error))
+            offers.append(Omission(source, "settings", source, "source failed", str(error)))
+        offers += self._summed_up(request, kept)
+        candidates = tuple(one for one in offers if isinstance(one, Candidate))
+        omitted = tuple(one for one in offers if isinstance(one, Omission))
+        return Fetched(candidates, omitted, tuple(warnings))
 
     @cached_property
     def _chapters(self) -> dict[int, Document]:
@@ -106,8 +135,28 @@ class StoryFetcher:
                     title = frame(request.language).outlined.format(number=number)
                     yield _candidate(request, source, "outline", title, said, path)
 
-    def _before(self, request: FetchRequest) -> Iterator[Candidate | Omission]:
-        """The chapter before: what it says of itself, and how it ends."""
+    def _summed_up(self, request: FetchRequest, kept: Mapping[str, Summary]) -> Iterator[Candidate | Omission]:
+        """The chapters before, the nearest first: as their front matter sums them up, else as the project does."""
+        earlier = sorted((one for one in self._chapters if one < (request.chapter or 0)), reverse=True)
+        for far, number in enumerate(earlier[:_SUMMED_UP]):
+            document = self._chapters[number]
+            source = f"{STORY}summary:{document.path}"
+            stated = next((said for key in _SUMMARIES if (said := document.front_matter.get(key))), None)
+            known = kept.get(document.path)
+            text = stated if isinstance(stated, str) else known.text if known is not None else ""
+            if not text.strip():
+                continue
+            if (outside := request.bounds.leaves_out("chapter", number)) is not None:
+                yield Omission(source, "settings", source, *outside)
+            elif stated is None and known is not None and known.content_hash != document.content_hash:
+                yield Omission(source, "settings", source, "excluded", "stale: the chapter has changed since")
+            else:
+                title = frame(request.language).summarised.format(title=one_line(document.title))
+                told = _candidate(request, source, "summary", title, one_line(text), document.path)
+                yield replace(told, score=told.score - far / 1000)
+
+    def _ending(self, request: FetchRequest) -> Iterator[Candidate | Omission]:
+        """How the chapter before ends."""
         number = max((one for one in self._chapters if one < (request.chapter or 0)), default=None)
         if number is None:
             return
@@ -117,13 +166,6 @@ class StoryFetcher:
             yield Omission(source, "settings", source, *outside)
             return
         said = frame(request.language)
-        for key in _SUMMARIES:
-            summary = document.front_matter.get(key)
-            if isinstance(summary, str) and summary.strip():
-                title = said.summarised.format(title=one_line(document.title))
-                of = f"{STORY}summary:{document.path}"
-                yield _candidate(request, of, "summary", title, one_line(summary), document.path)
-                break
         body = [one for one in document.paragraphs if one.role == "body"]
         while len(body) > 1 and body[-1].end - body[0].start > _TAIL:
             body.pop(0)
