@@ -190,3 +190,16 @@ def test_a_broken_file_of_summaries_is_a_warning_and_leaves_the_rest(engine, nov
     pack = engine.assemble("续写", **HERE)
     assert "story:outline:spec/outline.md#4" in told(pack)
     assert any("summaries.toml" in warning for warning in pack.warnings)
+
+
+def test_people_near_the_cursor_come_before_those_who_are_named_more_often_far_away(engine):
+    far = "顾长河走过渡口。顾长河回头。顾长河又走。顾长河停下。顾长河叹气。" + "河水慢慢地流过渡口的石阶。" * 80
+    text = f"# 第四章 白鹭洲\n\n{far}\n\n白鹭放下灯，说：“来了。”"
+    asked = {"document": "chapters/ch004.md", "text": text, "budget": 6000}
+
+    def order(query):
+        sources = [item.source for item in engine.assemble(query, **asked).items]
+        return [one for one in sources if one in ("codex:detected:顾长河", "codex:detected:白鹭")]
+
+    assert order("续写") == ["codex:detected:白鹭", "codex:detected:顾长河"]
+    assert order("渡口的石阶有多少级") == ["codex:detected:顾长河", "codex:detected:白鹭"]
