@@ -103,7 +103,7 @@ def test_every_group_that_our_own_fetchers_offer_is_in_the_table(tmp_path, monke
         engine.memories.create("作者偏爱短句")
         lore = {"0": {"uid": 0, "constant": True, "content": "一"}, "1": {"uid": 1, "key": ["小雨"], "content": "二"}}
         engine.importing.add(json.dumps({"entries": lore}).encode(), name="lore.json")
-        for query in ("林小雨的父亲是谁？", "`Festival` 调用了什么", "小雨", "量子计算机的芯片"):
+        for query in ("林小雨的父亲是谁？", "`Festival` 调用了什么", "小雨", "量子计算机的芯片", "续写"):
             said = [("user", "你好"), ("assistant", "你好")]
             beside = {"document": "chapters/ch003.md", "additional_input": "另一段话"}
             engine.assemble(query=query, **beside, messages=said, include_messages=2)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from armarius.books.settings import user_of
 from armarius.books.shelf import Books
-from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins
+from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins, Summaries
 from armarius.codex.importers import IMPORTERS
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity
@@ -29,6 +29,7 @@ from armarius.fetchers.passages import PassageFetcher
 from armarius.fetchers.pins import PinFetcher, wishes
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
+from armarius.fetchers.story import StoryFetcher
 from armarius.fetchers.style import ProjectStyle
 from armarius.graph.additions import Known
 from armarius.graph.timeout import GraphGuard
@@ -198,6 +199,7 @@ class Project:
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
         self.pins = Pins(index.authored)
+        self.summaries = Summaries(index.authored)
         self.books = Books(index.root)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
         self._sources = Sources(index.root, vectors, graph)
@@ -325,6 +327,7 @@ class Project:
                 *self._own_fetchers,
                 PassageFetcher(corpus, self._sources, reranking=self._reranking, lives=self._lives),
                 PinFetcher(snapshot.codex.entities, documents),
+                StoryFetcher(documents, snapshot.codex.entities, self.summaries),
                 *self._more,
             )
         return ProjectView(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # a search has records and no prompt, and does without headin
 
 __all__ = [
     "LAYERS",
+    "STORY",
     "Candidate",
     "Confirming",
     "Evidence",
@@ -32,6 +33,9 @@ __all__ = [
 
 LayerName = Literal["rules", "settings", "retrieved", "immediate"]
 LAYERS: tuple[LayerName, ...] = ("rules", "settings", "retrieved", "immediate")
+
+STORY = "story:"
+"""What the source of an item of the story so far begins with."""
 
 OmitReason = Literal["no match", "shadowed", "level", "duplicate", "timeline", "budget", "excluded", "source failed"]
 

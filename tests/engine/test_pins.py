@@ -195,7 +195,7 @@ def test_pinned_things_are_demand(engine):
 def test_the_channel_pins_and_mutes(engine):
     methods = methods_of(engine)
     pin = methods["pins:add"]({"target": "叶知秋", "documentId": THIRD})
-    assert (pin["target"], pin["mute"], pin["document"]) == ("叶知秋", False, THIRD)
+    assert (pin["target"], pin["mute"], pin["documentId"]) == ("叶知秋", False, THIRD)
     asked = {"projectId": "", "documentId": THIRD, "cursorPosition": 0, "skillId": "", "query": "雨", "budget": 3000}
     assert "叶知秋" in methods["context:prompt:assemble"](asked)["prompt"]
     assert "叶知秋" not in methods["context:prompt:assemble"]({**asked, "exclude": ["ye"]})["prompt"]

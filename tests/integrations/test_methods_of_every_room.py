@@ -40,6 +40,7 @@ CALLS = [
     ("constraints:create", {"text": "x"}),
     ("memories:list", {}),
     ("memories:create", {"text": "读者不知道结局", "kind": "semantic", "confidence": 1}),
+    ("summaries:list", {}),
     ("pins:list", {}),
     ("pins:add", {"target": "林小雨", "documentId": "chapters/ch003.md"}),
     ("entities:list", {}),
@@ -74,7 +75,7 @@ def test_what_a_method_takes_and_answers_fits_its_schema(call, name, params):
 
 def test_every_method_but_those_that_change_what_was_made_is_called_above():
     changing = {"update", "delete", "relate", "unrelate", "set", "remove"}
-    left = {method.name for method in METHODS} - {name for name, _ in CALLS}
+    left = {method.name for method in METHODS} - {name for name, _ in CALLS} - {"summaries:get"}
     assert {name for name in left if name.rpartition(":")[2] not in changing} == set()
 
 
@@ -163,6 +164,15 @@ def test_a_pin_is_added_listed_and_removed(call):
         call("pins:remove", target="林小雨")
     call("pins:remove", target="林小雨", documentId="chapters/ch003.md")
     assert call("pins:list")["items"] == []
+
+
+def test_a_summary_is_set_read_and_deleted(call):
+    made = call("summaries:set", documentId="chapters/ch003.md", text="纸条")
+    assert call("summaries:get", documentId="chapters/ch003.md") == made
+    assert call("summaries:list") == {"items": [made], "stale": []}
+    call("summaries:delete", documentId="chapters/ch003.md")
+    with pytest.raises(UnknownId, match=r"params\.documentId: "):
+        call("summaries:get", documentId="chapters/ch003.md")
 
 
 def test_a_list_of_documents_goes_on_where_it_ended(call):

@@ -13,6 +13,7 @@ from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import FittedPrompt, Plan, is_window
 from armarius.assembly.fit.prefix import PrefixMemory, stable_hash
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
+from armarius.assembly.fit.story import story_layers, told_within
 from armarius.assembly.fit.turns import has_turns, spoken, within_share, without_older
 from armarius.assembly.report.build import account
 from armarius.assembly.report.continuation import Continuation
@@ -137,7 +138,8 @@ class _Continuing:
 
     def __init__(self, task: Task, admitted: Admitted, sure: Collection[str]) -> None:
         self._admitted = admitted
-        self._profile = task.profile.with_layers(task.layers)
+        profile = task.profile.with_layers(task.layers)
+        self._profile = profile.with_layers(story_layers(admitted, profile, profile.story_percent))
         self._language = task.fetch.language
         self._previous = Previous()
         self._true: set[str] = set()
@@ -149,7 +151,10 @@ class _Continuing:
 
     def fit(self, counter: CachedCounter, available: int) -> tuple[Plan, FittedPrompt]:
         """Demand first, then the paragraphs on offer in what it leaves; turns give way to what must be in."""
-        admitted = within_share(self._admitted, counter, self._profile.limit(available))
+        limit = self._profile.limit(available)
+        admitted = told_within(
+            within_share(self._admitted, counter, limit), counter, limit, self._profile.story_percent
+        )
         while True:
             try:
                 return self._fit(admitted, counter, available)

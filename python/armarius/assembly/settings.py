@@ -7,6 +7,7 @@ id = "my-novel"                      # requests and data that name another proje
 tokens = 8000                        # when a request names none
 warn_percent = 87
 trim_percent = 95
+story = 15                           # percent for the story so far, when a request continues it; 0 tells none
 layers.retrieved = { min = 2000, max = "40%", ratio = 25 }
 
 [assembly]
@@ -64,7 +65,9 @@ def read_settings(config: Config) -> AssemblySettings:
         {"model": str, "language": str, "fetch_timeout_s": float, "max_concurrent": int, "queue_timeout_s": float},
     )
     budget = _checked(
-        config.table("budget"), "budget", {"tokens": int, "warn_percent": int, "trim_percent": int, "layers": dict}
+        config.table("budget"),
+        "budget",
+        {"tokens": int, "warn_percent": int, "trim_percent": int, "story": int, "layers": dict},
     )
     if (language := assembly.get("language")) is not None and language not in FRAMES:
         known = ", ".join(FRAMES)
@@ -76,7 +79,9 @@ def read_settings(config: Config) -> AssemblySettings:
 
 
 def _profile(budget: Mapping[str, Any]) -> BudgetProfile:
-    names = {"tokens": "budget", "warn_percent": "warn_percent", "trim_percent": "trim_percent"}
+    names = {
+        "tokens": "budget", "warn_percent": "warn_percent", "trim_percent": "trim_percent", "story": "story_percent",
+    }  # fmt: skip
     values = {names[key]: value for key, value in budget.items() if key != "layers"}
     try:
         layers = {name: LayerBudget(**layer) for name, layer in budget.get("layers", {}).items()}

@@ -13,6 +13,7 @@ does not decide anything but ties, which fall by path; nothing here looks into c
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.collection import Constraints, Memories
 from armarius.codex.authored.pins import Pins
+from armarius.codex.authored.summaries import Summaries
 from armarius.codex.cards import entity_card, short_card
 from armarius.codex.load import build_codex, load_codex, read_declared
 from armarius.codex.model import (
@@ -26,6 +27,7 @@ from armarius.codex.model import (
     Origin,
     Pin,
     Relation,
+    Summary,
 )
 
 __all__ = [
@@ -43,6 +45,8 @@ __all__ = [
     "Pin",
     "Pins",
     "Relation",
+    "Summaries",
+    "Summary",
     "build_codex",
     "entity_card",
     "load_codex",

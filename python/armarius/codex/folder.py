@@ -6,6 +6,7 @@ codex.json                  entities and relations, written by a tool or by hand
 .armarius/memories.toml     memories
 .armarius/constraints.toml  constraints
 .armarius/pins.toml         pins and mutes
+.armarius/summaries.toml    summaries of documents
 .armarius/budget.json       the budget profile
 """
 

@@ -93,6 +93,16 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """What a document is summed up by; `content_hash` is that of the document it was written for."""
+
+    id: str
+    document: str
+    text: str
+    content_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Pin:
     """Something that is in every prompt with room, or with `mute` in none; perhaps only while `document` is open."""
 

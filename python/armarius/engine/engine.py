@@ -20,6 +20,7 @@ from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.build import NO_EMBEDDER, Parts, build
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
+from armarius.engine.summarising import ProjectSummaries
 from armarius.engine.summary import brief, rows
 from armarius.errors import EmbeddingError, ProjectError
 from armarius.graph.protocol import GraphStore
@@ -145,6 +146,11 @@ class ContextEngine:
     def pins(self) -> Pins:
         """What is always or never in prompts: list, add, remove; kept in `.armarius/pins.toml`."""
         return self._parts.project.pins
+
+    @property
+    def summaries(self) -> ProjectSummaries:
+        """What sums chapters up: list, get, set, delete, stale, refresh; kept in `.armarius/summaries.toml`."""
+        return ProjectSummaries(self._parts.project)
 
     @property
     def books(self) -> Books:

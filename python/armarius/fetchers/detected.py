@@ -10,6 +10,7 @@ from armarius.codex.model import CONTEXT_LEVELS, Entity
 from armarius.fetchers.entities import Cards, EntitySource, card_of, list_entities
 from armarius.fetchers.rules import withheld_facts
 from armarius.fetchers.scene import MOST, weights
+from armarius.fetchers.story import is_continuing
 from armarius.headings import heading
 from armarius.records import (
     Candidate,
@@ -32,6 +33,7 @@ _LISTED_APART = 2_000
 _SCORES = {"query": 1.0, "input": 0.8, "cursor": 0.5}
 _PER_MENTION = 0.01
 _MOST_MENTIONS = 9
+_PER_WEIGHT = 0.1  # of the scene, at most 2.9: still below what is selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,9 @@ class RetrievedFetcher:
             for id_, count in counts.items():
                 score = _SCORES[text.origin] + _PER_MENTION * min(count, _MOST_MENTIONS)
                 scores[id_] = max(score, scores.get(id_, 0.0))
-        passing = _in_passing(request, built, found)
+        passing, weight = _in_passing(request, built, found)
+        if is_continuing(request):  # nobody is asked about: who matters to the scene comes first
+            scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * one for id_, one in weight.items()}
         candidates: list[Candidate] = []
         named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())
         for entity in (built.by_id[id_] for id_ in named):
@@ -214,8 +218,10 @@ class RetrievedFetcher:
         return Fetched(tuple(candidates), tuple(omitted))
 
 
-def _in_passing(request: FetchRequest, built: _Built, found: list[tuple[_Text, list[Any]]]) -> dict[str, str]:
-    """Whom the text around the cursor alone names and who gets no card for it, with the reason."""
+def _in_passing(
+    request: FetchRequest, built: _Built, found: list[tuple[_Text, list[Any]]]
+) -> tuple[dict[str, str], dict[str, float]]:
+    """Whom the text around the cursor alone names: who gets no card for it, with the reason; and everybody's weight."""
     asked = {mention.entity_id for text, mentions in found if text.origin != "cursor" for mention in mentions}
     weight: dict[str, float] = {}
     for text, mentions in found:
@@ -224,11 +230,12 @@ def _in_passing(request: FetchRequest, built: _Built, found: list[tuple[_Text, l
     mine = {id_: one for id_, one in weight.items() if id_ not in asked and id_ in built.by_id}
     rivals = [id_ for id_ in mine if mine[id_] and built.by_id[id_].level == "when_detected"]
     first = sorted(rivals, key=lambda id_: (-mine[id_], id_))[:MOST]
-    return {
+    passing = {
         id_: f"{MOST} others matter more to the scene" if mine[id_] else "named in passing, away from the cursor"
         for id_ in mine
         if id_ not in first
     }
+    return passing, mine
 
 
 def _candidate(

@@ -16,6 +16,7 @@ EN: Final = Frame(
             # settings
             "memories": "[Project memories]",
             "style": "[Project style]",
+            "story": "[Story so far]",
             "lore_always": "[World book — constant]",
             # retrieved
             "detected": "[Knowledge graph — mentioned]",
@@ -61,5 +62,9 @@ EN: Final = Frame(
     entry="## Entry: {name} ({book})",
     turn="## Turn {number}: {who}",
     speakers=MappingProxyType({"user": "user", "assistant": "assistant"}),
-    begins=("Entry", "Passage"),
+    outlined="## Outline: chapter {number}",
+    summarised="## Summary: {title}",
+    ending="## Ending: {title}",
+    thread="## Foreshadowing: {name}",
+    begins=("Entry", "Passage", "Outline", "Summary", "Ending"),
 )

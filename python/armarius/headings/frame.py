@@ -12,6 +12,7 @@ HeadingKey = Literal[
     "always",
     "memories",
     "style",
+    "story",
     "lore_always",
     "detected",
     "lore",
@@ -43,6 +44,8 @@ class Frame:
         dispute: Above a sentence that competes with others: place, others.
         entry: Above an entry of a lorebook: name, book.
         turn: Above a turn of a conversation: number, who; `speakers` are who, by role.
+        outlined: Above lines of the outline: number. `summarised` above a chapter's summary, `ending` above its end:
+            title; `thread` above an open thread of the plot: name.
         begins: Words that a line of a prompt's own begins with, behind `#`.
     """
 
@@ -67,4 +70,8 @@ class Frame:
     entry: str
     turn: str
     speakers: Mapping[str, str]
+    outlined: str
+    summarised: str
+    ending: str
+    thread: str
     begins: tuple[str, ...]

@@ -16,6 +16,7 @@ ZH: Final = Frame(
             # settings
             "memories": "[记忆]",
             "style": "[风格]",
+            "story": "[前情与计划]",
             "lore_always": "[世界书 — 常驻]",
             # retrieved
             "detected": "[知识图谱 — 引用检测]",
@@ -61,5 +62,9 @@ ZH: Final = Frame(
     entry="## 条目：{name}（{book}）",
     turn="## 第{number}条：{who}",
     speakers=MappingProxyType({"user": "用户", "assistant": "助手"}),
-    begins=("条目", "段落"),
+    outlined="## 大纲：第{number}章",
+    summarised="## 梗概：{title}",
+    ending="## 结尾：{title}",
+    thread="## 伏笔：{name}",
+    begins=("条目", "段落", "大纲", "梗概", "结尾"),
 )

@@ -7,6 +7,7 @@ questions.toml  kin and intents of questions: retrieval/understand/lexicon.py
 attributes.toml what two sentences can be compared by, and its values: retrieval/contradictions/values.py
 followups.toml  words by which a question leans on what was said: retrieval/understand/pronouns.py
 rewording.toml  how a language model is asked for other wordings: rewording/asking.py
+continuing.toml by what words a request continues the story: fetchers/story.py
 functions.toml  words that say nothing about which passage is meant: retrieval/understand/families.py
 
 A new word is a line here and never a list in code. What must hold: language, of no story in particular; a word once in

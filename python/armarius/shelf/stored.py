@@ -19,7 +19,7 @@ from armarius.store.rows import FileRow, Put, Remove, Restamp
 
 __all__ = ["PROFILE", "RECORDS", "StoredFiles", "StoredSource", "book_of", "part_of", "served_config"]
 
-RECORDS = tuple(f"{FOLDER}/{name}.toml" for name in ("codex", "memories", "constraints", "pins"))
+RECORDS = tuple(f"{FOLDER}/{name}.toml" for name in ("codex", "memories", "constraints", "pins", "summaries"))
 PROFILE = f"{FOLDER}/budget.json"
 _CHUNK_BYTES = 64 * 1024 * 1024
 _USERS = frozenset({"code", "graph"})  # tables that name programs and folders of the user's machine

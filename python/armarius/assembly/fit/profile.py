@@ -27,7 +27,7 @@ MOST_TOKENS: Final = 1 << 30
 _PRIORITY: dict[LayerName, int] = {"rules": 0, "immediate": 1, "settings": 2, "retrieved": 3}
 _UNLIMITED = 2**32 - 1
 _MINIMA_PERCENT = 75
-_SNAKE = {"warnPercent": "warn_percent", "trimPercent": "trim_percent"}
+_SNAKE = {"warnPercent": "warn_percent", "trimPercent": "trim_percent", "storyPercent": "story_percent"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,7 @@ class BudgetProfile:
         budget: Tokens when a request names none.
         layers: One budget per layer.
         warn_percent: From here on the answer carries CONTEXT_CAPACITY_WARNING.
+        story_percent: What the story so far may take of a prompt that continues it; 0 tells none.
         trim_percent: No prompt grows beyond this share (CONTEXT_CAPACITY_FORCE_TRIM).
     """
 
@@ -145,12 +146,14 @@ class BudgetProfile:
     layers: Mapping[LayerName, LayerBudget] = field(default_factory=_defaults)
     warn_percent: int = 87
     trim_percent: int = 95
+    story_percent: int = 15
 
     def __post_init__(self) -> None:
         whole("version", self.version, least=None, most=None, error=BudgetError)
         whole("budget", self.budget, least=1, most=MOST_TOKENS, error=BudgetError)
         for name in ("warn_percent", "trim_percent"):
             whole(name, getattr(self, name), least=1, most=100, error=BudgetError)
+        whole("story_percent", self.story_percent, least=0, most=50, error=BudgetError)
         object.__setattr__(self, "layers", self._merged(self.layers, _defaults()))
 
     @staticmethod

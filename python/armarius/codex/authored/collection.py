@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 from armarius.codex.authored.protocol import Authored, BookName
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.authored.toml_blocks import Block
-from armarius.codex.model import Constraint, Memory, Pin
+from armarius.codex.model import Constraint, Memory, Pin, Summary
 from armarius.errors import ArmariusError, CodexError, UnknownId
 from armarius.shown import counted
 from armarius.strict import MOST, shown
@@ -17,7 +17,7 @@ from armarius.text.near import near, suggestion
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]
 ConstraintOrigin = Literal["user", "kg"]
-Item = TypeVar("Item", bound=Memory | Constraint | Pin)
+Item = TypeVar("Item", bound=Memory | Constraint | Pin | Summary)
 Wrong = Callable[[dict[str, Any]], str]
 
 

@@ -16,7 +16,7 @@ from armarius.errors import CodexError
 
 __all__ = ["Authored", "BookName", "Check", "RecordBook"]
 
-BookName = Literal["codex", "memories", "constraints", "pins"]
+BookName = Literal["codex", "memories", "constraints", "pins", "summaries"]
 Check = Callable[[Block], str]
 """What is wrong with a record, "" for nothing."""
 

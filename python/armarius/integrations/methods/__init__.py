@@ -1,7 +1,7 @@
 """What a host may ask over the JSON channel: a table of methods, each with the shape of what it takes and answers.
 
 prompts.py (context:…)   authored.py (constraints, memories)   entities.py (entities, relations, mentions, evidence)
-documents.py   code.py   index.py   method.py (what a method is)   results.py (shapes of answers)
+documents.py   summaries.py   code.py   index.py   method.py (what a method is)   results.py (shapes of answers)
 wire.py (dataclasses and positions as JSON)   schemas.py (JSON Schemas of it all)
 
 A method is a row: name, params (a pydantic model, which refuses what is wrong and names the field), result, function.
@@ -12,7 +12,7 @@ What must hold: names are camelCase, but for keys of the user's own; whatever is
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from armarius.integrations.methods import authored, code, documents, entities, index, prompts
+from armarius.integrations.methods import authored, code, documents, entities, index, prompts, summaries
 from armarius.integrations.methods.method import Method
 from armarius.integrations.methods.wire import match_wire, wire
 
@@ -26,6 +26,7 @@ METHODS: Final[tuple[Method[Any], ...]] = (
     *authored.METHODS,
     *entities.METHODS,
     *documents.METHODS,
+    *summaries.METHODS,
     *code.METHODS,
     *index.METHODS,
 )

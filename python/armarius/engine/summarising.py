@@ -1,0 +1,92 @@
+"""`engine.summaries`: what documents are summed up by, which of that is stale, and a host's model to write it anew."""
+
+from collections.abc import Callable
+
+from armarius.codex.model import Summary
+from armarius.documents.document import Document
+from armarius.errors import ContractError, UnknownId
+from armarius.project import Project
+from armarius.text.near import near, suggestion
+
+__all__ = ["ProjectSummaries", "Summarise"]
+
+Summarise = Callable[[Document], str]
+"""From a document to its summary: a host's, with a language model behind it or without."""
+
+
+class ProjectSummaries:
+    """The summaries of a project by document, kept in `.armarius/summaries.toml`. Threads may share it.
+
+    Args:
+        project: Whose documents they sum up.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def list(self) -> tuple[Summary, ...]:
+        """All of them, in the order of the file."""
+        return self._project.summaries.list()
+
+    def get(self, document: str) -> Summary:
+        """The summary of a document; UnknownId, which is a KeyError and names near paths, when it has none."""
+        return self._known(document)
+
+    def set(self, document: str, text: str) -> Summary:
+        """Keep `text` as the summary of a document as it is now.
+
+        Raises:
+            UnknownDocument: No such document.
+            CodexError: The text is blank or no text.
+            StoreFull: The file cannot be written; nothing has changed.
+        """
+        return self._project.summaries.put(document, text, self._project.view().document(document).content_hash)
+
+    def delete(self, document: str) -> None:
+        """Forget the summary of a document; UnknownId, which is a KeyError, when it has none."""
+        self._project.summaries.delete(self._known(document).id)
+
+    def stale(self) -> tuple[str, ...]:
+        """Paths of documents that have changed since they were summed up, or are gone; no prompt holds those."""
+        documents = self._project.view().documents
+        return tuple(
+            one.document
+            for one in self.list()
+            if one.document not in documents or documents[one.document].content_hash != one.content_hash
+        )
+
+    def refresh(self, summarise: Summarise, *, limit: int | None = None) -> tuple[Summary, ...]:
+        """Have every chapter summed up whose summary is missing or stale; never done while a prompt is assembled.
+
+        Args:
+            summarise: Called once for each such chapter, in the order of the story; what it raises passes, what was
+                written before stays. A chapter whose front matter has a `summary` needs none.
+            limit: At most so many.
+
+        Returns:
+            The new ones.
+
+        Raises:
+            ContractError: `summarise` cannot be called, or answers with something blank or no text.
+        """
+        if not callable(summarise):
+            raise ContractError(f"summarise: expected a function from a document to a text, got {summarise!r:.60}")
+        documents = self._project.view().documents
+        fresh = {one.document for one in self.list()} - set(self.stale())
+        chapters = [one for one in documents.values() if one.kind == "chapter" and one.path not in fresh]
+        wanted = [one for one in chapters if not one.front_matter.get("summary")]
+        wanted.sort(key=lambda one: (one.chapter is None, one.chapter or 0, one.path))
+        made = []
+        for document in wanted[:limit]:
+            text: object = summarise(document)
+            if not isinstance(text, str) or not text.strip():
+                raise ContractError(f"summarise: expected a text for {document.path}, got {text!r:.60}")
+            made.append(self._project.summaries.put(document.path, text.strip(), document.content_hash))
+        return tuple(made)
+
+    def _known(self, document: str) -> Summary:
+        found = self._project.summaries.of(document)
+        if found is None:
+            close = near(document, [one.document for one in self.list()])
+            raise UnknownId(f"no summary of {document!r}{suggestion(close)}", close)
+        return found
