@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Outcome", "Retrieval"]
 
-Outcome = Literal["found", "nothing found", "index not ready", "source failed"]
+Outcome = Literal["found", "weak", "nothing found", "index not ready", "source failed"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

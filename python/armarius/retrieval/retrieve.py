@@ -100,7 +100,8 @@ def retrieve(
         found = find(tables, query, limit=limit, chapter=chapter, also=also, known=known, sources=sources)
         answer = found.answer
         if len(answer) < limit and (more := list(lines(tables, found, limit - len(answer)))):
-            answer = replace(answer, hits=(*answer.hits, *more), outcome="found")
+            outcome: Outcome = "weak" if answer.outcome == "weak" else "found"
+            answer = replace(answer, hits=(*answer.hits, *more), outcome=outcome)
     return answer
 
 
@@ -182,7 +183,9 @@ def find(
     if sources.root is not None and len(hits) < limit and not bounds:
         hits += unread(sources.root, tables, asked.phrases, hits, warnings)[: limit - len(hits)]
     clock.lap("explain")
-    outcome: Outcome = "found" if hits else "source failed" if warnings else "nothing found"
+    outcome: Outcome = "source failed" if warnings else "nothing found"
+    if hits:
+        outcome = "weak" if ranked.outcome == "weak" else "found"
     retrieval = Retrieval(
         hits=tuple(hits),
         understanding=asked,

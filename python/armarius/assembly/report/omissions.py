@@ -26,7 +26,10 @@ def omissions(plan: Plan, fitted: FittedPrompt) -> tuple[PackOmission, ...]:
     ]
     unused = sum(len(offer.rows) for offer in plan.admitted.offers) - fitted.entered
     if unused > 0:
-        why = f"are worth less than {fitted.line:.3f}" if fitted.capped is None else f"did not enter: {_capped(fitted)}"
+        if fitted.capped is not None:
+            why = f"did not enter: {_capped(fitted)}"
+        else:
+            why = f"are worth less than {fitted.line:.3f}" if fitted.line >= 0.001 else "say too little of the question"
         detail = f"{unused} more paragraphs {why}; explain() answers for each"
         left_out.append(PackOmission(ROWS, "retrieved", ROWS, "budget", detail))
     return tuple(sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
