@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from armarius.codex.authored.protocol import Authored, RecordBook
     from armarius.codex.cards import entity_card
     from armarius.codex.load import load_codex
-    from armarius.codex.model import Codex, Constraint, ContextLevel, Entity, Fact, Memory, Origin, Relation
+    from armarius.codex.model import Codex, Constraint, ContextLevel, Entity, Fact, Memory, Origin, Relation, Summary
     from armarius.config import Config
     from armarius.contract import (
         AssembleRequest,
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint, OneKindEmbedder
     from armarius.engine.engine import ContextEngine
     from armarius.engine.opening import open  # noqa: A004 - armarius.open reads like gzip.open
+    from armarius.engine.summarising import ProjectSummaries
     from armarius.errors import (
         AmbiguousSymbol,
         ArmariusError,
@@ -302,6 +303,7 @@ __all__ = [
     "ProjectGraph",
     "ProjectIndex",
     "ProjectRecall",
+    "ProjectSummaries",
     "Proposal",
     "ProposedName",
     "Question",
@@ -350,6 +352,7 @@ __all__ = [
     "StyleSource",
     "Subgraph",
     "SubgraphFetcher",
+    "Summary",
     "TextMatch",
     "TextMatches",
     "Timing",
@@ -411,7 +414,7 @@ _HOMES = {
     "codex.authored.protocol": "Authored RecordBook",
     "codex.cards": "entity_card",
     "codex.load": "load_codex",
-    "codex.model": "Codex Constraint ContextLevel Entity Fact Memory Origin Relation",
+    "codex.model": "Codex Constraint ContextLevel Entity Fact Memory Origin Relation Summary",
     "config": "Config",
     "contract": (
         "AssembleRequest AssembleResult InspectMeta InspectRequest InspectResult InspectTotals LayerDetail "
@@ -424,6 +427,7 @@ _HOMES = {
     "embedders.protocol": "AnyEmbedder Embedder Fingerprint OneKindEmbedder",
     "engine.engine": "ContextEngine",
     "engine.opening": "open",
+    "engine.summarising": "ProjectSummaries",
     "errors": (
         "AmbiguousSymbol ArmariusError Backpressure BookError BudgetConflict BudgetError CodeGraphError "
         "CodexError ConfigError ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch "
