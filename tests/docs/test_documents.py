@@ -1,4 +1,4 @@
-"""Every `>>>` and `$ armarius` in the README and in docs/ is run, and its printed answer compared."""
+"""Every `>>>`, `$ armarius` and `$ printf` in the README and in docs/ is run, and its printed answer compared."""
 
 import doctest
 import os
@@ -74,7 +74,7 @@ def test_commands_print_what_the_page_says(page, folder, started):
     environment["PYTHONWARNINGS"] = "ignore::RuntimeWarning"
     for chunk in re.split(r"^\$ ", blocks(page, "console"), flags=re.MULTILINE):
         command, _, expected = chunk.partition("\n")
-        if not command.startswith("armarius "):
+        if not command.startswith(("armarius ", "printf ")):
             continue
         done = subprocess.run(
             command, shell=True, capture_output=True, text=True, env=environment, check=False, timeout=120
