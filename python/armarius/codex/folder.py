@@ -20,7 +20,7 @@ from armarius.codex.authored.protocol import BookName, Check, RecordBook
 from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.importers import IMPORTERS
 from armarius.codex.importers.codex_json import CodexFile
-from armarius.codex.load import codex_files_of_books, read_declared
+from armarius.codex.load import BOOKS, codex_files_of_books, read_declared
 from armarius.config import CONFIG_NAME, Config, load_config
 from armarius.errors import ConfigError
 from armarius.files import folder_lock, read_file, write_atomic
@@ -43,13 +43,16 @@ class FolderAuthored:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._indexed = [str(root / name) for name in (*IMPORTERS, *_INDEXED)]
+        self._books = str(root / BOOKS)
         self._config = str(root / CONFIG_NAME)
         self._profile = str(root / FOLDER / _PROFILE)
 
     def stamp(self) -> str:
         """See `Authored`. Cost: one stat per file."""
-        books = [f"{name} {_stamp(str(self.root / name))}" for name in codex_files_of_books(self.root)]
-        return "|".join([*map(_stamp, self._indexed), *books])
+        stamps = list(map(_stamp, self._indexed))
+        if _stamp(self._books):  # asked before every answer, and nearly always there are none
+            stamps += [f"{name} {_stamp(str(self.root / name))}" for name in codex_files_of_books(self.root)]
+        return "|".join(stamps)
 
     def config_stamp(self) -> str:
         """See `Authored`."""

@@ -108,7 +108,7 @@ class PassageFetcher:
                 also=request.also,
                 known=known,
                 sources=sources,
-                explained=0,
+                listed=False,
             )
             asked = found.answer.understanding
             rivals = [_statement(one, request) for one in _disputed(tables, found, request.moment)]

@@ -133,11 +133,12 @@ def find(
     also: Sequence[str] = (),
     known: Known = _FILES_ALONE,
     sources: Sources = _NOWHERE_ELSE,
-    explained: int | None = None,
+    listed: bool = True,
 ) -> Found:
     """`retrieve` over the tables of a corpus, with what led to the answer.
 
-    With `explained`, only the first so many texts carry their evidence: most of the cost of a long answer.
+    Without `listed` the answer has no hits, and documents are put in order only for a question of consistency, which is
+    about whom they name: for a prompt, which takes paragraphs. The order and the hits are a third of the cost.
     """
     clock = Clock()
     asking = None if sources.vectors is None else VectorGuard.of(sources.vectors).begin(query)
@@ -170,21 +171,16 @@ def find(
 
     ranked = rank(tables, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning)
     clock.lap("search")
-    ordered = in_order(tables, asked, people, ranked, bounds, limit, list(near))
+    ordered: list[Ordered] = []
+    if listed or "consistency" in asked.intents:
+        ordered = in_order(tables, asked, people, ranked, bounds, limit, list(near))
     clock.lap("order")
-    told = ordered if explained is None else [one for one in ordered if not one.is_section][:explained]
-    why = {one: reasons(tables, asked, people, ranked, near, one) for one in told}
-    if ranked.also and told:
-        beside = worded(tables, ranked)
-        for one in told:
-            if not one.is_section and one.key in beside:
-                why[one] = (*why[one], beside[one.key])
-    hits = [_hit(tables, one, why.get(one, ())) for one in ordered]
-    if sources.root is not None and len(hits) < limit and not bounds:
+    hits = _hits(tables, asked, people, ranked, near, ordered) if listed else []
+    if listed and sources.root is not None and len(hits) < limit and not bounds:
         hits += unread(sources.root, tables, asked.phrases, hits, warnings)[: limit - len(hits)]
     clock.lap("explain")
     outcome: Outcome = "source failed" if warnings else "nothing found"
-    if hits:
+    if hits if listed else ranked.outcome != "nothing found":
         outcome = "weak" if ranked.outcome == "weak" else "found"
     retrieval = Retrieval(
         hits=tuple(hits),
@@ -269,6 +265,25 @@ def _understood(tables: CorpusTables, query: str, chapter: int | None) -> Unders
     )
     absent = [f"“{phrase}” occurs in no document" for phrase in asked.phrases if not occurs(tables, phrase)]
     return replace(asked, remarks=(*asked.remarks, *absent))
+
+
+def _hits(
+    tables: CorpusTables,
+    asked: Understanding,
+    people: People,
+    ranked: Ranked,
+    near: Mapping[int, Near],
+    ordered: Sequence[Ordered],
+) -> list[Hit]:
+    """Each with its reasons."""
+    beside = worded(tables, ranked) if ranked.also and ordered else {}
+    hits = []
+    for one in ordered:
+        why = reasons(tables, asked, people, ranked, near, one)
+        if not one.is_section and one.key in beside:
+            why = (*why, beside[one.key])
+        hits.append(_hit(tables, one, why))
+    return hits
 
 
 def _hit(tables: CorpusTables, one: Ordered, evidence: tuple[Evidence, ...]) -> Hit:
