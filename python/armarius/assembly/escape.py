@@ -55,6 +55,7 @@ _SUSPECT = re.compile(
 )
 
 _HIDDEN = re.compile(f"[{BIDI}]|[{TAGS}]+")
+_SHORT = 1_000  # code points
 # A host may have families of its own, `[检索 — 网页]`.
 _EXACTLY_OURS = Headings(OURS, families=False)
 _OF_REQUEST = frozenset(column["query"] for column in HEADINGS.values())
@@ -80,10 +81,20 @@ def escape(text: str, groups: tuple[str, ...] = ()) -> str:
     Returns:
         The text, the same object when nothing had to change. Applying it twice changes nothing more.
 
-    Cost: one pass of each of two patterns.
+    Cost: one pass of each of two patterns; a look-up for what was asked a moment ago, such as cards and paragraphs that
+    stand in many prompts of a project, and the open document.
     """
+    return _short(text, groups) if len(text) <= _SHORT else _long(text, groups)
+
+
+def _escaped(text: str, groups: tuple[str, ...]) -> str:
     text = headings_of(groups).changed(text)
     return _SUSPECT.sub(_harmless, text)
+
+
+# At most 2 MB of texts that nothing else holds, and four long ones: the open document is the same text in each prompt.
+_short = lru_cache(maxsize=1024)(_escaped)
+_long = lru_cache(maxsize=4)(_escaped)
 
 
 @lru_cache(maxsize=1024)

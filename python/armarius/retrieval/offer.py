@@ -58,12 +58,21 @@ class PassageOffer:
         # What settings say of later chapters (第7章起：…) is no more told by their text than by a card.
         self._until = None if chapter is None or bounds.as_of is not None else max(chapter, *asked.chapters, 0)
         self.language = language
+        self._best: list[ScoredParagraph] = []
+        self._asked_best = 0
         self._rows: Sequence[Row] = () if ranked.outcome == "nothing found" else _Rows(self)
 
     @property
     def rows(self) -> Sequence[Row]:
         """Best first; ends where worth falls below a share of the best."""
         return self._rows
+
+    def best(self, number: int) -> list[ScoredParagraph]:
+        """At least so many of the best paragraphs, as far as there are. Asks the core in growing numbers."""
+        while len(self._best) < number and self._asked_best <= len(self._best):
+            self._asked_best = max(4 * self._asked_best, _FIRST)
+            self._best = self.ranked.scores.paragraphs(self._asked_best)
+        return self._best
 
     def asked_for(self) -> list[Row]:
         """The paragraphs of the chapters that the question names: from the end that it is about, else best first."""
@@ -91,8 +100,8 @@ class PassageOffer:
     @property
     def lines(self) -> bool:
         """Whether the best that was found is code."""
-        first = next(iter(self.ranked.scores.paragraphs(1)), None)
-        document = None if first is None else self.documents.get(first.path)
+        best = self.best(1)
+        document = self.documents.get(best[0].path) if best else None
         return document is not None and document.kind == "code"
 
     def beside(self, rows: Sequence[Row], /) -> list[Row]:
@@ -214,8 +223,6 @@ class _Rows(Sequence[Row]):
         # A question about chapters and nothing else is answered by them.
         alone = bool(asked.chapters) and not read.words and not asked.entities and not offer.ranked.also
         self._floor = math.inf if alone else offer.ranked.scores.best * STOP_SHARE
-        self._found: list[ScoredParagraph] = []
-        self._asked_for = 0
         self._made = offer.asked_for()
         self._asked = {(row.path, row.paragraph) for row in self._made}  # and what came with another piece
         self._next = 0
@@ -244,32 +251,26 @@ class _Rows(Sequence[Row]):
     def _make(self) -> bool:
         """Make the next row that may stand in the prompt; False when there is none."""
         offer = self._offer
-        while (one := self._following()) is not None:
-            document = offer.documents.get(one.path)
-            if document is None or (one.path, one.index) in self._asked:
+        while True:
+            at = self._next
+            found = offer.best(at + 1)
+            if at >= len(found):
+                return False
+            one = found[at]
+            score = one.score
+            if score <= self._floor:
+                return False
+            self._next = at + 1
+            path, index = one.path, one.index  # copied out of the core each time
+            document = offer.documents.get(path)
+            if document is None or (path, index) in self._asked:
                 continue
-            paragraph = document.paragraphs[one.index]
-            row = offer._row(document, paragraph, one.score)
+            paragraph = document.paragraphs[index]
+            row = offer._row(document, paragraph, score)
             if row.text and offer.withheld(row) is None:
                 self._made.append(row)
                 for other in _rest(document, paragraph):
-                    if (one.path, other.index) not in self._asked:
-                        self._asked.add((one.path, other.index))
-                        self._made.append(offer._row(document, other, one.score))
+                    if (path, other.index) not in self._asked:
+                        self._asked.add((path, other.index))
+                        self._made.append(offer._row(document, other, score))
                 return True
-        return False
-
-    def _following(self) -> ScoredParagraph | None:
-        """The next paragraph above the floor; asked of the core in growing numbers."""
-        if self._next >= len(self._found):
-            if self._asked_for > len(self._found):
-                return None
-            self._asked_for = max(4 * self._asked_for, _FIRST)
-            self._found = self._offer.ranked.scores.paragraphs(self._asked_for)
-            if self._next >= len(self._found):
-                return None
-        one = self._found[self._next]
-        if one.score <= self._floor:
-            return None
-        self._next += 1
-        return one

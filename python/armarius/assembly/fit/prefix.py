@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from armarius.assembly.fit.cached_counter import CachedCounter
+from armarius.assembly.fit.cached_counter import CachedCounter, Counter
 from armarius.assembly.fit.window import cut, reach
 from armarius.records import LAYERS, LayerName
 from armarius.text.graphemes import grapheme_floor
@@ -129,8 +129,7 @@ def window(
     counter = measured.counter
     if max_tokens <= 0:
         return anchor, anchor
-    after = counter.count(text[anchor : anchor + 2 * max_tokens]) if anchor < len(text) else 0
-    lead = max(max_tokens * _LEAD_PERCENT // 100, max_tokens - after)
+    lead = max(max_tokens * _LEAD_PERCENT // 100, max_tokens - _behind(text, anchor, max_tokens, counter))
     start = -1
     if before is not None and 0 <= before <= anchor:
         tokens = counter.count(text[before:anchor])
@@ -144,6 +143,15 @@ def window(
         # A sentence end before the cursor would hide what was just typed.
         length = reach(text[start:], max_tokens, keep="head", counter=counter)
     return start, start + length
+
+
+def _behind(text: str, anchor: int, max_tokens: int, counter: Counter) -> int:
+    """Tokens behind the cursor, as far as they matter: what is clearly more than is left for them is enough."""
+    share = max_tokens - max_tokens * _LEAD_PERCENT // 100
+    some = text[anchor : anchor + max_tokens // 2]
+    if not some.isascii() and 5 * (found := counter.count(some)) >= 6 * share:
+        return found
+    return counter.count(text[anchor : anchor + 2 * max_tokens]) if some else 0
 
 
 def _on_grid(text: str, least: int, anchor: int) -> int:

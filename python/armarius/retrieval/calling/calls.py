@@ -28,6 +28,9 @@ Signal = tuple[str, float, float, list[tuple[str, int, float]]]
 """Of paragraphs, as `CorpusQuery` takes it: name, weight, weight of neighbours, (path, paragraph, value)."""
 
 
+_KEY = ("has code", "", None)
+
+
 @dataclass(frozen=True, slots=True)
 class _Found:
     place: Place
@@ -41,7 +44,7 @@ def calls(tables: CorpusTables, scores: CorpusScores) -> list[Signal]:
 
     Cost: the text of at most two dozen paragraphs, and as many postings as they call names; nothing without code.
     """
-    if scores.best <= 0:
+    if scores.best <= 0 or not _has_code(tables.whole):
         return []
     found = [one for one in _strong(tables, scores) if one.names or one.own]
     if not found:
@@ -81,6 +84,15 @@ def _strong(tables: CorpusTables, scores: CorpusScores) -> Iterator[_Found]:
         path = document.paragraphs[one.index].heading_path
         names = tuple(name for name in _core.called_names(text_of(document, one.index)) if name not in path)
         yield _Found((one.path, one.index), share, names, path[-1] if path else "")
+
+
+def _has_code(tables: CorpusTables) -> bool:
+    """Whether any document is source code; looked up once for each state of the project."""
+    known: bool | None = tables.memo.get(_KEY)
+    if known is None:
+        documents = map(tables.document, tables.paths)
+        known = tables.memo[_KEY] = any(one is not None and one.kind == "code" for one in documents)
+    return known
 
 
 def _follow(shares: dict[Place, float], one: _Found, places: Sequence[Place], most: int) -> None:
