@@ -8,10 +8,9 @@ from armarius.assembly.fit.plan import FittedPrompt, Plan
 from armarius.assembly.fit.prefix import stable_hash
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.assembly.fit.totals import layer_tokens
-from armarius.assembly.render import SEPARATOR
-from armarius.assembly.report.items import PackItem, score_of
+from armarius.assembly.report.items import PackItem, items_of
 from armarius.assembly.report.pack import Pack
-from armarius.assembly.report.places import Texts, shown
+from armarius.assembly.report.places import Texts
 from armarius.buffer import PositionEncoding, units
 from armarius.contract import AssembleRequest, AssembleResult, LayerResult, LayerResults, ShownPlace
 from armarius.errors import ContextWarning
@@ -59,31 +58,31 @@ def account(
     """
     available = available_tokens(request, plan.profile)
     contents = fitted.rendered.contents
-    items = _items(plan, fitted, texts)
+    placed = fitted.rendered.placed
     tokens = fitted.by_layer or layer_tokens(fitted.rendered, plan.measured)
     said: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
     for layer, warning in plan.admitted.warnings:
         said[layer].append(str(warning))
-    if "rules" in {item.layer for item in items}:
+    sources: dict[LayerName, list[str]] = {layer: [] for layer in LAYERS}
+    for item in placed:
+        sources[item.candidate.layer].append(item.candidate.source)
+    if sources["rules"]:
         share = plan.profile.layers["rules"].ratio or 0
         if tokens["rules"] * 100 > share * available:
             over = CONTEXT_RULES_OVERBUDGET(tokens=tokens["rules"], share=share, available=available)
             said["rules"].append(str(over))
-    cut = next((i for i in items if i.source == QUERY_SOURCE and i.form == "truncated"), None)
+    shaped = [item for item in placed if item.form != "full"]
+    cut = next((i for i in shaped if i.candidate.source == QUERY_SOURCE and i.form == "truncated"), None)
     if cut is not None and cut.part is not None:
         shortened = CONTEXT_QUERY_TRUNCATED(kept=cut.part[1] - cut.part[0], written=len(request.query))
         said["immediate"].append(str(shortened))
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
-    everything += _capacity(
-        plan.profile, fitted, available, bool(fitted.left_out) or any(i.form != "full" for i in items)
-    )
-    trimmed = {item.layer for item in items if item.form != "full"} | {
-        candidate.layer for candidate, _ in fitted.left_out
-    }
+    everything += _capacity(plan.profile, fitted, available, bool(fitted.left_out or shaped))
+    trimmed = {item.candidate.layer for item in shaped} | {candidate.layer for candidate, _ in fitted.left_out}
     layers = {
         layer: LayerResult(
             layer=layer,
-            source=tuple(item.source for item in items if item.layer == layer),
+            source=tuple(sources[layer]),
             token_count=tokens[layer],
             truncated=layer in trimmed,
             warnings=tuple(said[layer]) or None,
@@ -92,6 +91,8 @@ def account(
         for layer in LAYERS
     }
     stable = contents["rules"] + contents["settings"]
+    drawn_on = dict.fromkeys(path for item in placed for path in item.candidate.documents)
+    tells_places = request.text is not None or request.selection is not None
     result = AssembleResult(
         prompt=fitted.rendered.prompt,
         token_count=fitted.token_count,
@@ -100,7 +101,7 @@ def account(
         warnings=tuple(dict.fromkeys(everything)),
         capacity_percent=round(100 * fitted.token_count / available, 1),
         layers=LayerResults(**layers),
-        shown=_shown(items, texts, encoding) if request.text is not None or request.selection is not None else None,
+        shown=_shown(items_of(plan, fitted, texts), texts, encoding) if tells_places else None,
     )
 
     return Pack(
@@ -109,10 +110,9 @@ def account(
         counter=plan.measured.counter.name,
         counter_exact=plan.measured.counter.exact,
         budget=available + request.reserve_output,
-        items=items,
         contents=contents,
         granted=fitted.granted,
-        stamps={path: stamps[path] for item in items for path in item.documents if path in stamps},
+        stamps={path: stamps[path] for path in drawn_on if path in stamps},
         _plan=plan,
         _fitted=fitted,
         _again=again,
@@ -138,26 +138,3 @@ def _capacity(profile: BudgetProfile, fitted: FittedPrompt, available: int, trim
         trim = {"demanded": fitted.demanded, "percent": profile.trim_percent, "available": available}
         said.append(CONTEXT_CAPACITY_FORCE_TRIM(**trim))
     return [str(warning) for warning in said]
-
-
-def _items(plan: Plan, fitted: FittedPrompt, texts: Texts) -> tuple[PackItem, ...]:
-    """The items of a fitted prompt, in prompt order."""
-    rendered = fitted.rendered
-    tokens = plan.measured.counts([item.text + SEPARATOR for item in rendered.placed])
-    return tuple(
-        PackItem(
-            id=item.candidate.id,
-            layer=item.candidate.layer,
-            source=item.candidate.source,
-            score=score_of(item.candidate),
-            tokens=cost,
-            evidence=item.candidate.evidence,
-            form=item.form,
-            span=span,
-            part=item.part,
-            group=item.candidate.group,
-            documents=item.candidate.documents,
-            shows=shown(item, texts, plan.admitted.groups),
-        )
-        for item, span, cost in zip(rendered.placed, rendered.spans, tokens, strict=True)
-    )

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from armarius.assembly.admit import QUERY_SOURCE
-from armarius.assembly.render import Form
+from armarius.assembly.fit.plan import FittedPrompt, Plan
+from armarius.assembly.render import SEPARATOR, Form
+from armarius.assembly.report.places import Texts, shown
 from armarius.records import (
     Candidate,
     Evidence,
@@ -11,7 +13,7 @@ from armarius.records import (
     OmitReason,
 )
 
-__all__ = ["Difference", "Explanation", "PackItem", "PackOmission", "score_of"]
+__all__ = ["Difference", "Explanation", "PackItem", "PackOmission", "items_of", "score_of"]
 
 
 def score_of(candidate: Candidate) -> float | None:
@@ -109,3 +111,26 @@ class Difference:
     reshaped: tuple[str, ...]
     changed: tuple[str, ...]
     tokens: int
+
+
+def items_of(plan: Plan, fitted: FittedPrompt, texts: Texts) -> tuple[PackItem, ...]:
+    """The items of a fitted prompt, in prompt order. Cost: a look-up and a record for each."""
+    rendered = fitted.rendered
+    tokens = plan.measured.counts([item.text + SEPARATOR for item in rendered.placed])
+    return tuple(
+        PackItem(
+            id=item.candidate.id,
+            layer=item.candidate.layer,
+            source=item.candidate.source,
+            score=score_of(item.candidate),
+            tokens=cost,
+            evidence=item.candidate.evidence,
+            form=item.form,
+            span=span,
+            part=item.part,
+            group=item.candidate.group,
+            documents=item.candidate.documents,
+            shows=shown(item, texts, plan.admitted.groups),
+        )
+        for item, span, cost in zip(rendered.placed, rendered.spans, tokens, strict=True)
+    )

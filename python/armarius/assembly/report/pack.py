@@ -12,7 +12,7 @@ from armarius.assembly.fit.prefix import PrefixReport, common_prefix, layer_at
 from armarius.assembly.report.cache_rules import cache_rule, messages
 from armarius.assembly.report.continuation import Continuation
 from armarius.assembly.report.diff import difference
-from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission
+from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission, items_of
 from armarius.assembly.report.omissions import PASSAGE, omissions, unused
 from armarius.assembly.report.places import Place, Region, Texts, located
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
@@ -37,7 +37,6 @@ class Pack:
         counter: Name of the counter behind every number here.
         counter_exact: False when the model's tokenizer is unpublished.
         budget: Tokens of the request, the reserve included.
-        items: What is in the prompt, in prompt order.
         contents: The four layers as rendered; their concatenation is the prompt.
         granted: Tokens each layer was allotted.
         stamps: Of the files that the items were read from, at that moment.
@@ -48,7 +47,6 @@ class Pack:
     counter: str
     counter_exact: bool
     budget: int
-    items: tuple[PackItem, ...]
     contents: dict[LayerName, str]
     granted: dict[LayerName, int]
     stamps: Mapping[str, str]
@@ -105,6 +103,11 @@ class Pack:
     def to_wire(self) -> dict[str, Any]:
         """The result in its camelCase form, plain JSON types."""
         return self.result.to_wire()
+
+    @cached_property
+    def items(self) -> tuple[PackItem, ...]:
+        """What is in the prompt, in prompt order. Cost: built at the first use."""
+        return items_of(self._plan, self._fitted, self._texts)
 
     @cached_property
     def omitted(self) -> tuple[PackOmission, ...]:
@@ -237,7 +240,7 @@ class Pack:
             language=request.language or DEFAULT_LANGUAGE,
             counter=self.counter,
             stable_prefix_hash=self.stable_prefix_hash,
-            ids=tuple(item.id for item in self.items),
+            ids=tuple(item.candidate.id for item in self._fitted.rendered.placed),
             stamps=self.stamps,
             previous=self.as_previous(),
         )
@@ -283,7 +286,7 @@ class Pack:
 
     def __repr__(self) -> str:
         about = "" if self.counter_exact else "≈"
-        kept, out, warned = len(self.items), self._omitted_count, len(self.warnings)
+        kept, out, warned = len(self._fitted.rendered.placed), self._omitted_count, len(self.warnings)
         warnings = f", {warned} warning{'s' * (warned != 1)}" if warned else ""
         return (
             f"Pack({about}{self.token_count}/{self.budget} tokens by {self.counter}, "
