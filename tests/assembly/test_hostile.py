@@ -8,6 +8,7 @@ from tests.assembly.forgeries import expected, read
 from tests.assembly.hostile import documents
 from tests.assembly.support import assemble, candidate
 
+from armarius.assembly.escape import escape
 from armarius.assembly.report.html import page
 from armarius.records import LAYERS
 
@@ -95,3 +96,10 @@ def test_ordinary_prose_and_code_pass_unchanged():
     ):
         pack = assemble([candidate("x", content=text)])
         assert text in pack.prompt
+
+
+def test_what_was_harmless_in_one_prompt_is_changed_in_another_that_has_its_heading():
+    for text in ("见[人物卡]。", "见[人物卡]。" + "雨" * 5_000):
+        assert escape(text) is text
+        assert escape(text, ("[人物卡]",)).startswith("见⟦人物卡]")
+        assert escape(text) is text

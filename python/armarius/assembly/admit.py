@@ -131,7 +131,8 @@ def _clean(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:
         anchor, *places = carried(content, harmless, (max(anchor, 0), *ends, *(offset for offset, _ in marks)))
         core = core and (places[0], places[1])
         marks = tuple((place, mark) for place, (_, mark) in zip(places[2:], marks, strict=True))
-    first, last = trimmed(harmless, marks)
+    as_it_is = not marks and harmless.strip() == harmless
+    first, last = (0, len(harmless)) if as_it_is else trimmed(harmless, marks)
     if first or last < len(harmless):
         anchor -= first
         core = core and (max(core[0] - first, 0), min(core[1], last) - first)

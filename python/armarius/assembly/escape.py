@@ -84,7 +84,8 @@ def escape(text: str, groups: tuple[str, ...] = ()) -> str:
     Cost: one pass of each of two patterns; a look-up for what was asked a moment ago, such as cards and paragraphs that
     stand in many prompts of a project, and the open document.
     """
-    return _short(text, groups) if len(text) <= _SHORT else _long(text, groups)
+    found = _short(text, groups) if len(text) <= _SHORT else _long(text, groups)
+    return text if found == text else found
 
 
 def _escaped(text: str, groups: tuple[str, ...]) -> str:

@@ -183,10 +183,11 @@ class _Filling:
         groups = self.plan.admitted.groups
         for row in rows:
             text = escape(_head(row, before, self.language), groups) + escape(row.text, groups)
+            source = row.source
             candidate = Candidate(
-                id=row.source,
+                id=source,
                 layer="retrieved",
-                source=row.source,
+                source=source,
                 content=text,
                 score=row.score,
                 evidence=(self.offer.evidence(row),),

@@ -65,8 +65,8 @@ def _said(candidate: Candidate, text: str, base: int) -> str:
 
 def _piece(candidate: Candidate, limit: int) -> tuple[str, int]:
     """The part of a long content that can matter at all, and where it starts."""
-    content, reach = candidate.content, limit * _CHARACTERS_PER_TOKEN + 64
-    if candidate.keep is None or len(content) <= reach:
+    content = candidate.content
+    if candidate.keep is None or len(content) <= (reach := limit * _CHARACTERS_PER_TOKEN + 64):
         return content, 0
     if candidate.keep == "head":
         return content[:reach], 0
