@@ -7,7 +7,7 @@ from tests.assembly.support import assemble, candidate
 
 from armarius import TokenCounter
 from armarius.assembly.fit.cached_counter import CachedCounter
-from armarius.assembly.fit.prefix import common_prefix, window
+from armarius.assembly.fit.prefix import _behind, common_prefix, window
 from armarius.assembly.fit.window import cut
 from armarius.testing import FixedCounter
 
@@ -69,3 +69,17 @@ def test_what_a_cut_window_leaves_goes_to_what_was_left_out_and_displaces_nothin
     pack = assemble([written, *big, *small], budget=budget)
     spare = budget * 95 // 100 - pack.token_count
     assert all(gone.tokens > spare for gone in pack.omitted if gone.reason == "budget")
+
+
+@pytest.mark.parametrize(
+    "unit", ["雨下了一夜，天亮时才停。", "It rained all night and stopped at dawn. ", "雨停了。 Rain.\n"]
+)
+@pytest.mark.parametrize("counter", COUNTERS, ids=["fixed", "o200k"])
+def test_the_window_is_divided_as_if_everything_behind_the_cursor_had_been_counted(unit, counter):
+    text, most = unit * 300, 200
+    share = most - most * 75 // 100
+    for anchor in range(0, len(text), 61):
+        behind = counter.count(text[anchor : anchor + 2 * most])
+        found = _behind(text, anchor, most, counter)
+        assert max(most - share, most - found) == max(most - share, most - behind)
+    assert _behind(text, len(text), most, counter) == 0

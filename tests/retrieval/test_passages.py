@@ -2,12 +2,14 @@ from dataclasses import replace
 
 import pytest
 
+from armarius.documents.document import list_documents
 from armarius.errors import ContractError
 from armarius.fetchers.passages import PassageFetcher
 from armarius.records import FetchRequest
+from armarius.retrieval.calling.calls import calls
 from armarius.retrieval.contradictions.statements import statements
 from armarius.retrieval.corpus.corpus import Corpus
-from armarius.retrieval.retrieve import retrieve
+from armarius.retrieval.retrieve import find, retrieve
 
 from .conftest import EXAMPLE, corpus_of, write
 
@@ -151,3 +153,29 @@ def test_each_corpus_of_a_project_answers_for_its_own_documents_whichever_was_as
     for _ in range(2):
         assert small.retrieve("the chandlery burned")[0].path == "chapters/ch003.md"
         assert all(hit.path != "chapters/ch003.md" for hit in retrieve(without, "the chandlery burned"))
+
+
+def test_a_prompt_has_no_documents_put_in_order_unless_the_question_is_one_of_consistency(small):
+    for query, some in (("who read the ledger", False), ("check the consistency of chapter 4", True)):
+        whole, plain = small.find(query), small.find(query, listed=False)
+        assert whole.ordered
+        assert plain.ordered == (whole.ordered if some else [])
+        assert plain.answer.hits == ()
+        assert plain.answer.outcome == "found"
+        scores = [
+            [(one.path, one.index, one.score) for one in each.ranked.scores.paragraphs(9)] for each in (whole, plain)
+        ]
+        assert scores[0] == scores[1]
+
+
+def test_code_that_comes_later_is_followed_to_what_it_calls(tmp_path):
+    files = {"notes/a.md": "# A\n\nThe ledger is read by a tool.\n"}
+    code = "def read_ledger(path):\n    return parse_rows(path)\n\n\ndef parse_rows(path):\n    return []\n"
+    corpus = corpus_of(write(tmp_path, files)).corpus
+    documents = {one.path: one for one in list_documents(write(tmp_path, {"tool.py": code})).documents}
+    told = []
+    for one in (corpus, Corpus(documents, corpus.codex, before=corpus)):
+        with one.tables() as tables:
+            found = find(tables, "read_ledger", listed=False)
+            told.append(bool(calls(tables, found.ranked.scores)))
+    assert told == [False, True]
