@@ -14,6 +14,11 @@ NEEDED = (
     "armarius/_core.pyi",
     "armarius/__init__.py",
     "armarius/retrieval/thesaurus/wordnet.txt",
+    "armarius/cli/starter/chapters/ch001.md",
+    "armarius/cli/completions/armarius.zsh",
+    "armarius/studio/templates/ask.html",
+    "armarius/studio/static/studio.js",
+    "armarius/studio/texts.toml",
 )
 LICENCES = ("LICENSE", "rust/tokens/vocab/NOTICE.md", "python/armarius/retrieval/thesaurus/NOTICE.md")
 SESSION = """
@@ -53,6 +58,8 @@ def main(folder: str) -> None:
         for command in (
             [python, "-c", SESSION, novel],
             [scripts / "armarius", "detect", novel, "--text", "小雨推开门走了进来"],
+            [scripts / "armarius", "new", Path(place) / "my-novel"],
+            [scripts / "armarius", "--help"],
         ):
             subprocess.run(command, check=True, cwd=place, env=environment)
     print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, complete, imports and assembles")
