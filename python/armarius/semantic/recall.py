@@ -6,8 +6,9 @@ with ProjectIndex.open("novel/") as index, ProjectRecall(index, armarius.embedde
 """
 
 import threading
+import weakref
 from collections.abc import Callable, Sequence
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.codex.cards import entity_card
@@ -16,6 +17,7 @@ from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import AnyEmbedder, Embedder
 from armarius.errors import EmbeddingError, StoreError
 from armarius.hits import Hits
+from armarius.processes import let_go_unclosed
 from armarius.records import Evidence
 from armarius.semantic.hits import SemanticStatus, SimilarEntity
 from armarius.semantic.outliers import Nearby
@@ -83,6 +85,7 @@ class ProjectRecall:
         self._cards_of = ""
         self._store: object = None
         self._semantic: Semantic | None = None
+        self._unclosed: "weakref.finalize[..., Any] | None" = None
         try:
             self._current()
         except EmbeddingError:
@@ -209,9 +212,14 @@ class ProjectRecall:
     def close(self) -> None:
         """Stop the background work; closing twice is fine."""
         with self._lock:
-            if self._semantic is not None:
-                self._semantic.close()
-                self._semantic = None
+            self._end()
+
+    def _end(self) -> None:
+        if self._unclosed is not None:
+            self._unclosed.detach()
+        if self._semantic is not None:
+            self._semantic.close()
+        self._semantic = self._unclosed = None
 
     def _ask(self, question: Callable[[Semantic], Answer]) -> Answer:
         semantic = self._current()
@@ -227,9 +235,9 @@ class ProjectRecall:
         with self._lock:
             store = self._index.store
             if self._semantic is None or store is not self._store:
-                if self._semantic is not None:
-                    self._semantic.close()
+                self._end()
                 self._semantic = Semantic(store, self._embedder, background=self._background)
+                self._unclosed = let_go_unclosed(self, self._semantic.close)
                 self._store, self._cards_of = store, ""
             snapshot = self._index.snapshot
             if snapshot.codex_digest != self._cards_of:
