@@ -10,10 +10,16 @@ from typing import Final, NoReturn, SupportsIndex
 
 from armarius.errors import ContractError
 
-__all__ = ["MOST", "flag", "shown", "text", "valid_text", "whole"]
+__all__ = ["LONGEST_NAME", "LONGEST_QUESTION", "LONGEST_TEXT", "MOST", "flag", "shown", "text", "valid_text", "whole"]
 
 MOST: Final = 2**31 - 1
 """No list of answers is longer, no chapter later, no depth greater; the core counts in 32 bits."""
+LONGEST_QUESTION: Final = 1 << 20
+"""Code points of what is asked."""
+LONGEST_TEXT: Final = 1 << 24
+"""Code points of a document that an editor hands over, and of all messages together."""
+LONGEST_NAME: Final = 1 << 12
+"""Code points of a path, a name, an id."""
 _SHOWN: Final = 60
 
 
@@ -45,14 +51,18 @@ def whole(
     return number
 
 
-def text(field: str, value: object, *, error: type[ContractError] = ContractError) -> str:
-    """`value` as a text.
+def text(field: str, value: object, *, most: int | None = None, error: type[ContractError] = ContractError) -> str:
+    """`value` as a text of at most `most` code points.
 
     Raises:
-        ContractError: It is none.
+        ContractError: It is none, or longer.
+
+    Cost: none that grows with it.
     """
     if not isinstance(value, str):
         _refuse(field, "a text", value, error)
+    if most is not None and len(value) > most:
+        raise error(f"{field} has {len(value):,} characters, at most {most:,} are read")
     return value
 
 
@@ -60,9 +70,9 @@ def valid_text(field: str, value: object, *, error: type[ContractError] = Contra
     """`value` as a text that can be written in UTF-8, as names, paths and ids must be.
 
     Raises:
-        ContractError: It is none, or holds a lone surrogate.
+        ContractError: It is none, holds a lone surrogate, or more than `LONGEST_NAME` code points.
     """
-    found = text(field, value, error=error)
+    found = text(field, value, most=LONGEST_NAME, error=error)
     try:
         found.encode()
     except UnicodeEncodeError as problem:

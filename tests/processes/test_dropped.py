@@ -1,7 +1,6 @@
 """What nobody closed and nobody holds any longer."""
 
 import gc
-import os
 import sys
 import threading
 import time
@@ -20,7 +19,7 @@ def held():
     files = []
     for one in Path("/proc/self/fd").iterdir():
         try:
-            files.append(os.readlink(one))
+            files.append(str(one.readlink()))
         except OSError:
             continue
     threads = [thread for thread in threading.enumerate() if thread.name.startswith("armarius") or not thread.daemon]

@@ -25,7 +25,7 @@ from armarius.semantic.project_vectors import Semantic
 from armarius.semantic.queue import EmbeddingProgress
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, VectorFilter
-from armarius.strict import whole
+from armarius.strict import LONGEST_QUESTION, text, whole
 
 __all__ = ["IndexOfProject", "ProjectRecall"]
 
@@ -85,7 +85,7 @@ class ProjectRecall:
         self._cards_of = ""
         self._store: object = None
         self._semantic: Semantic | None = None
-        self._unclosed: "weakref.finalize[..., Any] | None" = None
+        self._unclosed: weakref.finalize[..., Any] | None = None
         try:
             self._current()
         except EmbeddingError:
@@ -131,6 +131,7 @@ class ProjectRecall:
         Cost: one forward pass for a new query, then about 1 ms, or 3 ms per 1,000 vectors below 1,500.
         """
         bounds, limit = Bounds.of(chapters, kinds), whole("limit", limit)
+        query = text("query", query, most=LONGEST_QUESTION)
         self._index.freshen()
         which = VectorFilter(bounds.kinds, bounds.chapters)
         return self._ask(lambda semantic: _hits(semantic.store, semantic.nearest(query, limit, which)))
@@ -141,7 +142,7 @@ class ProjectRecall:
 
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
         """The entities whose cards are nearest to `query`; as `similar`."""
-        limit = whole("limit", limit)
+        limit, query = whole("limit", limit), text("query", query, most=LONGEST_QUESTION)
         self._index.freshen()
         which = VectorFilter(entities=True)
         found = self._ask(lambda semantic: semantic.nearest(query, limit, which))
