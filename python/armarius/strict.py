@@ -6,6 +6,7 @@ caller knows. The error names the field and shows what came.
 """
 
 from operator import index
+from reprlib import Repr
 from typing import Final, NoReturn, SupportsIndex
 
 from armarius.errors import ContractError
@@ -21,6 +22,8 @@ LONGEST_TEXT: Final = 1 << 24
 LONGEST_NAME: Final = 1 << 12
 """Code points of a path, a name, an id."""
 _SHOWN: Final = 60
+_BRIEF: Final = Repr()  # looks at no more of a list than is shown
+_BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = _BRIEF.maxstring = _BRIEF.maxother = _SHOWN
 
 
 def whole(
@@ -96,7 +99,8 @@ def shown(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 200:
         return f"a number of {value.bit_length()} bits"
     try:
-        said = repr(value[:_SHOWN] if isinstance(value, str | bytes) else value)
+        part = value[:_SHOWN] if isinstance(value, str | bytes) else value
+        said = _BRIEF.repr(part) if isinstance(part, list | tuple) else repr(part)
     except Exception:  # noqa: BLE001 - somebody else's repr may raise whatever it likes
         said = f"a {type(value).__name__}"
     return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
