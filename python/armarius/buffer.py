@@ -4,7 +4,7 @@ import re
 from typing import Final, Literal
 
 from armarius.errors import ContractError, CursorOutOfRange
-from armarius.strict import whole
+from armarius.strict import LONGEST_TEXT, whole
 
 __all__ = ["PositionEncoding", "clamped", "cleaned", "code_points", "read_selection", "read_text", "units"]
 
@@ -15,7 +15,13 @@ _LONE: Final = re.compile("[\ud800-\udfff]")
 
 
 def read_text(value: object) -> object:
-    """A live text without lone surrogates: half a character that an editor gave up is U+FFFD, in the same place."""
+    """A live text without lone surrogates: half a character that an editor gave up is U+FFFD, in the same place.
+
+    Raises:
+        ValueError: Longer than `LONGEST_TEXT`.
+    """
+    if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        raise ValueError(f"has {len(value):,} characters, at most {LONGEST_TEXT:,} are read")
     return cleaned(value) if isinstance(value, str) else value
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -40,7 +41,7 @@ from armarius.errors import ContractError
 from armarius.headings import Language
 from armarius.messages import Turn, read_messages
 from armarius.records import LAYERS, LayerName
-from armarius.strict import shown
+from armarius.strict import LONGEST_NAME, LONGEST_QUESTION, LONGEST_TEXT, shown
 from armarius.wordings import read_wordings
 
 __all__ = [
@@ -75,6 +76,21 @@ __all__ = [
 # Nothing is converted, as everywhere else (`armarius.strict`): "5", 1.0, True and b"5" are no numbers.
 Whole = Annotated[int, Strict()]
 Text = Annotated[str, Strict()]
+
+
+def _at_most(most: int) -> AfterValidator:
+    """A length that is looked at last: pydantic's own reads a text again, and refuses lone surrogates."""
+
+    def check(text: str) -> str:
+        if len(text) > most:
+            raise ValueError(f"has {len(text):,} characters, at most {most:,} are read")
+        return text
+
+    return AfterValidator(check)
+
+
+Name = Annotated[str, Strict(), _at_most(LONGEST_NAME)]
+Question = Annotated[str, Strict(), _at_most(LONGEST_QUESTION)]
 Flag = Annotated[bool, Strict()]
 Share = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
 
@@ -147,6 +163,8 @@ class Wire(BaseModel):
             ContractError: Not JSON, not an object, a field missing, unknown or of the wrong type.
         """
         if isinstance(wire, str | bytes):
+            if len(wire) > 4 * LONGEST_TEXT:
+                raise ContractError(f"{cls.__name__}: JSON of {len(wire):,}, at most {4 * LONGEST_TEXT:,} is read")
             try:
                 wire = json.loads(wire)
             except ValueError as error:
@@ -237,15 +255,15 @@ class AssembleRequest(Wire):
         include_content: Whether each layer of the result has its `content`, as in the prompt.
     """
 
-    project_id: Text = ""
-    document: Text = ""
+    project_id: Name = ""
+    document: Name = ""
     cursor: Whole | None = None
-    skill: Text = ""
-    additional_input: Text = ""
-    query: Text = ""
-    model: Text | None = None
-    provider: Text | None = None
-    tokenizer_version: Text | None = None
+    skill: Name = ""
+    additional_input: Question = ""
+    query: Question = ""
+    model: Name | None = None
+    provider: Name | None = None
+    tokenizer_version: Name | None = None
     budget: Whole | None = None
     reserve_output: Whole = 0
     position_encoding: PositionEncoding = "code-point"

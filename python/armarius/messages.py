@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from armarius.errors import ContractError
+from armarius.strict import LONGEST_TEXT
 
 __all__ = [
     "LONGEST_MESSAGE",
@@ -76,7 +77,8 @@ def read_messages(value: object) -> tuple[Turn, ...]:
             no message. Parts of a content that are no text, such as images, are left out.
 
     Raises:
-        ValueError: Something else; more than `MOST_MESSAGES`, or one longer than `LONGEST_MESSAGE`; says which.
+        ValueError: Something else; more than `MOST_MESSAGES`, one longer than `LONGEST_MESSAGE`, or all together
+            than `LONGEST_TEXT`; says which.
 
     Cost: one pass over the text.
     """
@@ -86,7 +88,14 @@ def read_messages(value: object) -> tuple[Turn, ...]:
         raise ValueError("expected a list of messages")
     if len(value) > MOST_MESSAGES:
         raise ValueError(f"at most {MOST_MESSAGES:,} messages, got {len(value):,}")
-    return tuple(one if isinstance(one, Turn) else _turn(at, one) for at, one in enumerate(value))
+    turns: list[Turn] = []
+    length = 0
+    for at, one in enumerate(value):
+        turns.append(one if isinstance(one, Turn) else _turn(at, one))
+        length += len(turns[-1].content)
+        if length > LONGEST_TEXT:
+            raise ValueError(f"more than {LONGEST_TEXT:,} characters together, up to message {at}")
+    return tuple(Turn(one.role, _clean(one.content), _clean(one.name)) for one in turns)
 
 
 def checked_messages(value: object) -> tuple[Turn, ...]:
@@ -125,12 +134,12 @@ def _turn(at: int, one: object) -> Turn:
     else:
         raise ValueError(f"message {at} is none, but a {type(one).__name__}: it has no role and content")
     who = _role(at, role)
-    text = _clean(_text(at, content, may_lack=who in ("assistant", "tool")))
+    text = _text(at, content, may_lack=who in ("assistant", "tool"))
     if len(text) > LONGEST_MESSAGE:
         raise ValueError(f"message {at} has {len(text):,} characters, at most {LONGEST_MESSAGE:,} are read")
     if name is not None and not isinstance(name, str):
         raise ValueError(f"message {at}: its name is no text, but a {type(name).__name__}")
-    return Turn(who, text, _clean(name or ""))
+    return Turn(who, text, name or "")
 
 
 def _role(at: int, role: object) -> Role:

@@ -1,11 +1,16 @@
-"""What a process has open is its own: after a fork the child makes its own, and leaves its parent's alone."""
+"""What a process has open is its own: a forked child makes its own, and what nobody holds any longer is closed."""
 
+import _thread
 import os
 import threading
+import weakref
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
 
-__all__ = ["PerProcess"]
+from armarius.errors import ArmariusError
+
+__all__ = ["PerProcess", "let_go_unclosed"]
 
 Thing = TypeVar("Thing")
 
@@ -40,3 +45,34 @@ class PerProcess(Generic[Thing]):
                 self._inherited.append(self._thing)
                 self._thing, self._process = made, process
             return self._thing
+
+
+def let_go_unclosed(holder: object, *ends: Callable[[], None]) -> "weakref.finalize[..., Any]":
+    """Call `ends`, in order, once `holder` is garbage, in a thread of their own; at the interpreter's end nothing.
+
+    A collection runs in the middle of whatever any thread does, maybe with the very locks that `ends` need: so nothing
+    is done there but to begin a thread. In a forked child nothing is done at all: what there is, is the parent's.
+
+    Args:
+        holder: Whoever holds what is to be closed.
+        ends: Must not refer to `holder`; each may be called again.
+    """
+    finalizer = weakref.finalize(holder, _begin, os.getpid(), ends)
+    finalizer.atexit = False
+    return finalizer
+
+
+def _begin(process: int, ends: tuple[Callable[[], None], ...]) -> None:
+    if process == os.getpid():
+        # The module's own locks may be held where the collection began: `threading.Thread` is for the new thread.
+        with suppress(RuntimeError):  # no more threads, or the interpreter ends: it lets go of everything
+            _thread.start_new_thread(_run, (ends,))
+
+
+def _run(ends: tuple[Callable[[], None], ...]) -> None:
+    def close() -> None:
+        for end in ends:
+            with suppress(ArmariusError, OSError):  # nobody is there to be told; the next open checks
+                end()
+
+    threading.Thread(target=close, name="armarius-closer", daemon=True).start()

@@ -6,15 +6,24 @@ caller knows. The error names the field and shows what came.
 """
 
 from operator import index
+from reprlib import Repr
 from typing import Final, NoReturn, SupportsIndex
 
 from armarius.errors import ContractError
 
-__all__ = ["MOST", "flag", "shown", "text", "valid_text", "whole"]
+__all__ = ["LONGEST_NAME", "LONGEST_QUESTION", "LONGEST_TEXT", "MOST", "flag", "shown", "text", "valid_text", "whole"]
 
 MOST: Final = 2**31 - 1
 """No list of answers is longer, no chapter later, no depth greater; the core counts in 32 bits."""
+LONGEST_QUESTION: Final = 1 << 20
+"""Code points of what is asked."""
+LONGEST_TEXT: Final = 1 << 24
+"""Code points of a document that an editor hands over, and of all messages together."""
+LONGEST_NAME: Final = 1 << 12
+"""Code points of a path, a name, an id."""
 _SHOWN: Final = 60
+_BRIEF: Final = Repr()  # looks at no more of a list than is shown
+_BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = _BRIEF.maxstring = _BRIEF.maxother = _SHOWN
 
 
 def whole(
@@ -48,14 +57,18 @@ def whole(
     return number
 
 
-def text(field: str, value: object, *, error: type[ContractError] = ContractError) -> str:
-    """`value` as a text.
+def text(field: str, value: object, *, most: int | None = None, error: type[ContractError] = ContractError) -> str:
+    """`value` as a text of at most `most` code points.
 
     Raises:
-        ContractError: It is none.
+        ContractError: It is none, or longer.
+
+    Cost: none that grows with it.
     """
     if not isinstance(value, str):
         _refuse(field, "a text", value, error)
+    if most is not None and len(value) > most:
+        raise error(f"{field} has {len(value):,} characters, at most {most:,} are read")
     return value
 
 
@@ -63,9 +76,9 @@ def valid_text(field: str, value: object, *, error: type[ContractError] = Contra
     """`value` as a text that can be written in UTF-8, as names, paths and ids must be.
 
     Raises:
-        ContractError: It is none, or holds a lone surrogate.
+        ContractError: It is none, holds a lone surrogate, or more than `LONGEST_NAME` code points.
     """
-    found = text(field, value, error=error)
+    found = text(field, value, most=LONGEST_NAME, error=error)
     try:
         found.encode()
     except UnicodeEncodeError as problem:
@@ -89,7 +102,8 @@ def shown(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 200:
         return f"a number of {value.bit_length()} bits"
     try:
-        said = repr(value[:_SHOWN] if isinstance(value, str | bytes) else value)
+        part = value[:_SHOWN] if isinstance(value, str | bytes) else value
+        said = _BRIEF.repr(part) if isinstance(part, list | tuple) else repr(part)
     except Exception:  # noqa: BLE001 - somebody else's repr may raise whatever it likes
         said = f"a {type(value).__name__}"
     return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"

@@ -391,7 +391,7 @@ def test_a_folder_that_takes_the_place_of_a_watched_project_is_seen_at_the_next_
 
     monkeypatch.setattr(keeper, "_QUICK_SECONDS", 0.0)  # as in a project where comparing is slow
     with ProjectIndex.open(novel, watch=True) as index:
-        while index.freshen() or not index._is_told():
+        while index.freshen() or not index._following.is_told():
             time.sleep(0.05)
         shutil.copytree(novel, novel.with_name("new"))
         put(novel.with_name("new"), "chapters/ch003.md", "# 第三章\n\n青鸾到了。")

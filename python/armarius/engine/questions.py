@@ -25,7 +25,7 @@ from armarius.retrieval.excerpt import excerpt
 from armarius.retrieval.hits import Retrieval
 from armarius.retrieval.retrieve import retrieve
 from armarius.rewording.reworder import Model, Reworder
-from armarius.strict import flag, valid_text, whole
+from armarius.strict import LONGEST_NAME, LONGEST_QUESTION, flag, valid_text, whole
 from armarius.strict import text as strict_text
 from armarius.wordings import checked_wordings
 
@@ -90,7 +90,7 @@ class Questions:
 
         Cost: about 3 ms, and .2 ms per wording, on 120 chapters; the first question reads the project.
         """
-        query, limit = strict_text("query", query), whole("limit", limit)
+        query, limit = strict_text("query", query, most=LONGEST_QUESTION), whole("limit", limit)
         document = valid_text("document", document or "")
         bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
         chapter = checked_chapter("chapter", chapter)
@@ -149,7 +149,7 @@ class Questions:
         Raises:
             ContractError: A text, limit, chapters, kinds or wordings that are none; a `limit` below 1.
         """
-        asked, limit = strict_text("text", text), whole("limit", limit, least=1)
+        asked, limit = strict_text("text", text, most=LONGEST_QUESTION), whole("limit", limit, least=1)
         bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
         view = self._project.view()
         shown = None if bounds.as_of is None else shown_of(view.documents, bounds)
@@ -189,7 +189,7 @@ class Questions:
             ContractError: A name, attribute, chapters or kinds that are none.
         """
         name, chapter = valid_text("name", name), checked_chapter("chapter", chapter)
-        attribute = None if attribute is None else strict_text("attribute", attribute)
+        attribute = None if attribute is None else strict_text("attribute", attribute, most=LONGEST_NAME)
         bounds = Bounds.of(chapters, kinds, as_of)
         view = self._project.view()
         entity = view.entity(name)

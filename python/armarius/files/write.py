@@ -1,7 +1,9 @@
 """One writer: a crash leaves either the old file or the new one, and nothing that lies there leads it elsewhere."""
 
 import os
+import re
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +13,7 @@ from armarius.files.folder import Folder, Refused, opened_folder, refusal
 
 __all__ = ["create_empty", "make_folder", "move_atomic", "private_folder", "scratch_folder", "write_atomic"]
 
+_LEFT_SECONDS = 3600.0  # no writer takes so long: what is older belongs to one that was killed
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
@@ -30,7 +33,7 @@ def write_atomic(path: Path, data: bytes | bytearray, *, below: Path | None = No
         StoreFull: The disk is full, the folder is read-only or gone, a link or something that is no file lies on the
             way; the old file is untouched. The message names the file.
 
-    Cost: two fsyncs.
+    Cost: two fsyncs, and a listing of the folder: drafts that killed writers left an hour ago are removed.
     """
     try:
         with opened_folder(path.parent, below=below, make=make) as folder:
@@ -48,6 +51,7 @@ def write_atomic(path: Path, data: bytes | bytearray, *, below: Path | None = No
                     folder.unlink(draft)
                 raise
             folder.sync()
+            _clear_drafts(folder, path.name)
     except OSError as error:
         raise not_written(path.name, error, below) from error
 
@@ -136,6 +140,16 @@ def not_written(name: str, error: OSError, below: Path | None) -> StoreFull:
     if below is not None and isinstance(error, FileNotFoundError) and not below.exists():
         return StoreFull(f"{name}: not written: the folder {below.name} is gone")
     return StoreFull(f"{name}: not written: {error.strerror or error}")
+
+
+def _clear_drafts(folder: Folder, name: str) -> None:
+    """Remove what killed writers of `name` left beside it: nothing but old regular files of our drafts' names."""
+    ours = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{16}}\.tmp")
+    with suppress(OSError):  # the file is written; the next writer tries again
+        for one in os.listdir(folder.path if folder.descriptor is None else folder.descriptor):  # noqa: PTH208 - held open
+            info = folder.lstat(one) if ours.fullmatch(one) else None
+            if info is not None and not refusal(info) and time.time() - info.st_mtime > _LEFT_SECONDS:
+                folder.unlink(one)
 
 
 def _refuse_other(folder: Folder, name: str) -> None:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.folder import FolderAuthored
@@ -22,6 +22,7 @@ from armarius.errors import StoreError
 from armarius.files.paths import project_folder
 from armarius.hits import Hits
 from armarius.index.folder_source import FolderSource
+from armarius.index.following import Following, weakly
 from armarius.index.keeper import StoreKeeper
 from armarius.index.mentions import count_mentions
 from armarius.index.place import place_of
@@ -31,20 +32,20 @@ from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
 from armarius.index.status import IndexStatus, Progress
+from armarius.processes import let_go_unclosed
 from armarius.store.protocol import Store
 from armarius.store.rows import Passage
 from armarius.store.sqlite.store import SqliteStore
 from armarius.trust.asked import Permissions
 from armarius.verbs import verb_of
 
-if TYPE_CHECKING:
-    from armarius.index.watcher import Watcher
-
 __all__ = ["ProjectIndex"]
 
 
 class ProjectIndex:
     """An open index. Threads may share it. Make one with `ProjectIndex.open`, or `ProjectIndex.over` other texts.
+
+    One that nobody closed and nobody holds any longer is closed in the background.
 
     Attributes:
         source: Where the texts come from.
@@ -71,9 +72,10 @@ class ProjectIndex:
         self._config = config
         self._refresher = Refresher(source, authored, config)
         self._process = os.getpid()
-        self._watcher: Watcher | None = None
+        self._following = Following()
         self._corpus = OpenCorpus()
-        self._kept = StoreKeeper(self._refresher, config, open_store, told=self._is_told, whole=whole)
+        self._kept = StoreKeeper(self._refresher, config, open_store, told=self._following.is_told, whole=whole)
+        self._unclosed = let_go_unclosed(self, self._kept.cancel, self._following.stop, self._kept.close)
 
     @classmethod
     def open(
@@ -223,7 +225,7 @@ class ProjectIndex:
     def status(self) -> IndexStatus:
         """What the index is doing and what it holds."""
         state, mentions = self.ask(lambda store: (store.state(), count_mentions(store)))
-        refresher, watcher = self._refresher, self._watcher
+        refresher = self._refresher
         warnings = (
             *(refresher.snapshot.warnings if refresher.snapshot else ()),
             self._config.warning,
@@ -232,7 +234,7 @@ class ProjectIndex:
         return IndexStatus(
             state=self._kept.state,
             progress=refresher.progress,
-            watching=watcher is not None,
+            watching=self._following.on,
             documents=state.documents,
             paragraphs=state.paragraphs,
             mentions=mentions,
@@ -249,22 +251,17 @@ class ProjectIndex:
 
         Only a folder has events: other sources are asked for their stamp before every answer, watched or not.
         """
-        from armarius.index.watcher import Watcher
-
-        if self._watcher is None and self.root is not None:
-            self._watcher = Watcher(self.root, self._changed)
-            self._watcher.start()
+        if self.root is not None:
+            self._following.start(self.root, weakly(self._changed))
 
     def stop_watching(self) -> None:
         """Follow changes no longer."""
-        watcher, self._watcher = self._watcher, None
-        if watcher is not None:
-            watcher.stop()
+        self._following.stop()
 
     @contextmanager
     def watch(self) -> Iterator[Self]:
         """Follow changes inside a `with` block."""
-        already = self._watcher is not None
+        already = self._following.on
         self.start_watching()
         try:
             yield self
@@ -276,6 +273,7 @@ class ProjectIndex:
         """Stop watching and building, close the store; closing twice is fine."""
         if self._process != os.getpid():  # the threads and the store are its parent's
             return
+        self._unclosed.detach()
         self.cancel()
         self.stop_watching()
         self._kept.close()
@@ -283,7 +281,3 @@ class ProjectIndex:
     def _changed(self, paths: set[str] | None) -> None:
         with suppress(StoreError, OSError):  # already in the status; the next look tries again
             self.refresh(paths)
-
-    def _is_told(self) -> bool:
-        watcher = self._watcher
-        return watcher is not None and not watcher.blind and not watcher.pending

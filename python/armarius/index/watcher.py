@@ -27,6 +27,8 @@ _BLIND_SWEEP_SECONDS = 1.0  # when the operating system gives no more watches
 _IGNORED = frozenset({"opened", "closed_no_write", "attrib"})
 # watchdog says so as an error when its reader wakes up after it was stopped, as it always may.
 _STOPPED = "queue_events() called when the thread is inactive"
+# What it has to say is for a host that listens to logs, and for nobody's terminal.
+logging.getLogger("watchdog").addHandler(logging.NullHandler())
 logging.getLogger("watchdog.observers.inotify").addFilter(lambda record: _STOPPED not in record.getMessage())
 # Hidden files that change what the index holds.
 _TELLING = frozenset({".gitignore", ".ignore", ".armarius"})

@@ -111,8 +111,8 @@ class NameCounts:
     def __init__(self, entities: Iterable[object]) -> None:
         import numpy as np
 
-        self.entities: Final = EntityMatcher.usable(entities)
-        self._matcher: Final = EntityMatcher(self.entities)
+        matcher, self.entities = EntityMatcher.of_usable(entities)
+        self._matcher: Final = matcher
         named = [(kind_of(entity), *names_of(entity)) for entity in self.entities]
         self._persons: Final = {entity_id for kind, entity_id, _ in named if kind == "person"}
         families = {names[0][0] for _, _, names in named if len(names[0]) in (2, 3) and is_han(names[0][0])}

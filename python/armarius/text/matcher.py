@@ -84,25 +84,27 @@ class EntityMatcher:
             return cls(known, name_model=name_model), []
         except ValueError:
             faults: list[str] = []
-            return cls(cls.usable(known, faults), name_model=name_model), faults
+            return cls(cls._usable(known, faults), name_model=name_model), faults
 
     @classmethod
-    def usable(cls, entities: Iterable[object], faults: list[str] | None = None) -> list[object]:
-        """The entities whose names can be matched; what is wrong with the others is added to `faults`."""
+    def of_usable(cls, entities: Iterable[object]) -> "tuple[EntityMatcher, list[object]]":
+        """A matcher of those entities whose names can be matched, and these."""
         known = list(entities)
         try:
-            cls(known)
+            return cls(known), known
         except ValueError:
-            pass
-        else:
-            return known
+            known = cls._usable(known, [])
+            return cls(known), known
+
+    @classmethod
+    def _usable(cls, known: list[object], faults: list[str]) -> list[object]:
+        """The entities whose names can be matched; what is wrong with the others is added to `faults`."""
         kept = []
         for entity in known:
             try:
                 cls([entity])
             except ValueError as error:
-                if faults is not None:
-                    faults.append(str(error))
+                faults.append(str(error))
             else:
                 kept.append(entity)
         return kept

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, get_args
+from typing import Any, Final, Generic, Literal, TypeVar, get_args
 
 from armarius.codex.authored.protocol import Authored, BookName
 from armarius.codex.authored.record_file import records_of
@@ -17,6 +17,8 @@ from armarius.text.near import near, suggestion
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]
 ConstraintOrigin = Literal["user", "kg"]
+LONGEST_RECORD: Final = 20_000
+"""Code points of a rule or memory: rules are never cut, so a longer one would leave no room in any prompt."""
 Item = TypeVar("Item", bound=Memory | Constraint | Pin | Summary)
 Wrong = Callable[[dict[str, Any]], str]
 
@@ -75,6 +77,7 @@ class Collection(Generic[Item]):
         return self._file.stamp()
 
     def _create(self, data: dict[str, Any], *, alike: Callable[[Block], bool] | None = None) -> Item:
+        self._see(data | {"id": data["id"] or "new"})
         data["id"] = data["id"] or self._fresh(data["text"])
         present = data["id"]
 
@@ -86,12 +89,15 @@ class Collection(Generic[Item]):
         return made if present == data["id"] else self.get(present)
 
     def _write(self, data: dict[str, Any], write: Callable[[str, dict[str, Any]], None]) -> Item:
+        self._see(data)
+        write(self._table, data)
+        return self._kind(**data)
+
+    def _see(self, data: dict[str, Any]) -> None:
         unknown = sorted(data.keys() - {field.name for field in fields(self._kind)})
         what = f"{unknown[0]}: no such field" if unknown else self._wrong(data)
         if what:
-            raise CodexError(f"{self._table} {data['id']!r}: {what}")
-        write(self._table, data)
-        return self._kind(**data)
+            raise CodexError(f"{self._table} {shown(data['id'])}: {what}")
 
     def _unknown(self, id_: str) -> UnknownId:
         close = near(id_, (item.id for item in self.list()))
@@ -132,7 +138,7 @@ class Memories(Collection[Memory]):
         """Add a memory.
 
         Args:
-            text: What is to be remembered; not blank.
+            text: What is to be remembered; not blank, at most 20,000 characters.
             kind: What sort of memory; only semantic ones enter prompts by themselves.
             confidence: In [0, 1].
             id: Derived from the text when not given.
@@ -165,7 +171,7 @@ class Constraints(Collection[Constraint]):
         is, its id, source and priority unchanged (`update` changes them).
 
         Args:
-            text: The rule; not blank.
+            text: The rule; not blank, at most 20,000 characters.
             source: Who set it.
             priority: From 0, higher first.
             id: Derived from the text when not given.
@@ -187,6 +193,8 @@ def _wrong_text(data: dict[str, Any]) -> str:
         value = data[key]
         if not isinstance(value, str) or not value.strip():
             return f"{key}: expected a non-empty string, got {value!r}"
+        if len(value) > LONGEST_RECORD:
+            return f"{key}: has {len(value):,} characters, at most {LONGEST_RECORD:,} are kept"
         if any("\ud800" <= char <= "\udfff" for char in value):
             return f"{key}: holds a lone surrogate"
     return ""

@@ -19,6 +19,7 @@ from armarius.codex.authored.collection import Collection
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.model import Pin
 from armarius.errors import UnknownId
+from armarius.strict import LONGEST_NAME
 from armarius.text.near import near, suggestion
 
 __all__ = ["Pins"]
@@ -84,6 +85,8 @@ def _wrong(data: dict[str, Any]) -> str:
         value = data[key]
         if not isinstance(value, str) or (not value.strip() and key != "document"):
             return f"{key}: expected a non-empty string, got {value!r}"
+        if len(value) > LONGEST_NAME:
+            return f"{key}: has {len(value):,} characters, at most {LONGEST_NAME:,} are kept"
         if any("\ud800" <= char <= "\udfff" for char in value):
             return f"{key}: holds a lone surrogate"
     if not isinstance(data["mute"], bool):
