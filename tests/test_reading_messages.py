@@ -50,23 +50,23 @@ def test_a_call_of_a_tool_says_nothing_and_instructions_are_no_turn():
 @pytest.mark.parametrize(
     ("messages", "message"),
     [
-        ("hello", "messages: expected a list of messages"),
-        ({"role": "user", "content": "x"}, "messages: expected a list of messages"),
-        ([3], "messages: message 0 is none, but a int: it has no role and content"),
-        ([{"role": "user", "content": "x"}, {"content": "x"}], "messages: message 1 has the role None, none of ai, "),
-        ([{"role": "narrator", "content": "x"}], "messages: message 0 has the role 'narrator', none of "),
-        ([{"role": "user", "content": None}], "messages: message 0: its content is no text and no list of parts"),
-        (
-            [{"role": "user", "content": 3}],
-            "messages: message 0: its content is no text and no list of parts, but a",
-        ),
-        ([{"role": "user", "content": [3]}], "messages: message 0: part 0 of its content has no type"),
+        ("hello", "messages: expected a list of messages, got 'hello'"),
+        ({"role": "user"}, "messages: expected a list of messages, got {'role': 'user'}"),
+        ([3], "messages[0]: expected {role, content}, got 3"),
+        ([{"role": "user", "content": "x"}, None], "messages[1]: expected {role, content}, got None"),
+        ([{"role": "user", "content": "x"}, {"content": "x"}], "messages[1].role: expected one of ai, assistant, "),
+        ([{"role": "user", "content": None}], "messages[0].content: expected a text or a list of parts, got None"),
+        ([{"role": "user", "content": 3}], "messages[0].content: expected a text or a list of parts, got 3"),
+        ([{"role": "user", "content": [3]}], "messages[0].content[0]: expected a text or {type, …}, got 3"),
         (
             [{"role": "user", "content": [{"type": "text"}]}],
-            "messages: message 0: part 0 of its content is of",
+            "messages[0].content[0].text: expected the text of a part of type text, got None",
         ),
-        ([{"role": "user", "content": "x", "name": 3}], "messages: message 0: its name is no text, but a int"),
-        ([("user", "x" * (LONGEST_MESSAGE + 1))], "messages: message 0 has 1,000,001 characters, at most 1,000,000"),
+        ([{"role": "user", "content": "x", "name": 3}], "messages[0].name: expected a text, got 3"),
+        (
+            [("user", "x" * (LONGEST_MESSAGE + 1))],
+            "messages[0].content: at most 1,000,000 characters, got 1,000,001",
+        ),
         ([("user", "x")] * (MOST_MESSAGES + 1), "messages: at most 10,000 messages, got 10,001"),
     ],
 )
@@ -74,6 +74,11 @@ def test_what_is_no_message_is_refused_with_its_place(messages, message):
     with pytest.raises(ContractError) as refused:
         checked_messages(messages)
     assert str(refused.value).startswith(message)
+
+
+def test_an_unknown_role_is_refused_with_those_that_are_known():
+    with pytest.raises(ContractError, match=r"^messages\[0\]\.role: expected one of ai, .*, user, got 'narrator'$"):
+        checked_messages([{"role": "narrator", "content": "x"}])
 
 
 def test_a_lone_surrogate_becomes_the_sign_for_what_is_no_character():

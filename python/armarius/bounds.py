@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeVar, get_args
 
 from armarius.errors import ContractError
+from armarius.strict import shown
 
 __all__ = [
     "EVERYTHING",
@@ -147,7 +148,7 @@ def read_chapter(value: object) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"expected a chapter number, a {type(value).__name__} is none")
+        raise ValueError(f"expected a chapter number, got {shown(value)}")
     if not 0 <= value < _LAST:
         raise ValueError(f"{value} is no chapter number")
     return int(value)

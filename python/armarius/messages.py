@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from armarius.errors import ContractError
-from armarius.strict import LONGEST_TEXT
+from armarius.strict import LONGEST_TEXT, shown
 
 __all__ = [
     "LONGEST_MESSAGE",
@@ -46,7 +46,6 @@ _ROLES: Final[Mapping[str, Role]] = {
 }
 _TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def read_messages(value: object) -> tuple[Turn, ...]:
     if value is None:
         return ()
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
-        raise ValueError("expected a list of messages")
+        raise ValueError(f"expected a list of messages, got {shown(value)}")
     if len(value) > MOST_MESSAGES:
         raise ValueError(f"at most {MOST_MESSAGES:,} messages, got {len(value):,}")
     turns: list[Turn] = []
@@ -107,7 +106,8 @@ def checked_messages(value: object) -> tuple[Turn, ...]:
     try:
         return read_messages(value)
     except ValueError as error:
-        raise ContractError(f"messages: {error}") from None
+        said = str(error)
+        raise ContractError(said if said.startswith("messages[") else f"messages: {said}") from None
 
 
 def asked_last(query: str, messages: tuple[Turn, ...]) -> tuple[str, tuple[Turn, ...]]:
@@ -132,13 +132,13 @@ def _turn(at: int, one: object) -> Turn:
         role = getattr(one, "role", None) or getattr(one, "type", None)
         content, name = getattr(one, "content", None), getattr(one, "name", None)
     else:
-        raise ValueError(f"message {at} is none, but a {type(one).__name__}: it has no role and content")
+        raise ValueError(f"messages[{at}]: expected {{role, content}}, got {shown(one)}")
     who = _role(at, role)
     text = _text(at, content, may_lack=who in ("assistant", "tool"))
     if len(text) > LONGEST_MESSAGE:
-        raise ValueError(f"message {at} has {len(text):,} characters, at most {LONGEST_MESSAGE:,} are read")
+        raise ValueError(f"messages[{at}].content: at most {LONGEST_MESSAGE:,} characters, got {len(text):,}")
     if name is not None and not isinstance(name, str):
-        raise ValueError(f"message {at}: its name is no text, but a {type(name).__name__}")
+        raise ValueError(f"messages[{at}].name: expected a text, got {shown(name)}")
     return Turn(who, text, name or "")
 
 
@@ -146,9 +146,7 @@ def _role(at: int, role: object) -> Role:
     said = getattr(role, "value", role)  # an enumeration of a host
     known = _ROLES.get(said.lower().removesuffix("messagechunk")) if isinstance(said, str) else None
     if known is None:
-        shown = repr(said)
-        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
-        raise ValueError(f"message {at} has the role {shown}, none of {', '.join(sorted(_ROLES))}")
+        raise ValueError(f"messages[{at}].role: expected one of {', '.join(sorted(_ROLES))}, got {shown(said)}")
     return known
 
 
@@ -159,7 +157,7 @@ def _text(at: int, content: object, *, may_lack: bool) -> str:
         return ""
     if isinstance(content, Sequence) and not isinstance(content, bytes):
         return "\n".join(part for number, one in enumerate(content) if (part := _part(at, number, one)))
-    raise ValueError(f"message {at}: its content is no text and no list of parts, but a {type(content).__name__}")
+    raise ValueError(f"messages[{at}].content: expected a text or a list of parts, got {shown(content)}")
 
 
 def _part(at: int, number: int, part: Any) -> str:  # noqa: ANN401 - whatever a host put there
@@ -167,12 +165,14 @@ def _part(at: int, number: int, part: Any) -> str:  # noqa: ANN401 - whatever a 
         return part
     kind = part.get("type") if isinstance(part, Mapping) else None
     if not isinstance(kind, str):
-        raise ValueError(f"message {at}: part {number} of its content has no type")
+        raise ValueError(f"messages[{at}].content[{number}]: expected a text or {{type, …}}, got {shown(part)}")
     if kind not in _TEXT_PARTS:
         return ""
     text = part.get("text")
     if not isinstance(text, str):
-        raise ValueError(f"message {at}: part {number} of its content is of type {kind} and has no text")
+        raise ValueError(
+            f"messages[{at}].content[{number}].text: expected the text of a part of type {kind}, got {shown(text)}"
+        )
     return text
 
 

@@ -71,7 +71,7 @@ def test_commands_take_a_conversation(capsys, tmp_path):
         (None, "said.json: not there"),
         (b"\xff", "is not UTF-8 at byte 0"),
         (b"{", "is no JSON"),
-        (b'[{"role": "x", "content": ""}]', "messages: message 0 has the role 'x'"),
+        (b'[{"role": "x", "content": ""}]', "messages[0].role: expected one of"),
     ],
 )
 def test_a_conversation_that_is_none_is_one_line(capsys, tmp_path, data, why):

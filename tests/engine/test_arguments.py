@@ -56,7 +56,7 @@ def test_a_number_that_is_too_small_is_refused(engine, verb, argument, least):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda engine, _: engine.retrieve("灯塔", chapter="3"), "chapter: expected a chapter number, a str is none"),
+        (lambda engine, _: engine.retrieve("灯塔", chapter="3"), "chapter: expected a chapter number, got '3'"),
         (lambda engine, _: engine.retrieve("灯塔", document=3), "document must be a text, got "),
         (lambda engine, _: engine.retrieve("灯塔", chapters="3"), "chapters: expected a chapter number, or first"),
         (lambda engine, _: engine.assemble("灯塔", chapters="3"), "chapters: expected a chapter number, or first"),
@@ -67,7 +67,7 @@ def test_a_number_that_is_too_small_is_refused(engine, verb, argument, least):
             "cursor: Input should be",
         ),
         (lambda engine, _: engine.evidence("林默", attribute=3), "attribute must be a text, got "),
-        (lambda engine, _: engine.evidence("林默", chapter="3"), "chapter: expected a chapter number, a str is none"),
+        (lambda engine, _: engine.evidence("林默", chapter="3"), "chapter: expected a chapter number, got '3'"),
         (lambda engine, _: engine.excerpt(3), "hit: expected a Hit, as retrieve and search give them, got int"),
         (lambda engine, _: engine.update_budget_profile(3, version=1), "profile must be a BudgetProfile, got 3"),
         (

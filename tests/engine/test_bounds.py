@@ -268,10 +268,10 @@ def test_evidence_as_of_a_chapter_leaves_out_what_holds_later(novel):
     [
         ({"chapters": (5, 2)}, "chapters: the first chapter, 5, is later than the last, 2"),
         ({"chapters": "1-4"}, "chapters: expected a chapter number, or first and last"),
-        ({"chapters": (1, True)}, "chapters: expected a chapter number, a bool is none"),
+        ({"chapters": (1, True)}, "chapters: expected a chapter number, got True"),
         ({"chapters": (1, 2, 3)}, "chapters: expected a chapter number, or first and last; 3 values"),
         ({"kinds": "chapters"}, "kinds: 'chapters' is no kind of document"),
-        ({"as_of": "7"}, "as_of: expected a chapter number, a str is none"),
+        ({"as_of": "7"}, "as_of: expected a chapter number, got '7'"),
         ({"as_of": -1}, "as_of: -1 is no chapter number"),
         ({"as_of": 1 << 40}, "is no chapter number"),
     ],

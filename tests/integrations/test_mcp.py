@@ -111,7 +111,7 @@ async def test_tools_take_the_conversation(client):
     assert not (await call(client, "inspect_context", **asked)).is_error
     wrong = await call(client, "assemble_context", query="x", messages=[{"role": "x", "content": "y"}])
     assert wrong.is_error
-    assert "message 0 has the role 'x'" in wrong.content[0].text
+    assert "messages[0].role: expected one of" in wrong.content[0].text
 
 
 async def test_agents_are_asked_for_wordings_in_the_words_of_the_book(client):

@@ -13,6 +13,7 @@ PEOPLE = (
     Entity("ann", "Ann Marlow", "character", ("Ann",), attributes={"gender": "female"}),
     Entity("tom", "Tom Hale", "character", ("Tom",), "A miller. He keeps bees."),
     Entity("ben", "Ben Hale", "character", ("Ben",), attributes={"gender": "male"}),
+    Entity("pat", "Pat Reed", "character", ("Pat",)),
     Entity("mill", "Grey Mill", "location"),
     Entity("bell", "silver bell", "item"),
     Entity("qing", "阿青", "character", (), "渡口的姑娘"),
@@ -70,6 +71,68 @@ def test_what_a_question_lacks_is_that_of_the_one_before(said, query, spelled):
 
 
 @pytest.mark.parametrize(
+    ("said", "query", "spelled"),
+    [
+        (["Who is Pat?", "She keeps the inn."], "Where does she live?", "Where does Pat Reed live?"),
+        (["Who is Pat?", "She keeps the inn."], "What did he say to her?", "What did he say to Pat Reed?"),
+        (["Who is Pat?", "She keeps the inn."], "Where was he born?", "Where was he born?"),
+        (["Who is Ann?"], "Where was he born?", "Where was he born?"),
+        (
+            ["Who is Pat?", "He keeps the inn.", "And Ann?"],
+            "What did she tell him?",
+            "What did Ann Marlow tell Pat Reed?",
+        ),
+        (["Who is Ann?", "A girl.", "Who is Pat?"], "What did he tell her?", "What did Pat Reed tell Ann Marlow?"),
+        (["Who is Pat?", "An innkeeper."], "What did he tell her?", "What did he tell her?"),
+        (["Who is Ann?", "Pat says she keeps bees.", "And Pat?"], "Where was he born?", "Where was Pat Reed born?"),
+    ],
+)
+def test_he_and_she_are_two_people_and_a_turn_tells_which_somebody_is(said, query, spelled):
+    assert asked(query, *said).asked == spelled
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "灯塔在哪里？",
+        "那灯塔在哪里？",
+        "灯塔是谁修的？",
+        "宋岩是怎么来的？",
+        "Where is the lighthouse?",
+        "Where was the barrel?",
+        "And where was the barrel?",
+        "Is there a lighthouse?",
+        "Where is Quay Street?",
+        "And where does Tom live?",
+    ],
+)
+@pytest.mark.parametrize("said", [("谁裁走了第十八页？", "阿青。"), ("Who is Ann Marlow?", "She keeps the inn.")])
+def test_a_question_that_names_its_own_topic_carries_nothing(query, said):
+    found = asked(query, *said)
+    assert (found.asked, found.carried) == (query, ())
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Was there a reason?",
+        "Any children?",
+        "What colour?",
+        "What about the barrel?",
+        "Why Tom?",
+        "名字是谁起的？",
+        "原因是什么？",
+        "出生在哪里？",
+        "灯塔呢？",
+        "妹妹是谁？",
+        "为什么是宋岩？",
+    ],
+)
+def test_a_word_for_what_somebody_else_has_is_no_topic(query):
+    assert asked(query, "Why did Ann leave the valley?").carried
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "Why did Tom sell his bees?",  # his own
@@ -98,6 +161,22 @@ def test_the_record_says_what_was_carried_over_and_from_which_turn():
 
 def test_a_gender_that_only_a_relation_tells_counts():
     assert {id_: CAST[id_].gender for id_ in ("song", "qing", "tom")} == {"song": "m", "qing": "f", "tom": "m"}
+
+
+@pytest.mark.parametrize(
+    ("names", "description", "gender"),
+    [
+        (("Moll Grey",), "keeps the inn since her husband drowned", "f"),
+        (("Moll Grey", "the widow"), "keeps the inn", "f"),
+        (("Jem Grey",), "was brought up by his grandmother", "m"),
+        (("Jem Grey",), "her younger brother, a sailor", "m"),
+        (("Jem Grey",), "the brother of a queen", "m"),
+        (("Jem Grey", "the notary"), "a notary", ""),
+    ],
+)
+def test_a_kin_word_behind_her_or_his_is_somebody_else(names, description, gender):
+    one = Entity("x", names[0], "character", names[1:], description)
+    assert cast_of(Codex((one,), ()))["x"].gender == gender
 
 
 def test_follow_ups_of_follow_ups_keep_to_the_last_question_with_words():

@@ -18,6 +18,8 @@ _HE: Final = re.compile(r"\b(?:he|him|his)\b|他(?!们)", re.IGNORECASE)
 _HE_BEGINS: Final = re.compile(after_sentence(r"(?:He\b|他(?!们))"), re.MULTILINE)
 _SHE_BEGINS: Final = re.compile(after_sentence(r"(?:She\b|她(?!们))"), re.MULTILINE)
 _SHE: Final = re.compile(r"\b(?:she|her|hers)\b|她(?!们)", re.IGNORECASE)
+_SOMEBODYS: Final = frozenset({"his", "her", "their"})
+_TITLED: Final = 2  # words of a name with a title
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def _gender(attributes: Mapping[str, Any], names: list[str], description: str) -
     if stated is not None:
         return stated
     for name in names:
-        first = name.split()[0].lower().rstrip(".") if " " in name else ""
+        first = _titled(name)
         if first in words("latin", "male") or first in words("latin", "female"):
             return "m" if first in words("latin", "male") else "f"
     clause = LEADING_CLAUSE.match(description)
@@ -91,15 +93,28 @@ def _gender(attributes: Mapping[str, Any], names: list[str], description: str) -
     return ""
 
 
+def _titled(name: str) -> str:
+    """The word of a name that may be a title: that of "Mrs. Hale", of "the widow"; none of a name of one word."""
+    parts = name.lower().split()
+    if len(parts) < _TITLED:
+        return ""
+    return (parts[1] if parts[0] == "the" else parts[0]).rstrip(".")
+
+
 def _by_kin(clause: str) -> Gender:
-    """林默的妹妹, "Tobias's younger sister": in Chinese the last kin word, at the end; in English the first."""
+    """林默的妹妹, "Tobias's younger sister": in Chinese the last kin word, at the end; in English the first.
+
+    Behind "her" or "his" stands somebody else: "keeps the inn since her husband drowned".
+    """
     bare = clause.strip()
     ends: list[tuple[int, Gender]] = []
     for row, gender in (("men", "m"), ("women", "f")):
         ends += [(len(word), gender) for word in words("han", row) if bare.endswith(word)]  # type: ignore[misc]
     if ends:
         return max(ends)[1]
-    for word in re.findall(r"[a-z]+", bare.lower()):
+    for at, word in enumerate(re.findall(r"[a-z]+", bare.lower())):
+        if at and word in _SOMEBODYS:
+            break
         if word in words("latin", "men"):
             return "m"
         if word in words("latin", "women"):

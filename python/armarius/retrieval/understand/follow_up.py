@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from armarius.messages import SPOKEN, Turn
 from armarius.retrieval.understand.families import question
 from armarius.retrieval.understand.pronouns import (
+    asks,
     asks_circumstance,
     asks_identity,
     asks_name,
@@ -23,6 +24,7 @@ from armarius.retrieval.understand.pronouns import (
 )
 from armarius.retrieval.understand.query import Understanding, understand
 from armarius.retrieval.understand.referents import Cast, Referents, may_mean
+from armarius.retrieval.understand.topics import names_topic
 from armarius.text.matcher import EntityMatcher
 from armarius.text.scripts import UNSPACED
 from armarius.text.sentences import BETWEEN
@@ -36,6 +38,7 @@ _CARRIED = 200  # code points of an earlier question that are carried over
 _ANSWERED = 80  # code points of the sentence that answered it
 _LEANING = 3  # content words of a question that still takes up what was said
 _FEW = 2
+_FRAGMENT = 2.5  # words beside a name that are no question yet: "why Edmund?"
 _SHORT = 4.0  # words; a Han character is .6 of one
 _UNIT = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
@@ -79,8 +82,8 @@ class _Talk:
 
     def __init__(self, matcher: EntityMatcher, cast: Cast) -> None:
         self._matcher = matcher
-        self._cast = cast
         self._referents = Referents(cast, matcher)
+        self._cast = self._referents.cast
         self._topic, self._topic_turn = "", 0
         self._about: tuple[str, ...] = ()
         self._answer, self._answer_turn = "", 0
@@ -112,7 +115,10 @@ class _Talk:
         text, shift, lost = query, 0, False
         notes: dict[str, None] = {}
         meant: list[str] = []
-        for pronoun in pronouns(query):
+        said = pronouns(query)
+        gendered = list(dict.fromkeys(one.kind for one in said if one.kind in ("m", "f")))
+        pair = self._referents.man_and_woman(gendered[0], asked.entities) if len(gendered) > 1 else {}
+        for pronoun in said:
             before = [
                 one
                 for one in asked.mentions
@@ -122,7 +128,7 @@ class _Talk:
             ]
             if before and not (pronoun.is_object and not parts_clause(query[before[-1].end : pronoun.start])):
                 continue
-            ids = self._referents.whom(pronoun.kind, without=asked.entities)
+            ids = pair[pronoun.kind] if pronoun.kind in pair else self._referents.whom(pronoun.kind, asked.entities)
             lost |= not ids
             if not ids:
                 continue
@@ -143,23 +149,36 @@ class _Talk:
         if not self._topic or asked.intents or asked.phrases:
             return here
         words, whom = _content(asked), [*asked.entities, *meant]
+        stranger = lost and not meant and any(one.kind in ("m", "f") for one in pronouns(asked.query))
         lost |= not whom and takes_up(asked.query, "demonstrative")
         event, onward = lost or takes_up(asked.query, "event"), goes_on(asked.query)
         short = _length(asked.query) <= _SHORT
+        is_whole = asks(asked.query) and not meant
         if asked.references:
             return self._with_topic(text, notes, chapters=False) if onward and not words else here
         if whom:
-            if not words and (onward or not _length(_without(asked, asked.query))):
+            own = _length(_without(asked, asked.query))
+            if not words and (onward or not own):
                 return self._with_others(text, notes, whom)
             leans = event and words <= _FEW
-            if leans or (not words and asks_circumstance(asked.query)) or (onward and short and words == 1):
+            bare = not words and asks_circumstance(asked.query) and (meant or own <= _FRAGMENT)
+            if (leans or bare or (onward and short and words == 1 and not is_whole)) and self._adds(whom):
                 return self._with_topic(text, notes)
             return here
+        if stranger and not self._adds(_understood(self._topic, self._matcher).entities):
+            return here  # "he", after "who is Ann?"
         if not words or (words <= _LEANING and (event or takes_up(asked.query, "sequence"))):
             return self._with_topic(text, notes, answer=True)
-        if words <= (_FEW if onward else 1) and (short or onward) and not asks_identity(asked.query):
+        if asks_identity(asked.query) or (is_whole and names_topic(asked)):
+            return here
+        if words <= (_FEW if onward else 1) and (short or onward):
             return self._with_subject(text, notes) if self._about else self._with_topic(text, notes, answer=True)
         return here
+
+    def _adds(self, whom: Sequence[str]) -> bool:
+        """Whether the question before says more than whom this one is about."""
+        topic = _understood(self._topic, self._matcher)
+        return bool(_content(topic)) or not set(topic.entities) <= set(whom)
 
     def _with_topic(self, text: str, notes: list[str], *, answer: bool = False, chapters: bool = True) -> FollowUp:
         topic = self._topic

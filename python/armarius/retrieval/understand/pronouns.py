@@ -17,6 +17,7 @@ from armarius.text.scripts import UNSPACED
 __all__ = [
     "Pronoun",
     "PronounKind",
+    "asks",
     "asks_circumstance",
     "asks_identity",
     "asks_name",
@@ -96,6 +97,11 @@ def asks_identity(text: str) -> bool:
 def asks_name(text: str) -> bool:
     """Whether it asks for somebody or something by name: 谁…, who …, which …."""
     return bool(_phrases("name").find(text))
+
+
+def asks(text: str) -> bool:
+    """Whether it says what it asks for: who, where, 哪里, 多少; "and the watch?" does not."""
+    return any(found.value for found in _phrases("asks", "begins").find(text))
 
 
 def parts_clause(text: str) -> bool:

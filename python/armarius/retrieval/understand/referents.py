@@ -2,7 +2,7 @@
 
 Who is named first in a turn is most often whom it is about; every turn since then halves that. An answer to "who?" is
 about whom it names, any other about whom the question named. A pronoun in a turn is a mention of whom it means, so that
-an answer that says "she" keeps her. Nothing is parsed.
+an answer that says "she" keeps her; of one whose gender nothing says it tells the gender. Nothing is parsed.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -26,6 +26,7 @@ _UNSAID = 0.7  # of one whose gender nobody says
 _ELSEWHERE = 0.5  # of a place as "it"
 _FORGOTTEN = 0.02
 _GROUP_TURNS = 4
+_GENDERS: tuple[PronounKind, PronounKind] = ("m", "f")
 _MOST_TOGETHER = 4
 
 
@@ -88,7 +89,7 @@ class Referents:
     """
 
     def __init__(self, cast: Cast, matcher: EntityMatcher) -> None:
-        self._cast = cast
+        self._cast = dict(cast)
         self._matcher = matcher
         self._heard: dict[str, _Heard] = {}
         self._turns: list[tuple[str, ...]] = []
@@ -105,11 +106,17 @@ class Referents:
             heard.weight *= _ASIDE_FADES if aside else _FADES
         mentions = [one for one in self._matcher.find_all(text) if one.entity_id in self._cast]
         counts: dict[str, int] = {}
-        spots: list[Mention | Pronoun] = [*mentions, *pronouns(text)]
+        said = pronouns(text)
+        tells = self._telling(text, said)
+        spots: list[Mention | Pronoun] = [*mentions, *said]
         for spot in sorted(spots, key=lambda one: one.start):
             if isinstance(spot, Pronoun):
-                if not any(may_mean(spot.kind, self._cast[id_]) for id_ in counts):
-                    counts |= dict.fromkeys(self.whom(spot.kind), 1)
+                fitting = [id_ for id_ in counts if may_mean(spot.kind, self._cast[id_])]
+                if not fitting:
+                    fitting = [*self.whom(spot.kind)]
+                    counts |= dict.fromkeys(fitting, 1)
+                if spot is tells and len(fitting) == 1:
+                    self._tell(fitting[0], spot.kind)
                 continue
             counts[spot.entity_id] = counts.get(spot.entity_id, 0) + 1
             heard = self._heard.setdefault(spot.entity_id, _Heard(0.0, number, spot.term))
@@ -132,6 +139,26 @@ class Referents:
         best = max(fit, key=lambda one: (one[0], one[1]), default=(0.0, ""))
         return (best[1],) if best[0] >= _FORGOTTEN else ()
 
+    def man_and_woman(self, first: PronounKind, without: Collection[str] = ()) -> dict[PronounKind, tuple[str, ...]]:
+        """Whom "he" and "she" of one question mean: two people. The likelier is whom the `first` of them means.
+
+        One person alone who might be either is neither: nothing says which.
+        """
+        meant = {kind: self.whom(kind, without) for kind in _GENDERS}
+        if meant["m"] != meant["f"] or not meant["m"]:
+            return meant
+        other = {kind: self.whom(kind, (*without, *meant["m"])) for kind in _GENDERS}
+        if not any(other.values()):
+            return other
+        second: PronounKind = "f" if first == "m" else "m"
+        gives_way = second if other[second] else first
+        return meant | {gives_way: other[gives_way]}
+
+    @property
+    def cast(self) -> Cast:
+        """With the genders that the conversation told."""
+        return self._cast
+
     def turn_of(self, entity_id: str) -> int:
         """The turn that named it last."""
         return self._heard[entity_id].turn
@@ -144,6 +171,21 @@ class Referents:
 
     def _fitting(self, kind: PronounKind, without: Collection[str]) -> Iterable[str]:
         return (id_ for id_ in self._heard if id_ not in without and may_mean(kind, self._cast[id_]))
+
+    @staticmethod
+    def _telling(text: str, said: list[Pronoun]) -> Pronoun | None:
+        """The pronoun of a turn that may tell a gender: its first, if it begins the turn or all are of one gender."""
+        gendered = [one for one in said if one.kind in _GENDERS]
+        if not gendered or gendered[0].is_object:
+            return None
+        alone = len({one.kind for one in gendered}) == 1
+        return gendered[0] if alone or not text[: gendered[0].start].strip(" \t\n\"'“‘") else None
+
+    def _tell(self, id_: str, kind: PronounKind) -> None:
+        """Keep that a pronoun means somebody, unless the turn before named another whom it may mean."""
+        last = self._turns[-1] if self._turns else ()
+        if not self._cast[id_].gender and not any(one != id_ and may_mean(kind, self._cast[one]) for one in last):
+            self._cast[id_] = self._cast[id_]._replace(gender=kind)
 
     def _worth(self, kind: PronounKind, id_: str) -> float:
         known, weight = self._cast[id_], self._heard[id_].weight
