@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from armarius.books.active.scan import Message, Scan
     from armarius.books.active.state import Effect, State
     from armarius.books.book import Book
+    from armarius.books.changes import Change
     from armarius.books.compare import ProfileDifference, profile_differences
     from armarius.books.export import Exported
     from armarius.books.importing import Importing, ImportReport, Proposal
@@ -193,6 +194,7 @@ __all__ = [
     "BudgetProfile",
     "Candidate",
     "Chance",
+    "Change",
     "ChatModel",
     "CodeEdge",
     "CodeGraphError",
@@ -399,6 +401,7 @@ _HOMES = {
     "books.book": "Book",
     "books.compare": "ProfileDifference profile_differences",
     "books.export": "Exported",
+    "books.changes": "Change",
     "books.importing": "ImportReport Importing Proposal",
     "books.losses": "Conflict Loss",
     "books.opening": "detect_book read_book",

@@ -68,11 +68,101 @@ def test_an_entry_deleted_here_and_changed_there_comes_back_when_the_file_is_tak
 
 def test_a_choice_that_names_no_conflict_is_an_error_with_a_near_one(edited):
     importing = armarius.Importing(edited)
-    with pytest.raises(UnknownId, match=r"no conflict '2.txt'; near it: 2.text"):
+    with pytest.raises(UnknownId, match=r"differs from the file at '2.txt'; near it: 2.text"):
         importing.add(newer(), name="h.json", theirs=["2.txt"])
     with pytest.raises(UnknownId, match="the book is new"):
         importing.add(OTHER, name="o.json", theirs=["2"])
     assert texts(edited)["2"] == ("ours 2", 100)
+
+
+def test_a_conflict_that_was_passed_over_can_still_be_decided_for_the_file(edited, novel):
+    importing = armarius.Importing(edited)
+    importing.add(newer(), name="h.json")
+    assert importing.add(newer(), name="h.json").kind == "same"
+    shown = importing.preview(newer(), name="h.json", theirs=["2"])
+    assert [(one.entry, one.field, one.was, one.now) for one in shown.changes] == [("2", "text", "ours 2", "theirs 2")]
+    assert texts(edited)["2"] == ("ours 2", 100)
+    report = importing.add(newer(), name="h.json", theirs=["2", "0.share.order"])
+    assert (report.kind, report.conflicts) == ("update", ())
+    assert texts(edited) == {"0": ("ours 0", 60), "1": ("theirs 1", 100), "2": ("theirs 2", 100)}
+    assert texts(armarius.Books(novel)) == texts(edited)
+    with pytest.raises(UnknownId, match="differs from the file at '2'"):
+        importing.add(newer(), name="h.json", theirs=["2"])
+
+
+def test_every_conflict_decided_for_the_file_leaves_what_only_we_changed(edited):
+    book = edited["harbour"]
+    edited.update(book.with_entry(book.entry("1").changed(name="Ours alone")))
+    armarius.Importing(edited).add(newer(), name="h.json", theirs=["all"])
+    assert edited["harbour"].entry("1").name == "Ours alone"
+    armarius.Importing(edited).add(newer(), name="h.json", theirs=["1"])
+    assert edited["harbour"].entry("1").name == ""
+
+
+def test_an_entry_deleted_here_and_one_gone_from_the_file_can_be_taken_later(edited):
+    tree = json.loads(newer())
+    del tree["entries"]["e2"]
+    gone = json.dumps(tree).encode()
+    edited.update(edited["harbour"].without("1"))
+    importing = armarius.Importing(edited)
+    importing.add(gone, name="h.json")
+    assert set(texts(edited)) == {"0", "2"}
+    importing.add(gone, name="h.json", theirs=["1", "2"])
+    assert texts(edited) == {"0": ("ours 0", 7), "1": ("theirs 1", 100)}
+
+
+def test_an_update_tells_what_is_new_changed_and_gone(edited):
+    tree = json.loads(BOOK)
+    tree["entries"]["e1"] |= {"content": "Little magic.", "key": ["magic"]}
+    tree["entries"]["e7"] = {"uid": 7, "key": ["潮"], "content": "The tide."}
+    del tree["entries"]["e0"]
+    tree["scan_depth"] = 9
+    edited.update(edited["harbour"].with_entry(edited["harbour"].read[0]))  # as the file has it, so that it may go
+    report = armarius.Importing(edited).preview(json.dumps(tree).encode(), updates="harbour")
+    assert [(one.kind, one.entry, one.field) for one in report.changes if one.entry] == [
+        ("changed", "1", "text"), ("changed", "1", "match.keys"), ("new", "7", ""), ("gone", "0", ""),
+    ]  # fmt: skip
+    assert [(one.was, one.now) for one in report.changes if one.field == "text"] == [("No magic.", "Little magic.")]
+    assert [one.now for one in report.changes if one.kind == "new"] == ["The tide."]
+    assert armarius.Importing(edited).preview(OTHER, name="o.json").changes == ()
+
+
+def test_the_command_line_shows_what_an_update_changes_and_no_list_of_all_entries(novel, tmp_path, capsys):
+    tree = {"entries": {str(n): {"uid": n, "key": [f"k{n}"], "content": f"Text {n}."} for n in range(5)}}
+    file = tmp_path / "m.json"
+    file.write_text(json.dumps(tree), "utf-8")
+    to = ["import", str(file), "--into", str(novel)]
+    assert main([*to, "--yes"]) == 0
+    assert "· 0: k0" in capsys.readouterr().out
+    tree["entries"]["1"]["content"] = "x " * 200 + "much magic."
+    tree["entries"]["2"]["key"] = ["k2", "two"]
+    tree["entries"]["9"] = {"uid": 9, "key": ["k9"], "content": "Another."}
+    del tree["entries"]["3"]
+    file.write_text(json.dumps(tree), "utf-8")
+    assert main(to) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert "  5 entries now: 1 new, 2 changed, 1 gone, 2 unchanged" in out
+    assert "  ~ 2.match.keys: was k2, now k2, two" in out
+    assert "  + 9: 'Another.'" in out
+    assert "  - 3: 'Text 3.'" in out
+    assert not any("k0" in line for line in out)
+    assert main([*to, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["files"][0]["changes"]
+    assert [(row["kind"], row["entry"]) for row in rows] == [
+        ("changed", "1"), ("changed", "2"), ("new", "9"), ("gone", "3"),
+    ]  # fmt: skip
+    assert rows[1]["now"] == [{"text": "k2", "kind": "plain"}, {"text": "two", "kind": "plain"}]
+
+
+def test_long_texts_are_shown_where_they_begin_to_differ(novel, tmp_path, capsys):
+    file = tmp_path / "m.json"
+    for magic in ("no", "little"):
+        text = "The tide rises twice a day. " * 20 + f"There is {magic} magic."
+        file.write_text(json.dumps({"name": "M", "entries": {"0": {"uid": 0, "key": ["k"], "content": text}}}), "utf-8")
+        main(["import", str(file), "--into", str(novel), "--yes"])
+    out = capsys.readouterr().out
+    assert "no magic.', now" in out
+    assert "little magic.'" in out
 
 
 def test_the_command_line_shows_both_sides_and_takes_the_files_where_told(edited, novel, tmp_path, capsys):

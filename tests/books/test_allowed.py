@@ -1,5 +1,6 @@
 """Rules from a book, for longer than one engine: remembered outside the project, sealed to what the book says."""
 
+import json
 import os
 
 import pytest
@@ -148,6 +149,30 @@ def test_the_command_line_allows_and_revokes_rules_of_a_book_that_is_there(proje
     assert main(["trust", str(project), "--rules-of", "harbuor"]) != 0
     assert "near it: harbour" in capsys.readouterr().err
     assert not armarius.trust.is_trusted(project)
+
+
+def test_the_list_of_trust_has_the_books_that_make_rules_and_those_that_did(project, tmp_path, capsys):
+    books = armarius.Books(project)
+    add(books, CONSTANT)
+    books.allow_rules("harbour", lasting=True)
+    at = os.path.realpath(project)
+    assert main(["trust", "--list"]) == 0
+    said = capsys.readouterr()
+    assert said.out == f"{at}: book harbour makes rules\n"
+    assert "no folder is trusted" in said.err
+    book = books["harbour"]
+    books.update(book.with_entry(book.entry("0").changed(text="Another rule.")))
+    assert main(["trust", "--list"]) == 0
+    assert "it has changed since, and makes none" in capsys.readouterr().out
+    assert main(["trust", "--list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rules"]
+    assert rows == [{"project": at, "book": "harbour", "inForce": False}]
+    (project / ".armarius/books/harbour/book.json").unlink()
+    assert main(["trust", "--list"]) == 0
+    assert "no such book" in capsys.readouterr().out
+    project.rename(tmp_path / "elsewhere")
+    assert main(["trust", "--list"]) == 0
+    assert "the project is not there" in capsys.readouterr().out
 
 
 def test_files_that_are_touched_and_say_the_same_keep_the_lasting_permission(project):

@@ -94,6 +94,56 @@ def test_a_line_of_one_tag_is_a_tag_in_a_note_and_a_heading_in_a_list_of_people(
     assert found["阿九"].attributes == {"外貌": "瘦。"}
 
 
+SILAS = {
+    "Silas.md": '---\ntags: [character]\nmentor: "[[Cara|the old one]]"\n---\n# Silas\n\n'
+    "He met [[Cara|her]] in town.\n\n"
+    "## Enemies\n\n- [[Edwin|him]]\n- [[people/Bo|that man]] since the war\n\n"
+    "## Background\n\nBorn near [[Dun|home]].\n",
+    "Edwin.md": "#character\n\nA smith.\n",
+    "people/Bo.md": "#character\n\nA miller.\n",
+    "Cara.md": "#character\n\nA judge.\n",
+    "Dun.md": "#location\n\nA hill.\n",
+}
+
+
+@pytest.mark.parametrize("way", ["in place", "imported"])
+def test_a_link_that_shows_something_else_is_shown_by_its_name_where_it_is_a_value(tmp_path, engine, way):
+    vault = folder_of(tmp_path / "silas", SILAS)
+    if way == "imported":
+        engine.importing.add(vault)
+    else:
+        engine = armarius.open(vault, watch=False, index_dir=tmp_path / "other")
+    with engine:
+        assert said(engine.graph.snapshot()) == {
+            ("edwin", "Enemies", "silas"), ("bo", "Enemies", "silas"), ("cara", "mentor", "silas"),
+            ("silas", "related", "dun"),
+        }  # fmt: skip
+        silas = engine.entity("Silas")
+        assert silas.attributes == {
+            "mentor": "Cara", "Enemies": "Edwin；Bo since the war", "Background": "Born near home.",
+        }  # fmt: skip
+        assert way == "imported" or silas.description == "He met her in town."
+        prompt = engine.assemble("Who are Silas's enemies?").prompt
+        assert "Enemies=Edwin" in prompt
+        assert "Enemies→ Silas" in prompt
+
+
+def test_a_link_keeps_the_word_that_is_a_name_and_what_stands_in_a_sentence(tmp_path):
+    notes = {
+        "人物.md": "# 人物\n\n## 林默\n\n- 年龄：16\n\n## 林小雨\n\n- 别名：小雨\n",
+        "people/gu.md": "---\ntags: [人物]\n---\n# 顾长河\n\n老人。\n",
+        "钟楼.md": "---\ntype: 地点\n---\n旧楼。\n\n## 看守\n\n- [[人物#林默|他]]\n- [[gu|他]]\n\n## 客人\n\n"
+        "- [[林小雨|小雨]]\n- [[people/gu|顾长河]]\n\n## 敌人\n\n钟声使[[林默|他]]害怕。\n\n"
+        "## 主人\n\n| 钥匙 | 谁 |\n|---|---|\n| 大门 | [[林小雨\\|妹妹]] |\n",
+    }
+    codex = load_codex(folder_of(tmp_path, notes))
+    tower = next(one for one in codex.entities if one.name == "钟楼")
+    assert tower.attributes == {
+        "看守": "林默；顾长河", "客人": "小雨；顾长河", "敌人": "钟声使他害怕。", "主人": "大门：妹妹",
+    }  # fmt: skip
+    assert ("林小雨", "大门", "钟楼") in said(codex)
+
+
 def test_an_imported_vault_is_in_the_codex_and_its_graph(engine, vault):
     report = engine.importing.add(vault)
     assert {(source, kind, target) for source, target, kind in report.said.relations} == RELATIONS

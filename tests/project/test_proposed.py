@@ -191,3 +191,24 @@ def test_the_example_needs_no_proposal_for_who_is_described(tmp_path):
     with armarius.open(tmp_path / "novel", watch=False, index_dir=tmp_path / ".index") as engine:
         described = {name for one in engine.entities() for name in (one.name, *one.aliases)}
         assert not described & {one.name for one in engine.propose(least=2)}
+
+
+CRANE = "Crane said nothing. “Go,” said Crane. They met Crane, and Alma saw Crane at noon. "
+
+
+def test_a_title_with_a_surname_makes_the_surname_known_and_nobody_else_of_that_name():
+    assert "Crane" in names(propose_names([("a.md", CRANE * 6)]))
+    assert "Crane" not in names(propose_names([("a.md", CRANE * 6)], known=["Silas Crane", "Mr Crane"]))
+    others = CRANE + "Then Edwin Crane came. He saw Edwin Crane. They told Mrs. Crane. Later Mrs. Crane left. "
+    found = names(propose_names([("a.md", others * 6)], known=["Mr Crane"]))
+    assert {"Edwin Crane", "Mrs. Crane"} & set(found)
+    assert "Crane" not in found
+    assert "Mr. Harrow" not in names(propose_names([("a.md", ENGLISH * 6)], known=["Mr Harrow"]))
+
+
+def test_a_reason_counts_one_time_in_the_singular():
+    said = "".join(f"沈白鹭{what}。" for what in ["怕水", "不走", "还小", "在船上", "又来了", "要睡", "很老", "没有家"])
+    said += "有人提起沈白鹭。那是沈白鹭的船。沈白鹭说道：“走罢。”"
+    reasons = {one.name: one.reason for one in propose_names([("ch.md", CHINESE * 12 + said)])}
+    assert reasons["沈白鹭"] == "acts or is spoken to 1 time"
+    assert reasons["苏晚晴"].endswith(" times")

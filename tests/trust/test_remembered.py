@@ -155,7 +155,10 @@ def test_the_command_speaks_json(cloned, says, capsys):
     said = {"trusted": True, "path": str(cloned), "asked": {"documents.index_dir": "../i"}}
     assert json.loads(capsys.readouterr().out) == said
     assert main(["trust", "--list", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"folders": [{"path": str(cloned), "by": "trusted.toml"}]}
+    assert json.loads(capsys.readouterr().out) == {
+        "folders": [{"path": str(cloned), "by": "trusted.toml"}],
+        "rules": [],
+    }
     assert main(["trust", str(cloned), "--revoke", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"trusted": False, "path": str(cloned), "revoked": True}
 

@@ -104,26 +104,29 @@ def decided(
     Args:
         edits: As in `applied`.
         conflicts: Of these edits.
-        theirs: Ids of entries, `entry.field`, or `all`.
+        theirs: Ids of entries that were changed here, `entry.field`, or `all` for every conflict. A conflict that was
+            passed over at an earlier import is a change like any other by now, so any change can be named.
 
     Raises:
-        UnknownId: One of them names no conflict; names near ones.
+        UnknownId: One of them names nothing that was changed here; names near ones.
     """
-    names = {name for one in conflicts for name in (one.entry, f"{one.entry}.{one.field}" if one.field else one.entry)}
-    for wanted in theirs:
-        if wanted != "all" and wanted not in names:
-            close = near(wanted, sorted(names))
-            raise UnknownId(f"theirs: no conflict {wanted!r}{suggestion(close)}", close)
+    fields = {f"{id_}.{leaf}": (id_, leaf) for id_, said in edits.items() for leaf in said or ()}
+    named = {**fields, **{id_: (id_, "") for id_ in edits}}
     kept = {id_: dict(said) if isinstance(said, dict) else said for id_, said in edits.items()}
-    left: list[Conflict] = []
-    for one in conflicts:
-        if not {"all", one.entry, f"{one.entry}.{one.field}"} & set(theirs):
-            left.append(one)
-        elif one.field:
-            kept[one.entry].pop(one.field, None)
-        else:
-            kept.pop(one.entry, None)
-    return kept, left
+    taken = [(one.entry, one.field) for one in conflicts] if "all" in theirs else []
+    for wanted in theirs:
+        if wanted in named:
+            taken.append(named[wanted])
+        elif wanted != "all":
+            close = near(wanted, sorted(named))
+            raise UnknownId(f"theirs: nothing here differs from the file at {wanted!r}{suggestion(close)}", close)
+    for id_, leaf in taken:
+        if not leaf:
+            kept.pop(id_, None)
+        elif (said := kept.get(id_)) is not None:
+            said.pop(leaf, None)
+    gone = set(taken)
+    return kept, [one for one in conflicts if not {(one.entry, one.field), (one.entry, "")} & gone]
 
 
 def _changed(

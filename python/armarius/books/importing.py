@@ -10,6 +10,7 @@ from os import PathLike
 
 from armarius.books.book import Book, slug
 from armarius.books.card import edits_of
+from armarius.books.changes import Change, changes_between
 from armarius.books.edits import applied, decided
 from armarius.books.entities import NOBODY, Said
 from armarius.books.formats.format import ProfileName
@@ -57,6 +58,7 @@ class ImportReport:
         said: Entities and relations that the file says by itself (a vault, a Novelcrafter export): with the book they
             are in the codex of the project.
         kept: Whether it is in the project now.
+        changes: Of an update: entries that are new or gone, and fields that say something else than before it.
     """
 
     book: Book
@@ -66,6 +68,7 @@ class ImportReport:
     entities: tuple[Proposal, ...]
     kept: bool
     said: Said = NOBODY
+    changes: tuple[Change, ...] = ()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -115,11 +118,12 @@ class Importing:
             profile: Whose rules decide; None is what the file is of, or what was chosen before.
             updates: Id of the book that this is a newer state of; "" finds out. The original before stays in the folder
                 of the book as `original.1`.
-            theirs: Where a conflict is decided for the file: ids of entries, `entry.field` as `2.text`, or `all`.
-                Elsewhere what was changed here stays.
+            theirs: What is taken from the file though it was changed here, now or at an earlier import: ids of entries,
+                `entry.field` as `2.text`, or `all` for every conflict of this import. Elsewhere what was changed here
+                stays. An entry that the file has not goes when it is named.
 
         Raises:
-            UnknownId: No book of the id `updates`; no conflict that `theirs` names.
+            UnknownId: No book of the id `updates`; nothing that was changed here is what `theirs` names.
             BookError: Nothing that is known, damaged as a whole, or above a limit.
             StoreFull: It cannot be written.
 
@@ -147,12 +151,10 @@ class Importing:
         conflicts: list[Conflict] = []
         losses = list(book.losses)
         kind = "new"
+        changes: tuple[Change, ...] = ()
         if before is None:
             book = self._under_free_id(book)
         else:
-            kind = "update"
-            if before.container is not None and before.container.data == data and profile in (None, before.profile):
-                kind = "same"
             base = {entry.id: entry for entry in before.read}
             book = _under_id(replace(book, profile=profile or before.profile), before.id)
             edits = edits_of(before)
@@ -162,13 +164,16 @@ class Importing:
                 entries, _, more = applied(book.read, edits, base, before.id)
             losses += more
             book = replace(book, entries=entries, name=before.name, switched_off=before.switched_off)
+            changes = changes_between(before, book)
+            is_there = before.container is not None and before.container.data == data
+            kind = "same" if is_there and book.profile == before.profile and not changes else "update"
         if theirs and before is None:
-            raise UnknownId(f"theirs: no conflict {theirs[0]!r}: the book is new")
+            raise UnknownId(f"theirs: nothing here differs from the file at {theirs[0]!r}: the book is new")
         said = book.said()
         losses += said.losses
         known = {name for one in said.entities for name in (one.name, *one.aliases)}
         proposed = tuple(one for one in proposals(book) if one.name not in known)
-        return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposed, False, said), data
+        return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposed, False, said, changes), data
 
     def _there(self, data: bytes, file: str, profile: ProfileName | None, updates: str) -> Book | None:
         """The book that was made of these very bytes under this name, so that they need not be read again."""

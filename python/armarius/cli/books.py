@@ -12,16 +12,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from armarius.books.book import Book
 from armarius.books.card import FOLDER
 from armarius.books.export import EXPORTS
 from armarius.books.importing import Importing, ImportReport
 from armarius.books.losses import Conflict, Loss
 from armarius.books.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
 from armarius.books.shelf import Books, there_are
+from armarius.cli.changes import changes_wire, update_lines
 from armarius.cli.terminal import note, plain, printable, show_json
 from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
 from armarius.files import write_atomic
 from armarius.files.paths import project_folder
+from armarius.shown import counted
 
 __all__ = ["add_commands"]
 
@@ -45,7 +48,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         action="append",
         default=[],
         metavar="ENTRY",
-        help="where an entry (or ENTRY.FIELD, or all) was changed here and in the file, take what the file says; "
+        help="take an entry (or ENTRY.FIELD, or all that conflict) that was changed here as the file has it; "
         "else what was changed here stays; may be given several times",
     )
     bring.add_argument(
@@ -127,7 +130,7 @@ def _lines(name: str, report: ImportReport) -> list[str]:
     levels = {level: sum(1 for entry in book if entry.level == level) for level in ("always", "manual_only", "never")}
     said = ", ".join(f"{count} {level}" for level, count in levels.items() if count)
     lines = [
-        f"{name}: {book.format}, {len(book)} entries{f' ({said})' if said else ''}",
+        f"{name}: {book.format}, {counted(len(book), 'entry', 'entries')}{f' ({said})' if said else ''}",
         f"  {report.kind}: book {book.id!r}, rules of {book.profile}",
     ]
     if book.settings.get("character"):
@@ -135,21 +138,28 @@ def _lines(name: str, report: ImportReport) -> list[str]:
     if report.kept:
         already = "there already, nothing was written" if report.kind == "same" else "wrote"
         lines.append(f"  {already}: {FOLDER}/{book.id}/ (original, book.json)")
-    for entry in book.entries[:_SHOWN]:
-        keys = ", ".join(key.text for key in entry.match.keys[:6]) or "no keys"
-        lines.append(f"  · {entry.name or entry.id}: {keys}")
-    if len(book) > _SHOWN:
-        lines.append(f"  · … {len(book) - _SHOWN} more")
+    lines += update_lines(report) if report.kind == "update" else _entries(book)
     lines += _rows("kept, without effect or repaired", report.losses)
     if report.conflicts:
         lines += _rows("changed here and in the file; ours stay, --theirs takes the file's", report.conflicts)
     if report.said.entities:
-        count = f"{len(report.said.entities)} entities, {len(report.said.relations)} relations"
+        entities = counted(len(report.said.entities), "entity", "entities")
+        count = f"{entities}, {counted(len(report.said.relations), 'relation')}"
         lines.append(f"  in the codex with the book: {count}")
         lines += [f"    {one.name} ({one.type})" for one in report.said.entities[:_SHOWN]]
         lines += [f"    {source} —{type_}→ {target}" for source, target, type_ in report.said.relations[:_SHOWN]]
     if report.entities:
         lines.append(f"  could be entities: {', '.join(one.name for one in report.entities[:_SHOWN])}")
+    return lines
+
+
+def _entries(book: Book) -> list[str]:
+    lines = []
+    for entry in book.entries[:_SHOWN]:
+        keys = ", ".join(key.text for key in entry.match.keys[:6]) or "no keys"
+        lines.append(f"  · {entry.name or entry.id}: {keys}")
+    if len(book) > _SHOWN:
+        lines.append(f"  · … {len(book) - _SHOWN} more")
     return lines
 
 
@@ -215,6 +225,7 @@ def _wire(name: str, report: ImportReport) -> dict[str, Any]:
             for entry in book
         ],
         "losses": [{"path": row.path, "value": row.value, "reason": row.reason} for row in report.losses],
+        "changes": changes_wire(report),
         "conflicts": [row._asdict() for row in report.conflicts],
         "entities": [
             {"name": one.name, "aliases": one.aliases, "type": one.type, "entries": one.entries}

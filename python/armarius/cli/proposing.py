@@ -13,6 +13,7 @@ from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.files import stat_of, write_atomic
 from armarius.names.proposed import ProposedName
+from armarius.shown import counted
 
 __all__ = ["add_commands", "as_profiles"]
 
@@ -46,7 +47,7 @@ def _propose(arguments: argparse.Namespace) -> int:
     new = [one for one in found if not one.known]
     if target is not None and new:
         write_atomic(target, as_profiles(new).encode(), below=root)
-        note(f"wrote {len(new)} profiles to {arguments.write}: keep what is right, delete the rest")
+        note(f"wrote {counted(len(new), 'profile')} to {arguments.write}: keep what is right, delete the rest")
     if arguments.json:
         show_json({"names": [plain(one) for one in found]})
     elif target is None and found:

@@ -2,7 +2,7 @@
 
 armarius trust novel/              # its armarius.toml counts as your own words from now on
 armarius trust --revoke novel/
-armarius trust --list
+armarius trust --list              # those folders, and the books that make rules
 armarius trust novel/ --rules-of eldoria      # the always active entries of this book, as it is now, are rules
 """
 
@@ -16,6 +16,7 @@ from armarius.cli.terminal import note, printable, show_json
 from armarius.config import Config, load_config
 from armarius.errors import ConfigError, ContractError, SettingRefused
 from armarius.files.paths import project_folder
+from armarius.trust.allowed import allowed_anywhere
 from armarius.trust.asked import Permissions
 from armarius.trust.folders import TRUSTED_ENV, revoke, trust, trusted, who_trusts
 from armarius.trust.home import shown
@@ -84,7 +85,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--revoke", action="store_true", help="trust it, or the book, no longer")
-    what.add_argument("--list", action="store_true", help="the folders that are trusted")
+    what.add_argument("--list", action="store_true", help="the folders that are trusted, and the books that make rules")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=_trust)
 
@@ -122,14 +123,28 @@ def _rules_of(folder: Path, name: str, *, allow: bool, as_json: bool) -> int:
 
 def _list(*, as_json: bool) -> int:
     folders = [(str(path), who_trusts(path)) for path in trusted()]
+    rules = [(path, id_, _in_force(path, id_)) for path, id_ in allowed_anywhere()]
     if as_json:
-        show_json({"folders": [{"path": path, "by": by} for path, by in folders]})
-    elif folders:
-        for path, by in folders:
-            print(f"{shown(Path(path))}  ({by})" if by == TRUSTED_ENV else shown(Path(path)))
-    else:
+        rows = [{"project": str(path), "book": id_, "inForce": state == ""} for path, id_, state in rules]
+        show_json({"folders": [{"path": path, "by": by} for path, by in folders], "rules": rows})
+        return 0
+    for at, by in folders:
+        print(f"{shown(Path(at))}  ({by})" if by == TRUSTED_ENV else shown(Path(at)))
+    if not folders:
         note("armarius: no folder is trusted")
+    for path, id_, state in rules:
+        print(printable(f"{shown(path)}: book {id_} {state or 'makes rules'}"))
     return 0
+
+
+def _in_force(project: Path, id_: str) -> str:
+    """Why a permission has no effect now, or "" when the book is what it was given for."""
+    if not project.is_dir():
+        return "made rules; the project is not there"
+    book = Books(project).snapshot().get(id_)
+    if book is None:
+        return "made rules; the project has no such book"
+    return "" if book.rules else "made rules; it has changed since, and makes none"
 
 
 def _add(folder: Path, as_json: bool) -> int:

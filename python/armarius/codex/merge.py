@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from armarius.codex.model import Entity, Relation
 from armarius.codex.profiles.draft import Draft, DraftRelation, StatedLine
-from armarius.codex.profiles.note_relations import link_relations
+from armarius.codex.profiles.note_relations import link_relations, shown_by_name
 from armarius.codex.profiles.relations import relations_of
 from armarius.codex.profiles.stated_relations import pair_of
 from armarius.headings import frame
@@ -65,6 +65,7 @@ def merge(
         pair = pair_of(stated.line, stated.path, stated.section, index)
         found += [pair] if pair is not None else []
     found += link_relations(zip(entities, drafts, strict=True), index, found)
+    entities = shown_by_name(entities, drafts, index)
     unique = {(item.source, item.target, item.type, item.since, item.until): item for item in reversed(found)}
     kept = {id(item) for item in unique.values()}
     return Merged(entities, tuple(item for item in found if id(item) in kept), tuple(problems))

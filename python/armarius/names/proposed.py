@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from armarius.names.lexicon import words
 from armarius.names.proposed_han import han_names
 from armarius.names.proposed_latin import latin_names
 from armarius.names.raw_name import RawName
@@ -52,7 +53,8 @@ def propose_names(
 
     Args:
         texts: Path and text of each document of the story, in its order.
-        known: Names that are described already; they and their forms are left out.
+        known: Names that are described already; they and their forms are left out. A title and a surname ("Mr Crane")
+            makes the bare surname known, and no longer name that holds it.
         least: How often a name must be written.
         keep_known: Mark those that are described instead.
 
@@ -64,9 +66,11 @@ def propose_names(
     documents = list(texts)
     found = [*latin_names([text for _, text in documents], least), *han_names([text for _, text in documents], least)]
     described = set(known)
+    surnames = {bare for name in described if (bare := _untitled(name)) != name}
+    alike = surnames | {name.replace(".", "") for name in described}
     made = []
     for one in grouped(found):
-        is_known = not described.isdisjoint((one.name, *one.aliases))
+        is_known = not described.isdisjoint((one.name, *one.aliases)) or one.name.replace(".", "") in alike
         if is_known and not keep_known:
             continue
         document, position = _first(documents, (one.name, *one.aliases))
@@ -111,6 +115,13 @@ def _holds(long: str, short: str) -> bool:
     if is_han(long[0]) and is_han(short[0]):
         return len(short) >= 2 and long.endswith(short) and len(long) <= len(short) + 2
     return short in long.split() or f" {short} " in f" {long} "
+
+
+def _untitled(name: str) -> str:
+    """The one word behind a title ("Crane" of "Mr. Crane"); any other name as it is."""
+    title, _, rest = name.partition(" ")
+    titles = words("latin", "titles") | words("latin", "male") | words("latin", "female")
+    return rest if rest and " " not in rest and title.rstrip(".").lower() in titles else name
 
 
 def _first(documents: Sequence[tuple[str, str]], names: Sequence[str]) -> tuple[str, int]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from armarius.lexicon import word_file
 from armarius.names.lexicon import letters, words
 from armarius.names.raw_name import RawName
+from armarius.shown import counted
 
 __all__ = ["han_names"]
 
@@ -195,8 +196,8 @@ def _titled(gram: str, addressed: frozenset[str]) -> bool:
 def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawName | None:
     """A person, a place, or nothing."""
     acting, starting, gone_to = one.acts / count, one.starts / count, one.gone_to / count
-    counted = all(char in _COUNTED for char in gram[:-1]) or (gram[0] in _COUNTED and gram[1:] in addressed)
-    if (gram in addressed or counted) and acting < 3 * _ACTS:
+    of_number = all(char in _COUNTED for char in gram[:-1]) or (gram[0] in _COUNTED and gram[1:] in addressed)
+    if (gram in addressed or of_number) and acting < 3 * _ACTS:
         return None
     if not _SOFT.isdisjoint(gram[1:]) and acting < 2 * _ACTS:
         return None
@@ -211,13 +212,13 @@ def _named(gram: str, count: int, one: _Seen, addressed: frozenset[str]) -> RawN
     if len(gram) == 2 and named and not titled:  # 胡乱, 满口: a family name alone says little of two characters
         named = one.met >= max(1, _MEETS / 2 * count) or starting >= _OPENS
     if acting >= _ACTS and not adverb and starting >= _STARTS and (named or titled or alone):
-        return RawName(gram, count, "person", f"acts or is spoken to {one.acts} times")
+        return RawName(gram, count, "person", f"acts or is spoken to {counted(one.acts, 'time')}")
     if titled and named and starting >= _STARTS / 2:
         return RawName(gram, count, "person", "a family name with a title")
     # Two characters name a district or a river; 花园, 后门 and 会馆 are what they say.
     ends = letters("han", "places" if len(gram) > 2 else "short_places")
     if gram[-1] in ends and gone_to >= _GONE_TO / (2 if len(gram) > 2 else 1):
-        return RawName(gram, count, "place", f"gone to or been at {one.gone_to} times")
+        return RawName(gram, count, "place", f"gone to or been at {counted(one.gone_to, 'time')}")
     return None
 
 

@@ -15,7 +15,7 @@ from armarius.files import folder_lock, write_atomic
 from armarius.toml_file import quoted, read_toml
 from armarius.trust.home import CONFIG_ENV, config_folder, shown
 
-__all__ = ["allow", "allowed", "disallow"]
+__all__ = ["allow", "allowed", "allowed_anywhere", "disallow"]
 
 _FILE = "allowed.toml"
 _HEAD = (
@@ -40,6 +40,16 @@ def allowed(project: Path) -> Mapping[str, str]:
     if home is None:
         return _NOBODY
     return MappingProxyType({id_: seal for (at, id_), seal in _read(home).items() if at == path})
+
+
+def allowed_anywhere() -> tuple[tuple[Path, str], ...]:
+    """Project folder and id of every book that has a permission, sorted; the book may have changed since.
+
+    Raises:
+        ConfigError: `allowed.toml` is damaged.
+    """
+    home = config_folder()
+    return () if home is None else tuple((Path(at), id_) for at, id_ in sorted(_read(home)))
 
 
 def allow(project: Path, book: str, seal: str) -> None:

@@ -184,7 +184,7 @@ complete -c armarius -n '_shtab_armarius_using import' -s h -l help -d 'show thi
 complete -c armarius -n '_shtab_armarius_using import' -l into -xka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
 complete -c armarius -n '_shtab_armarius_using import' -l profile -x -d 'whose rules decide over the book, instead of those of its program'
 complete -c armarius -n '_shtab_armarius_using import' -l updates -x -d 'the book that FILE is a newer state of'
-complete -c armarius -n '_shtab_armarius_using import' -l theirs -x -d 'where an entry (or ENTRY.FIELD, or all) was changed here and in the file, take what the file says; else what was changed here stays; may be given several times'
+complete -c armarius -n '_shtab_armarius_using import' -l theirs -x -d 'take an entry (or ENTRY.FIELD, or all that conflict) that was changed here as the file has it; else what was changed here stays; may be given several times'
 complete -c armarius -n '_shtab_armarius_using import' -l allow-rules -d 'with --yes: its always active entries are rules of every prompt, until the book changes'
 complete -c armarius -n '_shtab_armarius_using import' -l yes -d 'import; without it nothing is written'
 complete -c armarius -n '_shtab_armarius_using import' -l json -d 'the whole report, every loss and conflict'
@@ -293,6 +293,6 @@ complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -
 complete -c armarius -n '_shtab_armarius_using trust' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using trust' -l rules-of -x -d 'instead: let the always active entries of a lorebook be rules of every prompt, until the book changes'
 complete -c armarius -n '_shtab_armarius_using trust' -l revoke -d 'trust it, or the book, no longer'
-complete -c armarius -n '_shtab_armarius_using trust' -l list -d 'the folders that are trusted'
+complete -c armarius -n '_shtab_armarius_using trust' -l list -d 'the folders that are trusted, and the books that make rules'
 complete -c armarius -n '_shtab_armarius_using trust' -l json -d json
 complete -c armarius -n '_shtab_armarius_using trust; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'

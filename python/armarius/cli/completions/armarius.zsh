@@ -215,7 +215,7 @@ _shtab_armarius_import_options=(
   "--into[the project folder]:PROJECT:_files"
   "--profile[whose rules decide over the book, instead of those of its program]:profile:"
   "--updates[the book that FILE is a newer state of]:BOOK:"
-  "*--theirs[where an entry (or ENTRY.FIELD, or all) was changed here and in the file, take what the file says\; else what was changed here stays\; may be given several times]:ENTRY:"
+  "*--theirs[take an entry (or ENTRY.FIELD, or all that conflict) that was changed here as the file has it\; else what was changed here stays\; may be given several times]:ENTRY:"
   "--allow-rules[with --yes\: its always active entries are rules of every prompt, until the book changes]"
   "--yes[import\; without it nothing is written]"
   "--json[the whole report, every loss and conflict]"
@@ -428,7 +428,7 @@ _shtab_armarius_trust_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--rules-of[instead\: let the always active entries of a lorebook be rules of every prompt, until the book changes]:BOOK:"
   "--revoke[trust it, or the book, no longer]"
-  "--list[the folders that are trusted]"
+  "--list[the folders that are trusted, and the books that make rules]"
   "--json[json]"
   ":the project folder:_files"
 )

@@ -2,8 +2,9 @@
 
 The type of a link is the key of the front matter it stands under, the label of its line (`- 师父：[[林渡]]`,
 `师父:: [[林渡]]`), the first cell of its row, or the heading above it where that is no aspect of the note itself
-(外貌, Background); else it has none, and the relation is called by a neutral word. Tags (`tags:` in the front matter,
-lines of `#tags` in the text) name the type of the note by the words that titles have (`documents/titles.py`).
+(外貌, Background; Enemies says both); else it has none, and the relation is called by a neutral word. Tags (`tags:` in
+the front matter, lines of `#tags` in the text) name the type of the note by the words that titles have
+(`documents/titles.py`).
 """
 
 import re
@@ -13,13 +14,15 @@ from pathlib import PurePosixPath
 
 from armarius.codex.profiles.fields import parse_field
 from armarius.codex.profiles.labels import is_known, role_of
+from armarius.codex.profiles.words import words
 from armarius.documents.front_matter import FrontMatter, as_strings, parse_front_matter
 from armarius.documents.titles import group_of, is_generic, is_other
+from armarius.text.folding import fold
 
 __all__ = ["NoteLink", "links_of", "tagged_type", "without_tag_lines"]
 
 # Bounded, as in fields.py; a `\|` is how a table writes the bar.
-_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{0,300})(?:[#^]([^\[\]|\n]{0,300}))?(?:\\?\|[^\[\]\n]{0,300})?\]\]")
+_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{0,300})(?:[#^]([^\[\]|\n]{0,300}))?(?:\|([^\[\]\n]{0,300}))?\]\]")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t　]+(.+?)[ \t]*#*[ \t]*$")
 _BULLET = re.compile(r"[ \t　]*(?:[-+*•◦·]|\d{1,3}[.)、])[ \t]+")
 _INLINE = re.compile(r"[\[(（]([^\[\]()（）:：]{1,24})::[ \t]*$")
@@ -28,6 +31,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TAGS = re.compile(r"[ \t]*(?:#[^\s#,，]+[ \t,，]*)+$")
 _TAG = re.compile(r"#([^\s#,，]+)")
 _NO_TYPE = frozenset({"aliases", "name", "full_name", "type", "description", "level", "id", "relations"})
+_LINKING = words("linking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +43,14 @@ class NoteLink:
         target: The note as it was written, a name or a path; "" for the note itself.
         section: The heading behind `#`, or "".
         line: 1-based.
+        shown: What the note says instead of the name (`[[赵四|他]]`), or "".
     """
 
     label: str
     target: str
     section: str
     line: int
+    shown: str = ""
 
 
 def links_of(text: str, name: str = "") -> Iterator[NoteLink]:
@@ -80,7 +86,8 @@ def _found(line: str, start: int, label: str, number: int, other: str = "") -> I
     for link in _LINK.finditer(line):
         inline = _INLINE.search(line, 0, link.start())
         said = inline[1].strip() if inline is not None else label if link.start() >= start else other
-        yield NoteLink(said, link[1].strip(), (link[2] or "").strip(), number)
+        target, section = (part.removesuffix("\\").strip() for part in (link[1], link[2] or ""))
+        yield NoteLink(said, target, section, number, (link[3] or "").strip())
 
 
 def _label(line: str) -> tuple[str, int]:
@@ -102,6 +109,8 @@ def _label(line: str) -> tuple[str, int]:
 
 def _is_aspect(label: str) -> bool:
     """Whether a label says something of the note itself, and no relation."""
+    if fold(label).strip(" :：") in _LINKING:
+        return False
     return not label or role_of(label) in _NO_TYPE or is_generic(label) or label.lower() in ("tags", "tag", "cssclass")
 
 

@@ -7,6 +7,7 @@ type from the note to what it links to, and none where anything else is said of 
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from armarius.codex.model import Entity, Origin, Relation
@@ -17,7 +18,7 @@ from armarius.codex.profiles.words import words_of
 from armarius.text.folding import fold
 from armarius.text.scripts import HAN_EVERY
 
-__all__ = ["NoteNames", "link_relations", "neutral_type"]
+__all__ = ["NoteNames", "link_relations", "neutral_type", "shown_by_name"]
 
 _LONGEST_TYPE = 24
 _HAN = re.compile(f"[{HAN_EVERY}]")
@@ -106,3 +107,39 @@ def link_relations(
             told.add(pair)
             labelled.append(one)
     return labelled
+
+
+def shown_by_name(entities: Sequence[Entity], drafts: Sequence[Sequence[Draft]], names: Names) -> tuple[Entity, ...]:
+    """The entities with attributes that name whom a link means: `## 敌人` over `- [[赵四|他]]` says 敌人=赵四, not 他.
+
+    A word that is a name of the other stays, and so does what stands inside a sentence.
+
+    Args:
+        entities: As they were united.
+        drafts: Of each, those of notes.
+        names: Finds entities by name and alias.
+
+    Cost: linear in the number of links that show something else.
+    """
+    if not any(link.shown and link.label for parts in drafts for draft in parts for link in draft.links):
+        return tuple(entities)
+    notes = NoteNames(names, zip(entities, drafts, strict=True))
+    return tuple(_by_name(entity, parts, names, notes) for entity, parts in zip(entities, drafts, strict=True))
+
+
+def _by_name(entity: Entity, drafts: Sequence[Draft], names: Names, notes: NoteNames) -> Entity:
+    attributes = dict(entity.attributes)
+    for draft in drafts:
+        for link in draft.links:
+            said = draft.attributes.get(link.label)
+            if not link.shown or said is None or said != entity.attributes.get(link.label):
+                continue
+            other = notes.find(link, draft.origin.path)
+            if other is None:
+                continue
+            meant = names.entities[other]
+            if fold(link.shown) not in {fold(name) for name in (meant.name, *meant.aliases)}:
+                shown = re.compile(rf"(?:^|(?<=[；、]))(\s*){re.escape(link.shown)}(?!\w)")
+                name = meant.name.replace("\\", r"\\")
+                attributes[link.label] = shown.sub(rf"\g<1>{name}", attributes[link.label], count=1)
+    return entity if attributes == entity.attributes else replace(entity, attributes=attributes)
