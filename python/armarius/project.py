@@ -26,7 +26,7 @@ from armarius.fetchers.entities import CodexSource, file_warnings
 from armarius.fetchers.immediate import ImmediateFetcher
 from armarius.fetchers.lore import LoreFetcher, LoreSearch
 from armarius.fetchers.passages import PassageFetcher
-from armarius.fetchers.pins import PinFetcher, wishes
+from armarius.fetchers.pins import PinFetcher, means, wishes
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.story import StoryFetcher
@@ -198,7 +198,7 @@ class Project:
         self.codex = AuthoredCodex(index.authored, whole=self._of_the_files)
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
-        self.pins = Pins(index.authored)
+        self.pins = Pins(index.authored, check=self._check_target)
         self.summaries = Summaries(index.authored)
         self.books = Books(index.root)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
@@ -217,6 +217,12 @@ class Project:
             self._graph.cast.look()
         with self._lock:
             return self._present(self.index.freshen())
+
+    def _check_target(self, target: str) -> None:
+        """Refuse to pin what is nothing; while the project is being indexed, anything may come."""
+        view = self.view()
+        if view.corpus.ready and all(warning.code != INDEX_BUILDING.code for warning in view.warnings):
+            means(target, view.codex.entities, view.documents)
 
     def matcher(self) -> EntityMatcher:
         """Over the entities of this moment, of files and graph."""
