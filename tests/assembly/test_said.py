@@ -45,13 +45,13 @@ def test_a_profile_with_a_line_that_is_no_label_is_said(opened):
         assert "rag:passage:spec/characters.md#2" in engine.assemble(ASKED, budget=4000).layers.retrieved.source
 
 
-def test_a_profile_with_what_holds_from_another_chapter_is_said(opened):
+def test_what_holds_from_a_chapter_on_is_told_once_there_and_not_before(opened):
     with opened(PLAIN + "\n- 第3章起：多大年纪也不记账了。") as engine:
-        early = engine.assemble(ASKED, budget=4000, document="chapters/ch001.md")
-        assert "codex:detected:陆潮生" in early.layers.retrieved.source
-        assert "said by its card" not in str(early.explain("spec/characters.md#2"))
-        late = engine.assemble(ASKED, budget=4000, document="chapters/ch004.md")
-        assert "said by its card" in str(late.explain("spec/characters.md#2"))
+        for document, times in (("chapters/ch001.md", 0), ("chapters/ch004.md", 1)):
+            pack = engine.assemble(ASKED, budget=4000, document=document)
+            assert "codex:detected:陆潮生" in pack.layers.retrieved.source
+            assert pack.prompt.count("也不记账了") == times
+            assert "said by its card" in str(pack.explain("spec/characters.md#2"))
 
 
 def test_a_paragraph_under_another_heading_of_the_profile_is_said(opened):

@@ -36,7 +36,7 @@ class Pins(Collection[Pin]):
 
     def __init__(self, authored: Authored | Path, *, check: Callable[[str], None] | None = None) -> None:
         super().__init__(authored, "pins", "pin", Pin, _wrong)
-        self._check = check
+        self._check_target = check
 
     def add(self, target: str, *, mute: bool = False, document: str = "") -> Pin:
         """Pin something, or mute it; what was pinned before and is muted now is muted, and the other way about.
@@ -55,8 +55,8 @@ class Pins(Collection[Pin]):
         known = self._find(target, document)
         data = {"id": _id(target, document), "target": target, "mute": mute, "document": document}
         if known is None:
-            if self._check is not None and not _wrong(data):
-                self._check(target)
+            if self._check_target is not None and not _wrong(data):
+                self._check_target(target)
             return self._write(data, self._append)
         return known if known.mute == mute else self.update(known.id, mute=mute)
 
