@@ -238,7 +238,10 @@ def counter_missing(folder):
 
 def pin_unknown(folder):
     with armarius.open(folder, watch=False) as engine:
-        engine.pins.add("nobody")
+        gone = folder / "chapters" / "gone.md"
+        gone.write_text("旧稿。", encoding="utf-8")
+        engine.pins.add("chapters/gone.md")
+        gone.unlink()
         return engine.assemble("小雨").warnings
 
 

@@ -6,7 +6,7 @@ later view takes over what has not changed: documents, the tables of the corpus,
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from armarius.books.settings import user_of
@@ -26,7 +26,8 @@ from armarius.fetchers.entities import CodexSource, file_warnings
 from armarius.fetchers.immediate import ImmediateFetcher
 from armarius.fetchers.lore import LoreFetcher, LoreSearch
 from armarius.fetchers.passages import PassageFetcher
-from armarius.fetchers.pins import PinFetcher, wishes
+from armarius.fetchers.pins import PinFetcher, means, wishes
+from armarius.fetchers.relations import relation_source
 from armarius.fetchers.rules import RulesFetcher
 from armarius.fetchers.settings import SettingsFetcher
 from armarius.fetchers.story import StoryFetcher
@@ -109,6 +110,14 @@ class ProjectView:
         """
         found, unknown = wishes(self.codex.entities, self.documents, include, exclude, self.pins.of(document_id))
         return found, [*file_warnings(self.pins), *unknown]
+
+    def named(self, name: str, /) -> Collection[str]:
+        """The ids of the cards and relations of whoever bears that id, name or alias; none for nobody."""
+        entities = self.codex.entities
+        bearers = {one.id for one in entities if name == one.id} or {one.id for one in entities if name == one.name}
+        bearers = bearers or {one.id for one in entities if name in one.aliases}
+        tied = [one for one in self.codex.relations if not bearers.isdisjoint((one.source, one.target))]
+        return {f"entity:{id_}" for id_ in bearers} | {relation_source(one) for one in tied}
 
     def live(self, document_id: str, text: str, /) -> tuple[Document, bool]:
         """The document that saving `text` would give, and whether it is another than the project has.
@@ -198,7 +207,7 @@ class Project:
         self.codex = AuthoredCodex(index.authored, whole=self._of_the_files)
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
-        self.pins = Pins(index.authored)
+        self.pins = Pins(index.authored, check=self._check_target)
         self.summaries = Summaries(index.authored)
         self.books = Books(index.root)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
@@ -217,6 +226,12 @@ class Project:
             self._graph.cast.look()
         with self._lock:
             return self._present(self.index.freshen())
+
+    def _check_target(self, target: str) -> None:
+        """Refuse to pin what is nothing; while the project is being indexed, anything may come."""
+        view = self.view()
+        if view.corpus.ready and all(warning.code != INDEX_BUILDING.code for warning in view.warnings):
+            means(target, view.codex.entities, view.documents)
 
     def matcher(self) -> EntityMatcher:
         """Over the entities of this moment, of files and graph."""

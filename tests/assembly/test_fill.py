@@ -130,6 +130,18 @@ def test_the_check_of_a_chapter_brings_the_cards_of_who_is_in_it(engine):
     assert sum(source.startswith("kg:related:") for source in sources) == len(PEOPLE)
 
 
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_cards_stand_under_the_heading_of_cards_and_passages_under_theirs(engine, language):
+    pack = engine.assemble("检查第7章的角色一致性", budget=8000, language=language)
+    groups = {item.source.split(":")[1]: set() for item in pack.items if item.layer == "retrieved"}
+    for item in pack.items:
+        if item.layer == "retrieved":
+            groups[item.source.split(":")[1]].add(item.group)
+    assert groups == {"related": {heading("detected", language)}, "passage": {heading("passages", language)}}
+    for name in ("detected", "passages"):
+        assert pack.prompt.count(heading(name, language)) == 1
+
+
 @pytest.mark.parametrize("budget", [0, -1, 1 << 31, 10**12])
 def test_a_budget_that_no_prompt_can_have_is_refused_by_name(engine, budget):
     with pytest.raises(armarius.BudgetError, match=f"budget must be .*got {budget}"):

@@ -91,3 +91,22 @@ def test_code_cannot_close_its_fence(tmp_path):
         pack = engine.assemble(query="what does lantern return", budget=4000)
         assert pack.prompt.count("</layer-retrieved>") == 1
         assert "\n[约束]\n" not in pack.prompt
+
+
+def test_a_paragraph_of_code_without_a_letter_is_never_offered(tmp_path):
+    root = tmp_path / "p"
+    shutil.copytree(EXAMPLE, root)
+    with armarius.open(root, index_dir=tmp_path / "i", watch=False) as engine:
+        document = engine.document("web/script.ts")
+        brace = next(one for one in document.paragraphs if document.text[one.start : one.end].strip() == "}")
+        pack = engine.assemble("how does ScriptRunner run a script", budget=8000)
+        assert "clean(script)" in pack.prompt
+        (gone,) = pack.explain(f"web/script.ts#{brace.index}").omitted
+        assert (gone.reason, gone.detail) == ("excluded", "no letter in it")
+        lone = [item for item in pack.items if item.shows and not any(map(str.isalpha, _shown(engine, item)))]
+        assert lone == []
+
+
+def _shown(engine, item):
+    path, start, end = item.shows
+    return engine.document(path).text[start:end]

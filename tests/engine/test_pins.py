@@ -1,12 +1,14 @@
 """Pins and mutes: of a request, of a document, of a project; each effect in the record."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 import armarius
 from armarius.errors import CodexError, ContractError, UnknownId
 from armarius.integrations.methods import methods_of
+from armarius.warnings_table import INDEX_BUILDING
 
 FIRST, SECOND, THIRD = (f"chapters/ch00{n}.md" for n in (1, 2, 3))
 NOTE = "notes/lamp.md"
@@ -156,11 +158,80 @@ def test_what_nobody_is_called_is_an_error_of_a_request_and_a_warning_of_a_lasti
         ask(engine, include=["林度"])
     with pytest.raises(UnknownId, match="exclude"):
         ask(engine, exclude=[f"{SECOND}#99"])
+    gone = engine.root / "chapters" / "gone.md"
+    gone.write_text("旧稿。", encoding="utf-8")
     engine.pins.add("chapters/gone.md")
+    gone.unlink()
     (warning,) = ask(engine).warnings
     assert warning.startswith("PIN_UNKNOWN: nothing is called 'chapters/gone.md'")
     with pytest.raises(UnknownId, match="neither pinned nor muted"):
         engine.pins.remove("林渡")
+
+
+def test_a_lasting_pin_of_what_nobody_is_called_is_refused_and_names_near_ones(engine):
+    with pytest.raises(UnknownId, match=r"nothing is called 'chapters/ch009\.md'; near it: ") as refused:
+        engine.pins.add("chapters/ch009.md")
+    assert SECOND in refused.value.near
+    with pytest.raises(UnknownId, match=r"params\.target: nothing is called '林度'"):
+        methods_of(engine)["pins:add"]({"target": "林度", "mute": True})
+    assert engine.pins.list() == ()
+
+
+def test_a_project_that_is_being_indexed_takes_any_pin(engine, monkeypatch):
+    view = engine._parts.project.view()
+    building = replace(view, warnings=(INDEX_BUILDING(done=1, total=4),))
+    monkeypatch.setattr(engine._parts.project, "view", lambda: building)
+    assert engine.pins.add("chapters/ch009.md").target == "chapters/ch009.md"
+
+
+PROFILES = """# 人物
+
+## 白帆
+
+- 类型：人物
+- 描述：修帆的人。
+
+### 过去
+
+他在海上漂了九天。
+
+## 白鸥
+
+- 类型：人物
+- 描述：卖鱼的人。
+"""
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_a_muted_entity_takes_the_section_that_describes_it_along(engine, lasting):
+    (engine.root / "spec").mkdir()
+    (engine.root / "spec" / "characters.md").write_text(PROFILES, encoding="utf-8")
+    question = "修帆的人是谁，谁卖鱼，谁在海上漂了九天"
+    assert "漂了九天" in ask(engine, question).prompt
+    if lasting:
+        engine.pins.add("白帆", mute=True)
+    pack = ask(engine, question, **({} if lasting else {"exclude": ["白帆"]}))
+    assert "修帆的人。" not in pack.prompt
+    assert "漂了九天。" not in pack.prompt
+    assert "卖鱼的人。" in pack.prompt
+    by = "project" if lasting else "request"
+    assert {gone.source: gone.detail for gone in pack.omitted if "it describes" in gone.detail} == {
+        f"rag:passage:spec/characters.md#{n}": f"muted by the {by}: it describes 白帆" for n in (1, 2, 3, 4)
+    }
+    shown = ask(engine, question, include=["spec/characters.md#2"], exclude=["白帆"])
+    assert "修帆的人。" in shown.prompt  # named itself
+
+
+def test_a_list_that_describes_several_is_muted_when_all_of_them_are(engine):
+    (engine.root / "spec").mkdir()
+    listed = "# 主要人物\n\n- 白帆：修帆的人，在海上漂了九天。\n- 白鸥：卖鱼的人。\n"
+    (engine.root / "spec" / "characters.md").write_text(listed, encoding="utf-8")
+    question = "修帆的人是谁，谁在海上漂了九天"
+    one, both = (
+        {gone.source for gone in ask(engine, question, exclude=muted).omitted if "it describes" in gone.detail}
+        for muted in (["白帆"], ["白帆", "白鸥"])
+    )
+    assert (one, both) == (set(), {"rag:passage:spec/characters.md#1"})
 
 
 def test_one_thing_is_not_both(engine):

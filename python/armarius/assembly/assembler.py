@@ -17,6 +17,7 @@ from armarius.assembly.fit.story import story_layers, told_within
 from armarius.assembly.fit.turns import has_turns, spoken, within_share, without_older
 from armarius.assembly.report.build import account
 from armarius.assembly.report.continuation import Continuation
+from armarius.assembly.report.explained import UNKNOWN, Known
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.report.places import Texts
 from armarius.assembly.wished import let_go, settled
@@ -51,6 +52,7 @@ class Task:
         warnings: Said before the fetchers were asked, such as an index that is behind.
         stamps: Path to stamp of the project's files, as the fetchers see them.
         texts: The text of each, the buffer in the place of the open one.
+        known: What names mean in them.
         encoding: Of positions in the request, and so of those in the answer that travels.
     """
 
@@ -64,6 +66,7 @@ class Task:
     warnings: tuple[ContextWarning, ...] = ()
     stamps: Mapping[str, str] = field(default_factory=dict)
     texts: Texts = field(default=lambda _path: None, compare=False)
+    known: Known = field(default=UNKNOWN, compare=False)
     encoding: PositionEncoding = "code-point"
 
 
@@ -123,6 +126,7 @@ class Assembler:
                 unchanged=unchanged,
                 again=under,
                 texts=task.texts,
+                known=task.known,
                 encoding=task.encoding,
             )
 

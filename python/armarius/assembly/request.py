@@ -1,13 +1,14 @@
 """From a request to a task: the document read, the cursor in code points, counter and profile chosen."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from armarius.assembly.assembler import Task
 from armarius.assembly.fit.cached_counter import CachedCounter, Counter
 from armarius.assembly.fit.profile import LayerBudget, ProfileStore, layer_budgets
 from armarius.assembly.report.continuation import Continuation
+from armarius.assembly.report.explained import Known
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.settings import AssemblySettings
 from armarius.buffer import clamped, code_points, units
@@ -15,6 +16,7 @@ from armarius.codex.visible import until
 from armarius.contract import AssembleRequest
 from armarius.documents.document import Document
 from armarius.documents.live import LIVE
+from armarius.documents.segments import Paragraph
 from armarius.errors import (
     ContextWarning,
     ContractError,
@@ -68,6 +70,10 @@ class State(Protocol):
         self, include: Sequence[str], exclude: Sequence[str], document_id: str, /
     ) -> tuple[tuple[Wish, ...], Sequence[ContextWarning]]:
         """What is pinned and muted, and what is wrong with the lasting ones; raises UnknownId, ContractError."""
+        ...
+
+    def named(self, name: str, /) -> Collection[str]:
+        """The ids of the cards and relations of whoever bears that id, name or alias; none for nobody."""
         ...
 
     def document(self, document_id: str, /) -> Document:
@@ -223,6 +229,7 @@ class Resolver:
             previous=continued,
             warnings=warnings,
             texts=lambda path: _text(view, document, path),
+            known=Known(view.named, lambda path: _paragraphs(view, document, path)),
             encoding=request.position_encoding,
             stamps=_stamped(view, document) if document is not None and live else view.stamps,
         )
@@ -268,8 +275,18 @@ def _stamped(view: State, document: Document) -> Mapping[str, str]:
 
 def _text(view: State, document: Document | None, path: str) -> str | None:
     """What a request read at `path`: of the open document the buffer."""
-    found = document if document is not None and document.path == path else view.documents.get(path)
+    found = _read(view, document, path)
     return None if found is None else found.text
+
+
+def _paragraphs(view: State, document: Document | None, path: str) -> Sequence[Paragraph]:
+    """Those of the same; none of what is no document."""
+    found = _read(view, document, path)
+    return () if found is None else found.paragraphs
+
+
+def _read(view: State, document: Document | None, path: str) -> Document | None:
+    return document if document is not None and document.path == path else view.documents.get(path)
 
 
 def _places(

@@ -201,7 +201,7 @@ def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterato
             short=short_card(entity, request.language),
             score=_RELATED_SCORE * factor,
             evidence=(Evidence("relation", f"{word}: {tie.role.name}, {tie.said}", tie.path),),
-            group=heading("passages", request.language),
+            group=heading("detected", request.language),
             documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
             project_id=request.project_id,
         )
@@ -228,7 +228,7 @@ def _present(tables: CorpusTables, found: Found, request: FetchRequest) -> Itera
             short=short_card(entity, request.language),
             score=_PRESENT_SCORE * count / max(counts.values()),
             evidence=(Evidence("mention", f"{count}× in the chapters that are checked"),),
-            group=heading("passages", request.language),
+            group=heading("detected", request.language),
             documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
             project_id=request.project_id,
         )

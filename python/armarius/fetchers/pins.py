@@ -2,7 +2,8 @@
 
 A target is looked for as a path, a paragraph of one, an entity by id, name or alias, a tag, and a source of the prompt
 (`memory:…`, `lore:…`), in this order. Pinned cards and texts are demand like everything else of their layer, before
-it; what is muted is listed as excluded. A request wins over the open document's, that over the project's.
+it; what is muted is listed as excluded, an entity with the paragraphs that describe it. A request wins over the open
+document's, that over the project's.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,13 +16,14 @@ from armarius.codex.visible import chapter_at, tidy, visible
 from armarius.documents.document import Document
 from armarius.documents.front_matter import as_strings
 from armarius.errors import ContextWarning, ContractError, UnknownId
+from armarius.fetchers.described import described_by
 from armarius.fetchers.entities import card_of
 from armarius.headings import frame, heading
 from armarius.records import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
 from armarius.text.near import near, suggestion
 from armarius.warnings_table import PIN_UNKNOWN
 
-__all__ = ["PinFetcher", "wishes"]
+__all__ = ["PinFetcher", "means", "wishes"]
 
 _TAGS: Final = ("tags", "tag", "标签")
 _SOURCES: Final = ("codex:", "constraint:", "kg:", "lore:", "memory:", "rag:", "style:", "code:")
@@ -53,7 +55,24 @@ class _Project:
             return (("source", target),)
         return tuple(tagged)
 
-    def near(self, target: str) -> tuple[str, ...]:
+    def known(self, target: str, where: str = "") -> tuple[tuple[str, str], ...]:
+        """`keys`; raises UnknownId, which names near ones, where there are none."""
+        keys = self.keys(target)
+        if not keys:
+            close = self._near(target)
+            raise UnknownId(f"{where}nothing is called {target!r}{suggestion(close)}", close)
+        return keys
+
+    def mute_profiles(self, found: dict[tuple[str, str], Wish]) -> None:
+        """Mute the paragraphs that describe muted entities and nobody else, but for those that are wished already."""
+        muted = {wish.key: wish.why for wish in found.values() if wish.mute and wish.kind == "entity"}
+        names = {entity.id: entity.name for entity in self.entities if entity.id in muted}
+        for path, number, ids in described_by(muted, self.entities, self.documents) if muted else ():
+            key = "paragraph", f"{path}#{number}"
+            who = ", ".join(names[id_] for id_ in ids)
+            found.setdefault(key, Wish(*key, f"{muted[ids[0]]}: it describes {who}", mute=True))
+
+    def _near(self, target: str) -> tuple[str, ...]:
         names = [called for one in self.entities for called in (one.name, *one.aliases, one.id)]
         return near(target, [*names, *self.documents])
 
@@ -82,14 +101,11 @@ def wishes(
     found: dict[tuple[str, str], Wish] = {}
     for name, targets, mute in (("include", include, False), ("exclude", exclude, True)):
         for target in targets:
-            keys = project.keys(target)
-            if not keys:
-                close = project.near(target)
-                raise UnknownId(f"{name}: nothing is called {target!r}{suggestion(close)}", close)
-            for key in keys:
+            for key in project.known(target, f"{name}: "):
                 said = found.setdefault(key, Wish(*key, f"{'muted' if mute else 'pinned'} by the request", mute))
                 if said.mute != mute:
                     raise ContractError(f"include and exclude: both hold {target!r}")
+    project.mute_profiles(found)  # over whatever lasts
     unknown = []
     # Of one pin and one mute of the same rank the mute holds.
     for pin in sorted(lasting, key=lambda one: (not one.document, not one.mute)):
@@ -99,7 +115,17 @@ def wishes(
         by = "document" if pin.document else "project"
         for key in keys:
             found.setdefault(key, Wish(*key, f"{'muted' if pin.mute else 'pinned'} by the {by}", pin.mute))
+    project.mute_profiles(found)
     return tuple(found.values()), unknown
+
+
+def means(target: str, entities: Sequence[Entity], documents: Mapping[str, Document]) -> tuple[tuple[str, str], ...]:
+    """What may be pinned or muted as `target`, as (kind, key).
+
+    Raises:
+        UnknownId: Nothing is called so; names near ones.
+    """
+    return _Project(entities, documents).known(target)
 
 
 def _tags(fields: Mapping[str, str | tuple[str, ...]]) -> Collection[str]:

@@ -23,7 +23,7 @@ from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.trace import Found
 from armarius.retrieval.understand.kinship import ANY
 
-__all__ = ["relation_text", "relations_asked", "relations_confirmed"]
+__all__ = ["relation_source", "relation_text", "relations_asked", "relations_confirmed"]
 
 _SHOWN = ("always", "when_detected")
 _MOST = 16  # pairs; somebody with more relations is asked about more narrowly
@@ -60,7 +60,7 @@ def relations_asked(tables: CorpusTables, found: Found, request: FetchRequest) -
         if not (ends <= named | reached and ends & inner):
             continue
         hidden = [entities[end] for end in sorted(ends) if entities[end].level not in _SHOWN]
-        source = _source(relation)
+        source = relation_source(relation)
         if hidden:
             omitted.append(Omission(source, "retrieved", source, "level", hidden[0].level, one_line(relation.type)))
         elif not holds(relation, request.moment, request.chapters):
@@ -91,7 +91,7 @@ def relations_confirmed(codex: Codex, candidates: Sequence[Candidate], request: 
             and relation.source in entities
             and relation.target in entities
         ):
-            now.setdefault(_source(relation), []).append(relation)
+            now.setdefault(relation_source(relation), []).append(relation)
     texts = {source: relation_text(pair, entities, request.language) for source, pair in now.items()}
     return {one.id for one in mine if texts.get(one.source) == one.content}
 
@@ -128,9 +128,9 @@ def _candidate(
     # What a graph of the user's own says is in no file, so that no file's stamp can vouch for it.
     paths = [*paths, *(origin.path for entity in ends for origin in entity.origins)] if len(paths) == len(pair) else []
     return Candidate(
-        id=_source(first),
+        id=relation_source(first),
         layer="retrieved",
-        source=_source(first),
+        source=relation_source(first),
         content=relation_text(pair, entities, request.language),
         score=_BETWEEN if {first.source, first.target} <= named else _TOUCHING,
         evidence=tuple(
@@ -143,7 +143,8 @@ def _candidate(
     )
 
 
-def _source(relation: Relation) -> str:
+def relation_source(relation: Relation) -> str:
+    """The source, and so the id, of the candidate that states a relation."""
     return f"kg:relation:{relation.source}-{relation.target}"
 
 

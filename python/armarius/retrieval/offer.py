@@ -160,6 +160,8 @@ class PassageOffer:
                 return outside
         if not row.text and (moment := self.bounds.as_of if self._until is None else self._until) is not None:
             return "timeline", f"speaks of what is later than chapter {moment}"
+        if row.line and not any(map(str.isalpha, row.text)):
+            return "excluded", "no letter in it"
         path, text = self.current
         if row.path == path and row.text not in text:
             return "excluded", "the open document reads otherwise there"
@@ -270,7 +272,8 @@ class _Rows(Sequence[Row]):
             if row.text and offer.withheld(row) is None:
                 self._made.append(row)
                 for other in _rest(document, paragraph):
-                    if (path, other.index) not in self._asked:
+                    beside = offer._row(document, other, score)
+                    if (path, other.index) not in self._asked and any(map(str.isalpha, beside.text)):
                         self._asked.add((path, other.index))
-                        self._made.append(offer._row(document, other, score))
+                        self._made.append(beside)
                 return True

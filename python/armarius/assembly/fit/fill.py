@@ -14,6 +14,7 @@ from armarius.assembly.escape import escape, group_heading
 from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import FittedPrompt, Plan, is_window
+from armarius.assembly.fit.said import cards_of, said_by_card
 from armarius.assembly.fit.totals import layer_tokens, prompt_tokens
 from armarius.assembly.render import SEPARATOR, Placed, closing_piece, heading_piece, opening_piece, render
 from armarius.headings import DEFAULT_LANGUAGE, Language, frame
@@ -97,6 +98,7 @@ class _Filling:
 
     def __post_init__(self) -> None:
         self.group = group_heading(self.offer.group)  # as it may stand in a prompt
+        self.cards = cards_of(self.fitted.rendered.placed)
 
     @property
     def _measured(self) -> CachedCounter:
@@ -147,7 +149,8 @@ class _Filling:
     def _pick(self, first: Sequence[Row], room: int) -> dict[str, Row]:
         """Rows by source: `first`, what is asked for, then the best of the offer."""
         lines = room * _LINES_PERCENT // 100 if self.offer.lines else 0
-        taken = _Taken(self._measured, self._shown(), self.plan.admitted.groups, room - lines, self.language)
+        groups = self.plan.admitted.groups
+        taken = _Taken(self._measured, self._shown(), self.cards, groups, room - lines, self.language)
         taken.greedily(first)
         offered = iter(self.offer.rows)
         asked = []
@@ -230,11 +233,18 @@ class _Taken:
     """Rows taken so far, and the room they leave."""
 
     def __init__(
-        self, measured: CachedCounter, shown: str, groups: tuple[str, ...], room: int, language: Language
+        self,
+        measured: CachedCounter,
+        shown: str,
+        cards: Sequence[Placed],
+        groups: tuple[str, ...],
+        room: int,
+        language: Language,
     ) -> None:
         self.rows: dict[str, Row] = {}
         self._measured = measured
         self._shown = _lines(shown)
+        self._cards = cards
         self._groups = groups
         self._room = room
         self._language = language
@@ -279,6 +289,8 @@ class _Taken:
 
     def _is_new(self, row: Row) -> bool:
         if not row.text or row.source in self.rows or row.text in self._texts:
+            return False
+        if said_by_card(row, self._cards) is not None:
             return False
         run = _RUN.search(row.text)
         if run is not None and run[0] not in self._shown:

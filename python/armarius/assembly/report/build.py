@@ -8,6 +8,7 @@ from armarius.assembly.fit.plan import FittedPrompt, Plan
 from armarius.assembly.fit.prefix import stable_hash
 from armarius.assembly.fit.profile import BudgetProfile
 from armarius.assembly.fit.totals import layer_tokens
+from armarius.assembly.report.explained import UNKNOWN, Known
 from armarius.assembly.report.items import PackItem, items_of
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.report.places import Texts
@@ -39,6 +40,7 @@ def account(
     unchanged: bool,
     again: Callable[[int], Pack],
     texts: Texts = _no_text,
+    known: Known = UNKNOWN,
     encoding: PositionEncoding = "code-point",
 ) -> Pack:
     """The pack of a fitted prompt.
@@ -52,6 +54,7 @@ def account(
         unchanged: Whether the stable prefix is that of the request before.
         again: The same under another budget.
         texts: What the items were read from.
+        known: What names mean there.
         encoding: Of the positions that travel.
 
     Cost: linear in what went in; nothing is counted but the layers. What stayed out is listed when it is asked for.
@@ -117,6 +120,7 @@ def account(
         _fitted=fitted,
         _again=again,
         _texts=texts,
+        _known=known,
     )
 
 

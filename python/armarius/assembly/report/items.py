@@ -75,15 +75,19 @@ class PackOmission:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why something is in the prompt or is not; `str()` is a sentence."""
+    """Why something is in the prompt or is not; `str()` is a sentence.
+
+    `about` says how much of a document is in, or with what else a paragraph is; else it is "".
+    """
 
     id: str
     included: bool
     items: tuple[PackItem, ...]
     omitted: tuple[PackOmission, ...]
+    about: str = ""
 
     def __str__(self) -> str:
-        lines = []
+        lines = [self.about] if self.about else []
         for item in self.items:
             why = "; ".join(f"{e.kind}: {e.detail}" for e in item.evidence) or "offered without evidence"
             lines.append(f"{item.source} is in {item.layer} ({item.form}, {item.tokens} tokens): {why}")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from armarius.assembly.fit.plan import FittedPrompt, Plan
+from armarius.assembly.fit.said import cards_of, said_by_card
 from armarius.assembly.report.items import PackOmission, score_of
 from armarius.records import LAYERS, OmitReason
 
@@ -59,11 +60,13 @@ def unused(plan: Plan, fitted: FittedPrompt, wanted: str) -> Iterator[PackOmissi
         shown = any(row.text and row.text in item.text for item in placed)
         detail = f"worth {worth:.3f}, the last one in is worth {line:.3f}"
         withheld = offer.withheld(row)
-        if shown:
-            reason: OmitReason = "duplicate"
-            detail = "stands in the prompt already"
-        elif withheld is not None:
+        reason: OmitReason
+        if withheld is not None:
             reason, detail = withheld
+        elif shown:
+            reason, detail = "duplicate", "stands in the prompt already"
+        elif (card := said_by_card(row, cards_of(placed))) is not None:
+            reason, detail = "duplicate", f"said by its card, {card.candidate.source}"
         elif worth <= 0:
             reason, detail = "no match", "nothing speaks for it"
         elif all(one.source != row.source for one in offer.rows):

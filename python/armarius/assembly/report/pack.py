@@ -12,8 +12,9 @@ from armarius.assembly.fit.prefix import PrefixReport, common_prefix, layer_at
 from armarius.assembly.report.cache_rules import cache_rule, messages
 from armarius.assembly.report.continuation import Continuation
 from armarius.assembly.report.diff import difference
+from armarius.assembly.report.explained import Known, Prompted, explained
 from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission, items_of
-from armarius.assembly.report.omissions import PASSAGE, omissions, unused
+from armarius.assembly.report.omissions import omissions
 from armarius.assembly.report.places import Place, Region, Texts, located
 from armarius.contract import AssembleRequest, AssembleResult, LayerResults
 from armarius.errors import ContractError, UnknownId
@@ -54,6 +55,7 @@ class Pack:
     _fitted: FittedPrompt = field(repr=False, compare=False)
     _again: Callable[[int], "Pack"] = field(repr=False, compare=False)
     _texts: Texts = field(repr=False, compare=False)
+    _known: Known = field(repr=False, compare=False)
 
     @property
     def prompt(self) -> str:
@@ -138,26 +140,23 @@ class Pack:
         """Why `wanted` is in the prompt or is not.
 
         Args:
-            wanted: An id or a source, such as `codex:detected:e1`; or any paragraph of the project, as
-                `chapters/ch040.md#12`.
+            wanted: An id or a source, such as `codex:detected:e1`; any paragraph of the project, as
+                `chapters/ch040.md#12`; a document, as `chapters/ch040.md`: its paragraphs that are in, counted and
+                listed, or why the best of them is not; id, name or alias of an entity: its card and its relations.
 
         Raises:
-            UnknownId: Nothing of that name was considered; a KeyError that names near ids.
+            UnknownId: Nothing bears that name; a KeyError that names near ids.
             ContractError: `wanted` is no text.
         """
         wanted = strict_text("wanted", wanted)
-        items = tuple(item for item in self.items if wanted in (item.id, item.source))
-        omitted = tuple(gone for gone in self.omitted if wanted in (gone.id, gone.source))
-        if not items and not omitted:
-            omitted = tuple(unused(self._plan, self._fitted, wanted.removeprefix(PASSAGE)))
-        if not items and not omitted:
-            items = tuple(item for item in self.items if item.source == PASSAGE + wanted)
-        if not items and not omitted:
+        prompted = Prompted(self.prompt, self.items, self.omitted, self._plan, self._fitted, self._texts, self._known)
+        found = explained(wanted, prompted)
+        if found is None:
             considered = [name for item in self.items for name in (item.id, item.source)]
             considered += [name for gone in self.omitted for name in (gone.id, gone.source)]
             close = near(wanted, considered)
             raise UnknownId(f"nothing with the id or source {wanted!r} was considered{suggestion(close)}", close)
-        return Explanation(wanted, bool(items), items, omitted)
+        return found
 
     def locate(self, quote: str, /) -> tuple[Place, ...]:
         """Where words stand that a model quotes from this prompt: path and span in document or buffer.

@@ -12,6 +12,7 @@ mute = true
 """
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,12 @@ class Pins(Collection[Pin]):
 
     Args:
         authored: Where they are kept; a folder stands for its files.
+        check: Raises UnknownId for a target that is none; without it every target is taken.
     """
 
-    def __init__(self, authored: Authored | Path) -> None:
+    def __init__(self, authored: Authored | Path, *, check: Callable[[str], None] | None = None) -> None:
         super().__init__(authored, "pins", "pin", Pin, _wrong)
+        self._check_target = check
 
     def add(self, target: str, *, mute: bool = False, document: str = "") -> Pin:
         """Pin something, or mute it; what was pinned before and is muted now is muted, and the other way about.
@@ -46,11 +49,14 @@ class Pins(Collection[Pin]):
 
         Raises:
             CodexError: A value is wrong.
+            UnknownId: Nothing of an engine's project is called so, and all of it is indexed; names near ones.
             StoreFull: The file cannot be written; nothing has changed.
         """
         known = self._find(target, document)
         data = {"id": _id(target, document), "target": target, "mute": mute, "document": document}
         if known is None:
+            if self._check_target is not None and not _wrong(data):
+                self._check_target(target)
             return self._write(data, self._append)
         return known if known.mute == mute else self.update(known.id, mute=mute)
 

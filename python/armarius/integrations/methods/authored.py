@@ -128,7 +128,9 @@ METHODS: tuple[Method[Any], ...] = (
         "pins:add",
         NewPin,
         Pin,
-        lambda engine, asked: wire(engine.pins.add(asked.target, mute=asked.mute, document=asked.document)),
+        lambda engine, asked: wire(
+            known(lambda: engine.pins.add(asked.target, mute=asked.mute, document=asked.document), "target")
+        ),
     ),
     Method("pins:remove", Target, {"target": str}, _unpin),
 )
