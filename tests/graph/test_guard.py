@@ -143,7 +143,7 @@ def test_a_question_does_not_wait_for_the_graph_of_another(novel):
         finally:
             graph.gate.set()
             asking.join(20)
-        assert answers[0].outcome == "found"
+        assert answers[0].outcome in ("found", "weak")
         assert not answers[0].warnings
 
 

@@ -138,7 +138,7 @@ class SubgraphFetcher:
     ) -> Candidate:
         evidence = Evidence("code", f"{symbol} {why}")
         if isinstance(found, TextMatches):
-            content = f"## {symbol}\n" + "\n".join(f"{hit.file}:{hit.line}: {hit.match}" for hit in found.results[:20])
+            content = f"## {symbol}\n" + "\n".join(f"{hit.file}:{hit.line}: {hit.text}" for hit in found.results[:20])
             files = tuple(dict.fromkeys(hit.file for hit in found.results[:20]))
             name, short = symbol, None
         else:
