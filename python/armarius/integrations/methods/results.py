@@ -11,6 +11,7 @@ from armarius.contract import Wire
 from armarius.documents.document import Skipped
 from armarius.index.status import Progress
 from armarius.records import Evidence, Omission
+from armarius.retrieval.hits import Outcome
 
 __all__ = [
     "CodeAround",
@@ -33,7 +34,7 @@ class Listed(Wire, Generic[Item]):
     """What retrieval found; with bounds what they left out, with messages what of them was looked up too."""
 
     items: list[Item]
-    outcome: Literal["found", "nothing found", "index not ready", "source failed"]
+    outcome: Outcome
     warnings: list[str]
     omitted: list[Omission] | None = None
     carried: list[str] | None = None
