@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FIRST = (
     *("assembly", "books", "cli", "code", "codex", "contract", "corpus"),
-    *("counting", "docs", "engine", "fetchers", "files", "graph"),
+    *("counting", "docs", "engine", "fetchers", "files", "graph", "index"),
 )
 
 
