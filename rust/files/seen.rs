@@ -167,32 +167,32 @@ mod tests {
         type Change = fn(&PathBuf);
         let changes: [(&str, Change); 9] = [
             ("written", |root| {
-                fs::write(root.join("b/c.md"), "TWO").expect("can write")
+                fs::write(root.join("b/c.md"), "TWO").expect("can write");
             }),
             ("created", |root| {
-                fs::write(root.join("b/new.md"), "").expect("can write")
+                fs::write(root.join("b/new.md"), "").expect("can write");
             }),
             ("removed", |root| {
-                fs::remove_file(root.join("a.md")).expect("can remove")
+                fs::remove_file(root.join("a.md")).expect("can remove");
             }),
             ("renamed", |root| {
-                fs::rename(root.join("a.md"), root.join("z.md")).expect("can rename")
+                fs::rename(root.join("a.md"), root.join("z.md")).expect("can rename");
             }),
             ("folder", |root| {
-                fs::create_dir(root.join("empty")).expect("can create")
+                fs::create_dir(root.join("empty")).expect("can create");
             }),
             ("moved in", |root| {
                 fs::create_dir(root.join("b/e")).expect("can create");
                 fs::rename(root.join("a.md"), root.join("b/e/a.md")).expect("can rename");
             }),
             ("rule changed", |root| {
-                fs::write(root.join("hidden/.ignore"), "y.md\n").expect("can write")
+                fs::write(root.join("hidden/.ignore"), "y.md\n").expect("can write");
             }),
             ("rule new", |root| {
-                fs::write(root.join(".gitignore"), "b/\n").expect("can write")
+                fs::write(root.join(".gitignore"), "b/\n").expect("can write");
             }),
             ("built", |root| {
-                fs::write(root.join("b/venv/pyvenv.cfg"), "").expect("can write")
+                fs::write(root.join("b/venv/pyvenv.cfg"), "").expect("can write");
             }),
         ];
         for (name, change) in changes {
