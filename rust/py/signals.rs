@@ -26,7 +26,10 @@ impl Signals {
     /// Whether the work should go on; false for ever after a signal handler has raised.
     pub fn go_on(&mut self) -> bool {
         if self.raised.is_none() && self.asked.elapsed() >= EVERY {
-            self.raised = Python::attach(|py| py.check_signals()).err();
+            // The method alone is not general enough over lifetimes.
+            #[allow(clippy::redundant_closure_for_method_calls)]
+            let checked = Python::attach(|py| py.check_signals());
+            self.raised = checked.err();
             self.asked = Instant::now();
         }
         self.raised.is_none()
