@@ -64,11 +64,11 @@ def told(folder, *, query="小雨在哪里？", **options):
 
 def building(folder):
     started, go_on = threading.Event(), threading.Event()
-    with ProjectIndex.open(folder, wait=False, progress=lambda _: (started.set(), go_on.wait(10))) as index:
-        assert started.wait(10)
+    with ProjectIndex.open(folder, wait=False, progress=lambda _: (started.set(), go_on.wait(60))) as index:
+        assert started.wait(60)
         said = index.freshen()
         go_on.set()
-        assert index.wait(10)
+        assert index.wait(60)
     return said
 
 
@@ -76,11 +76,11 @@ def cancelled(folder):
     for number in range(100):
         put(folder, f"notes/{number:03}.md", f"第{number}条")
     started, go_on = threading.Event(), threading.Event()
-    with ProjectIndex.open(folder, wait=False, progress=lambda _: (started.set(), go_on.wait(10))) as index:
-        assert started.wait(10)
+    with ProjectIndex.open(folder, wait=False, progress=lambda _: (started.set(), go_on.wait(60))) as index:
+        assert started.wait(60)
         index.cancel()
         go_on.set()
-        assert index.wait(10)
+        assert index.wait(60)
         return index.freshen()
 
 

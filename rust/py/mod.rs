@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use super::code::{
         CodeGraph, Definition, Occurrence, Occurrences, SymbolEdge, SymbolNode, SymbolWalk,
-        brace_outline, called_names, is_symbol, name_parts, python_outline,
+        brace_outline, called_names, is_symbol, python_outline,
     };
     #[pymodule_export]
     use super::corpus::{

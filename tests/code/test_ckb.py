@@ -27,7 +27,7 @@ def alive(pid):
     return Path(f"/proc/{pid}/stat").exists() and ") Z" not in Path(f"/proc/{pid}/stat").read_text()
 
 
-def wait_until_dead(pids, seconds=8.0):
+def wait_until_dead(pids, seconds=30.0):
     give_up = time.monotonic() + seconds
     while time.monotonic() < give_up and any(map(alive, pids)):
         time.sleep(0.05)

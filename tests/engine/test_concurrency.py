@@ -74,14 +74,14 @@ def test_identical_requests_in_flight_are_computed_once(folder):
         def fetch(self, request):
             self.requests.append(request)
             started.set()
-            release.wait(5)
+            release.wait(60)
             return Fetched()
 
     held = Held()
     engine = ContextEngine(folder, fetchers=[held], counters=lambda model, version: FixedCounter())
     with ThreadPoolExecutor(8) as pool:
         first = pool.submit(engine.assemble, query="same")
-        assert started.wait(5)
+        assert started.wait(60)
         others = [pool.submit(engine.assemble, query="same") for _ in range(7)]
         while engine._parts.prompts._flight.waiting < 7:
             pass
@@ -97,12 +97,12 @@ def test_more_than_the_limit_wait_and_then_get_backpressure():
 
     def hold():
         running.set()
-        release.wait(5)
+        release.wait(60)
         return "held"
 
     with ThreadPoolExecutor(1) as pool:
         held = pool.submit(flight.run, "a", hold)
-        assert running.wait(5)
+        assert running.wait(60)
         with pytest.raises(Backpressure, match="CONTEXT_BACKPRESSURE: 1 assemblies are running"):
             flight.run("b", lambda: "never")
         release.set()

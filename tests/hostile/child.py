@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from tests.hostile.clock import Clock
+from tests.clock import Clock
 from tests.hostile.lives import Tell
 
 _GRACE_S = 0.5

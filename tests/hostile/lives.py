@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.hostile.clock import Clock
+from tests.clock import Clock
 from tests.hostile.place import CANARY, MARK, MODELS, Place
 
 import armarius

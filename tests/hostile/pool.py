@@ -48,7 +48,7 @@ class Zygotes:
         for process in self._processes:
             with contextlib.suppress(BrokenPipeError):  # it has ended already
                 process.stdin.close()
-            process.wait(10)
+            process.wait(60)
             process.stdout.close()
         shutil.rmtree(self._base, ignore_errors=True)
 

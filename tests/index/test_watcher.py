@@ -16,7 +16,7 @@ def watching(novel, cache):
         yield index
 
 
-def eventually(claim, seconds=10):
+def eventually(claim, seconds=60):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if claim():

@@ -55,7 +55,7 @@ def test_a_request_is_answered_under_its_id():
 
 def test_a_slow_request_does_not_hold_up_a_fast_one():
     gate = threading.Event()
-    pipe = Pipe({"slow": lambda p: gate.wait(10), "fast": lambda p: "done"})
+    pipe = Pipe({"slow": lambda p: gate.wait(60), "fast": lambda p: "done"})
     pipe.say({"id": 1, "method": "slow"})
     pipe.say({"id": 2, "method": "fast"})
     assert pipe.hear() == {"id": 2, "ok": True, "result": "done"}
@@ -66,7 +66,7 @@ def test_a_slow_request_does_not_hold_up_a_fast_one():
 
 def test_a_cancelled_request_is_answered_once_and_only_as_cancelled():
     gate = threading.Event()
-    pipe = Pipe({"slow": lambda p: gate.wait(10)})
+    pipe = Pipe({"slow": lambda p: gate.wait(60)})
     pipe.say({"id": "a", "method": "slow"})
     pipe.say({"method": "cancel", "params": {"id": "a"}})
     assert pipe.hear()["error"]["code"] == "CANCELLED"
@@ -78,7 +78,7 @@ def test_a_cancelled_request_is_answered_once_and_only_as_cancelled():
 
 def test_requests_under_way_are_answered_after_the_input_has_ended():
     gate = threading.Event()
-    pipe = Pipe({"slow": lambda p: gate.wait(10)})
+    pipe = Pipe({"slow": lambda p: gate.wait(60)})
     pipe.say({"id": 1, "method": "slow"})
     pipe.to.close()
     gate.set()
@@ -136,7 +136,7 @@ def test_a_line_over_the_limit_is_refused_and_skipped(monkeypatch):
 
 def test_an_id_under_way_is_not_taken_twice():
     gate = threading.Event()
-    pipe = Pipe({"slow": lambda p: gate.wait(10)})
+    pipe = Pipe({"slow": lambda p: gate.wait(60)})
     pipe.say({"id": 1, "method": "slow"})
     pipe.say({"id": 1, "method": "slow"})
     assert "already under way" in pipe.hear()["error"]["message"]

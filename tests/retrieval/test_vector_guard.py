@@ -20,7 +20,7 @@ def test_the_question_is_embedded_while_something_else_goes_on():
 
     def search(query):
         asked.append((query, threading.current_thread() is threading.main_thread()))
-        go.wait(5)
+        go.wait(60)
         return FOUND
 
     wait = VectorGuard(search).begin("点灯")

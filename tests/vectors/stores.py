@@ -38,7 +38,7 @@ class CountingEmbedder:
 
     def embed(self, texts: Sequence[str], /) -> np.ndarray:
         if self.gate is not None:
-            assert self.gate.wait(10)
+            assert self.gate.wait(60)
         if self.error is not None:
             raise self.error
         self.seen += texts

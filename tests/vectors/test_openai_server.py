@@ -66,7 +66,7 @@ def real():
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(60)
 
 
 def test_a_real_server_gives_questions_and_documents_their_own_vectors(real):
@@ -142,11 +142,11 @@ def test_a_refusal_is_said_at_once_and_a_redirection_not_followed(server, status
 def test_a_slow_server_is_waited_for_no_longer_than_asked_and_then_left_alone(server):
     embedder = made(server, timeout_s=0.3)
     embedder.fingerprint  # noqa: B018 - asks once
-    server.delay = 1.0
+    server.delay = 3.0
     started = time.monotonic()
     with pytest.raises(EmbeddingError, match="did not answer"):
         embedder.embed_queries(["moon"])
-    assert time.monotonic() - started < 0.9
+    assert time.monotonic() - started < 2.5
     count = len(server.requests)
     with pytest.raises(EmbeddingError, match="asked again in"):
         embedder.embed_queries(["moon"])

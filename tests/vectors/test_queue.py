@@ -45,7 +45,7 @@ def test_everything_is_embedded_once_and_progress_says_so(store, run):
     queue = run(embedder)
     assert (queue.progress().done, queue.progress().total) == (0, 50)
     queue.start()
-    assert queue.wait(10)
+    assert queue.wait(60)
     assert (queue.progress().done, queue.progress().total, queue.progress().running) == (50, 50, False)
     assert len(embedder.seen) == len(set(embedder.seen)) == 50
     assert len(stored_vectors(store.vectors)) == 50
@@ -56,7 +56,7 @@ def test_documents_in_focus_come_first(run):
     queue = run(embedder)
     queue.focus(["chapters/ch004.md", "chapters/ch002.md"])
     queue.start()
-    queue.wait(10)
+    queue.wait(60)
     assert embedder.seen[:20] == [f"第{n}章的第{i}个段落" for n in (4, 2) for i in range(10)]
 
 
@@ -72,7 +72,7 @@ def test_cancel_keeps_what_is_done_and_start_resumes(store, run):
     done = queue.progress().done
     assert 0 < done < 50
     queue.start()
-    queue.wait(10)
+    queue.wait(60)
     assert len(embedder.seen) == 50, "nothing was embedded twice"
 
 
@@ -83,7 +83,7 @@ def test_a_paragraph_that_changes_while_it_waits_is_not_embedded(store, run):
     store.apply([chapter(5, "最后一章改写了")])
     embedder.gate.set()
     queue.start()
-    queue.wait(10)
+    queue.wait(60)
     assert "最后一章改写了" in embedder.seen
     assert not [text for text in embedder.seen if text.startswith("第5章")]
     assert store.verify() == []
@@ -94,11 +94,11 @@ def test_a_failing_embedder_stops_the_queue_with_its_reason_and_start_tries_agai
     queue = run(embedder)
     queue.start()
     with pytest.raises(EmbeddingError, match="weights are damaged"):
-        queue.wait(10)
+        queue.wait(60)
     assert "damaged" in queue.progress().error
     embedder.error = None
     queue.start()
-    assert queue.wait(10)
+    assert queue.wait(60)
     assert queue.progress().done == 50
 
 
@@ -116,10 +116,10 @@ def test_work_that_arrives_later_is_picked_up(store, run):
     embedder, settled = CountingEmbedder(), []
     queue = run(embedder, settled=lambda: settled.append(1))
     queue.start()
-    queue.wait(10)
+    queue.wait(60)
     store.apply([chapter(7, "后来的一个段落")])
     queue.start()
-    queue.wait(10)
+    queue.wait(60)
     assert embedder.seen[-1] == "后来的一个段落"
     assert len(settled) >= 2
 

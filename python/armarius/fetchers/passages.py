@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from armarius.codex.cards import short_card
+from armarius.codex.model import Entity
 from armarius.codex.visible import Visible
 from armarius.documents.document import Document
 from armarius.documents.live import LiveTexts
@@ -193,18 +194,8 @@ def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterato
         entity = entities[entity_id]
         if entity.level != "when_detected":
             continue
-        yield Candidate(
-            id=f"entity:{entity_id}",
-            layer="retrieved",
-            source=f"kg:related:{entity_id}",
-            content=card_of(entity, request),
-            short=short_card(entity, request.language),
-            score=_RELATED_SCORE * factor,
-            evidence=(Evidence("relation", f"{word}: {tie.role.name}, {tie.said}", tie.path),),
-            group=heading("detected", request.language),
-            documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
-            project_id=request.project_id,
-        )
+        why = Evidence("relation", f"{word}: {tie.role.name}, {tie.said}", tie.path)
+        yield _card(entity, request, _RELATED_SCORE * factor, why)
 
 
 def _present(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterator[Candidate]:
@@ -220,18 +211,23 @@ def _present(tables: CorpusTables, found: Found, request: FetchRequest) -> Itera
         entity = tables.entities.get(entity_id)
         if entity is None or entity.level != "when_detected" or entity_id in asked.entities:
             continue
-        yield Candidate(
-            id=f"entity:{entity_id}",
-            layer="retrieved",
-            source=f"kg:related:{entity_id}",
-            content=card_of(entity, request),
-            short=short_card(entity, request.language),
-            score=_PRESENT_SCORE * count / max(counts.values()),
-            evidence=(Evidence("mention", f"{count}× in the chapters that are checked"),),
-            group=heading("detected", request.language),
-            documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
-            project_id=request.project_id,
-        )
+        why = Evidence("mention", f"{count}× in the chapters that are checked")
+        yield _card(entity, request, _PRESENT_SCORE * count / max(counts.values()), why)
+
+
+def _card(entity: Entity, request: FetchRequest, score: float, why: Evidence) -> Candidate:
+    return Candidate(
+        id=f"entity:{entity.id}",
+        layer="retrieved",
+        source=f"kg:related:{entity.id}",
+        content=card_of(entity, request),
+        short=short_card(entity, request.language),
+        score=score,
+        evidence=(why,),
+        group=heading("detected", request.language),
+        documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
+        project_id=request.project_id,
+    )
 
 
 def _statement(one: Statement, request: FetchRequest) -> Candidate:

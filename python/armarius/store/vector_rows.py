@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.store.vectors_protocol import Vectors
+from armarius.store.fingerprint import Fingerprint, require_same
+from armarius.store.vectors_protocol import PendingText, Vectors
 
-__all__ = ["check_storable", "unit_rows", "usable_rows"]
+__all__ = ["check_batch", "check_storable", "unit_rows", "usable_rows"]
 
 
 def unit_rows(vectors: Vectors) -> Vectors:
@@ -47,3 +48,16 @@ def check_storable(vectors: Vectors, dimension: int, owners: Sequence[object]) -
         row = int(np.argmin(usable))
         what = "zero" if np.isfinite(vectors[row]).all() else "not finite (NaN or infinity)"
         raise EmbeddingError(f"the vector of {owners[row]!r} is {what} and cannot be compared")
+
+
+def check_batch(stored: Fingerprint, given: Fingerprint, texts: Sequence[PendingText], vectors: Vectors) -> None:
+    """Refuse a batch that a store may not keep; rows of zeros, which mean nothing to embed, pass.
+
+    Raises:
+        DimensionMismatch: Another model's vectors, or of another length.
+        EmbeddingError: A row holds NaN or infinity; the message names its owner.
+    """
+    require_same(stored, given)
+    zero = np.asarray([not row.any() for row in vectors], np.bool_)
+    named = [text.owner for text, empty in zip(texts, zero, strict=True) if not empty]
+    check_storable(vectors[~zero], given.dimension, named)

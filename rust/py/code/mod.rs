@@ -5,5 +5,5 @@ mod outline;
 mod rows;
 
 pub use graph::{CodeGraph, Occurrences};
-pub use outline::{Definition, brace_outline, called_names, is_symbol, name_parts, python_outline};
+pub use outline::{Definition, brace_outline, called_names, is_symbol, python_outline};
 pub use rows::{Occurrence, SymbolEdge, SymbolNode, SymbolWalk};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pyo3::prelude::*;
 
 use crate::code::scan::blocks::blocks;
-use crate::code::scan::names::{each_call, each_part};
+use crate::code::scan::names::each_call;
 use crate::code::scan::python::{ScopeKind, outline};
 use crate::py::value::value;
 
@@ -61,14 +61,6 @@ pub fn called_names(text: &str) -> Vec<&str> {
             found.push(name);
         }
     });
-    found
-}
-
-/// The parts of identifiers in `camelCase`, in order.
-#[pyfunction]
-pub fn name_parts(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    each_part(text, |part| found.push(part.to_owned()));
     found
 }
 

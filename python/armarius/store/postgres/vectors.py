@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from armarius.errors import EmbeddingError
 from armarius.store.embedded_texts import embedded_texts, text_hash
 from armarius.store.fingerprint import Fingerprint, require_same
@@ -16,7 +14,7 @@ from armarius.store.postgres.transaction import Transaction
 from armarius.store.postgres.vectors_search import Searching
 from armarius.store.postgres.vectors_upkeep import fill
 from armarius.store.rows import PassageKey
-from armarius.store.vector_rows import check_storable
+from armarius.store.vector_rows import check_batch
 from armarius.store.vectors_protocol import (
     Owner,
     PendingText,
@@ -145,10 +143,7 @@ class PostgresVectors:
         self, vector_set: VectorSet, fingerprint: Fingerprint, texts: Sequence[PendingText], vectors: Vectors
     ) -> int:
         """See `VectorStore`."""
-        require_same(vector_set.fingerprint, fingerprint)
-        zero = np.asarray([not row.any() for row in vectors], np.bool_)
-        named = [text.owner for text, empty in zip(texts, zero, strict=True) if not empty]
-        check_storable(vectors[~zero], fingerprint.dimension, named)
+        check_batch(vector_set.fingerprint, fingerprint, texts, vectors)
         with self._session.writing() as tx:
             if all(one.id != vector_set.id for one in rows.sets(tx, self._key).values()):
                 return 0

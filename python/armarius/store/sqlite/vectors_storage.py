@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import apsw
-import numpy as np
 
 from armarius.errors import EmbeddingError
 from armarius.store.embedded_texts import embedded_texts, text_hash
@@ -22,7 +21,7 @@ from armarius.store.sqlite.vectors_reader import Transactions, VectorReader
 from armarius.store.sqlite.vectors_sets import SetRow
 from armarius.store.sqlite.vectors_table import Entry
 from armarius.store.sqlite.vectors_upkeep import DOCUMENT, hashes_of
-from armarius.store.vector_rows import check_storable
+from armarius.store.vector_rows import check_batch
 from armarius.store.vectors_protocol import (
     Owner,
     PendingText,
@@ -122,10 +121,7 @@ class SqliteVectors:
         self, vector_set: VectorSet, fingerprint: Fingerprint, texts: Sequence[PendingText], vectors: Vectors
     ) -> int:
         """See `VectorStore`."""
-        require_same(vector_set.fingerprint, fingerprint)
-        zero = np.asarray([not row.any() for row in vectors], np.bool_)
-        named = [text.owner for text, empty in zip(texts, zero, strict=True) if not empty]
-        check_storable(vectors[~zero], fingerprint.dimension, named)
+        check_batch(vector_set.fingerprint, fingerprint, texts, vectors)
         with self._store.writing() as connection:
             if all(found.id != vector_set.id for found in sets.all_sets(connection).values()):
                 return 0
