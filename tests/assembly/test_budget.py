@@ -77,7 +77,7 @@ def test_what_is_no_file_in_the_place_of_the_profile_is_an_error_and_nothing_wai
     root = tmp_path / "project"
     plant(root / ".armarius" / name, kind, mine)
     store = ProfileStore(FolderAuthored(root), BudgetProfile())
-    signal.alarm(10)
+    signal.alarm(60)
     if name == "budget.json":
         with pytest.raises(ConfigError, match=r"budget\.json: not read: (symbolic link|not a regular file)"):
             store.read()

@@ -15,10 +15,10 @@ def _nothing_hangs():
         return
 
     def late(*_):
-        raise AssertionError("took more than ten seconds")
+        raise AssertionError("took more than two minutes")
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(10)
+    signal.alarm(120)
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
