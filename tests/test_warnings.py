@@ -246,6 +246,13 @@ def pin_unknown(folder):
 
 
 FULL = [candidate(f"c{number:03}", size=20, score=number) for number in range(100)]
+
+
+def series_unavailable(folder):
+    with armarius.open(folder, with_=[folder.parent / "book0"], watch=False) as engine:
+        return engine.assemble(query="铜钥匙").warnings
+
+
 SITUATIONS = {
     "INDEX_BUILDING": building,
     "INDEX_AWAY": away,
@@ -291,6 +298,7 @@ SITUATIONS = {
         ).warnings
     ),
     "PIN_UNKNOWN": pin_unknown,
+    "SERIES_UNAVAILABLE": series_unavailable,
     "CONTEXT_CURSOR_CLAMPED": lambda folder: told(folder, document="chapters/ch001.md", cursor=10**6),
     "CONTEXT_SCOPE_VIOLATION": lambda _: assemble([candidate("b", project_id="theirs")], project_id="mine").warnings,
     "COUNTER_MISSING": counter_missing,

@@ -212,7 +212,7 @@ class Project:
         self.books = Books(index.root)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
         self._sources = Sources(index.root, vectors, graph)
-        self._lives = LiveTexts(config)
+        self._lives = LiveTexts(config, index.placed)
         self._language: Language | None = None
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, object, Mapping[str, str]] | None = None
@@ -317,7 +317,7 @@ class Project:
         if not (changed.whole or changed.documents or changed.removed) and self._view is not None:
             return before
         documents = {} if changed.whole else {path: one for path, one in before.items() if path not in changed.removed}
-        for document in changed.documents:
+        for document in map(self.index.marked, changed.documents):
             known = before.get(document.path)
             documents[document.path] = known if known is not None and known == document else document
         return {path: documents[path] for path in sorted(documents)}

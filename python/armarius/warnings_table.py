@@ -39,6 +39,7 @@ WarningCode = Literal[
     "REWORDING_UNAVAILABLE",
     "RERANK_UNAVAILABLE",
     "RULES_UNAVAILABLE",
+    "SERIES_UNAVAILABLE",
     "STYLE_UNAVAILABLE",
 ]
 CODES: Final[tuple[WarningCode, ...]] = get_args(WarningCode)
@@ -236,6 +237,12 @@ PIN_UNKNOWN: Final = Row(
     "PIN_UNKNOWN",
     "a lasting pin or mute names what the project does not have any more",
     "nothing is called {target!r} (pin {id})",
+)
+
+SERIES_UNAVAILABLE: Final = Row(
+    "SERIES_UNAVAILABLE",
+    "another folder of the series, one that `with_` names, is not there; it is read as soon as it is",
+    "{root}: the folder is not there, and nothing of it is in the prompt",
 )
 
 TABLE: Final[tuple[Row, ...]] = tuple(row for row in globals().copy().values() if isinstance(row, Row))

@@ -53,6 +53,60 @@ def test_commands_take_bounds_and_other_wordings(capsys):
     assert "守灯塔" not in said
 
 
+def test_commands_take_the_other_folders_of_a_series(capsys, tmp_path):
+    (tmp_path / "book0/chapters").mkdir(parents=True)
+    (tmp_path / "book0/chapters/ch001.md").write_text("# 第1章\n\n铜鱼沉在暗礁底下。\n", "utf8")
+    series = ("--with", tmp_path / "book0")
+    assert "铜鱼沉在暗礁底下" in run(capsys, "ask", NOVEL, "铜鱼在哪里？", *series)[1]
+    assert "book0/chapters/ch001.md" in run(capsys, "retrieve", NOVEL, "铜鱼在哪里？", *series)[1]
+    rows = json.loads(run(capsys, "search", NOVEL, "铜鱼", *series, "--as-of", 1, "--json")[1])
+    assert [row["path"] for row in rows] == ["book0/chapters/ch001.md"]
+    assert json.loads(run(capsys, "search", NOVEL, "铜鱼", "--json")[1]) == []
+    status, _, err = run(capsys, "assemble", NOVEL, "--query", "铜鱼", "--with", tmp_path / "none")
+    assert (status, "SERIES_UNAVAILABLE: none" in err) == (0, True)
+    status, _, err = run(capsys, "ask", NOVEL, "铜鱼", "--with", NOVEL)
+    assert (status, "lie apart" in err) == (2, True)
+
+
+def test_commands_take_what_an_editor_holds(capsys, tmp_path, monkeypatch):
+    file = tmp_path / "buffer.md"
+    file.write_text("# 第3章\n\n林默吹灭了灯。铃铛响了三声。\n", "utf8")
+    place = ("--document", "chapters/ch003.md")
+    out = run(capsys, "ask", NOVEL, "续写", *place, "--buffer", file, "--selection", "14-21", "--cursor", 21)[1]
+    assert "林默吹灭了灯。<selection>铃铛响了三声。</selection><cursor/>" in out
+    data = file.read_bytes()
+    monkeypatch.setattr("sys.stdin", type("Piped", (), {"buffer": __import__("io").BytesIO(data)})())
+    out = run(capsys, "ask", NOVEL, "续写", *place, "--buffer", "-", "--cursor", 21, "--no-marks", "--language", "en")[
+        1
+    ]
+    assert "铃铛响了三声。" in out
+    assert "<cursor/>" not in out
+    assert "[Current document]" in out
+    for wrong, said in (
+        (("--selection", "9"), "no selection"),
+        (("--buffer", tmp_path / "none"), "--buffer"),
+        (("--buffer", file, "--cursor", 999), "cursor"),
+    ):
+        status, _, err = run(capsys, "ask", NOVEL, "续写", *place, *wrong)
+        assert (status, said in err) == (2, True), err
+    (tmp_path / "latin.md").write_bytes("é".encode("latin-1"))
+    assert "is not UTF-8 at byte 0" in run(capsys, "ask", NOVEL, "续写", "--buffer", tmp_path / "latin.md")[2]
+
+
+def test_commands_pin_and_mute(capsys):
+    wire = json.loads(
+        run(
+            capsys, "assemble", NOVEL, "--query", "续写", "--include", "chapters/ch006.md#1", "--exclude", "铜怀表",
+            "--document", "chapters/ch001.md", "--json",
+        )[1]
+    )  # fmt: skip
+    (pinned,) = [one for one in wire["account"]["items"] if one["source"] == "rag:passage:chapters/ch006.md#1"]
+    assert any(one["detail"] == "pinned by the request" for one in pinned["evidence"])
+    assert [one["reason"] for one in wire["account"]["omitted"] if one["detail"] == "muted by the request"]
+    status, _, err = run(capsys, "ask", NOVEL, "续写", "--include", "无此人")
+    assert (status, "无此人" in err) == (2, True)
+
+
 def test_commands_take_a_conversation(capsys, tmp_path):
     file = tmp_path / "said.json"
     said = [{"role": "user", "content": "谁裁走了卷宗的第十八页？"}, {"role": "assistant", "content": "周远。"}]

@@ -57,6 +57,15 @@ async def test_every_tool_has_a_description_and_a_schema(client):
     assert all(tool.description and tool.input_schema["properties"] for tool in tools)
 
 
+async def test_the_frame_of_a_prompt_is_in_the_language_that_is_asked_for(client):
+    for language, heading in (("zh", "[用户请求]"), ("en", "[User request]")):
+        answer = await call(client, "assemble_context", query="林默", language=language)
+        assert heading in answer.content[0].text
+        seen = await call(client, "inspect_context", query="林默", language=language)
+        assert heading in json.dumps(seen.structured_content, ensure_ascii=False)
+    assert (await call(client, "assemble_context", query="林默", language="fr")).is_error
+
+
 async def test_assembled_context_is_structured_and_within_its_budget(client):
     answer = await call(
         client, "assemble_context", query="检查第3章的角色一致性", document="chapters/ch003.md", budget=3000

@@ -7,8 +7,9 @@ from armarius.assembly.report.html import Highlight, page
 from armarius.assembly.report.pack import Pack
 from armarius.assembly.report.terminal import overview
 from armarius.cli.bounds import add_also, add_bounds, bounds_of
+from armarius.cli.editing import add_editing, editing_of
 from armarius.cli.talking import add_include, add_messages, messages_of
-from armarius.cli.terminal import add_project, note, plain, show, show_json, words
+from armarius.cli.terminal import add_project, add_series, note, plain, show, show_json, words
 from armarius.contract import AssembleRequest
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
@@ -80,7 +81,13 @@ def _place(parser: argparse.ArgumentParser) -> None:
     add_also(parser)
     add_messages(parser)
     add_include(parser)
-    parser.add_argument("--position-encoding", choices=("code-point", "utf-16", "utf-8"), help="the unit of --cursor")
+    add_editing(parser)
+    parser.add_argument(
+        "--position-encoding",
+        choices=("code-point", "utf-16", "utf-8"),
+        help="the unit of --cursor and --selection",
+    )
+    add_series(parser)
 
 
 def _assemble(arguments: argparse.Namespace) -> int:
@@ -144,7 +151,7 @@ def _account(pack: Pack) -> dict[str, object]:
 
 
 def _open(arguments: argparse.Namespace) -> ContextEngine:
-    return open_engine(arguments.path, watch=False)
+    return open_engine(arguments.path, watch=False, with_=arguments.series)
 
 
 def _asked(arguments: argparse.Namespace) -> AssembleRequest:
@@ -161,6 +168,7 @@ def _asked(arguments: argparse.Namespace) -> AssembleRequest:
         position_encoding=arguments.position_encoding,
         messages=messages_of(arguments),
         include_messages=arguments.include_messages,
+        **editing_of(arguments),
         **bounds_of(arguments),
     )
 

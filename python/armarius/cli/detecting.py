@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from armarius.cli.terminal import add_project, note, show, show_json, words
+from armarius.cli.terminal import add_project, add_series, note, show, show_json, words
 from armarius.codex import Entity
 from armarius.codex.cards import entity_card
 from armarius.engine import open as open_engine
@@ -24,6 +24,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         description="One row per entity, in the order of the text; then the names that were not counted, and why.",
     )
     add_project(detect)
+    add_series(detect)
     detect.add_argument("--text", required=True, help="the text; - reads it from standard input")
     detect.add_argument("--cards", action="store_true", help="print the cards that a prompt would carry")
     detect.add_argument("--json", action="store_true", help="matches and mentions, positions in code points")
@@ -34,7 +35,7 @@ def _detect(arguments: argparse.Namespace) -> int:
     text = words(arguments.text, "--text")
     if not text.strip():
         raise ContractError("--text is empty")
-    with open_engine(arguments.path) as engine:
+    with open_engine(arguments.path, with_=arguments.series) as engine:
         entities = {entity.id: entity for entity in engine.codex.list()}
         matcher = engine.matcher
     matches = matcher.detect(text)

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from armarius.cli.terminal import add_project, note, show, show_json
+from armarius.cli.terminal import add_project, add_series, note, show, show_json
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.evaluation.measure import BUDGETS, Evaluation, evaluate
@@ -27,6 +27,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         '{"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request beside.',
     )
     add_project(command)
+    add_series(command)
     command.add_argument("questions", type=Path, help="the file; one JSON object a line")
     command.add_argument(
         "--budget", type=int, action="append", metavar="TOKENS", help="several times for several (4000, 8000, 16000)"
@@ -44,7 +45,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     except UnicodeDecodeError as error:
         raise ContractError(f"{name}: not UTF-8 at byte {error.start}") from None
     questions = read_questions(text, name=name)
-    with open_engine(arguments.path) as engine:
+    with open_engine(arguments.path, with_=arguments.series) as engine:
         measured = evaluate(engine, questions, budgets=arguments.budget or BUDGETS, model=arguments.model)
     if arguments.json:
         show_json(measured)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from armarius.bounds import Bounds
 from armarius.cli.bounds import add_also, add_bounds, bounds_of
-from armarius.cli.terminal import add_project, note, show, show_json, words
+from armarius.cli.terminal import add_project, add_series, note, show, show_json, words
 from armarius.errors import ContractError
 from armarius.hits import Hit
 from armarius.index.progress import progress_bar
@@ -34,6 +34,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     watch = subparsers.add_parser("watch", help="keep the index equal to the folder until interrupted")
     for parser, run in ((index, _index), (search, _search), (watch, _watch)):
         add_project(parser)
+        add_series(parser)
         parser.add_argument("--index-dir", metavar="FOLDER", help="where the index lives (default: the user's cache)")
         parser.set_defaults(run=run)
     search.add_argument("text", help="the words, as written; quoted phrases stay whole")
@@ -52,7 +53,13 @@ def opened(arguments: argparse.Namespace, *, watch: bool = False) -> Iterator["P
 
     with (
         progress_bar() as progress,
-        ProjectIndex.open(arguments.path, index_dir=arguments.index_dir, watch=watch, progress=progress) as index,
+        ProjectIndex.open(
+            arguments.path,
+            index_dir=arguments.index_dir,
+            watch=watch,
+            progress=progress,
+            with_=arguments.series,
+        ) as index,
     ):
         yield index
 
@@ -86,7 +93,7 @@ def _search(arguments: argparse.Namespace) -> int:
         "also": also,
     }
     hits = None
-    if bounds.as_of is None:
+    if bounds.as_of is None and not arguments.series:
         hits = warm_search(arguments.path, text, index_dir=arguments.index_dir, **asked)
     if hits is None:
         with opened(arguments) as index:
@@ -115,7 +122,7 @@ def _shown(index: "ProjectIndex", bounds: Bounds) -> Callable[["Passage"], str] 
     from armarius.codex.visible import shown_of
 
     documents = index.ask(lambda store: store.changed(0)).documents
-    return shown_of({one.path: one for one in documents}, bounds)
+    return shown_of({one.path: index.marked(one) for one in documents}, bounds)
 
 
 def _snippet(hit: Hit) -> "Text":

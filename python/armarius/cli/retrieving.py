@@ -10,7 +10,7 @@ from rich.text import Text
 
 from armarius.cli.bounds import add_also, add_bounds, bounds_of
 from armarius.cli.talking import add_messages, messages_of
-from armarius.cli.terminal import add_project, note, plain, show, show_json, words
+from armarius.cli.terminal import add_project, add_series, note, plain, show, show_json, words
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.hits import Hit
@@ -31,6 +31,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     )
     retrieve.add_argument("--chapter", type=int, metavar="N", help="the current chapter, when there is no document")
     add_bounds(retrieve)
+    add_series(retrieve)
     add_also(retrieve)
     add_messages(retrieve)
     retrieve.add_argument("--explain", action="store_true", help="what was understood, every reason, what was withheld")
@@ -41,6 +42,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     evidence.add_argument("name", help="name, alias or id of an entity")
     evidence.add_argument("--attribute", metavar="NAME", help="年龄, 住处, eye colour, …")
     add_bounds(evidence)
+    add_series(evidence)
     evidence.add_argument("--json", action="store_true")
     evidence.set_defaults(run=_evidence)
 
@@ -49,7 +51,7 @@ def _retrieve(arguments: argparse.Namespace) -> int:
     query = words(arguments.query, "the query")
     if arguments.limit < 0:
         raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
-    with open_engine(arguments.path) as engine:
+    with open_engine(arguments.path, with_=arguments.series) as engine:
         document = words(arguments.document, "--document")
         found = engine.retrieve(
             query,
@@ -75,7 +77,7 @@ def _retrieve(arguments: argparse.Namespace) -> int:
 
 def _evidence(arguments: argparse.Namespace) -> int:
     attribute = None if arguments.attribute is None else words(arguments.attribute, "--attribute")
-    with open_engine(arguments.path) as engine:
+    with open_engine(arguments.path, with_=arguments.series) as engine:
         statements = engine.evidence(words(arguments.name, "the name"), attribute=attribute, **bounds_of(arguments))
     if arguments.json:
         show_json(statements)

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from armarius.cli.server import add_store, connected
+from armarius.cli.terminal import add_series
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
@@ -29,6 +30,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     channel = subparsers.add_parser("channel", help="newline-delimited JSON on standard input and output")
     for parser, run in ((serve, _serve), (channel, _channel)):
         parser.add_argument("path", type=Path, nargs="?", help="the project folder")
+        add_series(parser)
         add_store(parser)
         parser.add_argument("--tenant", default="", help="with --store: whose projects")
         parser.set_defaults(run=run)
@@ -42,6 +44,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from armarius.integrations.mcp import build_server
 
     if arguments.path is None:
+        _refuse_series(arguments)
         if not arguments.project:
             raise ContractError("which project? give a folder, or --store and --project")
         with connected(arguments) as shelf:
@@ -49,13 +52,14 @@ def _serve(arguments: argparse.Namespace) -> int:
             build_server(novel, allow_write=arguments.allow_write).run("stdio")
         return 0
     # Opened at once: a client gives up a handshake that waits for a large index.
-    with open_engine(arguments.path, wait=False) as engine, _interruptible(engine):
+    with open_engine(arguments.path, wait=False, with_=arguments.series) as engine, _interruptible(engine):
         build_server(engine, allow_write=arguments.allow_write).run("stdio")
     return 0
 
 
 def _channel(arguments: argparse.Namespace) -> int:
     if arguments.path is None:
+        _refuse_series(arguments)
         from armarius.integrations.shelf_methods import methods_of_shelf
 
         with connected(arguments) as shelf:
@@ -67,10 +71,15 @@ def _channel(arguments: argparse.Namespace) -> int:
         channel.notify("index:progress", {"done": progress.done, "total": progress.total, "path": progress.path})
 
     # Opened at once: the host hears of the build over the channel and may already ask.
-    with open_engine(arguments.path, wait=False, progress=tell) as engine:
+    with open_engine(arguments.path, wait=False, progress=tell, with_=arguments.series) as engine:
         channel.add(methods_of(engine))
         channel.serve(sys.stdin.buffer, sys.stdout.buffer)
     return 0
+
+
+def _refuse_series(arguments: argparse.Namespace) -> None:
+    if arguments.series:
+        raise ContractError("--with stands beside a project folder; projects on a server have none")
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import argparse
 
-from armarius.cli.terminal import add_project, note
+from armarius.cli.terminal import add_project, add_series, note
 from armarius.engine import open as open_engine
 from armarius.studio.serving import serve
 
@@ -18,13 +18,14 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         "project. Needs armarius[studio].",
     )
     add_project(command)
+    add_series(command)
     command.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)")
     command.add_argument("--no-browser", action="store_true", help="print the address only")
     command.set_defaults(run=_studio)
 
 
 def _studio(arguments: argparse.Namespace) -> int:
-    with open_engine(arguments.path) as engine:
+    with open_engine(arguments.path, with_=arguments.series) as engine:
         note("armarius: studio; Ctrl-C ends it")
         serve(engine, port=arguments.port, browser=not arguments.no_browser, say=lambda text: print(text, flush=True))
     return 0

@@ -31,6 +31,19 @@ def add_project(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, help="the project folder")
 
 
+def add_series(parser: argparse.ArgumentParser) -> None:
+    """The option that names the other folders of a series."""
+    parser.add_argument(
+        "--with",
+        dest="series",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="another folder of the series, read and never written: a bible, an earlier book; may be repeated",
+    )
+
+
 def words(value: str | None, option: str) -> str:
     """A text from the command line; `-` reads standard input.
 

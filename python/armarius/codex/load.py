@@ -1,6 +1,6 @@
 """A project's documents to its codex: profiles, `codex.json` and what was authored, merged."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from armarius.codex.authored.codex import AuthoredCodex
@@ -10,6 +10,7 @@ from armarius.codex.merge import merge
 from armarius.codex.model import Codex
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.read import parse_profiles
+from armarius.codex.series import Told, file_of, profiles_of
 from armarius.config import Config
 from armarius.documents.classify import PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable, decode
@@ -53,6 +54,7 @@ def build_codex(
     *,
     authored: CodexFile | None = None,
     strict: bool = False,
+    series: Sequence[Told] = (),
 ) -> Codex:
     """The codex of documents that have been read already.
 
@@ -61,28 +63,45 @@ def build_codex(
         declared: What imported files say, from `read_declared`.
         authored: What `.armarius/codex.toml` says, from `AuthoredCodex.read`.
         strict: As in `load_codex`.
+        series: What other folders say, the strongest first; the project itself is stronger than all of them.
 
     Cost: one pass over the text of settings, outlines and notes.
     """
-    declared, authored = declared or CodexFile(), authored or CodexFile()
-    profiles: dict[str, Profiles] = {}
-    for document in documents:
-        if document.kind not in ("chapter", "code") and Path(document.path).suffix.lower() in PROSE_SUFFIXES:
-            profiles[document.path] = parse_profiles(document.path, document.text, setting=document.kind == "setting")
-    drafts = [draft for path in sorted(profiles) for draft in profiles[path].drafts]
-    lines = [line for path in sorted(profiles) for line in profiles[path].lines]
-    relations = [*authored.relations, *declared.relations]
-    merged = merge(drafts, declared.drafts, relations, authored=authored.drafts, lines=lines)
-    errors = [*authored.errors, *declared.errors, *(CodexError(problem) for problem in merged.problems)]
+    profiles = _profiles(documents)
+    declared_all, authored_all = [declared or CodexFile()], [authored or CodexFile()]
+    for told in series:
+        profiles += [profiles_of(told, one) for one in _profiles(told.documents, told.root)]
+        declared_all.append(file_of(told, told.declared))
+        authored_all.append(file_of(told, told.authored))
+    merged = merge(
+        [draft for one in profiles for draft in one.drafts],
+        [draft for one in declared_all for draft in one.drafts],
+        [relation for one in (*authored_all, *declared_all) for relation in one.relations],
+        authored=[draft for one in authored_all for draft in one.drafts],
+        lines=[line for one in profiles for line in one.lines],
+        roots={"": False} | {told.root: told.past for told in series},
+    )
+    errors = [error for one in (*authored_all, *declared_all) for error in one.errors]
+    errors += [CodexError(problem) for problem in merged.problems]
     if strict and errors:
         raise errors[0]
     return Codex(
         entities=merged.entities,
         relations=merged.relations,
         warnings=tuple(CODEX_INVALID(problem=error) for error in errors),
-        title=declared.title,
-        language=declared.language,
+        title=declared_all[0].title,
+        language=declared_all[0].language,
     )
+
+
+def _profiles(documents: Iterable[Document], root: str = "") -> list[Profiles]:
+    """What documents describe, in the order of their paths, each read by its path inside its folder."""
+    found: dict[str, Profiles] = {}
+    for document in documents:
+        if document.kind not in ("chapter", "code") and Path(document.path).suffix.lower() in PROSE_SUFFIXES:
+            path = document.path.removeprefix(f"{root}/") if root else document.path
+            found[path] = parse_profiles(path, document.text, setting=document.kind == "setting")
+    return [found[path] for path in sorted(found)]
 
 
 def read_declared(root: Path) -> CodexFile:

@@ -1,19 +1,22 @@
 """Drafts from several files to entities and relations: one entity per id or name, every relation between known ids."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from armarius.codex.model import Entity, Relation
+from armarius.codex.model import Entity, Overruled, Relation
 from armarius.codex.profiles.draft import Draft, DraftRelation, StatedLine
 from armarius.codex.profiles.note_relations import link_relations, shown_by_name
 from armarius.codex.profiles.relations import relations_of
 from armarius.codex.profiles.stated_relations import pair_of
+from armarius.codex.series import ended, qualified
 from armarius.headings import frame
 from armarius.text.folding import fold, slug
 
 _PERSON, _TYPES = "character", frozenset(frame().types)
 # Who wins, first to last.
 _AUTHORED, _DECLARED, _PROFILE = 0, 1, 2
+_RANKS = 3  # of one folder; all of a later folder stand behind
+_ALONE = {"": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ def merge(
     *,
     authored: Iterable[Draft] = (),
     lines: Iterable[StatedLine] = (),
+    roots: Mapping[str, bool] = _ALONE,
 ) -> Merged:
     """Unite what profiles, the codex file and authored records say about the same thing.
 
@@ -39,20 +43,37 @@ def merge(
     records win over the codex file, it over profiles, and an earlier profile over a later one; aliases, attributes,
     facts and origins are united.
 
+    Of several folders the stronger one wins over all that a weaker says, which is kept in `Entity.overruled`. Ids are
+    those of a folder: there the same thing is whoever has the same name, whatever the ids, or the same id and one of
+    the names.
+
+    Args:
+        profiles: Of every folder, each draft with its `root`.
+        declared: As well.
+        relations: As well.
+        authored: As well.
+        lines: Of pages about relations.
+        roots: The folders, the strongest first, and whether each is an earlier book.
+
     Returns:
         Entities in the order first described, profiles before the codex file before authored ones; relations in the
         order given, then those of profiles, no duplicates.
     """
     groups = _Groups()
-    for rank, drafts_of_rank in ((_PROFILE, profiles), (_DECLARED, declared), (_AUTHORED, authored)):
-        for draft in drafts_of_rank:
-            groups.add(rank, draft)
+    order = {root: place for place, root in enumerate(roots)}
+    ranked = [
+        (_RANKS * order[draft.root] + rank, draft)
+        for rank, drafts_of_rank in ((_PROFILE, profiles), (_DECLARED, declared), (_AUTHORED, authored))
+        for draft in drafts_of_rank
+    ]
+    for rank, draft in sorted(ranked, key=lambda one: one[0] // _RANKS):
+        groups.add(rank, draft)
     entities, drafts = groups.finish()
-    index = NameIndex(entities)
+    index = NameIndex(entities, also=groups.also, own=groups.own)
     found: list[Relation] = []
     problems: list[str] = []
     for item in relations:
-        source, target = index.find(item.source), index.find(item.target)
+        source, target = index.find(item.source, item.root), index.find(item.target, item.root)
         if source is None or target is None:
             key, value = ("source", item.source) if source is None else ("target", item.target)
             problems.append(f"{item.origin.path}: {item.where}: {key}: no entity with the id or name {value!r}")
@@ -60,9 +81,10 @@ def merge(
             found.append(Relation(source, target, item.type, item.since, item.until, item.origin))
     for entity, parts in zip(entities, drafts, strict=True):
         for draft in parts:
-            found += relations_of(entity, draft, index)
-    for stated in lines:
-        pair = pair_of(stated.line, stated.path, stated.section, index)
+            stated = relations_of(entity, draft, index)
+            found += ended(stated) if roots[draft.root] else stated
+    for line in lines:
+        pair = pair_of(line.line, line.path, line.section, index)
         found += [pair] if pair is not None else []
     found += link_relations(zip(entities, drafts, strict=True), index, found)
     entities = shown_by_name(entities, drafts, index)
@@ -72,10 +94,20 @@ def merge(
 
 
 class NameIndex:
-    """Ids by id, name or alias; a name or alias of several entities finds none of them."""
+    """Ids by id, name or alias; a name or alias of several entities finds none of them.
 
-    def __init__(self, entities: Sequence[Entity]) -> None:
+    Args:
+        entities: All of them.
+        also: What ids of other folders of a series have become.
+        own: Ids of the project's own entities, which a name means before those of other folders; None is all.
+    """
+
+    def __init__(
+        self, entities: Sequence[Entity], *, also: Mapping[str, str] | None = None, own: set[str] | None = None
+    ) -> None:
         self.entities = {entity.id: entity for entity in entities}
+        self._also = also or {}
+        self._own = own or set()
         self._names: dict[str, set[str]] = {}
         self._aliases: dict[str, set[str]] = {}
         for entity in entities:
@@ -83,33 +115,52 @@ class NameIndex:
             for alias in entity.aliases:
                 self._aliases.setdefault(fold(alias), set()).add(entity.id)
 
-    def find(self, reference: str) -> str | None:
-        """The id that `reference` means, by id, then name, then alias; None when unknown or ambiguous."""
-        if reference in self.entities:
-            return reference
+    def find(self, reference: str, root: str = "") -> str | None:
+        """The id that `reference` means, by id, then name, then alias; None when unknown or ambiguous.
+
+        Args:
+            reference: An id, a name or an alias.
+            root: The folder of a series that says so, whose ids are its own.
+        """
+        id_ = qualified(root, reference)
+        if id_ in self.entities:
+            return id_
+        if root and id_ in self._also:
+            return self._also[id_]
         key = fold(reference)
         ids = self._names.get(key) or self._aliases.get(key) or set()
+        if len(ids) > 1 and not root:
+            ids &= self._own
         return next(iter(ids)) if len(ids) == 1 else None
 
 
 class _Group:
-    """Drafts that are one entity, each with its rank; their ids and types are kept as they come."""
+    """Drafts that are one entity, each with its rank; their ids and types are kept as they come, ids by folder."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[int, Draft]] = []
-        self.ids: set[str] = set()
+        self.ids: dict[str, set[str]] = {}
         self.types: set[str] = set()
 
     def add(self, rank: int, draft: Draft) -> None:
         self.parts.append((rank, draft))
         if draft.id:
-            self.ids.add(draft.id)
+            self.ids.setdefault(draft.root, set()).add(draft.id)
         if draft.type:
             self.types.add(draft.type)
 
 
 class _Groups:
+    """Drafts put together, the strongest folder first.
+
+    Attributes:
+        also: What ids of other folders have become, once it is finished.
+        own: Ids of what the project itself describes.
+    """
+
     def __init__(self) -> None:
+        self.also: dict[str, str] = {}
+        self.own: set[str] = set()
         self.groups: list[_Group] = []
         self.by_id: dict[str, _Group] = {}
         self.by_name: dict[str, list[_Group]] = {}
@@ -117,7 +168,7 @@ class _Groups:
     def add(self, rank: int, draft: Draft) -> None:
         group = self.by_id.get(draft.id) if draft.id else None
         if group is None:
-            group = self._same_name(draft)
+            group = self._same_name(draft) or self._same_id(draft)
         if group is None:
             group = _Group()
             self.groups.append(group)
@@ -131,7 +182,8 @@ class _Groups:
     def _same_name(self, draft: Draft) -> _Group | None:
         fitting = None
         for group in self.by_name.get(fold(draft.name), ()):
-            if draft.id and group.ids and draft.id not in group.ids:
+            ids = group.ids.get(draft.root)
+            if draft.id and ids and draft.id not in ids:
                 continue
             if draft.type in group.types:
                 return group
@@ -141,17 +193,35 @@ class _Groups:
                 fitting = group
         return fitting
 
+    def _same_id(self, draft: Draft) -> _Group | None:
+        """Whom the project itself gives the id that another folder gives somebody of one of the same names."""
+        if not draft.root or not draft.id:
+            return None
+        group = self.by_id.get(draft.id.removeprefix(f"{draft.root}/"))
+        if group is None or not all(_may_be_one(draft.type or known, known) for known in sorted(group.types)):
+            return None
+        known = {fold(name) for _, part in group.parts for name in (part.name, *part.aliases)}
+        return group if known & {fold(name) for name in (draft.name, *draft.aliases)} else None
+
     def finish(self) -> tuple[tuple[Entity, ...], list[list[Draft]]]:
         taken = {part.id for group in self.groups for _, part in group.parts if part.id}
         entities: list[Entity] = []
         for group in self.groups:
             parts = [part for _, part in sorted(group.parts, key=lambda row: row[0])]
-            id_ = next((part.id for part in parts if part.id), None)
+            strongest = parts[0].root
+            id_ = next((part.id for part in parts if part.id and part.root == strongest), None)
             if id_ is None:
                 id_ = _fresh(parts[0], taken)
                 taken.add(id_)
+            if not strongest:
+                self.own.add(id_)
+            self.also |= {part.id: id_ for part in parts if part.root and part.id}
+            for part in parts:
+                if part.root:
+                    self.also.setdefault(qualified(part.root, slug(part.name)), id_)
             entities.append(_unite(id_, parts, [part for _, part in group.parts]))
-        return tuple(entities), [[part for rank, part in group.parts if rank == _PROFILE] for group in self.groups]
+        drafts = [[part for rank, part in group.parts if rank % _RANKS == _PROFILE] for group in self.groups]
+        return tuple(entities), drafts
 
 
 def _may_be_one(type_: str, other: str) -> bool:
@@ -178,12 +248,28 @@ def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
         level=next((part.level for part in parts if part.level), "when_detected"),
         facts=tuple(united.facts),
         origins=tuple(dict.fromkeys(part.origin for part in by_age)),
+        overruled=tuple(_overruled(parts)),
     )
+
+
+def _overruled(parts: Sequence[Draft]) -> Iterator[Overruled]:
+    """What weaker folders say otherwise than the stronger one that is heard."""
+    if len({part.root for part in parts}) == 1:
+        return
+    heard: dict[str, tuple[str, Draft]] = {}
+    for part in parts:
+        stated = {"type": part.type, "level": part.level, "description": part.description.strip(), **part.attributes}
+        for field, value in stated.items():
+            if not value:
+                continue
+            said, by = heard.setdefault(field, (value, part))
+            if said != value and by.root != part.root:
+                yield Overruled(field, value, part.origin, by.origin)
 
 
 def _fresh(draft: Draft, taken: set[str]) -> str:
     """An id from the name, the same in every run; a second thing of that name gets its type, then a number."""
-    base = slug(draft.name)
+    base = qualified(draft.root, slug(draft.name))
     candidates = [base, f"{base}.{draft.type or 'other'}"]
     number = 2
     for candidate in candidates:

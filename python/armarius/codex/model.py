@@ -28,12 +28,30 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Overruled:
+    """What another folder of a series says of an entity, against what holds.
+
+    Attributes:
+        field: `type`, `level`, `description`, or the key of an attribute.
+        value: What it says.
+        origin: Where.
+        by: Where what holds is said.
+    """
+
+    field: str
+    value: str
+    origin: Origin
+    by: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class Entity:
     """A thing the user knows about.
 
     `type` is one of character, location, event, item, faction, foreshadowing, inspiration, or any
     other word (labelled 实体). `attributes` keep the user's own keys. One entity may have several
-    origins: a profile section and an entry of `codex.json` with the same name are merged.
+    origins: a profile section and an entry of `codex.json` with the same name are merged. `overruled` is what folders
+    of a series say otherwise (`docs/decisions/0049`).
     """
 
     id: str
@@ -45,6 +63,7 @@ class Entity:
     level: ContextLevel = "when_detected"
     facts: tuple[Fact, ...] = ()
     origins: tuple[Origin, ...] = ()
+    overruled: tuple[Overruled, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,8 @@ def visible(document: Document, bounds: Bounds) -> Document:
 
     Cost: one look at each paragraph; one pass over the lines of what is no chapter, with `as_of`.
     """
+    if document.past:  # its chapters are others
+        bounds = replace(bounds, as_of=None)
     hidden = [one for one in document.paragraphs if _is_hidden(document, one, bounds)]
     if bounds.as_of is not None and document.kind == "outline":
         first = _first_later(document, bounds.as_of)

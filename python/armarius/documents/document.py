@@ -7,7 +7,7 @@ Nothing is guessed silently: a file that should be a document and is not comes b
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
@@ -75,6 +75,7 @@ class Document:
         paragraphs: In order, not overlapping; white space between them belongs to none.
         encoding: What the bytes were decoded as; of a manuscript its suffix, and `text` is what was extracted.
         content_hash: BLAKE2b-128 of the bytes, hexadecimal.
+        past: Of an earlier book of a series: nothing in it is later than any chapter of the project.
     """
 
     path: str
@@ -86,6 +87,7 @@ class Document:
     front_matter: FrontMatter
     encoding: str
     content_hash: str
+    past: bool = False
     _unread: "Unread | None" = field(default=None, init=False, compare=False)
 
     @classmethod
@@ -100,6 +102,7 @@ class Document:
         front_matter: FrontMatter,
         encoding: str,
         content_hash: str,
+        past: bool = False,
     ) -> "Document":
         """A document whose text and paragraphs are unpacked when somebody looks at them: most are never shown."""
         document = object.__new__(cls)
@@ -111,6 +114,7 @@ class Document:
             "front_matter": front_matter,
             "encoding": encoding,
             "content_hash": content_hash,
+            "past": past,
             "_unread": unread,
         }.items():
             object.__setattr__(document, name, value)
@@ -130,6 +134,23 @@ class Document:
             object.__setattr__(self, "paragraphs", paragraphs)
             object.__setattr__(self, "_unread", None)
             return text if name == "text" else paragraphs
+
+    def in_the_past(self) -> "Document":
+        """The same, of an earlier book; unpacks nothing."""
+        unread = self._unread
+        if unread is None:
+            return replace(self, past=True)
+        return Document.unread(
+            unread,
+            path=self.path,
+            kind=self.kind,
+            title=self.title,
+            chapter=self.chapter,
+            front_matter=self.front_matter,
+            encoding=self.encoding,
+            content_hash=self.content_hash,
+            past=True,
+        )
 
     @property
     def paragraph_count(self) -> int:

@@ -7,6 +7,7 @@ give. A byte order mark at its beginning stays in its place: every offset is one
 import hashlib
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
@@ -29,10 +30,12 @@ class LiveTexts:
 
     Args:
         config: Of the project: it may say what kind a path is.
+        placed: What becomes of a document by where it lies; None leaves it as it is.
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, placed: Callable[[Document], Document] | None = None) -> None:
         self._config = config
+        self._placed = placed
         self._known: OrderedDict[tuple[str, str], Document] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -54,6 +57,8 @@ class LiveTexts:
                 self._known.move_to_end((path, text))
                 return known
         document = self._read(path, text)
+        if self._placed is not None:
+            document = self._placed(document)
         with self._lock:
             self._known[path, text] = document
             while len(self._known) > _MOST:

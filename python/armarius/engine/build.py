@@ -92,6 +92,7 @@ def build(
     rerank: Reranker | Reranking | None,
     trusted: bool | None = None,
     reword: Model | Reworder | None = None,
+    with_: Sequence[str | PathLike[str]] = (),
 ) -> Parts:
     """The parts for `ContextEngine`, which says what the arguments are; its `close` closes them."""
     _check_fetchers((*(fetchers or ()), *more_fetchers))
@@ -107,6 +108,8 @@ def build(
     graph = graphs.store if graph is None else graph
     fallback = TokenCounter.estimate() if fallback is None else fallback
     if isinstance(root, ProjectIndex):
+        if with_:
+            raise ContractError("with_: an index that is open already has its folders; give them to ProjectIndex.open")
         index = root
     else:
         index = ProjectIndex.open(
@@ -117,6 +120,7 @@ def build(
             watch=watch,
             progress=progress,
             permissions=permissions,
+            with_=with_,
         )
     try:
         recall, no_recall = _recall(index, given, config, permissions)

@@ -89,6 +89,7 @@ class ContextEngine:
         rerank: Reranker | Reranking | None = None,
         trusted: bool | None = None,
         reword: Model | Reworder | None = None,
+        with_: Sequence[str | PathLike[str]] = (),
     ) -> None:
         given: dict[str, Any] = {
             "fetchers": fetchers,
@@ -103,6 +104,7 @@ class ContextEngine:
             "rerank": rerank,
             "trusted": trusted,
             "reword": reword,
+            "with_": with_,
         }
         self._build = partial(build, root, **given)
         self._made = PerProcess(self._build(wait=wait, progress=progress))

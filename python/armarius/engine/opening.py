@@ -1,6 +1,6 @@
 """`armarius.open`: the engine of a folder, with a bar on the terminal while its index is built."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from os import PathLike
 
@@ -28,6 +28,7 @@ def open(  # noqa: A001 - armarius.open
     rerank: Reranker | Reranking | None = None,
     trusted: bool | None = None,
     reword: Model | Reworder | None = None,
+    with_: Sequence[str | PathLike[str]] = (),
 ) -> ContextEngine:
     """Open the project at `path`; needs no configuration. Builds or repairs its index.
 
@@ -54,10 +55,16 @@ def open(  # noqa: A001 - armarius.open
         reword: Asked for other wordings of every question that comes without `also`: a function from messages to a
             reply, also a coroutine function, a chat model, or an `armarius.rewording.Reworder`, which says how long
             and how many. Asked once for each question; late or broken, it is `REWORDING_UNAVAILABLE`.
+        with_: Other folders of a series, such as a bible and the books before this one: read, never written, their
+            documents and entities in one prompt with the project's own. Ids and paths of each begin with the name of
+            its folder (`book1/chapters/ch001.md`); chapter numbers mean the project's chapters alone, and a folder
+            with chapters is wholly past. Where two say something else of one entity, the project is heard first, then
+            the folders in their order. One that is missing is `SERIES_UNAVAILABLE`.
 
     Raises:
-        ContractError: `graph` is no GraphStore, `embedder` none, `rerank` cannot be called, or `reword` is no model.
-        ProjectError: `path` is no folder, or `index_dir` no path.
+        ContractError: `graph` is no GraphStore, `embedder` none, `rerank` cannot be called, `reword` is no model, or
+            `with_` no list of folders.
+        ProjectError: `path` is no folder, or `index_dir` no path; or a folder of `with_` lies in another one.
         ConfigError: Its `armarius.toml` is wrong, or names an index or graph folder that only the user may name
             (`SettingRefused`); or the user's own configuration is wrong.
         StoreError: The index can be neither used nor rebuilt.
@@ -75,4 +82,5 @@ def open(  # noqa: A001 - armarius.open
             rerank=rerank,
             trusted=trusted,
             reword=reword,
+            with_=with_,
         )

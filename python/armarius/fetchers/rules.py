@@ -18,6 +18,8 @@ from armarius.records import (
 )
 from armarius.warnings_table import KG_UNAVAILABLE, RULES_UNAVAILABLE
 
+_QUOTED = 80  # code points of what is overruled
+
 
 class ConstraintSource(Protocol):
     """Where constraints are kept."""
@@ -75,8 +77,19 @@ class RulesFetcher:
 
 
 def withheld_facts(entity: Entity, source: str, layer: LayerName, request: FetchRequest) -> list[Omission]:
-    """One omission per fact of `entity` that does not hold where the request stands."""
-    return [
+    """One omission per fact of `entity` that does not hold where the request stands, or is overruled in a series."""
+    overruled = [
+        Omission(
+            f"{entity.id}#{one.field}",
+            layer,
+            source,
+            "excluded",
+            f"{one.origin.path} says “{one_line(one.value)[:_QUOTED]}”; {one.by.path} is heard",
+            aspect=one.field,
+        )
+        for one in entity.overruled
+    ]
+    return overruled + [
         Omission(
             f"{entity.id}#fact{index}",
             layer,

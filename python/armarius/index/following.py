@@ -1,7 +1,8 @@
-"""Whoever follows the folder of an index, without keeping that alive: what it calls, it holds weakly."""
+"""Whoever follows the folders of an index, without keeping that alive: what it calls, it holds weakly."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
 
@@ -14,34 +15,38 @@ Given = ParamSpec("Given")
 
 
 class Following:
-    """The watcher of an index, while there is one; it knows nothing of the index."""
+    """The watchers of an index, while there are any; they know nothing of the index."""
 
     def __init__(self) -> None:
-        self.watcher: Watcher | None = None
+        self.watchers: tuple[Watcher, ...] = ()
 
     @property
     def on(self) -> bool:
         """Whether changes are followed."""
-        return self.watcher is not None
+        return bool(self.watchers)
 
     def is_told(self) -> bool:
         """Whether events come, and none is waiting."""
-        watcher = self.watcher
-        return watcher is not None and not watcher.blind and not watcher.pending
+        return self.on and not any(one.blind or one.pending for one in self.watchers)
 
-    def start(self, root: Path, changed: Callable[[set[str] | None], None]) -> None:
-        """Follow a folder; starting twice is fine."""
+    def start(self, folders: Mapping[str, Path], changed: Callable[[set[str] | None], None]) -> None:
+        """Follow folders, by what the paths of each begin with; starting twice is fine."""
         from armarius.index.watcher import Watcher
 
-        if self.watcher is None:
-            self.watcher = Watcher(root, changed)
-            self.watcher.start()
+        if not self.watchers:
+            self.watchers = tuple(Watcher(root, partial(_told, name, changed)) for name, root in folders.items())
+            for one in self.watchers:
+                one.start()
 
     def stop(self) -> None:
-        """Follow it no longer; stopping twice is fine."""
-        watcher, self.watcher = self.watcher, None
-        if watcher is not None:
-            watcher.stop()
+        """Follow them no longer; stopping twice is fine."""
+        watchers, self.watchers = self.watchers, ()
+        for one in watchers:
+            one.stop()
+
+
+def _told(name: str, changed: Callable[[set[str] | None], None], paths: set[str] | None) -> None:
+    changed({f"{name}/{path}" for path in paths} if name and paths is not None else paths)
 
 
 def weakly(method: Callable[Given, None]) -> Callable[Given, None]:

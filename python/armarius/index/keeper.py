@@ -148,7 +148,7 @@ class StoreKeeper:
             return (INDEX_BUILDING(done=done.done, total=done.total),)
         if self.state == "cancelled":
             return (INDEX_CANCELLED(),)
-        told = (self.trouble, self._config.warning, self._refresher.names_warning)
+        told = (self.trouble, *self._config.warnings, self._refresher.names_warning)
         return tuple(warning for warning in told if warning is not None)
 
     def _is_fresh(self) -> bool:

@@ -1,6 +1,7 @@
 """Where the index of a project lives: where the caller says, else where the project may say, else in the cache."""
 
 import os
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ def place_of(
     index_dir: str | PathLike[str] | None = None,
     *,
     permissions: "Permissions | None" = None,
+    besides: Sequence[Path] = (),
 ) -> Place:
     """The place of the index of the project at `root`.
 
@@ -30,6 +32,7 @@ def place_of(
         config: What the project says; it may name a folder inside it, or one that the user allows.
         index_dir: The caller's choice, before all others.
         permissions: What the project may say; None asks the user's configuration.
+        besides: Other folders that the index holds: an index apart from the project's own.
 
     Raises:
         ProjectError: `index_dir` is no path.
@@ -38,10 +41,10 @@ def place_of(
     if index_dir is not None and (problem := no_path(os.fspath(index_dir))):
         raise ProjectError(f"index_dir: {problem}")
     if index_dir is not None or config.index_dir is None:
-        return place_for(root, index_dir)
+        return place_for(root, index_dir, besides=besides)
     if permissions is None:
         from armarius.trust.asked import Permissions
 
         permissions = Permissions.of(root)
     found = permissions.index(config.index_dir)
-    return place_for(root, found.folder, shared=found.shared)
+    return place_for(root, found.folder, shared=found.shared, besides=besides)

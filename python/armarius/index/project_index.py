@@ -5,7 +5,7 @@ next look makes it equal to that again.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from os import PathLike
@@ -17,7 +17,7 @@ from armarius.codex.folder import FolderAuthored
 from armarius.config import Config
 from armarius.corpus.opened import OpenCorpus
 from armarius.documents.classify import Kind
-from armarius.documents.document import Skipped
+from armarius.documents.document import Document, Skipped
 from armarius.errors import StoreError
 from armarius.files.paths import project_folder
 from armarius.hits import Hits
@@ -27,7 +27,9 @@ from armarius.index.keeper import StoreKeeper
 from armarius.index.mentions import count_mentions
 from armarius.index.place import place_of
 from armarius.index.refresh import Refresher
+from armarius.index.roots import Root, read_roots
 from armarius.index.search import search
+from armarius.index.series import SeriesAuthored, SeriesConfig, SeriesSource
 from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
@@ -64,11 +66,13 @@ class ProjectIndex:
         project_id: str,
         root: Path | None = None,
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
+        roots: Mapping[str, Path] | None = None,
     ) -> None:
         self.source = source
         self.authored = authored
         self.root = root
         self.project_id = project_id
+        self._folders = {} if root is None else {"": root, **(roots or {})}
         self._config = config
         self._refresher = Refresher(source, authored, config)
         self._process = os.getpid()
@@ -89,6 +93,7 @@ class ProjectIndex:
         watch: bool = False,
         progress: Callable[[Progress], None] | None = None,
         permissions: Permissions | None = None,
+        with_: Sequence[str | PathLike[str]] = (),
     ) -> Self:
         """Open the index of a project, building or repairing it.
 
@@ -101,24 +106,28 @@ class ProjectIndex:
             watch: Follow changes from now on.
             progress: Called after every committed batch, from the thread that builds.
             permissions: What the project may say; None asks the user's configuration.
+            with_: Other folders of a series, read and never written; see `armarius.open`.
 
         Raises:
-            ProjectError: `root` is no folder, or `index_dir` no path.
+            ProjectError: `root` is no folder, or `index_dir` no path; folders of `with_` that do not lie apart.
+            ContractError: `with_` is no list of folders.
             ConfigError: `armarius.toml` is wrong, or its `index_dir` leads where only the user may lead.
             StoreError: The index cannot be used; a damaged one is rebuilt instead.
         """
         folder = project_folder(root)
-        authored = FolderAuthored(folder)
-        live = LiveConfig(authored, authored.config() if config is None else config)
-        place = place_of(folder, live.now, index_dir, permissions=permissions)
+        roots = read_roots(folder, with_)
+        authored, source, live = _parts(folder, config, roots)
+        besides = [one.folder for one in roots]
+        place = place_of(folder, live.now, index_dir, permissions=permissions, besides=besides)
         name = project_id or folder.resolve().name
         index = cls(
-            FolderSource(folder, lambda: live.now),
+            source,
             authored,
             partial(SqliteStore.open_repaired, place, project_id=name),
             config=live,
             project_id=name,
             root=folder,
+            roots={one.name: one.folder for one in roots},
         )
         return index._begun(wait=wait, watch=watch, progress=progress)
 
@@ -194,6 +203,14 @@ class ProjectIndex:
         skipped = dict(self._refresher.skipped)
         return tuple(skipped[path] for path in sorted(skipped))
 
+    def marked(self, document: Document) -> Document:
+        """A document of the store, which does not keep that it is of an earlier book of a series; unpacks nothing."""
+        return self.source.marked(document) if isinstance(self.source, SeriesSource) else document
+
+    def placed(self, document: Document) -> Document:
+        """A document that was read by its path alone, as the source reads what lies there."""
+        return self.source.placed(document) if isinstance(self.source, SeriesSource) else document
+
     refresh = verb_of("_kept", StoreKeeper.refresh)
     """Make the index equal to the folder, or to some paths of it."""
     freshen = verb_of("_kept", StoreKeeper.freshen)
@@ -228,7 +245,7 @@ class ProjectIndex:
         refresher = self._refresher
         warnings = (
             *(refresher.snapshot.warnings if refresher.snapshot else ()),
-            self._config.warning,
+            *self._config.warnings,
             self._kept.trouble,
         )
         return IndexStatus(
@@ -251,8 +268,8 @@ class ProjectIndex:
 
         Only a folder has events: other sources are asked for their stamp before every answer, watched or not.
         """
-        if self.root is not None:
-            self._following.start(self.root, weakly(self._changed))
+        if self._folders:
+            self._following.start(self._folders, weakly(self._changed))
 
     def stop_watching(self) -> None:
         """Follow changes no longer."""
@@ -281,3 +298,16 @@ class ProjectIndex:
     def _changed(self, paths: set[str] | None) -> None:
         with suppress(StoreError, OSError):  # already in the status; the next look tries again
             self.refresh(paths)
+
+
+def _parts(
+    folder: Path, config: Config | None, roots: Sequence[Root]
+) -> tuple[FolderAuthored, DocumentSource, LiveConfig]:
+    """What is authored in a folder, its documents and its configuration, with those of its series."""
+    if not roots:
+        authored = FolderAuthored(folder)
+        live = LiveConfig(authored, authored.config() if config is None else config)
+        return authored, FolderSource(folder, lambda: live.now), live
+    of_all = SeriesAuthored(folder, roots)
+    whole = SeriesConfig(of_all, of_all.config() if config is None else config, roots)
+    return of_all, SeriesSource(folder, lambda: whole.now, roots), whole

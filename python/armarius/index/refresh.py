@@ -15,7 +15,7 @@ from armarius.errors import ContextWarning
 from armarius.index.committing import BATCH, Commits
 from armarius.index.mentions import read_names
 from armarius.index.name_learning import NameLearner, Pass
-from armarius.index.settings import LiveConfig, reader_note
+from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot, read_records, read_snapshot
 from armarius.index.source import DocumentSource, ReadBatch
 from armarius.index.status import Outcome, Progress
@@ -89,7 +89,7 @@ class Refresher:
         started = time.monotonic()
         self.config.reload()
         known = self._known(store)
-        reader = reader_note(self.config.now)
+        reader = self.config.note
         force = known.reader != reader
         only = () if paths is None or force else paths
         stamp = self._source.stamp()
@@ -176,7 +176,7 @@ class Refresher:
         if self.snapshot is None:
             self.load_snapshot(store)
         known = self._known(store)
-        read = not known.files or (known.reader == reader_note(self.config.now) and store.note(KIND) == FORM)
+        read = not known.files or (known.reader == self.config.note and store.note(KIND) == FORM)
         return read and self.differs(store) == 0
 
     def is_authored_anew(self) -> bool:

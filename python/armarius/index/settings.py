@@ -50,6 +50,16 @@ class LiveConfig:
         """Read it again at the next look."""
         self._stamp = ""
 
+    @property
+    def note(self) -> str:
+        """How texts are read; see `reader_note`."""
+        return reader_note(self.now)
+
+    @property
+    def warnings(self) -> tuple[ContextWarning, ...]:
+        """What is wrong with it now."""
+        return () if self.warning is None else (self.warning,)
+
     def is_stale(self) -> bool:
         """Whether it has changed since."""
         return self._authored.config_stamp() != self._stamp

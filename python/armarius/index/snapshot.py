@@ -12,6 +12,7 @@ from armarius.codex.load import build_codex
 from armarius.codex.model import Codex, Constraint, Entity, Memory
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning
+from armarius.index.series import SeriesAuthored
 from armarius.names import NameModel
 from armarius.store.rows import EntityRow, Graph, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, kind_of
@@ -81,7 +82,10 @@ def read_snapshot(authored: Authored, documents: Iterable[Document]) -> Snapshot
 
     It has no habits yet; see `Snapshot.with_name_model`.
     """
-    codex = build_codex(documents, authored.declared(), authored=AuthoredCodex(authored).read())
+    documents, series = (
+        authored.series(list(documents)) if isinstance(authored, SeriesAuthored) else (list(documents), [])
+    )
+    codex = build_codex(documents, authored.declared(), authored=AuthoredCodex(authored).read(), series=series)
     matcher, faults = EntityMatcher.from_valid(codex.entities)
     warnings = (*codex.warnings, *(NAME_UNUSABLE(fault=fault) for fault in faults))
     name_model, people_digest = NameModel(), _digest([_naming(entity) for entity in codex.entities])

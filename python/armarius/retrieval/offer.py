@@ -181,7 +181,7 @@ class PassageOffer:
         start, path = paragraph.start, document.path
         text = document.text[start : paragraph.end]
         chapter = chapter_at(document, paragraph) if document.kind == "chapter" else None
-        if self._until is not None and document.kind in ("setting", "note"):
+        if self._until is not None and document.kind in ("setting", "note") and not document.past:
             text = tidy(told_until(text, paragraph, self._until))
         return Row(
             path,

@@ -73,7 +73,14 @@ _shtab_armarius_ask_options=(
   "*--also[the question in other words, as the book would put it\; at most 8 times]:TEXT:"
   "--messages[the conversation before the query\: a JSON list of \{\"role\", \"content\"\}, oldest first\; - is standard input]:FILE:"
   "--include-messages[the newest N turns stand in the prompt]:N:"
-  "--position-encoding[the unit of --cursor]:position_encoding:(code-point utf-16 utf-8)"
+  "--buffer[the document as the editor holds it\; - is standard input (default\: as saved)]:FILE:"
+  "--selection[offsets of what is selected in it, half-open]:A-B:"
+  "--no-marks[do not mark cursor and selection in the prompt]"
+  "*--include[pin an id, name, path, paragraph (path\#12) or tag\; several times for several]:TARGET:"
+  "*--exclude[mute an id, name, path, paragraph (path\#12) or tag\; several times for several]:TARGET:"
+  "--language[of headings and labels (default\: the project\'s)]:language:(en zh)"
+  "--position-encoding[the unit of --cursor and --selection]:position_encoding:(code-point utf-16 utf-8)"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--reword[a command that reads a request for other wordings and writes them, such as \'llm\'\; its time counts]:COMMAND:"
   "--reword-timeout[that it may take (default\: 60)]:SECONDS:"
   ":the project folder:_files"
@@ -100,7 +107,14 @@ _shtab_armarius_assemble_options=(
   "*--also[the question in other words, as the book would put it\; at most 8 times]:TEXT:"
   "--messages[the conversation before the query\: a JSON list of \{\"role\", \"content\"\}, oldest first\; - is standard input]:FILE:"
   "--include-messages[the newest N turns stand in the prompt]:N:"
-  "--position-encoding[the unit of --cursor]:position_encoding:(code-point utf-16 utf-8)"
+  "--buffer[the document as the editor holds it\; - is standard input (default\: as saved)]:FILE:"
+  "--selection[offsets of what is selected in it, half-open]:A-B:"
+  "--no-marks[do not mark cursor and selection in the prompt]"
+  "*--include[pin an id, name, path, paragraph (path\#12) or tag\; several times for several]:TARGET:"
+  "*--exclude[mute an id, name, path, paragraph (path\#12) or tag\; several times for several]:TARGET:"
+  "--language[of headings and labels (default\: the project\'s)]:language:(en zh)"
+  "--position-encoding[the unit of --cursor and --selection]:position_encoding:(code-point utf-16 utf-8)"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--json[the whole result in its wire form]"
   ":the project folder:_files"
 )
@@ -110,6 +124,7 @@ _shtab_armarius_assemble_defaults_added=0
 
 _shtab_armarius_channel_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
   "--tenant[with --store\: whose projects]:tenant:"
@@ -139,6 +154,7 @@ _shtab_armarius_completion_defaults_added=0
 
 _shtab_armarius_detect_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--text[the text\; - reads it from standard input]:text:"
   "--cards[print the cards that a prompt would carry]"
   "--json[matches and mentions, positions in code points]"
@@ -150,6 +166,7 @@ _shtab_armarius_detect_defaults_added=0
 
 _shtab_armarius_doctor_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
   "--json[json]"
   ":the project folder:_files"
@@ -172,6 +189,7 @@ _shtab_armarius_embed_defaults_added=0
 
 _shtab_armarius_evaluate_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "*--budget[several times for several (4000, 8000, 16000)]:TOKENS:"
   "--model[decides how tokens are counted]:MODEL:"
   "--misses[a row also for each quote that is missing, and why]"
@@ -189,6 +207,7 @@ _shtab_armarius_evidence_options=(
   "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
   "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter setting outline note code)"
   "--as-of[nothing later than this chapter of the story]:N:"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--json[json]"
   ":the project folder:_files"
   ":name, alias or id of an entity:"
@@ -227,6 +246,7 @@ _shtab_armarius_import_defaults_added=0
 
 _shtab_armarius_index_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
   "--json[json]"
   ":the project folder:_files"
@@ -252,7 +272,14 @@ _shtab_armarius_inspect_options=(
   "*--also[the question in other words, as the book would put it\; at most 8 times]:TEXT:"
   "--messages[the conversation before the query\: a JSON list of \{\"role\", \"content\"\}, oldest first\; - is standard input]:FILE:"
   "--include-messages[the newest N turns stand in the prompt]:N:"
-  "--position-encoding[the unit of --cursor]:position_encoding:(code-point utf-16 utf-8)"
+  "--buffer[the document as the editor holds it\; - is standard input (default\: as saved)]:FILE:"
+  "--selection[offsets of what is selected in it, half-open]:A-B:"
+  "--no-marks[do not mark cursor and selection in the prompt]"
+  "*--include[pin an id, name, path, paragraph (path\#12) or tag\; several times for several]:TARGET:"
+  "*--exclude[mute an id, name, path, paragraph (path\#12) or tag\; several times for several]:TARGET:"
+  "--language[of headings and labels (default\: the project\'s)]:language:(en zh)"
+  "--position-encoding[the unit of --cursor and --selection]:position_encoding:(code-point utf-16 utf-8)"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--all[a row also for each entity that did not match]"
   "--json[the layers with their content, in wire form]"
   "--html[write a self-contained report page instead]:FILE:_files"
@@ -290,6 +317,7 @@ _shtab_armarius_retrieve_options=(
   "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
   "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter setting outline note code)"
   "--as-of[nothing later than this chapter of the story]:N:"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "*--also[the question in other words, as the book would put it\; at most 8 times]:TEXT:"
   "--messages[the conversation before the query\: a JSON list of \{\"role\", \"content\"\}, oldest first\; - is standard input]:FILE:"
   "--explain[what was understood, every reason, what was withheld]"
@@ -303,6 +331,7 @@ _shtab_armarius_retrieve_defaults_added=0
 
 _shtab_armarius_search_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
   "--limit[at most so many (default\: 10)]:N:"
   "--any[what is about the same, not only what is written]"
@@ -320,6 +349,7 @@ _shtab_armarius_search_defaults_added=0
 
 _shtab_armarius_serve_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
   "--tenant[with --store\: whose projects]:tenant:"
@@ -401,6 +431,7 @@ _shtab_armarius_server_status_defaults_added=0
 
 _shtab_armarius_studio_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--port[the port (default\: a free one)]:N:"
   "--no-browser[print the address only]"
   ":the project folder:_files"
@@ -438,6 +469,7 @@ _shtab_armarius_trust_defaults_added=0
 
 _shtab_armarius_watch_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
   ":the project folder:_files"
 )

@@ -20,7 +20,8 @@ class Line:
 class Draft:
     """One description of one entity; None means that this source does not say.
 
-    `whole` says that a file is about nothing else, so that a link to the file means the entity.
+    `whole` says that a file is about nothing else, so that a link to the file means the entity. `root` is the folder of
+    a series that says it, "" for the project itself; an `id` of another folder begins with it.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Draft:
     lines: list[Line] = field(default_factory=list)
     links: list[NoteLink] = field(default_factory=list)
     whole: bool = False
+    root: str = ""
 
     def add_attribute(self, key: str, value: str) -> None:
         """Keep `value` under `key`; a second value of the same key is appended, never dropped."""
@@ -69,7 +71,7 @@ class Profiles:
 
 @dataclass(frozen=True, slots=True)
 class DraftRelation:
-    """A relation whose ends are ids, names or aliases as written."""
+    """A relation whose ends are ids, names or aliases as written; `root` as of a `Draft`."""
 
     source: str
     target: str
@@ -78,3 +80,4 @@ class DraftRelation:
     until: int | None
     origin: Origin
     where: str = ""
+    root: str = ""

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field, StrictInt
 
 from armarius.bounds import Kind
+from armarius.headings import Language
 from armarius.messages import MOST_MESSAGES
 from armarius.wordings import LONGEST, MOST
 
@@ -16,6 +17,7 @@ __all__ = [
     "Chapters",
     "Cursor",
     "DocumentPath",
+    "FrameLanguage",
     "Kinds",
     "Limit",
     "Messages",
@@ -43,6 +45,9 @@ Selection = Annotated[
 Targets = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=400)]] | None,
     Field(description="Ids, names, document paths, paragraphs (path#number) or tags.", max_length=64),
+]
+FrameLanguage = Annotated[
+    Language | None, Field(description="Of headings and labels in the prompt; null is the project's.")
 ]
 Budget = Annotated[StrictInt | None, Field(description="Tokens for the whole prompt; null for the default.", ge=1)]
 Model = Annotated[str | None, Field(description="Decides the tokenizer; null for the default.")]

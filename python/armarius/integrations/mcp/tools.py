@@ -16,6 +16,7 @@ from armarius.integrations.mcp.arguments import (
     Chapters,
     Cursor,
     DocumentPath,
+    FrameLanguage,
     Kinds,
     Limit,
     Messages,
@@ -54,6 +55,7 @@ def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
         chapters: Chapters = None,
         kinds: Kinds = None,
         as_of: AsOf = None,
+        language: FrameLanguage = None,
     ) -> CallToolResult:
         """Assemble a prompt from rules, settings, retrieved and immediate layers, within the budget.
 
@@ -75,6 +77,7 @@ def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
             chapters=pair(chapters),
             kinds=kinds or (),
             as_of=as_of,
+            language=language,
         )
         account = {**pack.to_wire(), "documents": list(pack.documents)}
         return CallToolResult(content=[TextContent(type="text", text=pack.prompt)], structured_content=account)
@@ -95,6 +98,7 @@ def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
         chapters: Chapters = None,
         kinds: Kinds = None,
         as_of: AsOf = None,
+        language: FrameLanguage = None,
     ) -> dict[str, Any]:
         """Show what assemble_context would send, layer by layer, without the prompt itself."""
         seen = engine.inspect(
@@ -112,6 +116,7 @@ def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
             chapters=pair(chapters),
             kinds=kinds or (),
             as_of=as_of,
+            language=language,
             requested_by="mcp",
         )
         return seen.to_wire()

@@ -48,7 +48,8 @@ class BoundedTables(CorpusTables):
         self.sections = whole.sections
         if bounds.as_of is not None:
             self.sections = {
-                key: replace(one, text=without_later(one.text, bounds.as_of)) for key, one in whole.sections.items()
+                key: one if _is_past(whole, one.path) else replace(one, text=without_later(one.text, bounds.as_of))
+                for key, one in whole.sections.items()
             }
         self.outline = {key: lines for key, lines in whole.outline.items() if key in self.texts}
         self.told = {key: told for key, told in whole.told.items() if key in self.texts}
@@ -91,6 +92,11 @@ class BoundedTables(CorpusTables):
 
     def refresh_outline(self) -> None:
         """Nothing to do: it is the outline of this moment."""
+
+
+def _is_past(tables: CorpusTables, path: str) -> bool:
+    document = tables.document(path)
+    return document is not None and document.past
 
 
 def _document(tables: CorpusTables, path: str) -> Document:

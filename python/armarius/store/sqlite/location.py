@@ -17,6 +17,7 @@ carries no claim. The default place is in the user's cache, where nobody else wr
 import hashlib
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from armarius.errors import StoreError, StoreFull
@@ -41,13 +42,20 @@ from armarius.store.sqlite.schema import APPLICATION_ID
 __all__ = ["Place", "place_for"]
 
 
-def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, shared: bool = False) -> "Place":
+def place_for(
+    root: Path,
+    index_dir: str | os.PathLike[str] | None = None,
+    *,
+    shared: bool = False,
+    besides: Sequence[Path] = (),
+) -> "Place":
     """The place of a project's index.
 
     Args:
         root: The project folder; its resolved path names the index.
         index_dir: Another folder, relative to the project; ignored when it is on a network drive.
         shared: Whether `index_dir` holds a folder for each project, as the cache does.
+        besides: Other folders that the index holds too: each set of them has an index of its own.
 
     Raises:
         StoreError: `index_dir` is no path.
@@ -56,11 +64,13 @@ def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, sh
     if index_dir is not None and "\0" in os.fspath(index_dir):
         raise StoreError(f"index_dir: not a path: {os.fspath(index_dir)!r}")
     slug = re.sub(r"[^\w-]+", "-", resolved.name)[:40] or "project"
-    digest = hashlib.blake2b(os.fsencode(resolved), digest_size=8).hexdigest()
+    every = b"\0".join(os.fsencode(os.path.realpath(one)) for one in (resolved, *besides))
+    digest = hashlib.blake2b(every, digest_size=8).hexdigest()
     if index_dir is not None and not is_remote(resolved / index_dir):
         if shared:
             return Place(resolved / index_dir / f"{slug}-{digest}")
-        folder = _inside(Path(root), resolved, Path(index_dir))
+        index_dir = Path(index_dir, f"with-{digest}") if besides else Path(index_dir)
+        folder = _inside(Path(root), resolved, index_dir)
         return Place(folder, below=resolved) if folder is not None else Place(resolved / index_dir)
     cache = cache_root()
     return Place(cache / f"{slug}-{digest}", below=cache, own=True)

@@ -1,0 +1,238 @@
+"""A project and the other folders of its series as one source of documents.
+
+Documents of another folder have its name before their path; chapters of theirs have no number, so that 第3章 and
+`chapters=(1, 40)` mean the project's own. Only the project is ever written to.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from armarius.codex.folder import FolderAuthored
+from armarius.codex.series import Told, qualified
+from armarius.config import Config
+from armarius.documents.document import Document, Skipped
+from armarius.errors import ContextWarning, DocumentSkipped, UnknownDocument
+from armarius.index.folder_source import FolderSource
+from armarius.index.roots import Root
+from armarius.index.settings import LiveConfig
+from armarius.index.source import ReadBatch, SourceChanges
+from armarius.store.rows import FileRow, Put, Remove, Restamp
+from armarius.warnings_table import SERIES_UNAVAILABLE
+
+__all__ = ["SeriesAuthored", "SeriesConfig", "SeriesSource"]
+
+
+class SeriesSource:
+    """`DocumentSource` over a project folder and those of its series.
+
+    Args:
+        root: The project folder.
+        config: Of the project, asked each time.
+        roots: The other folders, the strongest first.
+    """
+
+    def __init__(self, root: Path, config: Callable[[], Config], roots: Sequence[Root]) -> None:
+        self._own = FolderSource(root, config)
+        self._roots = {one.name: one for one in roots}
+
+    def stamp(self) -> str:
+        """See `DocumentSource`. Cost: that of a `FolderSource` for each folder."""
+        stamps = [self._own.stamp(), *(one.source.stamp() if one.is_there else "-" for one in self._roots.values())]
+        return "|".join(stamps) if all(stamps) else ""
+
+    def compare(
+        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+    ) -> SourceChanges:
+        """See `DocumentSource`: what lies under the name of another folder in the project itself is skipped."""
+        rows, wanted = self._parted(known), self._only(only)
+        found = [
+            (name, self._compared(name, rows[name], wanted[name], force))
+            for name in ("", *self._roots)
+            if name in wanted
+        ]
+        stamps = [replace(one, path=qualified(name, one.path)) for name, part in found for one in part.to_read]
+        skipped = [Skipped(qualified(name, one.path), one.reason) for name, part in found for one in part.skipped]
+        return SourceChanges(
+            tuple(sorted(stamps, key=lambda one: one.path)),
+            tuple(sorted(qualified(name, path) for name, part in found for path in part.removed)),
+            tuple(sorted(skipped, key=lambda one: one.path)),
+            sum(part.doubtful for _, part in found),
+            force,
+        )
+
+    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
+        """See `DocumentSource`; one folder after the other."""
+        rows = self._parted(known)
+        for name in ("", *self._roots):
+            part = SourceChanges(
+                tuple(
+                    replace(one, path=inner)
+                    for one in difference.to_read
+                    if (inner := self._inside(name, one.path)) is not None
+                ),
+                tuple(inner for path in difference.removed if (inner := self._inside(name, path)) is not None),
+                force=difference.force,
+            )
+            source = self._roots[name].source if name else self._own
+            for batch in source.read(part, rows[name]):
+                yield self._qualified(name, batch) if name else batch
+
+    def document(self, path: str, known: Document | None = None) -> Document:
+        """See `DocumentSource`."""
+        root = self._root_of(path)
+        if root is None:
+            return self._own.document(path, known)
+        inner = path[len(root.name) + 1 :]
+        as_it_was = None if known is None else replace(known, path=inner)
+        try:
+            found = root.source.document(inner, as_it_was)
+        except DocumentSkipped as error:
+            raise DocumentSkipped(path, error.reason) from None
+        except UnknownDocument:
+            raise UnknownDocument(f"no such document: {path!r}") from None
+        return known if known is not None and found is as_it_was else _placed(root, found)
+
+    def marked(self, document: Document) -> Document:
+        """`document` as the index keeps it, of an earlier book where it is of one; unpacks nothing."""
+        root = self._root_of(document.path)
+        return document if root is None or not root.past or document.past else document.in_the_past()
+
+    def placed(self, document: Document) -> Document:
+        """A document that was read by its whole path, as this source reads it."""
+        root = self._root_of(document.path)
+        inner = "" if root is None else document.path[len(root.name) + 1 :]
+        return document if root is None else _placed(root, replace(document, path=inner))
+
+    def _compared(self, name: str, rows: Mapping[str, FileRow], only: Collection[str], force: bool) -> SourceChanges:
+        if name:
+            root = self._roots[name]
+            if not root.is_there:
+                return SourceChanges(removed=tuple(sorted(rows)))
+            return root.source.compare(rows, only=only, force=force)
+        found = self._own.compare(rows, only=only, force=force)
+        hidden = [one for one in found.to_read if self._root_of(one.path) is not None]
+        if not hidden:
+            return found
+        reason = "its folder is called like another folder of the series"
+        skipped = sorted((*found.skipped, *(Skipped(one.path, reason) for one in hidden)), key=lambda one: one.path)
+        to_read = tuple(one for one in found.to_read if one not in hidden)
+        return replace(found, to_read=to_read, skipped=tuple(skipped))
+
+    def _root_of(self, path: str) -> Root | None:
+        name, slash, _ = path.partition("/")
+        return self._roots.get(name) if slash else None
+
+    def _inside(self, name: str, path: str) -> str | None:
+        """`path` inside the folder of that name; None when it lies elsewhere."""
+        root = self._root_of(path)
+        if (root.name if root is not None else "") != name:
+            return None
+        return path if root is None else path[len(name) + 1 :]
+
+    def _parted(self, known: Mapping[str, FileRow]) -> dict[str, dict[str, FileRow]]:
+        """By folder, then by path inside it."""
+        parts: dict[str, dict[str, FileRow]] = {name: {} for name in ("", *self._roots)}
+        for path, row in known.items():
+            root = self._root_of(path)
+            if root is None:
+                parts[""][path] = row
+            else:
+                parts[root.name][path[len(root.name) + 1 :]] = row
+        return parts
+
+    def _only(self, only: Collection[str]) -> dict[str, list[str]]:
+        """What of each folder is to be looked at, nothing standing for all of it; all folders when nothing is said."""
+        if not only:
+            return {name: [] for name in ("", *self._roots)}
+        wanted: dict[str, list[str]] = {}
+        whole = {path for path in only if path in self._roots}
+        for path in sorted(only):
+            root = self._root_of(path)
+            if root is None and path not in whole:
+                wanted.setdefault("", []).append(path)
+            elif root is not None and root.name not in whole:
+                wanted.setdefault(root.name, []).append(path[len(root.name) + 1 :])
+        return wanted | {name: [] for name in whole}
+
+    def _qualified(self, name: str, batch: ReadBatch) -> ReadBatch:
+        root = self._roots[name]
+        found = ReadBatch(skipped=[Skipped(qualified(name, one.path), one.reason) for one in batch.skipped])
+        for change in batch.changes:
+            if isinstance(change, Put):
+                found.changes.append(Put(_placed(root, change.document), change.stamp))
+            elif isinstance(change, Remove):
+                found.changes.append(Remove(qualified(name, change.path)))
+            else:
+                found.changes.append(Restamp(qualified(name, change.path), change.stamp))
+        return found
+
+
+class SeriesAuthored(FolderAuthored):
+    """What is authored in the project, whose stamps tell of the other folders too.
+
+    Args:
+        root: The project folder.
+        roots: The other folders.
+    """
+
+    def __init__(self, root: Path, roots: Sequence[Root]) -> None:
+        super().__init__(root)
+        self._roots = tuple(roots)
+
+    def stamp(self) -> str:
+        """See `Authored`."""
+        return "||".join([super().stamp(), *(one.authored.stamp() for one in self._roots)])
+
+    def config_stamp(self) -> str:
+        """See `Authored`."""
+        return "||".join([super().config_stamp(), *(one.authored.config_stamp() for one in self._roots)])
+
+    def series(self, documents: Sequence[Document]) -> tuple[list[Document], list[Told]]:
+        """The documents of the project itself, and what the other folders say."""
+        names = {one.name for one in self._roots}
+        parts: dict[str, list[Document]] = {name: [] for name in ("", *names)}
+        for document in documents:
+            name = document.path.partition("/")[0]
+            parts[name if name in names and document.path != name else ""].append(document)
+        return parts[""], [one.told(parts[one.name]) for one in self._roots]
+
+
+class SeriesConfig(LiveConfig):
+    """The project's configuration, and what those of the other folders say of their documents.
+
+    Args:
+        authored: Of the project.
+        first: As for `LiveConfig`.
+        roots: The other folders.
+    """
+
+    def __init__(self, authored: SeriesAuthored, first: Config | None, roots: Sequence[Root]) -> None:
+        super().__init__(authored, first)
+        self._roots = tuple(roots)
+
+    def reload(self) -> None:
+        """Take the configurations as they are now."""
+        super().reload()
+        for one in self._roots:
+            one.config.reload()
+
+    @property
+    def note(self) -> str:
+        """How texts are read: also which folder is called what, and is what."""
+        return "|".join([super().note, *(f"{one.name!r}:{one.past}:{one.config.note}" for one in self._roots)])
+
+    @property
+    def warnings(self) -> tuple[ContextWarning, ...]:
+        """What is wrong with them, and which folders are not there."""
+        missing = [SERIES_UNAVAILABLE(root=one.name) for one in self._roots if not one.is_there]
+        return (*super().warnings, *missing, *(told for one in self._roots for told in one.config.warnings))
+
+
+def _placed(root: Root, document: Document) -> Document:
+    """A document of another folder as one of the project."""
+    paragraphs = document.paragraphs
+    if root.past or document.kind == "chapter":
+        paragraphs = tuple(one if one.chapter is None else replace(one, chapter=None) for one in paragraphs)
+    path = qualified(root.name, document.path)
+    return replace(document, path=path, chapter=None, paragraphs=paragraphs, past=root.past)
