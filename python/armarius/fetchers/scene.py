@@ -54,9 +54,7 @@ def weights(
         if id_ not in speaks and (_is_said(text, end, speech[0]) or (latin and _says(text, start, end, speech[1]))):
             speaks.add(id_)
     total = {
-        id_: round(
-            min(count, _MOST_MENTIONS) * _PER_MENTION + (_NEARBY * (id_ in near) + _SPEAKS * (id_ in speaks)), 3
-        )
+        id_: round(min(count, _MOST_MENTIONS) * _PER_MENTION + (_NEARBY * (id_ in near) + _SPEAKS * (id_ in speaks)), 3)
         for id_, count in found.items()
     }
     known = [(one, entities[one], _said(entities[one])) for one in asked if one in entities]
