@@ -19,7 +19,9 @@ from armarius.retrieval.weights import STOP_SHARE, WEAK_TOKENS
 __all__ = ["PassageOffer"]
 
 _LAST = 1 << 30  # after every chapter
-_FIRST = 256  # paragraphs asked of the core at first
+_FIRST = 96  # paragraphs asked of the core at first
+_AHEAD = 16  # rows made at once
+_ALL = 1 << 62
 _REASONS = 4
 _WHOLE = 4_000  # code points: a definition that was cut is shown whole up to here, a longer one in its best pieces
 
@@ -177,45 +179,35 @@ class PassageOffer:
             return None if row.asked else ("timeline", f"chapter {here} is later than chapter {self.chapter}")
         return None
 
-    def made(self, at: int) -> Row | None:
-        """Row `at` of `rows`, made with those before it when it is looked at first; None behind the last."""
-        while len(self._made) <= at:
-            if not self._make():
-                return None
-        return self._made[at]
-
-    def all_made(self) -> list[Row]:
-        """Every row."""
-        while self._make():
-            pass
-        return self._made
-
-    def _make(self) -> bool:
-        """Make the next row that may stand in the prompt; False when there is none."""
-        while True:
-            at = self._next
-            found = self.best(at + 1)
-            if at >= len(found):
-                return False
-            one = found[at]
+    def made(self, number: int) -> list[Row]:
+        """The first rows, at least so many as far as there are; made when they are looked at first."""
+        made, documents = self._made, self.documents
+        while len(made) < number:
+            found = self.best(self._next + 1)
+            if self._next >= len(found):
+                break
+            one = found[self._next]
             score = one.score
             if score <= self._floor:
-                return False
-            self._next = at + 1
+                break
+            self._next += 1
             path, index = one.path, one.index  # copied out of the core each time
-            document = self.documents.get(path)
+            document = documents.get(path)
             if document is None or (path, index) in self._asked:
                 continue
             paragraph = document.paragraphs[index]
             row = self._row(document, paragraph, score)
-            if row.text and self.withheld(row) is None:
-                self._made.append(row)
-                for other in _rest(document, paragraph):
-                    beside = self._row(document, other, score)
-                    if (path, other.index) not in self._asked and any(map(str.isalpha, beside.text)):
-                        self._asked.add((path, other.index))
-                        self._made.append(beside)
-                return True
+            if not row.text or self.withheld(row) is not None:
+                continue
+            made.append(row)
+            if document.kind != "code":
+                continue
+            for other in _rest(document, paragraph):
+                beside = self._row(document, other, score)
+                if (path, other.index) not in self._asked and any(map(str.isalpha, beside.text)):
+                    self._asked.add((path, other.index))
+                    made.append(beside)
+        return made
 
     def _signals(self, query: CorpusQuery, row: Row) -> str:
         explained = self.ranked.corpus.explain(query, row.path, row.paragraph) or {}
@@ -268,20 +260,20 @@ class _Rows(Sequence[Row]):
         self._offer = offer
 
     def __bool__(self) -> bool:
-        return self._offer.made(0) is not None
+        return bool(self._offer.made(1))
 
     def __len__(self) -> int:
-        return len(self._offer.all_made())
+        return len(self._offer.made(_ALL))
 
     def __iter__(self) -> Iterator[Row]:
         at, made = 0, self._offer.made
-        while (row := made(at)) is not None:
-            yield row
-            at += 1
+        while part := made(at + _AHEAD)[at:]:  # a copy: others may have more made meanwhile
+            yield from part
+            at += len(part)
 
     @overload
     def __getitem__(self, index: int) -> Row: ...
     @overload
     def __getitem__(self, index: slice) -> list[Row]: ...
     def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        return self._offer.all_made()[index]
+        return self._offer.made(_ALL)[index]
