@@ -146,7 +146,9 @@ class Wire(BaseModel):
     )
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
-        given = {name: value for name, value in values.items() if value is not None or not self._may_lack(name)}
+        given = values
+        if None in values.values():
+            given = {name: value for name, value in values.items() if value is not None or not self._may_lack(name)}
         try:
             super().__init__(**given)
         except ValidationError as error:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.errors import ContextWarning
 from armarius.messages import Turn
+from armarius.quick import quick
 
 if TYPE_CHECKING:  # a search has records and no prompt, and does without headings
     from armarius.headings import Language
@@ -40,6 +41,7 @@ STORY = "story:"
 OmitReason = Literal["no match", "shadowed", "level", "duplicate", "timeline", "budget", "excluded", "source failed"]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Why a candidate is considered.
@@ -68,6 +70,7 @@ class Wish:
     mute: bool = False
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Content offered for one layer, not yet in the prompt.
@@ -108,6 +111,7 @@ class Candidate:
     marks: tuple[tuple[int, str], ...] = ()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Omission:
     """Something considered and left out before the budget saw it, with one reason of the closed list.
@@ -123,6 +127,7 @@ class Omission:
     aspect: str = ""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Row:
     """A paragraph of the project that may fill the room which everything demanded leaves.
@@ -199,6 +204,7 @@ class Offer(Protocol):
         ...
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """The answer of one fetcher. Empty candidates without a warning means: looked, found nothing.

@@ -10,7 +10,7 @@ use super::CorpusError;
 use super::key::Key;
 use super::layer::{EntityNumbers, Layer};
 use super::merge::GONE;
-use super::part::{Part, TokenCounts, replaced};
+use super::part::Part;
 use super::rows::Rows;
 use super::scratch::Pool;
 use super::segment::Postings;
@@ -26,8 +26,6 @@ const SMALL_BYTES: usize = 256 * 1024;
 pub struct Document {
     /// Its paragraphs and units.
     pub rows: Arc<Rows>,
-    /// What they cost, by counter name.
-    pub tokens: Arc<[TokenCounts]>,
     /// Number of its first paragraph in the corpus.
     pub first_paragraph: u32,
     /// Number of its first unit in the corpus.
@@ -166,31 +164,6 @@ impl Corpus {
         }
     }
 
-    /// The same corpus with the costs of one counter for some documents; unknown paths are an error.
-    pub fn with_tokens(&self, counts: Vec<(String, TokenCounts)>) -> Result<Self, CorpusError> {
-        let mut documents = self.documents.clone();
-        for (path, counts) in counts {
-            let Some(at) = self.find(&path) else {
-                return Err(CorpusError::Invalid(format!(
-                    "{path}: no such document in the corpus"
-                )));
-            };
-            let one = &mut documents[at];
-            one.tokens = replaced(&one.rows, &one.tokens, counts)?;
-        }
-        let [base, small] = &self.layers;
-        let layers = [Arc::clone(base), Arc::clone(small)];
-        let entities = Arc::clone(&self.entities);
-        let pool = Arc::clone(&self.pool);
-        Ok(Self::assemble(
-            documents,
-            layers,
-            self.recent.clone(),
-            entities,
-            pool,
-        ))
-    }
-
     fn assemble(
         mut documents: Vec<Document>,
         layers: [Arc<Layer>; 2],
@@ -286,12 +259,7 @@ impl Corpus {
             .sum();
         let terms = |part: &Part| part.terms.text.iter().map(|f| f.bytes.len()).sum::<usize>();
         let rows = |one: &Document| {
-            let tokens: usize = one
-                .tokens
-                .iter()
-                .map(|counts| counts.paragraphs.len() * 4)
-                .sum();
-            one.rows.paragraphs.len() * (size_of::<super::rows::Paragraph>() + 8 + 13) + tokens
+            one.rows.paragraphs.len() * (size_of::<super::rows::Paragraph>() + 8 + 13)
         };
         layers
             + self.recent.iter().map(terms).sum::<usize>()
@@ -303,7 +271,6 @@ impl Corpus {
 fn document(part: Part) -> Document {
     Document {
         rows: part.rows,
-        tokens: part.tokens,
         first_paragraph: 0,
         first_unit: 0,
     }

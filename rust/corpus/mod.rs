@@ -1,4 +1,4 @@
-//! The texts of a project as one corpus: what a question is ranked against and passages are chosen from.
+//! The texts of a project as one corpus: what a question is ranked against.
 //!
 //! From the ground up:
 //!
@@ -11,7 +11,6 @@
 //!   `coverage` (how much of the question is there), `score` (their product),
 //!   `scored` (what was found), `explain`, `fuse` (several wordings).
 //! - `symbols`: where source code defines and calls a name.
-//! - `select`: paragraphs by score into a number of tokens; `asked`: what is asked for by name; `ledger`: what they cost.
 //!
 //! Must hold: nothing here reads a file or keeps text; equal documents give equal scores, whichever way the corpus came
 //! about; ties fall by (path, paragraph). Scores are `f32`, added in the order of the query.
@@ -21,7 +20,6 @@
     reason = "scores need no more than the 24 bits of an f32"
 )]
 
-mod asked;
 mod bm25;
 pub mod collect;
 #[allow(clippy::module_inception, reason = "the corpus of the room")]
@@ -33,7 +31,6 @@ mod gather;
 mod inside;
 pub mod key;
 mod layer;
-mod ledger;
 mod merge;
 pub mod part;
 mod postings;
@@ -44,7 +41,6 @@ pub mod score;
 pub mod scored;
 mod scratch;
 mod segment;
-pub mod select;
 pub mod symbols;
 pub mod table;
 mod terms;

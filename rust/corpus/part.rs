@@ -1,4 +1,4 @@
-//! One document as the corpus keeps it: its rows, its terms, what its paragraphs cost, who stands in them.
+//! One document as the corpus keeps it: its rows, its terms, who stands in them.
 
 use std::sync::Arc;
 
@@ -19,19 +19,6 @@ pub type NameRow<'t> = (u32, &'t str, &'t str);
 /// An entity of a document: (paragraph, id, how often).
 pub type EntityRow<'t> = (u32, &'t str, u32);
 
-/// What the parts of a document cost in the tokens of one counter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TokenCounts {
-    /// Name of the counter.
-    pub counter: String,
-    /// The line that says where passages of the document are from.
-    pub heading: u32,
-    /// A line of its own above passages of a unit; 0 where it has none.
-    pub units: Vec<u32>,
-    /// Each paragraph.
-    pub paragraphs: Vec<u32>,
-}
-
 /// The words of a document, and who stands in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
@@ -50,8 +37,6 @@ pub struct Part {
     pub rows: Arc<Rows>,
     /// What is searched.
     pub terms: Arc<Terms>,
-    /// By counter name.
-    pub tokens: Arc<[TokenCounts]>,
 }
 
 impl Part {
@@ -120,7 +105,6 @@ impl Part {
                 entities: FamilyTerms::default(),
                 ids: Vec::new(),
             }),
-            tokens: Arc::new([]),
         })
     }
 
@@ -149,40 +133,8 @@ impl Part {
                 entities: FamilyTerms::from_rows(&rows, &self.rows.spans()),
                 ids: ids.into_iter().map(str::to_owned).collect(),
             }),
-            tokens: Arc::clone(&self.tokens),
         })
     }
-
-    /// The same document with the costs of one more counter, or others in the place of those it had.
-    pub fn with_tokens(&self, counts: TokenCounts) -> Result<Self, CorpusError> {
-        Ok(Self {
-            tokens: replaced(&self.rows, &self.tokens, counts)?,
-            ..self.clone()
-        })
-    }
-}
-
-/// `tokens` with `counts` in the place of those of the same counter, by name.
-pub fn replaced(
-    rows: &Rows,
-    tokens: &[TokenCounts],
-    counts: TokenCounts,
-) -> Result<Arc<[TokenCounts]>, CorpusError> {
-    if counts.paragraphs.len() != rows.paragraphs.len() || counts.units.len() != rows.units.len() {
-        return Err(CorpusError::Invalid(format!(
-            "{}: token counts of {} paragraphs and {} units, there are {} and {}",
-            rows.path,
-            counts.paragraphs.len(),
-            counts.units.len(),
-            rows.paragraphs.len(),
-            rows.units.len()
-        )));
-    }
-    let others = tokens.iter().filter(|one| one.counter != counts.counter);
-    let mut all: Vec<TokenCounts> = others.cloned().collect();
-    all.push(counts);
-    all.sort_by(|a, b| a.counter.cmp(&b.counter));
-    Ok(all.into())
 }
 
 /// Code-point spans of a text, ascending, by one walk over it.
@@ -249,12 +201,5 @@ mod tests {
         }
         let part = make(vec![unit("x", 0), unit("y", 1)]).expect("two units");
         assert!(part.with_entities(&[(2, "e", 1)]).is_err());
-        let counts = TokenCounts {
-            counter: "o200k_base".to_owned(),
-            heading: 3,
-            units: vec![0, 0],
-            paragraphs: vec![1],
-        };
-        assert!(part.with_tokens(counts).is_err());
     }
 }

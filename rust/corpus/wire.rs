@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use super::CorpusError;
-use super::part::{Part, Terms, TokenCounts};
+use super::part::{Part, Terms};
 use super::rows::{Kind, Paragraph, Role, Rows, Unit};
 use super::terms::{FamilyTerms, UnitSpan};
 use super::varint::{Reader, write, write_text};
 
 const MAGIC: &[u8; 4] = b"ARMC";
 /// Raise it when the format, the keys or the analysis of text change.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 const HEADER: usize = 4 + 2 + 8;
 
 /// The bytes of a part.
@@ -32,14 +32,6 @@ pub fn to_bytes(part: &Part) -> Vec<u8> {
         write_text(&mut out, id);
     }
     write_family(&mut out, &part.terms.entities);
-    write(&mut out, part.tokens.len() as u32);
-    for counts in part.tokens.iter() {
-        write_text(&mut out, &counts.counter);
-        write(&mut out, counts.heading);
-        for &count in counts.units.iter().chain(&counts.paragraphs) {
-            write(&mut out, count);
-        }
-    }
     let sum = checksum(&out[HEADER..]);
     out[6..HEADER].copy_from_slice(&sum.to_le_bytes());
     out
@@ -76,9 +68,6 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Part, CorpusError> {
     if !ids.windows(2).all(|pair| pair[0] < pair[1]) || last.is_some_and(|last| last >= ids.len()) {
         return Err(reader.damaged("entities out of order or without an id"));
     }
-    let tokens = (0..reader.count()?)
-        .map(|_| read_tokens(&mut reader, &rows))
-        .collect::<Result<Vec<TokenCounts>, CorpusError>>()?;
     if reader.left() > 0 {
         return Err(reader.damaged("bytes after the end"));
     }
@@ -89,7 +78,6 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Part, CorpusError> {
             entities,
             ids,
         }),
-        tokens: tokens.into(),
     })
 }
 
@@ -170,22 +158,6 @@ fn read_family(reader: &mut Reader<'_>, units: &[UnitSpan]) -> Result<FamilyTerm
     let keys = reader.number()?;
     let length = reader.count()?;
     FamilyTerms::check(keys, reader.take(length)?, units)
-}
-
-fn read_tokens(reader: &mut Reader<'_>, rows: &Rows) -> Result<TokenCounts, CorpusError> {
-    let counter = reader.text()?.to_owned();
-    let heading = reader.number()?;
-    let mut numbers = |count: usize| {
-        (0..count)
-            .map(|_| reader.number())
-            .collect::<Result<_, _>>()
-    };
-    Ok(TokenCounts {
-        counter,
-        heading,
-        units: numbers(rows.units.len())?,
-        paragraphs: numbers(rows.paragraphs.len())?,
-    })
 }
 
 /// Eight bytes at a time, each mixed into all bits of the sum; against disks, not against people.

@@ -4,8 +4,11 @@
 //! that comes or goes changes the times of its folder. So a few stats of what is known take the place of opening,
 //! reading, matching and sorting: 120 files in a tenth of a millisecond.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat};
 #[cfg(unix)]
 use std::{
     os::unix::fs::MetadataExt,
@@ -39,9 +42,18 @@ struct Mark;
 #[derive(Debug, Default)]
 pub struct Seen {
     root: PathBuf,
-    entries: Vec<(PathBuf, Mark)>,
+    /// Folders with what was noted in each; one that was noted in twice, with others between, stands twice.
+    folders: Vec<Folder>,
     /// Something could not be noted, or changed too shortly before to be sure: only another walk can tell.
     doubtful: bool,
+}
+
+#[derive(Debug)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "nothing holds there"))]
+struct Folder {
+    path: PathBuf,
+    /// Names in it; no name is the folder itself, whose path may be a link, as its user gave it.
+    entries: Vec<(OsString, Mark)>,
 }
 
 impl Seen {
@@ -59,7 +71,7 @@ impl Seen {
         match mark_of(&self.root, path) {
             Some(mark) => {
                 self.doubtful |= !is_settled(&mark);
-                self.entries.push((path.to_path_buf(), mark));
+                self.note(path, mark);
             }
             None => self.doubtful = true,
         }
@@ -68,8 +80,27 @@ impl Seen {
     /// Note a file that was found, with what was told of it: when it was told too soon to be sure, its stamp says so.
     pub(super) fn found(&mut self, path: &Path, meta: &std::fs::Metadata) {
         match mark(meta) {
-            Some(mark) => self.entries.push((path.to_path_buf(), mark)),
+            Some(mark) => self.note(path, mark),
             None => self.doubtful = true,
+        }
+    }
+
+    fn note(&mut self, path: &Path, mark: Mark) {
+        let place = if path == self.root {
+            Some((path, OsString::new()))
+        } else {
+            path.parent().zip(path.file_name().map(OsString::from))
+        };
+        let Some((folder, name)) = place else {
+            self.doubtful = true;
+            return;
+        };
+        match self.folders.last_mut() {
+            Some(last) if last.path == folder => last.entries.push((name, mark)),
+            _ => self.folders.push(Folder {
+                path: folder.to_path_buf(),
+                entries: vec![(name, mark)],
+            }),
         }
     }
 
@@ -82,14 +113,53 @@ impl Seen {
     ///
     /// Always false where folders have no reliable times (Windows): there every look is a walk.
     ///
-    /// Cost: a stat per file and folder, about .7 µs each.
+    /// Cost: a stat per file and folder, about .4 µs each.
     #[must_use]
     pub fn holds(&self) -> bool {
-        !self.doubtful
-            && self
-                .entries
-                .iter()
-                .all(|(path, mark)| mark_of(&self.root, path).is_some_and(|now| now == *mark))
+        !self.doubtful && self.folders.iter().all(Folder::holds)
+    }
+}
+
+impl Folder {
+    /// The folder is opened, so that the way to it is walked once and not for each name in it.
+    #[cfg(unix)]
+    fn holds(&self) -> bool {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(open) = openat(CWD, &self.path, flags, Mode::empty()) else {
+            return false;
+        };
+        self.entries.iter().all(|(name, mark)| {
+            let now = if name.is_empty() {
+                statat(CWD, &self.path, AtFlags::empty())
+            } else {
+                statat(&open, name, AtFlags::SYMLINK_NOFOLLOW)
+            };
+            now.is_ok_and(|now| mark_of_stat(&now) == *mark)
+        })
+    }
+
+    #[cfg(not(unix))]
+    fn holds(&self) -> bool {
+        false
+    }
+}
+
+/// Types of its fields differ from system to system.
+#[cfg(unix)]
+#[allow(
+    clippy::unnecessary_cast,
+    clippy::useless_conversion,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap
+)]
+fn mark_of_stat(stat: &rustix::fs::Stat) -> Mark {
+    Mark {
+        size: stat.st_size as u64,
+        modified: stat.st_mtime as i64 * 1_000_000_000 + stat.st_mtime_nsec as i64,
+        changed: stat.st_ctime as i64 * 1_000_000_000 + stat.st_ctime_nsec as i64,
+        inode: stat.st_ino as u64,
+        device: stat.st_dev as u64,
+        mode: u32::from(stat.st_mode),
     }
 }
 

@@ -39,8 +39,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::corpus::{
-        ChosenParagraph, Corpus, CorpusCoverage, CorpusGroup, CorpusPart, CorpusQuery,
-        CorpusScores, CorpusSelection, CorpusWeights, ScoredParagraph, ScoredUnit,
+        Corpus, CorpusCoverage, CorpusGroup, CorpusPart, CorpusQuery, CorpusScores, CorpusWeights,
+        ScoredParagraph, ScoredUnit,
     };
     #[pymodule_export]
     use super::grep::{ScanHit, scan};

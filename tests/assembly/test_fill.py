@@ -1,6 +1,8 @@
 """What fills the room that demand leaves: paragraphs by worth, in the order of the story, and nothing twice."""
 
+import gc
 import re
+import weakref
 
 import pytest
 
@@ -251,3 +253,27 @@ def test_the_window_gets_back_what_no_paragraph_wants(engine):
     assert 0 < window <= whole
     assert rows(shared)
     assert not rows(alone)
+
+
+def test_a_pack_let_go_is_gone_with_all_it_held(engine):
+    pack = engine.assemble(document="chapters/ch003.md", query="谁在渡口遇见了白鹭", budget=3000)
+    assert pack.omitted
+    assert rows(pack.what_if(budget=2500))
+    held = [weakref.ref(pack), *map(weakref.ref, pack._plan.admitted.offers)]
+    assert len(held) == 2
+    gc.disable()
+    try:
+        del pack
+        assert [one() for one in held] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_rows_are_the_same_to_whoever_looks_at_them_at_once(engine):
+    offer = engine.assemble(query="谁在渡口遇见了白鹭", budget=1500)._plan.admitted.offers[0]
+    slow, whole = iter(offer.rows), []
+    whole.append(next(slow))
+    everything = list(offer.rows)
+    whole += slow
+    assert whole == everything == offer.rows[:]
+    assert len(everything) == len(offer.rows) > 40

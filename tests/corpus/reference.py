@@ -19,7 +19,7 @@ Wordings = list[tuple[str, float]]
 
 @dataclass
 class Row:
-    """One paragraph: where it stands, what it says, what it costs."""
+    """One paragraph: where it stands and what it says."""
 
     path: str
     index: int
@@ -28,7 +28,6 @@ class Row:
     kind: str
     unit: int
     chapter: int | None
-    tokens: int
     entities: dict[str, int]
 
 
@@ -149,24 +148,3 @@ def score(rows: list[Row], question: Question) -> list[float]:
         ) + WEIGHTS["d"]
         scores.append(signals * document if row.body else 0.0)
     return scores
-
-
-def cost(rows: list[Row], chosen: set[int], heading: int, join: int, gap: int) -> int:
-    """What the chosen paragraphs cost when they are written out."""
-    total, last = 0, -2
-    paths: set[str] = set()
-    for i in sorted(chosen):
-        row = rows[i]
-        joined = last == i - 1 and rows[i - 1].path == row.path
-        total += row.tokens + (join if joined else heading if row.path not in paths else gap)
-        paths.add(row.path)
-        last = i
-    return total
-
-
-def select(rows: list[Row], scores: list[float], room: int, heading: int, join: int, gap: int) -> set[int]:
-    chosen: set[int] = set()
-    for i in sorted(range(len(rows)), key=lambda i: (-scores[i], rows[i].path, rows[i].index)):
-        if scores[i] > 0 and cost(rows, chosen | {i}, heading, join, gap) <= room:
-            chosen.add(i)
-    return chosen

@@ -114,27 +114,38 @@ class Assembler:
         before = task.previous.stable_prefix_hash if task.previous and _same_identity(task, key, plan) else None
         stable = fitted.rendered.contents["rules"] + fitted.rendered.contents["settings"]
         unchanged = self._memory.unchanged(key, stable_hash(stable), before, remember=remember)
-        counter = plan.measured
+        return _Accounting(task, line, plan.measured, warnings, unchanged).pack(task.request, plan, fitted)
 
-        def pack(request: AssembleRequest, plan: Plan, fitted: FittedPrompt) -> Pack:
-            return account(
-                request,
-                plan,
-                fitted,
-                stamps=task.stamps,
-                extra=warnings,
-                unchanged=unchanged,
-                again=under,
-                texts=task.texts,
-                known=task.known,
-                encoding=task.encoding,
-            )
 
-        def under(budget: int) -> Pack:
-            request = AssembleRequest(**{**task.request.model_dump(), "budget": budget})
-            return pack(request, *line.fit(counter, available_tokens(request, task.profile)))
+@dataclass(frozen=True, slots=True)
+class _Accounting:
+    """Makes packs of one task. A pack keeps it to ask for another budget, and it keeps no pack: no circle."""
 
-        return pack(task.request, plan, fitted)
+    task: Task
+    line: "_Continuing"
+    counter: CachedCounter
+    warnings: tuple[ContextWarning, ...]
+    unchanged: bool
+
+    def pack(self, request: AssembleRequest, plan: Plan, fitted: FittedPrompt) -> Pack:
+        task = self.task
+        return account(
+            request,
+            plan,
+            fitted,
+            stamps=task.stamps,
+            extra=self.warnings,
+            unchanged=self.unchanged,
+            again=self.under,
+            texts=task.texts,
+            known=task.known,
+            encoding=task.encoding,
+        )
+
+    def under(self, budget: int) -> Pack:
+        """The same candidates under another budget."""
+        request = AssembleRequest(**{**self.task.request.model_dump(), "budget": budget})
+        return self.pack(request, *self.line.fit(self.counter, available_tokens(request, self.task.profile)))
 
 
 class _Continuing:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from armarius.quick import quick
 from armarius.records import (
     LAYERS,
     Candidate,
@@ -33,6 +34,7 @@ Source = TypeVar("Source")
 Said = TypeVar("Said")
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class FetchOutcome:
     """What one fetcher said, or what became of it."""

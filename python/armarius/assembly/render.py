@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from armarius.assembly.escape import closing, opening
+from armarius.quick import quick
 from armarius.records import LAYERS, Candidate, LayerName
 
 __all__ = [
@@ -39,6 +40,7 @@ SEPARATOR = "\n\n"
 Form = Literal["full", "short", "truncated"]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A candidate that enters the prompt, in the form it enters; `part` is the piece of its content kept.

@@ -11,6 +11,7 @@ from typing import Literal
 
 import armarius._core as _core
 from armarius.documents.numerals import chapter_number, volume_number
+from armarius.quick import quick
 from armarius.text.scripts import EAST_ASIAN
 from armarius.text.sentences import ENDS_LINE, ENDS_WIDE_LINE
 
@@ -23,6 +24,7 @@ Role = Literal["body", "heading", "front_matter"]
 PARAGRAPH_LIMIT = 2000
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """A stretch of a document: `document.text[start:end]`.

@@ -1,6 +1,7 @@
 """Detected entities: what the user's words and the text around the cursor name, as cards in the retrieved layer."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -178,16 +179,13 @@ class RetrievedFetcher:
         shadowed: dict[str, str],
         omitted: list[Omission],
     ) -> Fetched:
-        evidence: dict[str, list[Evidence]] = {}
+        firsts: dict[str, list[tuple[_Text, Any]]] = {}  # per text that names somebody, where it does first
         scores: dict[str, float] = {}
         for text, mentions in found:
-            counts: dict[str, int] = {}
-            for mention in mentions:
-                id_ = mention.entity_id
-                if id_ not in counts:
-                    evidence.setdefault(id_, []).append(_evidence(text, mention, request, built.matcher))
-                counts[id_] = counts.get(id_, 0) + 1
-            for id_, count in counts.items():
+            ids = [mention.entity_id for mention in mentions]
+            for id_, mention in dict(zip(reversed(ids), reversed(mentions), strict=True)).items():
+                firsts.setdefault(id_, []).append((text, mention))
+            for id_, count in Counter(ids).items():
                 score = _SCORES[text.origin] + _PER_MENTION * min(count, _MOST_MENTIONS)
                 scores[id_] = max(score, scores.get(id_, 0.0))
         passing, weight = _in_passing(request, built, found)
@@ -206,9 +204,8 @@ class RetrievedFetcher:
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "excluded", passing[entity.id]))
             else:
                 card, short = self._cards.of(entity, request)
-                candidates.append(
-                    _candidate(entity, source, scores[entity.id], evidence[entity.id], card, short, request)
-                )
+                why = tuple(_evidence(*first, request, built.matcher) for first in firsts[entity.id])
+                candidates.append(_candidate(entity, source, scores[entity.id], why, card, short, request))
                 omitted += withheld_facts(entity, source, "retrieved", request)
         omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]
         if not built.absent and built.detectable:
@@ -242,7 +239,7 @@ def _candidate(
     entity: Entity,
     source: str,
     score: float,
-    evidence: list[Evidence],
+    evidence: tuple[Evidence, ...],
     card: str,
     short: str | None,
     request: FetchRequest,
@@ -253,7 +250,7 @@ def _candidate(
         source=source,
         content=card,
         score=score,
-        evidence=tuple(evidence),
+        evidence=evidence,
         group=heading("detected", request.language),
         short=short,
         documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),

@@ -64,7 +64,7 @@ class Listed:
 def list_entities(source: EntitySource, project_id: str, level: ContextLevel) -> Listed:
     """Ask `source` and read its answer; whatever the source raises passes through."""
     answer = resolve(source.entity_list(project_id, level))
-    if isinstance(answer, tuple) and all(type(item) is Entity for item in answer):
+    if isinstance(answer, tuple) and {Entity}.issuperset(map(type, answer)):
         return Listed(answer)
     if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping):
         raise TypeError(f"entity_list must return an iterable of entities, got {type(answer).__name__}")

@@ -1,6 +1,7 @@
 """Who of those named around the cursor matters to the scene: whose cards a prompt gets unasked."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
@@ -41,18 +42,20 @@ def weights(
     Cost: linear in the mentions, and the profiles of `entities` that are mentioned.
     """
     speech = letters("han", "speech"), words("latin", "speech")
-    found: dict[str, float] = {}
-    reasons: dict[str, set[float]] = {}
+    latin = _LATIN.search(text) is not None
+    found = Counter([mention.entity_id for mention in mentions])
+    near: set[str] = set()
+    speaks: set[str] = set()
+    first, last = cursor - _NEAR, cursor + _NEAR
     for mention in mentions:
-        id_ = mention.entity_id
-        found[id_] = found.get(id_, 0) + 1
-        told = reasons.setdefault(id_, set())
-        if mention.start - _NEAR <= cursor <= mention.end + _NEAR:
-            told.add(_NEARBY)
-        if _SPEAKS not in told and _speaks(text, mention, *speech):
-            told.add(_SPEAKS)
+        id_, start, end = mention.entity_id, mention.start, mention.end
+        if start <= last and end >= first:
+            near.add(id_)
+        if id_ not in speaks and (_is_said(text, end, speech[0]) or (latin and _says(text, start, end, speech[1]))):
+            speaks.add(id_)
     total = {
-        id_: round(min(count, _MOST_MENTIONS) * _PER_MENTION + sum(reasons[id_]), 3) for id_, count in found.items()
+        id_: round(min(count, _MOST_MENTIONS) * _PER_MENTION + (_NEARBY * (id_ in near) + _SPEAKS * (id_ in speaks)), 3)
+        for id_, count in found.items()
     }
     known = [(one, entities[one], _said(entities[one])) for one in asked if one in entities]
     for id_ in (total.keys() & entities.keys()) if known else ():
@@ -62,14 +65,17 @@ def weights(
     return {id_: weight if weight >= _ENOUGH else 0.0 for id_, weight in total.items()}
 
 
-def _speaks(text: str, mention: Any, han: Collection[str], latin: Collection[str]) -> bool:  # noqa: ANN401 - a host's
-    at, end = mention.start, mention.end
-    if text[end : end + 1] in han or text[end + 1 : end + 2] in han:
-        return True
-    beside = text[max(0, at - 2) : at] + text[end : end + 2]
+def _is_said(text: str, end: int, han: Collection[str]) -> bool:
+    """Whether a character for speaking follows a name, at once or after one other."""
+    return text[end : end + 1] in han or text[end + 1 : end + 2] in han
+
+
+def _says(text: str, start: int, end: int, latin: Collection[str]) -> bool:
+    """Whether a word for speaking stands before a name or behind it."""
+    beside = text[max(0, start - 2) : start] + text[end : end + 2]
     if _LATIN.search(beside) is None:  # no word of Latin script stands there
         return False
-    following, previous = _WORD.match(text, end, end + 24), _LAST.search(text[max(0, at - 24) : at])
+    following, previous = _WORD.match(text, end, end + 24), _LAST.search(text[max(0, start - 24) : start])
     return bool((following and following[1] in latin) or (previous and previous[1] in latin))
 
 

@@ -19,7 +19,9 @@ from armarius.retrieval.weights import STOP_SHARE, WEAK_TOKENS
 __all__ = ["PassageOffer"]
 
 _LAST = 1 << 30  # after every chapter
-_FIRST = 256  # paragraphs asked of the core at first
+_FIRST = 96  # paragraphs asked of the core at first
+_AHEAD = 16  # rows made at once
+_ALL = 1 << 62
 _REASONS = 4
 _WHOLE = 4_000  # code points: a definition that was cut is shown whole up to here, a longer one in its best pieces
 
@@ -60,12 +62,17 @@ class PassageOffer:
         self.language = language
         self._best: list[ScoredParagraph] = []
         self._asked_best = 0
-        self._rows: Sequence[Row] = () if ranked.outcome == "nothing found" else _Rows(self)
+        self._next = 0
+        # A question about chapters and nothing else is answered by them.
+        alone = bool(asked.chapters) and not ranked.read.words and not asked.entities and not ranked.also
+        self._floor = math.inf if alone else ranked.scores.best * STOP_SHARE
+        self._made = [] if ranked.outcome == "nothing found" else self.asked_for()
+        self._asked = {(row.path, row.paragraph) for row in self._made}  # and what came with another piece
 
     @property
     def rows(self) -> Sequence[Row]:
         """Best first; ends where worth falls below a share of the best."""
-        return self._rows
+        return () if self.ranked.outcome == "nothing found" else _Rows(self)
 
     def best(self, number: int) -> list[ScoredParagraph]:
         """At least so many of the best paragraphs, as far as there are. Asks the core in growing numbers."""
@@ -172,6 +179,36 @@ class PassageOffer:
             return None if row.asked else ("timeline", f"chapter {here} is later than chapter {self.chapter}")
         return None
 
+    def made(self, number: int) -> list[Row]:
+        """The first rows, at least so many as far as there are; made when they are looked at first."""
+        made, documents = self._made, self.documents
+        while len(made) < number:
+            found = self.best(self._next + 1)
+            if self._next >= len(found):
+                break
+            one = found[self._next]
+            score = one.score
+            if score <= self._floor:
+                break
+            self._next += 1
+            path, index = one.path, one.index  # copied out of the core each time
+            document = documents.get(path)
+            if document is None or (path, index) in self._asked:
+                continue
+            paragraph = document.paragraphs[index]
+            row = self._row(document, paragraph, score)
+            if not row.text or self.withheld(row) is not None:
+                continue
+            made.append(row)
+            if document.kind != "code":
+                continue
+            for other in _rest(document, paragraph):
+                beside = self._row(document, other, score)
+                if (path, other.index) not in self._asked and any(map(str.isalpha, beside.text)):
+                    self._asked.add((path, other.index))
+                    made.append(beside)
+        return made
+
     def _signals(self, query: CorpusQuery, row: Row) -> str:
         explained = self.ranked.corpus.explain(query, row.path, row.paragraph) or {}
         parts = sorted(explained.items(), key=lambda item: (-item[1], item[0]))
@@ -221,59 +258,22 @@ class _Rows(Sequence[Row]):
 
     def __init__(self, offer: PassageOffer) -> None:
         self._offer = offer
-        asked, read = offer.asked, offer.ranked.read
-        # A question about chapters and nothing else is answered by them.
-        alone = bool(asked.chapters) and not read.words and not asked.entities and not offer.ranked.also
-        self._floor = math.inf if alone else offer.ranked.scores.best * STOP_SHARE
-        self._made = offer.asked_for()
-        self._asked = {(row.path, row.paragraph) for row in self._made}  # and what came with another piece
-        self._next = 0
 
     def __bool__(self) -> bool:
-        return bool(self._made) or self._make()
+        return bool(self._offer.made(1))
 
     def __len__(self) -> int:
-        return len(self[:])
+        return len(self._offer.made(_ALL))
 
     def __iter__(self) -> Iterator[Row]:
-        at = 0
-        while at < len(self._made) or self._make():
-            yield self._made[at]
-            at += 1
+        at, made = 0, self._offer.made
+        while part := made(at + _AHEAD)[at:]:  # a copy: others may have more made meanwhile
+            yield from part
+            at += len(part)
 
     @overload
     def __getitem__(self, index: int) -> Row: ...
     @overload
     def __getitem__(self, index: slice) -> list[Row]: ...
     def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        while self._make():
-            pass
-        return self._made[index]
-
-    def _make(self) -> bool:
-        """Make the next row that may stand in the prompt; False when there is none."""
-        offer = self._offer
-        while True:
-            at = self._next
-            found = offer.best(at + 1)
-            if at >= len(found):
-                return False
-            one = found[at]
-            score = one.score
-            if score <= self._floor:
-                return False
-            self._next = at + 1
-            path, index = one.path, one.index  # copied out of the core each time
-            document = offer.documents.get(path)
-            if document is None or (path, index) in self._asked:
-                continue
-            paragraph = document.paragraphs[index]
-            row = offer._row(document, paragraph, score)
-            if row.text and offer.withheld(row) is None:
-                self._made.append(row)
-                for other in _rest(document, paragraph):
-                    beside = offer._row(document, other, score)
-                    if (path, other.index) not in self._asked and any(map(str.isalpha, beside.text)):
-                        self._asked.add((path, other.index))
-                        self._made.append(beside)
-                return True
+        return self._offer.made(_ALL)[index]

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from armarius._core import ScoredUnit
 from armarius.bounds import Bounds
+from armarius.quick import quick
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.ranking import Ranked
 from armarius.retrieval.understand.query import Understanding
@@ -46,6 +47,7 @@ _NOTHING = 3.01 * SCORE["c"] * SCORE["d"]  # a text without any word of the ques
 How = Literal["words", "chapter", "beside", "relation", "mention", "present", "fulltext", "vector"]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Ordered:
     """One document or section of the answer.

@@ -113,30 +113,3 @@ fn a_path_given_twice_is_refused() {
     let error = Corpus::new(vec![part.clone(), part]).unwrap_err();
     assert_eq!(error.to_string(), "a.md: given twice");
 }
-
-#[test]
-fn token_counts_come_and_go_without_touching_the_words() {
-    let part = Part::new("a.md", Kind::Note, "", &[], Vec::new()).unwrap();
-    let corpus = Corpus::new(vec![part]).unwrap();
-    let counts = |paragraphs| TokenCounts {
-        counter: "o".to_owned(),
-        heading: 2,
-        units: Vec::new(),
-        paragraphs,
-    };
-    let counted = corpus
-        .with_tokens(vec![("a.md".to_owned(), counts(Vec::new()))])
-        .unwrap();
-    assert_eq!(counted.documents[0].tokens.len(), 1);
-    assert!(corpus.documents[0].tokens.is_empty());
-    assert!(
-        corpus
-            .with_tokens(vec![("b.md".to_owned(), counts(Vec::new()))])
-            .is_err()
-    );
-    assert!(
-        corpus
-            .with_tokens(vec![("a.md".to_owned(), counts(vec![1]))])
-            .is_err()
-    );
-}

@@ -5,12 +5,11 @@
 mod bytes;
 mod changes;
 mod oracle;
-mod selection;
 
 use proptest::prelude::*;
 
 use super::corpus::Corpus;
-use super::part::{Part, TokenCounts};
+use super::part::Part;
 use super::query::{FamilyWeight, Filter, Group, Query, Wanted, Weights};
 use super::rows::{Kind, Role, Unit};
 use super::table::LEVELS;
@@ -25,8 +24,6 @@ pub struct Draft {
     pub kind: Kind,
     pub paragraphs: Vec<DraftParagraph>,
     pub units: Vec<(Option<u32>, usize)>,
-    pub tokens: Vec<u32>,
-    pub heading: u32,
 }
 
 const WORDS: [&str; 12] = [
@@ -73,26 +70,16 @@ pub fn draft(name: usize) -> impl Strategy<Value = Draft> {
     ];
     let units = proptest::collection::vec((proptest::option::of(0..5_u32), 1..5_usize), 0..4);
     let paragraphs = proptest::collection::vec(paragraph(), 16);
-    (
-        kind,
-        units,
-        paragraphs,
-        proptest::collection::vec(0..40_u32, 16),
-        0..9_u32,
-    )
-        .prop_map(move |(kind, units, mut paragraphs, mut tokens, heading)| {
-            let count = units.iter().map(|unit| unit.1).sum();
-            paragraphs.truncate(count);
-            tokens.truncate(count);
-            Draft {
-                path: format!("{name:02}.md"),
-                kind,
-                paragraphs,
-                units,
-                tokens,
-                heading,
-            }
-        })
+    (kind, units, paragraphs).prop_map(move |(kind, units, mut paragraphs)| {
+        let count = units.iter().map(|unit| unit.1).sum();
+        paragraphs.truncate(count);
+        Draft {
+            path: format!("{name:02}.md"),
+            kind,
+            paragraphs,
+            units,
+        }
+    })
 }
 
 pub fn project() -> impl Strategy<Value = Vec<Draft>> {
@@ -122,17 +109,8 @@ impl Draft {
             });
             first += count as u32;
         }
-        let counts = TokenCounts {
-            counter: "tokens".to_owned(),
-            heading: self.heading,
-            units: self.units.iter().map(|unit| unit.1 as u32 % 3).collect(),
-            paragraphs: self.tokens.clone(),
-        };
         let part = Part::new(&self.path, self.kind, &text, &spans, units).unwrap();
-        part.with_entities(&entities)
-            .unwrap()
-            .with_tokens(counts)
-            .unwrap()
+        part.with_entities(&entities).unwrap()
     }
 }
 

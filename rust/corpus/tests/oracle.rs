@@ -265,7 +265,6 @@ fn silent() -> Draft {
         kind: Kind::Note,
         paragraphs: vec![("key".to_owned(), Role::Body, Vec::new()); 16],
         units: vec![(None, 16)],
-        tokens: vec![1; 16],
         ..one_chapter()
     }
 }
@@ -279,8 +278,6 @@ fn one_chapter() -> Draft {
             .map(paragraph)
             .into(),
         units: vec![(Some(1), 4)],
-        tokens: vec![1; 4],
-        heading: 0,
     }
 }
 

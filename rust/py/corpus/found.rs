@@ -55,36 +55,6 @@ pub struct CorpusCoverage {
     pub missing: Vec<usize>,
 }
 
-/// A paragraph that was chosen.
-#[pyclass(frozen, get_all, module = "armarius._core")]
-pub struct ChosenParagraph {
-    /// Its document.
-    pub path: String,
-    /// Its position there.
-    pub index: u32,
-    /// 0 when it was not looked into.
-    pub score: f32,
-    /// Whether it was asked for by name.
-    pub asked: bool,
-}
-
-/// Paragraphs that fill a number of tokens.
-#[pyclass(frozen, get_all, module = "armarius._core")]
-pub struct CorpusSelection {
-    /// In the order of the story.
-    pub chosen: Vec<Py<ChosenParagraph>>,
-    /// What they cost together.
-    pub tokens: u32,
-    /// The score at which it ended.
-    pub line: f32,
-    /// Stable words: room, floor, end.
-    pub stop: &'static str,
-    /// How many were above the line and did not fit.
-    pub passed_over: u32,
-    /// How many were offered and are not in it.
-    pub left_out: u32,
-}
-
 value!(ScoredParagraph {
     path: String,
     index: u32,
@@ -102,10 +72,4 @@ value!(ScoredUnit {
     asked: f32,
     best: Option<u32>,
     best_score: f32,
-});
-value!(ChosenParagraph {
-    path: String,
-    index: u32,
-    score: f32,
-    asked: bool
 });

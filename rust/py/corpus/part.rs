@@ -6,11 +6,11 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
 
 use super::kind_of;
-use crate::corpus::part::{Part, TokenCounts};
+use crate::corpus::part::Part;
 use crate::corpus::rows::{Role, Unit};
 use crate::corpus::wire;
 
-/// One document of a corpus, immutable: rows of its paragraphs, its terms, what they cost, who stands in them.
+/// One document of a corpus, immutable: rows of its paragraphs, its terms, who stands in them.
 #[pyclass(frozen, module = "armarius._core")]
 pub struct CorpusPart(pub(super) Part);
 
@@ -71,25 +71,6 @@ impl CorpusPart {
         Ok(Self(py.detach(|| self.0.with_entities(&rows))?))
     }
 
-    /// The same document with the token counts of one more counter; units without a heading of their own cost 0.
-    #[pyo3(signature = (counter, paragraphs, *, heading = 0, units = None))]
-    fn with_tokens(
-        &self,
-        counter: String,
-        paragraphs: Vec<u32>,
-        heading: u32,
-        units: Option<Vec<u32>>,
-    ) -> PyResult<Self> {
-        let units = units.unwrap_or_else(|| vec![0; self.0.rows.units.len()]);
-        let counts = TokenCounts {
-            counter,
-            heading,
-            units,
-            paragraphs,
-        };
-        Ok(Self(self.0.with_tokens(counts)?))
-    }
-
     #[getter]
     fn path(&self) -> &str {
         &self.0.rows.path
@@ -98,15 +79,6 @@ impl CorpusPart {
     #[getter]
     fn kind(&self) -> &'static str {
         self.0.rows.kind.name()
-    }
-
-    #[getter]
-    fn counters(&self) -> Vec<&str> {
-        self.0
-            .tokens
-            .iter()
-            .map(|one| one.counter.as_str())
-            .collect()
     }
 
     /// Number of paragraphs.

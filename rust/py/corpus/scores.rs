@@ -5,15 +5,11 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
 
-use super::found::{ChosenParagraph, CorpusCoverage, CorpusSelection, ScoredParagraph, ScoredUnit};
+use super::found::{CorpusCoverage, ScoredParagraph, ScoredUnit};
 use crate::corpus::corpus::Corpus;
 use crate::corpus::fuse::fuse;
 use crate::corpus::scored::{self, Scored};
-use crate::corpus::select::{Asked, Keep, Room, Stop, select};
-
-type AskedRow = (String, Option<u32>, PyBackedStr);
 
 /// The scores of the paragraphs and units of a corpus for one question.
 #[pyclass(frozen, module = "armarius._core")]
@@ -112,68 +108,6 @@ impl CorpusScores {
         })
     }
 
-    /// Paragraphs that fill `room` tokens; asked are (path, unit or None, "head" | "tail" | "best").
-    #[pyo3(signature = (room, *, counter, join, gap, floor = 0.0, least = 0, shown = Vec::new(), held = Vec::new(),
-        rest = Vec::new(), asked = Vec::new()))]
-    #[expect(clippy::too_many_arguments, reason = "keywords")]
-    fn select(
-        &self,
-        py: Python<'_>,
-        room: u32,
-        counter: String,
-        join: u32,
-        gap: u32,
-        floor: f32,
-        least: u32,
-        shown: Vec<(String, u32, u32)>,
-        held: Vec<(String, u32)>,
-        rest: Vec<(String, u32, u32)>,
-        asked: Vec<AskedRow>,
-    ) -> PyResult<CorpusSelection> {
-        let asked: PyResult<Vec<Asked>> = asked
-            .into_iter()
-            .map(|(path, unit, keep)| {
-                let keep = keep_of(&keep)?;
-                Ok(Asked { path, unit, keep })
-            })
-            .collect();
-        let room = Room {
-            tokens: room,
-            counter,
-            join,
-            gap,
-            floor,
-            least,
-            shown,
-            held,
-            rest,
-            asked: asked?,
-        };
-        let selection = py.detach(|| select(&self.corpus, &self.scored, &room))?;
-        let chosen = selection.chosen.iter().map(|one| {
-            let (path, index) = self.place(one.number);
-            let chosen = ChosenParagraph {
-                path: path.to_owned(),
-                index,
-                score: one.score,
-                asked: one.asked,
-            };
-            Py::new(py, chosen)
-        });
-        Ok(CorpusSelection {
-            chosen: chosen.collect::<PyResult<_>>()?,
-            tokens: selection.tokens,
-            line: selection.line,
-            stop: match selection.stop {
-                Stop::Room => "room",
-                Stop::Floor => "floor",
-                Stop::End => "end",
-            },
-            passed_over: selection.passed_over,
-            left_out: selection.left_out,
-        })
-    }
-
     /// Number of paragraphs that were looked into.
     fn __len__(&self) -> usize {
         self.scored.scores.len()
@@ -205,16 +139,5 @@ impl CorpusScores {
         let unit = &self.corpus.table.units[self.corpus.unit_of(number)];
         let document = &self.corpus.documents[unit.document as usize];
         (&document.rows.path, number - document.first_paragraph)
-    }
-}
-
-fn keep_of(name: &str) -> PyResult<Keep> {
-    match name {
-        "head" => Ok(Keep::Head),
-        "tail" => Ok(Keep::Tail),
-        "best" => Ok(Keep::Best),
-        other => Err(PyValueError::new_err(format!(
-            "keep must be 'head', 'tail' or 'best', got {other:?}"
-        ))),
     }
 }

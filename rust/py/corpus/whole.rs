@@ -11,11 +11,9 @@ use super::query::CorpusQuery;
 use super::scores::CorpusScores;
 use crate::corpus::corpus::Corpus as Whole;
 use crate::corpus::explain::explain;
-use crate::corpus::part::{Part, TokenCounts};
+use crate::corpus::part::Part;
 use crate::corpus::score::{frequencies, rarities, score};
 use crate::corpus::symbols;
-
-type Costs = Vec<(String, u32, Option<Vec<u32>>, Vec<u32>)>;
 
 /// The documents of a project in path order, immutable; a change makes another that shares what has not changed.
 #[pyclass(frozen, module = "armarius._core")]
@@ -64,25 +62,6 @@ impl Corpus {
         Ok(Self(Arc::new(
             py.detach(|| self.0.with(changed, &removed))?,
         )))
-    }
-
-    /// The corpus with the token counts of one counter: (path, heading, units or None, paragraphs).
-    #[pyo3(signature = (counter, costs, /))]
-    fn with_tokens(&self, py: Python<'_>, counter: &str, costs: Costs) -> PyResult<Self> {
-        let costs = costs.into_iter().map(|(path, heading, units, paragraphs)| {
-            let document = self.0.find(&path).map(|at| &self.0.documents[at]);
-            let units =
-                units.unwrap_or_else(|| vec![0; document.map_or(0, |one| one.rows.units.len())]);
-            let counts = TokenCounts {
-                counter: counter.to_owned(),
-                heading,
-                units,
-                paragraphs,
-            };
-            (path, counts)
-        });
-        let costs = costs.collect();
-        Ok(Self(Arc::new(py.detach(|| self.0.with_tokens(costs))?)))
     }
 
     /// Documents by path.

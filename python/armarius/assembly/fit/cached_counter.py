@@ -60,16 +60,17 @@ class CachedCounter:
     def counts(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, in order; the unknown ones are counted in one batch."""
         known = self._known
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
-        if missing:
-            found = self.counter.count_batch(missing)
-            fresh = dict(zip(missing, found, strict=True))
-            self._held += sum(map(len, missing))
-            if self._held > self._MEMORY_CHARACTERS:
-                self._known, self._held = {}, 0
-            self._known.update(fresh)
-            return [fresh[text] if text in fresh else known[text] for text in texts]
-        return [known[text] for text in texts]
+        try:
+            return [known[text] for text in texts]
+        except KeyError:
+            missing = [text for text in dict.fromkeys(texts) if text not in known]
+        found = self.counter.count_batch(missing)
+        fresh = dict(zip(missing, found, strict=True))
+        self._held += sum(map(len, missing))
+        if self._held > self._MEMORY_CHARACTERS:
+            self._known, self._held = {}, 0
+        self._known.update(fresh)
+        return [fresh[text] if text in fresh else known[text] for text in texts]
 
     def of_pieces(self, pieces: Sequence[str]) -> int:
         """Tokens of the pieces as one text, exactly; each but the last must end with a line end.
@@ -81,22 +82,21 @@ class CachedCounter:
         """
         if not self.adds_up:
             return self.count_uncached("".join(pieces)) if pieces else 0
+        safe = self._safe
         runs: list[str] = []
         for piece in pieces:
-            if runs and not self._starts_safely(piece):
+            known = safe.get(piece[:1])
+            if runs and not (self._starts_safely(piece[:1]) if known is None else known):
                 runs[-1] += piece
             else:
                 runs.append(piece)
         return sum(self.counts(runs))
 
-    def _starts_safely(self, piece: str) -> bool:
-        first = piece[:1]
-        known = self._safe.get(first)
-        if known is None:
-            assert isinstance(self.counter, TokenCounter)
-            if len(self._safe) >= _FIRSTS:
-                self._safe = {}
-            known = self._safe[first] = self.counter.starts_safely(first)
+    def _starts_safely(self, first: str) -> bool:
+        assert isinstance(self.counter, TokenCounter)
+        if len(self._safe) >= _FIRSTS:
+            self._safe.clear()
+        known = self._safe[first] = self.counter.starts_safely(first)
         return known
 
     def count_uncached(self, text: str) -> int:

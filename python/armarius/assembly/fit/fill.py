@@ -33,6 +33,7 @@ _RUN = re.compile(r"\w{4,16}")
 _SUBHEADING = 7  # tokens of the line between two paragraphs of one chapter that are no neighbours
 _REPAIRS = 12
 _LINES_PERCENT = 8  # of the room: single lines about the rows that enter, where the offer has any
+_Key = tuple[str, int, bool]
 _KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
 
 
@@ -99,6 +100,7 @@ class _Filling:
     def __post_init__(self) -> None:
         self.group = group_heading(self.offer.group)  # as it may stand in a prompt
         self.cards = cards_of(self.fitted.rendered.placed)
+        self.shown = self._shown()
 
     @property
     def _measured(self) -> CachedCounter:
@@ -142,15 +144,15 @@ class _Filling:
                 else:
                     most = middle
             kept = held[:least]
-        first = {row.source: row for row in kept if row.source in rows}
-        new = sorted((row for source, row in rows.items() if source not in first), key=lambda row: row.place)
+        first = {key: row for row in kept if (key := _key(row)) in rows}
+        new = sorted((row for key, row in rows.items() if key not in first), key=lambda row: row.place)
         return [*first.values(), *new]
 
-    def _pick(self, first: Sequence[Row], room: int) -> dict[str, Row]:
-        """Rows by source: `first`, what is asked for, then the best of the offer."""
+    def _pick(self, first: Sequence[Row], room: int) -> dict[_Key, Row]:
+        """Rows by key: `first`, what is asked for, then the best of the offer."""
         lines = room * _LINES_PERCENT // 100 if self.offer.lines else 0
         groups = self.plan.admitted.groups
-        taken = _Taken(self._measured, self._shown(), self.cards, groups, room - lines, self.language)
+        taken = _Taken(self._measured, self.shown, self.cards, groups, room - lines, self.language)
         taken.greedily(first)
         offered = iter(self.offer.rows)
         asked = []
@@ -176,28 +178,24 @@ class _Filling:
         return row if item.text.endswith(escape(row.text, self.plan.admitted.groups)) else None
 
     def _shown(self) -> str:
-        """What the immediate layer says already."""
+        """What the immediate layer says already, line by line."""
         placed = self.fitted.rendered.placed
-        return "\n\n".join(_unmarked(item) for item in placed if item.candidate.layer == "immediate")
+        return _lines("\n\n".join(_unmarked(item) for item in placed if item.candidate.layer == "immediate"))
 
     def place(self, rows: Sequence[Row]) -> list[Placed]:
         """The rows as they stand in the prompt, each under its heading unless it continues the one before."""
         placed, before = [], None
-        groups = self.plan.admitted.groups
+        groups, evidence = self.plan.admitted.groups, self.offer.evidence
         for row in rows:
-            text = escape(_head(row, before, self.language), groups) + escape(row.text, groups)
-            source = row.source
+            head = _head(row, before, self.language)
+            text = escape(row.text, groups)
+            if head:
+                text = escape(head, groups) + text
+            source, score = row.source, row.score
             candidate = Candidate(
-                id=source,
-                layer="retrieved",
-                source=source,
-                content=text,
-                score=row.score,
-                evidence=(self.offer.evidence(row),),
-                group=self.group,
-                documents=(row.path,),
+                source, "retrieved", source, text, score, (evidence(row),), self.group, documents=(row.path,)
             )
-            placed.append(Placed(candidate, text, fills=True))
+            placed.append(Placed(candidate, text, "full", None, True))
             before = row
         return placed
 
@@ -216,10 +214,10 @@ class _Filling:
         return [*before, *group, *rows, *behind]
 
 
-def _serves(rows: Mapping[str, Row], fresh: Mapping[str, Row]) -> bool:
+def _serves(rows: Mapping[_Key, Row], fresh: Mapping[_Key, Row]) -> bool:
     """Whether `rows` are worth nearly what those of a prompt without history are, and hold all that is asked for."""
     worth, enough = (sum(row.score for row in some.values() if not row.asked) for some in (rows, fresh))
-    asked = {source for source, row in fresh.items() if row.asked}
+    asked = {key for key, row in fresh.items() if row.asked}
     return asked <= rows.keys() and 100 * worth >= _KEPT_PERCENT * enough
 
 
@@ -241,10 +239,11 @@ class _Taken:
         room: int,
         language: Language,
     ) -> None:
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[_Key, Row] = {}
         self._measured = measured
-        self._shown = _lines(shown)
+        self._shown = shown
         self._cards = cards
+        self._of_cards = {path for card in cards for path in card.candidate.documents}
         self._groups = groups
         self._room = room
         self._language = language
@@ -288,16 +287,17 @@ class _Taken:
             yield from zip(part, self._measured.counts([row.text + SEPARATOR for row in part]), strict=True)
 
     def _is_new(self, row: Row) -> bool:
-        if not row.text or row.source in self.rows or row.text in self._texts:
+        text = row.text
+        if not text or text in self._texts or _key(row) in self.rows:
             return False
-        if said_by_card(row, self._cards) is not None:
+        if row.path in self._of_cards and said_by_card(row, self._cards) is not None:
             return False
-        run = _RUN.search(row.text)
+        run = _RUN.search(text)
         if run is not None and run[0] not in self._shown:
             return True  # letters stand in a prompt as they are, whatever becomes of what is around them
-        said = _lines(escape(row.text, self._groups))
+        said = _lines(escape(text, self._groups))
         # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
-        return (said.strip() if len(row.text) >= _LONG else said) not in self._shown
+        return (said.strip() if len(text) >= _LONG else said) not in self._shown
 
     def _cost(self, row: Row, tokens: int) -> int:
         if _titled(row) not in self._titles:
@@ -309,11 +309,16 @@ class _Taken:
         return tokens + _SUBHEADING * (1 - joins - bridges)
 
     def _take(self, row: Row, cost: int) -> None:
-        self.rows[row.source] = row
+        self.rows[_key(row)] = row
         self._texts.add(row.text)
         self._places.add((row.path, row.paragraph))
         self._titles.add(_titled(row))
         self._room -= cost
+
+
+def _key(row: Row) -> _Key:
+    """What tells rows apart, as `row.source` does, without the cost of writing it."""
+    return row.path, row.paragraph, row.signature
 
 
 def _lines(text: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.render import SEPARATOR
 from armarius.marks import marked
+from armarius.quick import quick
 from armarius.records import Candidate
 
 __all__ = ["Size", "core_of", "sizes"]
@@ -14,6 +15,7 @@ __all__ = ["Size", "core_of", "sizes"]
 _CHARACTERS_PER_TOKEN = 8
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Size:
     """The piece of a content that can matter, where it starts in it, and tokens of its forms, marks included.

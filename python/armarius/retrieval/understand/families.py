@@ -20,6 +20,7 @@ from functools import cache
 
 import armarius._core as _core
 from armarius.lexicon import word_file
+from armarius.quick import quick
 from armarius.retrieval.thesaurus import near, split
 from armarius.retrieval.understand.query import Understanding
 
@@ -35,6 +36,7 @@ _CONTRACTED = re.compile(r"(.+?)(?:n't|'(?:s|m|re|ll|ve|d))$")
 _SHORTENED = frozenset({"ai", "ca", "sha", "wo"})  # of am, can, shall, will before n't
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Group:
     """One concept: any of several wordings, whose frequencies add up to one, with one rarity.

@@ -82,9 +82,10 @@ class Phrases(Generic[T]):
         if tokens is None:
             tokens = tokens_of(text)
         found: list[Found[T]] = []
-        at = 0
-        while at < len(tokens):
-            for length in range(min(self._longest.get(tokens[at][0], 0), len(tokens) - at), 0, -1):
+        at, end, longest = 0, len(tokens), self._longest.get
+        while at < end:
+            most = longest(tokens[at][0], 0)
+            for length in range(min(most, end - at), 0, -1) if most else ():
                 piece = tokens[at : at + length]
                 value = self._values.get(tuple(token for token, _, _ in piece))
                 if value is not None and _joined(text, piece):

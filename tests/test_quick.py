@@ -1,0 +1,78 @@
+"""A record made fast is the record that `dataclass` makes."""
+
+import copy
+import inspect
+import pickle
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+
+import pytest
+
+from armarius.quick import quick
+from armarius.records import Candidate, Evidence, Row
+
+RECORDS = [
+    Candidate("a", "rules", "s", "text", 1.0),
+    Evidence("mention", "a", span=(1, 2)),
+    Row("a.md", 1, 0.5, (1, "a.md", 3), "t", "x"),
+]
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A record."""
+
+    name: str
+    size: int = 3
+    parts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise ValueError(f"size: {self.size}")
+
+
+def test_the_signature_is_the_one_that_was_declared():
+    said = inspect.signature(Made)
+    assert list(said.parameters) == ["name", "size", "parts"]
+    assert said.parameters["size"].default == 3
+    assert said.parameters["name"].annotation is str
+    for wrong in ((), ("a", 1, (), 4)):
+        with pytest.raises(TypeError, match=r"Made\.__init__"):
+            Made(*wrong)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'length'"):
+        Made("a", length=1)
+
+
+def test_fields_defaults_and_the_check_behind_them_hold():
+    assert (Made("a").size, Made("a", 5, ("x",)).parts) == (3, ("x",))
+    assert Made("a") == Made(name="a", parts=(), size=3) != Made("b")
+    with pytest.raises(ValueError, match="size: -1"):
+        Made("a", -1)
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda one: type(one).__name__)
+def test_a_record_is_frozen_compares_copies_and_pickles(record):
+    first = fields(record)[0].name
+    with pytest.raises(FrozenInstanceError):
+        setattr(record, first, "other")
+    assert pickle.loads(pickle.dumps(record)) == copy.deepcopy(record) == replace(record) == record
+    assert hash(replace(record)) == hash(record)
+    assert replace(record, **{first: "other"}) != record
+    assert repr(record).startswith(f"{type(record).__name__}({first}=")
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"frozen": True}, {}),
+        ({"slots": True}, {}),
+        ({"frozen": True, "slots": True, "kw_only": True}, {}),
+        ({"frozen": True, "slots": True}, {"parts": field(default_factory=list)}),
+        ({"frozen": True, "slots": True}, {"size": field(default=1, init=False)}),
+    ],
+)
+def test_what_it_cannot_write_is_refused(options, names):
+    annotations = {"name": str} | dict.fromkeys(names, int)
+    plain = dataclass(**options)(type("Plain", (), {"__annotations__": annotations, **names}))
+    with pytest.raises(TypeError, match="Plain"):
+        quick(plain)
