@@ -161,9 +161,11 @@ if TYPE_CHECKING:
     from armarius.semantic.hits import SemanticStatus, SimilarEntity
     from armarius.semantic.queue import EmbeddingProgress
     from armarius.semantic.recall import ProjectRecall
-    from armarius.shelf.connecting import connect
-    from armarius.shelf.limits import Quota
-    from armarius.shelf.status import Health, ShelfStatus
+    from armarius.shelves.connecting import connect
+    from armarius.shelves.limits import Quota
+    from armarius.shelves.local import shelf
+    from armarius.shelves.local_shelf import FolderEntry, LocalNovel, LocalShelf
+    from armarius.shelves.status import Health, ShelfStatus
     from armarius.store.protocol import Store
     from armarius.store.vectors_protocol import VectorStore
     from armarius.text.grep import ScanHit, ScanHits, scan
@@ -246,6 +248,7 @@ __all__ = [
     "Fetched",
     "Fetcher",
     "Fingerprint",
+    "FolderEntry",
     "FrontMatter",
     "Graph",
     "GraphError",
@@ -270,6 +273,8 @@ __all__ = [
     "LayerResult",
     "LayerResults",
     "Left",
+    "LocalNovel",
+    "LocalShelf",
     "LongerName",
     "LoreFetcher",
     "Loss",
@@ -385,6 +390,7 @@ __all__ = [
     "rewording",
     "scan",
     "scan_of",
+    "shelf",
     "testing",
     "truncate",
 ]
@@ -471,9 +477,11 @@ _HOMES = {
     "semantic.hits": "SemanticStatus SimilarEntity",
     "semantic.queue": "EmbeddingProgress",
     "semantic.recall": "ProjectRecall",
-    "shelf.connecting": "connect",
-    "shelf.limits": "Quota",
-    "shelf.status": "Health ShelfStatus",
+    "shelves.connecting": "connect",
+    "shelves.limits": "Quota",
+    "shelves.local": "shelf",
+    "shelves.local_shelf": "FolderEntry LocalNovel LocalShelf",
+    "shelves.status": "Health ShelfStatus",
     "store.protocol": "Store",
     "store.vectors_protocol": "VectorStore",
     "text.grep": "ScanHit ScanHits scan",

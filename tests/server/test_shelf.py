@@ -7,8 +7,8 @@ from tests.server.novels import NOVEL, files_of, requests
 
 import armarius
 from armarius.errors import ContractError, QuotaExceeded, StoreConflict, UnknownId
-from armarius.shelf.hot import bytes_of
-from armarius.shelf.limits import Quota, bytes_in
+from armarius.shelves.hot import bytes_of
+from armarius.shelves.limits import Quota, bytes_in
 
 
 @pytest.fixture
@@ -285,7 +285,7 @@ async def test_verbs_have_a_form_for_coroutines(novel):
 
 def test_every_verb_is_of_one_moment():
     from armarius.engine.engine import ContextEngine
-    from armarius.shelf.novel import Novel
+    from armarius.shelves.novel import Novel
 
     other = {"check_project", "close", "watch", "refresh", "wait", "cancel", "budget_profile", "update_budget_profile"}
     other |= {"reembed", "subgraph"}  # long work, and what needs a folder

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.folder import FolderAuthored
@@ -38,6 +38,10 @@ from armarius.store.rows import Passage
 from armarius.store.sqlite.store import SqliteStore
 from armarius.trust.asked import Permissions
 from armarius.verbs import verb_of
+from armarius.warnings_table import WATCH_UNAVAILABLE
+
+if TYPE_CHECKING:
+    from armarius.index.watcher import Watcher
 
 __all__ = ["ProjectIndex"]
 
@@ -194,16 +198,16 @@ class ProjectIndex:
         skipped = dict(self._refresher.skipped)
         return tuple(skipped[path] for path in sorted(skipped))
 
-    refresh = verb_of("_kept", StoreKeeper.refresh)
+    refresh = verb_of("_kept", StoreKeeper.refresh, question=False)
     """Make the index equal to the folder, or to some paths of it."""
-    freshen = verb_of("_kept", StoreKeeper.freshen)
+    freshen = verb_of("_kept", StoreKeeper.freshen, question=False)
     """Before answering: see that the index equals the folder, or say that it does not."""
-    ask = verb_of("_kept", StoreKeeper.ask)
+    ask = verb_of("_kept", StoreKeeper.ask, question=False)
     """Ask the store; a damaged or replaced index is repaired first and asked again."""
-    write = verb_of("_kept", StoreKeeper.write)
+    write = verb_of("_kept", StoreKeeper.write, question=False)
     """Something done to the store, and all that follows from it, in one transaction."""
-    wait = verb_of("_kept", StoreKeeper.wait)
-    cancel = verb_of("_kept", StoreKeeper.cancel)
+    wait = verb_of("_kept", StoreKeeper.wait, question=False)
+    cancel = verb_of("_kept", StoreKeeper.cancel, question=False)
 
     def search(
         self,
@@ -230,6 +234,7 @@ class ProjectIndex:
             *(refresher.snapshot.warnings if refresher.snapshot else ()),
             self._config.warning,
             self._kept.trouble,
+            WATCH_UNAVAILABLE(why=trouble) if (trouble := self._following.trouble) else None,
         )
         return IndexStatus(
             state=self._kept.state,
@@ -246,13 +251,16 @@ class ProjectIndex:
             warnings=tuple(warning for warning in warnings if warning is not None),
         )
 
-    def start_watching(self) -> None:
+    def start_watching(self, by: "Watcher | None" = None) -> None:
         """Follow changes until `stop_watching`; starting twice is fine.
 
         Only a folder has events: other sources are asked for their stamp before every answer, watched or not.
+
+        Args:
+            by: A watcher of many folders, this among them; None is one of its own.
         """
         if self.root is not None:
-            self._following.start(self.root, weakly(self._changed))
+            self._following.start(self.root, weakly(self._changed), by)
 
     def stop_watching(self) -> None:
         """Follow changes no longer."""
@@ -268,6 +276,11 @@ class ProjectIndex:
         finally:
             if not already:
                 self.stop_watching()
+
+    def rest(self) -> None:
+        """Hold nothing open: no events, no store, no memory of it. Whoever asks next opens it again."""
+        self.stop_watching()
+        self._kept.rest()
 
     def close(self) -> None:
         """Stop watching and building, close the store; closing twice is fine."""

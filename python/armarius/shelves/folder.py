@@ -11,8 +11,8 @@ from armarius.documents.document import walk_files
 from armarius.errors import ContractError, ProjectError
 from armarius.files import make_folder, read_file, write_atomic
 from armarius.files.paths import project_folder
-from armarius.shelf.novel import Novel
-from armarius.shelf.stored import PROFILE, RECORDS, StoredFiles
+from armarius.shelves.novel import Novel
+from armarius.shelves.stored import PROFILE, RECORDS, StoredFiles
 from armarius.store.postgres.keys import check_path
 
 __all__ = ["Pulled", "Pushed", "folder_files", "pull", "push"]
