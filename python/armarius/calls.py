@@ -65,6 +65,7 @@ class Call:
         self.until = until
         self.stages: dict[str, float] = {}
         self.answer: object = None
+        self._began = time.perf_counter()
         self._cancel = cancel
         self._thread = threading.get_ident()
         self._inner = 0.0
@@ -73,6 +74,11 @@ class Call:
     def is_here(self) -> bool:
         """Whether it is this thread's: a context may be carried into others."""
         return self._thread == threading.get_ident()
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.perf_counter() - self._began
 
     @property
     def may_be_cancelled(self) -> bool:

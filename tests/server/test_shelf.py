@@ -285,13 +285,13 @@ async def test_verbs_have_a_form_for_coroutines(novel):
 
 def test_every_verb_is_of_one_moment():
     from armarius.engine.engine import ContextEngine
-    from armarius.shelves.novel import Novel
+    from armarius.shelves.shelved import ShelvedEngine
 
     other = {"check_project", "close", "watch", "refresh", "wait", "cancel", "budget_profile", "update_budget_profile"}
     other |= {"reembed", "subgraph"}  # long work, and what needs a folder
     verbs = {name for name, verb in vars(ContextEngine).items() if callable(verb) and not name.startswith("_")}
     assert "assemble" in verbs
-    assert verbs - other <= vars(Novel).keys()
+    assert verbs - other <= vars(ShelvedEngine).keys()
 
 
 def test_an_exported_project_is_the_files_that_were_written(novel, shelf, tenant, tmp_path):

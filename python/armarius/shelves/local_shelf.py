@@ -26,7 +26,7 @@ from armarius.shelves.hot import HotEngine, HotEngines
 from armarius.shelves.limits import bytes_in
 from armarius.shelves.shelved import ShelvedEngine
 from armarius.shelves.status import Health, ShelfStatus
-from armarius.strict import whole
+from armarius.strict import valid_text, whole
 from armarius.text.near import near, suggestion
 from armarius.warnings_table import WATCH_UNAVAILABLE
 
@@ -186,7 +186,8 @@ class LocalShelf:
             ContractError: No name of a folder.
             UnknownId: There is none; names near ones.
         """
-        if not isinstance(name, str) or name in ("", os.curdir, os.pardir) or {"/", "\\", os.sep} & set(name):
+        name = valid_text("name", name)
+        if name in ("", os.curdir, os.pardir) or {"/", "\\", os.sep} & set(name):
             raise ContractError(f"name: expected the name of a folder, got {name!r:.80}")
         if problem := no_path(name):
             raise ContractError(f"name: {problem}")
