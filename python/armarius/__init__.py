@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from armarius.books.compare import ProfileDifference, profile_differences
     from armarius.books.export import Exported
     from armarius.books.importing import Importing, ImportReport, Proposal
+    from armarius.books.keeping import BookKeeping
     from armarius.books.losses import Conflict, Loss
     from armarius.books.opening import detect_book, read_book
     from armarius.books.record import (
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         Wake,
     )
     from armarius.books.shelf import Books
+    from armarius.calls import Call, Observer, observe
     from armarius.code.index import CodeIndex
     from armarius.code.options import CodeOptions
     from armarius.code.source import BatchSource, CodeSource
@@ -167,7 +169,7 @@ if TYPE_CHECKING:
     from armarius.shelves.local_shelf import FolderEntry, LocalNovel, LocalShelf
     from armarius.shelves.status import Health, ShelfStatus
     from armarius.store.protocol import Store
-    from armarius.store.vectors_protocol import VectorStore
+    from armarius.store.vectors_protocol import Leasing, VectorStore
     from armarius.text.grep import ScanHit, ScanHits, scan
     from armarius.text.matcher import EntityMatcher, Match, Matches, Mention, Rejection
     from armarius.text.name_model import DoubtfulAlias, LongerName, NameModel, RefusedName, ShortName
@@ -190,10 +192,12 @@ __all__ = [
     "BatchSource",
     "Book",
     "BookError",
+    "BookKeeping",
     "Books",
     "BudgetConflict",
     "BudgetError",
     "BudgetProfile",
+    "Call",
     "Candidate",
     "Chance",
     "Change",
@@ -272,6 +276,7 @@ __all__ = [
     "LayerName",
     "LayerResult",
     "LayerResults",
+    "Leasing",
     "Left",
     "LocalNovel",
     "LocalShelf",
@@ -290,6 +295,7 @@ __all__ = [
     "MissingExtra",
     "NameModel",
     "NervusDBGraph",
+    "Observer",
     "Omission",
     "OmitReason",
     "OneKindEmbedder",
@@ -382,6 +388,7 @@ __all__ = [
     "evaluate",
     "learn_names",
     "load_codex",
+    "observe",
     "open",
     "profile_differences",
     "propose_names",
@@ -409,10 +416,12 @@ _HOMES = {
     "books.export": "Exported",
     "books.changes": "Change",
     "books.importing": "ImportReport Importing Proposal",
+    "books.keeping": "BookKeeping",
     "books.losses": "Conflict Loss",
     "books.opening": "detect_book read_book",
     "books.record": "Chance Condition Decorator Entry EntrySource Key Matching Place Range Scope Share Timing Wake",
     "books.shelf": "Books",
+    "calls": "Call Observer observe",
     "code.index": "CodeIndex",
     "code.options": "CodeOptions",
     "code.source": "BatchSource CodeSource",
@@ -483,7 +492,7 @@ _HOMES = {
     "shelves.local_shelf": "FolderEntry LocalNovel LocalShelf",
     "shelves.status": "Health ShelfStatus",
     "store.protocol": "Store",
-    "store.vectors_protocol": "VectorStore",
+    "store.vectors_protocol": "Leasing VectorStore",
     "text.grep": "ScanHit ScanHits scan",
     "text.matcher": "EntityMatcher Match Matches Mention Rejection",
     "text.tokens": "TokenCounter",

@@ -209,7 +209,7 @@ class Project:
         self.constraints = Constraints(index.authored)
         self.pins = Pins(index.authored, check=self._check_target)
         self.summaries = Summaries(index.authored)
-        self.books = Books(index.root)
+        self.books = Books(index.root, index.books)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
         self._sources = Sources(index.root, vectors, graph)
         self._lives = LiveTexts(config)

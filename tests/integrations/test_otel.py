@@ -64,13 +64,17 @@ class Meters(NoOpMeterProvider, NoOpMeter):
     create_observable_counter = create_observable_gauge
 
     def _of(self, name):
-        class Instrument:
-            def record(_, value, attributes):
-                self.recorded.append((name, value, attributes))
+        return Instrument(name, self.recorded)
 
-            add = record
 
-        return Instrument()
+class Instrument:
+    def __init__(self, name, recorded):
+        self.name, self.recorded = name, recorded
+
+    def record(self, value, attributes):
+        self.recorded.append((self.name, value, attributes))
+
+    add = record
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
+from armarius.books.keeping import BookKeeping
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.folder import FolderAuthored
 from armarius.config import Config
@@ -55,6 +56,7 @@ class ProjectIndex:
         source: Where the texts come from.
         authored: Where everything else that the user wrote comes from.
         root: The project folder, None where there is none.
+        books: Where its books are kept, when not in its folder.
         project_id: Of the project.
     """
 
@@ -68,10 +70,12 @@ class ProjectIndex:
         project_id: str,
         root: Path | None = None,
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
+        books: BookKeeping | None = None,
     ) -> None:
         self.source = source
         self.authored = authored
         self.root = root
+        self.books = books
         self.project_id = project_id
         self._config = config
         self._refresher = Refresher(source, authored, config)
@@ -137,6 +141,7 @@ class ProjectIndex:
         wait: bool = True,
         progress: Callable[[Progress], None] | None = None,
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
+        books: BookKeeping | None = None,
     ) -> Self:
         """Open the index of texts that are no folder.
 
@@ -149,13 +154,14 @@ class ProjectIndex:
             progress: As for `open`.
             whole: For a store that keeps the texts too: everything done to it inside is one transaction, and other
                 writers wait.
+            books: Where its lorebooks are kept; None is in memory.
 
         Raises:
             ConfigError: The configuration is wrong.
             StoreError: The index cannot be used.
         """
         live = LiveConfig(authored, authored.config())
-        index = cls(source, authored, open_store, config=live, project_id=project_id, whole=whole)
+        index = cls(source, authored, open_store, config=live, project_id=project_id, whole=whole, books=books)
         return index._begun(wait=wait, watch=False, progress=progress)
 
     def _begun(self, *, wait: bool, watch: bool, progress: Callable[[Progress], None] | None) -> Self:
@@ -251,14 +257,15 @@ class ProjectIndex:
             warnings=tuple(warning for warning in warnings if warning is not None),
         )
 
-    def start_watching(self, by: "Watcher | None" = None) -> None:
+    def start_watching(self) -> None:
         """Follow changes until `stop_watching`; starting twice is fine.
 
         Only a folder has events: other sources are asked for their stamp before every answer, watched or not.
-
-        Args:
-            by: A watcher of many folders, this among them; None is one of its own.
         """
+        self._follow()
+
+    def _follow(self, by: "Watcher | None" = None) -> None:
+        """Follow changes by a watcher of many folders, this among them, or by one of its own."""
         if self.root is not None:
             self._following.start(self.root, weakly(self._changed), by)
 

@@ -4,8 +4,8 @@
 
     instrument(shelf)       # once for the process, after its tracer and meter providers were set
 
-A verb is a span `armarius.assemble`, its stages are spans inside it; whatever a host's own fetcher, model or driver does
-meanwhile in the same thread stands inside them. No text of a project or of a question is in any of it.
+A verb is a span `armarius.assemble`, its stages are spans inside it; whatever a host's own fetcher, model or driver
+does meanwhile in the same thread stands inside them. No text of a project or of a question is in any of it.
 """
 
 from collections.abc import Callable, Iterable, Iterator

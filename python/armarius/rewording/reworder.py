@@ -120,6 +120,8 @@ class Reworder:
         return Reworded(wordings) if wordings else _unavailable("the reply holds no wording")
 
     def _why(self, error: Exception) -> str:
+        if isinstance(error, TimeoutError):
+            return f"no reply within {self.timeout_s:g} s"
         if isinstance(error, RewordingError):
             return error.message
         # What a host's library says may name addresses and keys.

@@ -176,16 +176,19 @@ class LocalShelf:
             names = sorted(one.name for one in found if one.name > after and _is_project(one))
         return [FolderEntry(name, self.root / name, name in hot) for name in names[:limit]]
 
-    def project(self, name: str) -> LocalNovel:
+    def project(self, name: str, *, tenant: str = "") -> LocalNovel:
         """The engine of a project; its folder is there, and nothing of it is opened before it is asked.
 
         Args:
             name: Of a folder directly in that of the shelf.
+            tenant: None: a shelf of folders is of one owner, and a host that has several has a shelf for each.
 
         Raises:
-            ContractError: No name of a folder.
+            ContractError: No name of a folder; a tenant.
             UnknownId: There is none; names near ones.
         """
+        if tenant:
+            raise ContractError(f"tenant: a shelf of folders has none, got {tenant!r:.80}")
         name = valid_text("name", name)
         if name in ("", os.curdir, os.pardir) or {"/", "\\", os.sep} & set(name):
             raise ContractError(f"name: expected the name of a folder, got {name!r:.80}")
@@ -256,7 +259,7 @@ class LocalShelf:
             progress=None, graph=None, **self._given,
         )  # fmt: skip
         if state.watcher is not None:
-            parts.index.start_watching(state.watcher)
+            parts.index._follow(state.watcher)
         logger.debug("opened %s", name)
         return _HotFolder(parts)
 

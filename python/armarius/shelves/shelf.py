@@ -28,6 +28,7 @@ from armarius.shelves.novel import Novel
 from armarius.shelves.status import Health, ShelfStatus
 from armarius.shelves.stored import StoredFiles, StoredSource
 from armarius.shelves.stored_authored import StoredAuthored
+from armarius.shelves.stored_books import StoredBooks
 from armarius.store.postgres.files import count_files
 from armarius.store.postgres.keys import project_key
 from armarius.store.postgres.pool import Pool
@@ -197,7 +198,12 @@ class Shelf(Keeping):
         with session.moment():
             index.append(
                 ProjectIndex.over(
-                    StoredSource(files, config), authored, lambda: store, project_id=project_id, whole=_whole
+                    StoredSource(files, config),
+                    authored,
+                    lambda: store,
+                    project_id=project_id,
+                    whole=_whole,
+                    books=StoredBooks(files),
                 )
             )
             parts = build(
