@@ -72,6 +72,17 @@ def building(folder):
     return said
 
 
+def not_followed(folder):
+    def exhausted(*_):
+        raise OSError(24, "inotify instance limit reached")
+
+    novel(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("armarius.index.events.Observer", exhausted)
+        with armarius.open(folder) as engine:
+            return engine.status().warnings
+
+
 def cancelled(folder):
     for number in range(100):
         put(folder, f"notes/{number:03}.md", f"第{number}条")
@@ -258,6 +269,7 @@ SITUATIONS = {
     "INDEX_AWAY": away,
     "INDEX_CANCELLED": cancelled,
     "INDEX_FAILED": index_failed,
+    "WATCH_UNAVAILABLE": not_followed,
     "CONFIG_KEPT": config_kept,
     "CODE_INDEX_STALE": code_stale,
     "DOCUMENT_SKIPPED": skipped,

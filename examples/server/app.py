@@ -39,15 +39,17 @@ async def write(project: str, path: str, request: Request, text: str = Body(embe
 
 @app.get("/{project}/prompt")
 async def prompt(project: str, request: Request, query: str, document: str = "", at_least: int | None = None):
-    try:
-        pack = await novel_of(request, project).aassemble(query, document=document, budget=4000, at_least=at_least)
+    novel = novel_of(request, project)
+    try:  # a client that goes away cancels this, and the work behind it
+        pack = await novel.aassemble(query, document=document, budget=4000, at_least=at_least, timeout_s=5)
     except armarius.StoreUnavailable as away:
         raise HTTPException(503, str(away)) from None
-    return {"prompt": pack.prompt, "tokens": pack.token_count, "warnings": pack.warnings}
+    return {"prompt": pack.prompt, "tokens": pack.token_count, "warnings": pack.warnings, "ms": pack.timings}
 
 
 @app.get("/health")
 async def health(request: Request):
+    """For a load balancer: 503 while the server is away, though projects in memory still answer."""
     state = await asyncio.to_thread(request.app.state.shelf.health)
     if not state.ok:
         raise HTTPException(503, state.why)

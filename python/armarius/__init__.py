@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from armarius.books.compare import ProfileDifference, profile_differences
     from armarius.books.export import Exported
     from armarius.books.importing import Importing, ImportReport, Proposal
+    from armarius.books.keeping import BookKeeping
     from armarius.books.losses import Conflict, Loss
     from armarius.books.opening import detect_book, read_book
     from armarius.books.record import (
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         Wake,
     )
     from armarius.books.shelf import Books
+    from armarius.calls import Call, Observer, observe
     from armarius.code.index import CodeIndex
     from armarius.code.options import CodeOptions
     from armarius.code.source import BatchSource, CodeSource
@@ -161,11 +163,13 @@ if TYPE_CHECKING:
     from armarius.semantic.hits import SemanticStatus, SimilarEntity
     from armarius.semantic.queue import EmbeddingProgress
     from armarius.semantic.recall import ProjectRecall
-    from armarius.shelf.connecting import connect
-    from armarius.shelf.limits import Quota
-    from armarius.shelf.status import Health, ShelfStatus
+    from armarius.shelves.connecting import connect
+    from armarius.shelves.limits import Quota
+    from armarius.shelves.local import shelf
+    from armarius.shelves.local_shelf import FolderEntry, LocalNovel, LocalShelf
+    from armarius.shelves.status import Health, ShelfStatus
     from armarius.store.protocol import Store
-    from armarius.store.vectors_protocol import VectorStore
+    from armarius.store.vectors_protocol import Leasing, VectorStore
     from armarius.text.grep import ScanHit, ScanHits, scan
     from armarius.text.matcher import EntityMatcher, Match, Matches, Mention, Rejection
     from armarius.text.name_model import DoubtfulAlias, LongerName, NameModel, RefusedName, ShortName
@@ -188,10 +192,12 @@ __all__ = [
     "BatchSource",
     "Book",
     "BookError",
+    "BookKeeping",
     "Books",
     "BudgetConflict",
     "BudgetError",
     "BudgetProfile",
+    "Call",
     "Candidate",
     "Chance",
     "Change",
@@ -246,6 +252,7 @@ __all__ = [
     "Fetched",
     "Fetcher",
     "Fingerprint",
+    "FolderEntry",
     "FrontMatter",
     "Graph",
     "GraphError",
@@ -269,7 +276,10 @@ __all__ = [
     "LayerName",
     "LayerResult",
     "LayerResults",
+    "Leasing",
     "Left",
+    "LocalNovel",
+    "LocalShelf",
     "LongerName",
     "LoreFetcher",
     "Loss",
@@ -285,6 +295,7 @@ __all__ = [
     "MissingExtra",
     "NameModel",
     "NervusDBGraph",
+    "Observer",
     "Omission",
     "OmitReason",
     "OneKindEmbedder",
@@ -377,6 +388,7 @@ __all__ = [
     "evaluate",
     "learn_names",
     "load_codex",
+    "observe",
     "open",
     "profile_differences",
     "propose_names",
@@ -385,6 +397,7 @@ __all__ = [
     "rewording",
     "scan",
     "scan_of",
+    "shelf",
     "testing",
     "truncate",
 ]
@@ -403,10 +416,12 @@ _HOMES = {
     "books.export": "Exported",
     "books.changes": "Change",
     "books.importing": "ImportReport Importing Proposal",
+    "books.keeping": "BookKeeping",
     "books.losses": "Conflict Loss",
     "books.opening": "detect_book read_book",
     "books.record": "Chance Condition Decorator Entry EntrySource Key Matching Place Range Scope Share Timing Wake",
     "books.shelf": "Books",
+    "calls": "Call Observer observe",
     "code.index": "CodeIndex",
     "code.options": "CodeOptions",
     "code.source": "BatchSource CodeSource",
@@ -471,11 +486,13 @@ _HOMES = {
     "semantic.hits": "SemanticStatus SimilarEntity",
     "semantic.queue": "EmbeddingProgress",
     "semantic.recall": "ProjectRecall",
-    "shelf.connecting": "connect",
-    "shelf.limits": "Quota",
-    "shelf.status": "Health ShelfStatus",
+    "shelves.connecting": "connect",
+    "shelves.limits": "Quota",
+    "shelves.local": "shelf",
+    "shelves.local_shelf": "FolderEntry LocalNovel LocalShelf",
+    "shelves.status": "Health ShelfStatus",
     "store.protocol": "Store",
-    "store.vectors_protocol": "VectorStore",
+    "store.vectors_protocol": "Leasing VectorStore",
     "text.grep": "ScanHit ScanHits scan",
     "text.matcher": "EntityMatcher Match Matches Mention Rejection",
     "text.tokens": "TokenCounter",

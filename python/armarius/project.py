@@ -209,7 +209,7 @@ class Project:
         self.constraints = Constraints(index.authored)
         self.pins = Pins(index.authored, check=self._check_target)
         self.summaries = Summaries(index.authored)
-        self.books = Books(index.root)
+        self.books = Books(index.root, index.books)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
         self._sources = Sources(index.root, vectors, graph)
         self._lives = LiveTexts(config, index.placed)
@@ -218,6 +218,7 @@ class Project:
         self._told: tuple[object, object, Mapping[str, str]] | None = None
         self._seen: tuple[Store, int, Snapshot, bool] | None = None
         self._view: ProjectView | None = None
+        self._measured: tuple[Mapping[str, Document], int] = ({}, 0)
         self.stale_s = _STALE_SECONDS
 
     def view(self) -> ProjectView:
@@ -226,6 +227,14 @@ class Project:
             self._graph.cast.look()
         with self._lock:
             return self._present(self.index.freshen())
+
+    @property
+    def characters(self) -> int:
+        """Of the documents that the last view holds; no I/O."""
+        view, measured = self._view, self._measured
+        if view is not None and measured[0] is not view.documents:
+            measured = self._measured = (view.documents, sum(len(one.text) for one in view.documents.values()))
+        return measured[1]
 
     def _check_target(self, target: str) -> None:
         """Refuse to pin what is nothing; while the project is being indexed, anything may come."""

@@ -4,7 +4,10 @@ from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from functools import wraps
 from operator import attrgetter
+from threading import Event
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+
+from armarius.calls import CANCEL, calling
 
 if TYPE_CHECKING:
     import asyncio
@@ -20,7 +23,7 @@ Answer = TypeVar("Answer")
 
 
 def verb_of(
-    part: str, verb: Callable[Concatenate[Any, P], Answer], name: str = ""
+    part: str, verb: Callable[Concatenate[Any, P], Answer], name: str = "", *, question: bool = True
 ) -> Callable[Concatenate[Any, P], Answer]:
     """A verb of a part as a verb of the whole: the same signature and docstring, written once, where it is done.
 
@@ -28,6 +31,7 @@ def verb_of(
         part: Which attribute of the whole is asked, dots and all.
         verb: Of the class of that part. A `TypeError` for a keyword that it does not have names the nearest it has.
         name: What the whole calls it, when that is something else.
+        question: Whether it is one that a host asks, with its time taken; `timeout_s`, where it has that, is obeyed.
     """
     find = attrgetter(part)
     name = name or verb.__name__
@@ -39,7 +43,12 @@ def verb_of(
         for keyword in keywords:
             if keyword not in known:
                 raise TypeError(_unexpected(name, keyword, known))
-        return verb(find(self), *args, **keywords)
+        if not question:
+            return verb(find(self), *args, **keywords)
+        with calling(name, cast("float | None", keywords.get("timeout_s"))) as this:
+            answer = verb(find(self), *args, **keywords)
+            this.answer = answer
+            return answer
 
     call.__name__, call.__qualname__ = name, verb.__qualname__.removesuffix(verb.__name__) + name
     return cast("Callable[Concatenate[Any, P], Answer]", call)
@@ -48,16 +57,25 @@ def verb_of(
 def awaitable(
     verb: Callable[Concatenate[Self, P], Answer],
 ) -> Callable[Concatenate[Self, P], Coroutine[Any, Any, Answer]]:
-    """`verb` for coroutines: same arguments, same answer, from a worker thread. Its name has an `a` before it."""
+    """`verb` for coroutines: same arguments, same answer, from a worker thread. Its name has an `a` before it.
+
+    Cancelled, its thread stops at the next stage of the work, and at once where it waits.
+    """
 
     @wraps(verb)
     async def call(self: Self, *args: P.args, **keywords: P.kwargs) -> Answer:
         import asyncio
 
         waiting = CALLER.set(asyncio.get_running_loop())
+        cancel = Event()
+        told = CANCEL.set(cancel)
         try:
             return await asyncio.to_thread(verb, self, *args, **keywords)
+        except asyncio.CancelledError:
+            cancel.set()
+            raise
         finally:
+            CANCEL.reset(told)
             CALLER.reset(waiting)
 
     name = verb.__name__

@@ -41,6 +41,7 @@ WarningCode = Literal[
     "RULES_UNAVAILABLE",
     "SERIES_UNAVAILABLE",
     "STYLE_UNAVAILABLE",
+    "WATCH_UNAVAILABLE",
 ]
 CODES: Final[tuple[WarningCode, ...]] = get_args(WarningCode)
 
@@ -96,6 +97,11 @@ INDEX_BUILDING: Final = Row(
 INDEX_CANCELLED: Final = Row("INDEX_STALE", "building was cancelled", "building the index was cancelled")
 INDEX_FAILED: Final = Row(
     "INDEX_STALE", "the index could not follow the folder; answered from before", "{kind}: {error}"
+)
+WATCH_UNAVAILABLE: Final = Row(
+    "WATCH_UNAVAILABLE",
+    "the system gives no events of a folder: it is compared before every answer, and every second or so; in `status()`",
+    "changes are looked for, not told: {why}",
 )
 INDEX_AWAY: Final = Row(
     "INDEX_STALE", "the server that keeps the project is away; answered from memory",

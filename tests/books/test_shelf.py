@@ -8,7 +8,7 @@ import pytest
 from tests.books.samples import text
 
 import armarius
-from armarius.books import activate, card, shelf
+from armarius.books import activate, card, keeping, shelf
 from armarius.books.manuscripts import import_manuscript
 
 
@@ -134,7 +134,7 @@ def looks(monkeypatch):
     """How often files are looked at and read."""
     counted = {"stat_of": 0, "read_file": 0}
     for name in counted:
-        monkeypatch.setattr(card, name, partial(_counting, counted, name, getattr(card, name)))
+        monkeypatch.setattr(keeping, name, partial(_counting, counted, name, getattr(keeping, name)))
     return counted
 
 
@@ -183,7 +183,7 @@ def test_a_snapshot_does_not_change(books):
 def test_an_import_that_broke_off_leaves_the_book_as_it_was(books, tmp_path, monkeypatch):
     add(books, CONSTANT)
     books.update(books["harbour"].with_entry(books["harbour"].entry("0").changed(name="ours")))
-    real = card.write_atomic
+    real = keeping.write_atomic
 
     def breaking(path, data, **how):
         if path.name == "book.json":
@@ -191,7 +191,7 @@ def test_an_import_that_broke_off_leaves_the_book_as_it_was(books, tmp_path, mon
         return real(path, data, **how)
 
     with monkeypatch.context() as broken:
-        broken.setattr(card, "write_atomic", breaking)
+        broken.setattr(keeping, "write_atomic", breaking)
         with pytest.raises(KeyboardInterrupt):
             add(books, EVIL)
     assert (folder_of(tmp_path) / "original").read_bytes() == EVIL

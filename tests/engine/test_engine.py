@@ -132,7 +132,7 @@ def test_keywords_are_the_fields_of_a_request_with_the_same_defaults(engine):
     for verb, own in ((engine.assemble, set()), (engine.inspect, {"debug_mode", "requested_by"})):
         for form in (verb, getattr(engine, f"a{verb.__name__}")):
             shown = {name: one.default for name, one in inspect.signature(form).parameters.items()}
-            assert shown.keys() - fields.keys() == {"previous", "layers", "reword", *own}
+            assert shown.keys() - fields.keys() == {"previous", "layers", "reword", "timeout_s", *own}
             assert fields == {name: shown[name] for name in fields}
 
 

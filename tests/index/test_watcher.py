@@ -84,8 +84,7 @@ class TestHints:
     @pytest.fixture
     def handed(self, tmp_path):
         found = []
-        watcher = Watcher(tmp_path, found.append)
-        watcher.start()
+        watcher = Watcher(tmp_path).follow(tmp_path, found.append)
         eventually(lambda: found == [None])
         found.clear()
         yield watcher, found
@@ -117,8 +116,7 @@ class TestHints:
 
         monkeypatch.setattr("watchdog.observers.api.BaseObserver.schedule", refuse)
         found = []
-        watcher = Watcher(tmp_path, found.append)
-        watcher.start()
+        watcher = Watcher(tmp_path).follow(tmp_path, found.append)
         assert watcher.blind
         eventually(lambda: len(found) >= 2)
         watcher.stop()
@@ -129,10 +127,10 @@ def test_a_folder_is_compared_where_the_system_gives_no_more_events(novel, cache
     def exhausted(*_):
         raise OSError(24, "inotify instance limit reached")
 
-    monkeypatch.setattr("armarius.index.watcher.Observer", exhausted)
+    monkeypatch.setattr("armarius.index.events.Observer", exhausted)
     with ProjectIndex.open(novel, watch=True) as index:
         assert index._following.watchers[0].blind
         put(index.root, "chapters/ch001.md", "独角兽")
         assert index.freshen() == ()
         assert index.search("独角兽")
-    assert [record.message for record in caplog.records if "compared every second" in record.message]
+    assert [record.message for record in caplog.records if "not followed but compared" in record.message]

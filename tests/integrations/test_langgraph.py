@@ -12,8 +12,15 @@ from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, System
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
-from armarius.errors import ContractError
-from armarius.integrations.langgraph import ArmariusContext, ContextState, inject_context
+import armarius
+from armarius.errors import ContractError, ScopeViolation
+from armarius.integrations.langgraph import (
+    ArmariusContext,
+    ContextState,
+    ProjectContext,
+    inject_context,
+    inject_from,
+)
 
 
 class Recorder(GenericFakeChatModel):
@@ -208,3 +215,46 @@ def test_a_state_without_a_reducer_is_read_all_the_same(engine, messages):
 def test_a_forgotten_context_is_said(engine):
     with pytest.raises(ContractError, match="context=ArmariusContext"):
         compiled(recorder()).invoke(question())
+
+
+class TestManyProjects:
+    """A graph over a shelf: the context is a project id."""
+
+    @pytest.fixture
+    def shelf(self, tmp_path):
+        for number in range(2):
+            (tmp_path / f"n{number}").mkdir()
+            (tmp_path / f"n{number}" / "a.md").write_text(f"# 第一章\n\n林默的暗号是{number}号。\n", encoding="utf-8")
+        with armarius.shelf(tmp_path, watch=False) as shelf:
+            yield shelf
+
+    @staticmethod
+    def graph(node):
+        graph = StateGraph(ContextState, context_schema=ProjectContext)
+        graph.add_node("context", node)
+        return graph.add_edge(START, "context").add_edge("context", END).compile()
+
+    async def test_each_run_has_the_context_of_the_project_it_names(self, shelf):
+        graph = self.graph(inject_from(shelf))
+        asked = {"messages": [("human", "林默的暗号是什么？")], "document": "a.md"}
+        assert "暗号是0号" in graph.invoke(asked, context={"project": "n0"})["context"]
+        found = await asyncio.gather(
+            *(graph.ainvoke(asked, context=ProjectContext(f"n{number % 2}")) for number in range(20))
+        )
+        assert all(f"暗号是{number % 2}号" in one["context"] for number, one in enumerate(found))
+
+    def test_what_the_context_says_stands_over_the_state(self, shelf):
+        graph = self.graph(inject_from(shelf))
+        context = ProjectContext("n0", options={"document": "a.md", "cursor": 3})
+        assert "第<cursor/>一章" in graph.invoke({"messages": [("human", "暗号")]}, context=context)["context"]
+
+    def test_no_run_reaches_a_project_of_another_tenant_or_none(self, shelf):
+        asked = {"messages": [("human", "暗号")]}
+        with pytest.raises(ScopeViolation):
+            self.graph(inject_from(shelf, tenant="acme")).invoke(asked, context=ProjectContext("n0", tenant="other"))
+        with pytest.raises(ContractError, match="tenant"):
+            self.graph(inject_from(shelf)).invoke(asked, context=ProjectContext("n0", tenant="other"))
+        with pytest.raises(armarius.UnknownId):
+            self.graph(inject_from(shelf)).invoke(asked, context=ProjectContext("n9"))
+        with pytest.raises(ContractError, match="ProjectContext"):
+            self.graph(inject_from(shelf)).invoke(asked)

@@ -6,7 +6,7 @@ import sys
 import time
 
 from armarius.errors import StoreError
-from armarius.shelf.connecting import connect
+from armarius.shelves.connecting import connect
 
 
 def main(dsn: str, tenant: str, who: str, projects: int, seconds: float) -> None:

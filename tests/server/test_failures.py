@@ -12,7 +12,7 @@ from scripts.temporary_postgres import NotInstalled, TemporaryPostgres
 from tests.server.novels import files_of, requests
 
 from armarius.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
-from armarius.shelf.connecting import connect
+from armarius.shelves.connecting import connect
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import SCHEMA_VERSION, migrate
 

@@ -7,8 +7,8 @@ from tests.server.novels import NOVEL, files_of, requests
 
 import armarius
 from armarius.errors import ContractError, QuotaExceeded, StoreConflict, UnknownId
-from armarius.shelf.hot import bytes_of
-from armarius.shelf.limits import Quota, bytes_in
+from armarius.shelves.hot import bytes_of
+from armarius.shelves.limits import Quota, bytes_in
 
 
 @pytest.fixture
@@ -285,13 +285,13 @@ async def test_verbs_have_a_form_for_coroutines(novel):
 
 def test_every_verb_is_of_one_moment():
     from armarius.engine.engine import ContextEngine
-    from armarius.shelf.novel import Novel
+    from armarius.shelves.shelved import ShelvedEngine
 
     other = {"check_project", "close", "watch", "refresh", "wait", "cancel", "budget_profile", "update_budget_profile"}
     other |= {"reembed", "subgraph"}  # long work, and what needs a folder
     verbs = {name for name, verb in vars(ContextEngine).items() if callable(verb) and not name.startswith("_")}
     assert "assemble" in verbs
-    assert verbs - other <= vars(Novel).keys()
+    assert verbs - other <= vars(ShelvedEngine).keys()
 
 
 def test_an_exported_project_is_the_files_that_were_written(novel, shelf, tenant, tmp_path):

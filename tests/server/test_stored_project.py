@@ -3,8 +3,8 @@
 import pytest
 
 from armarius.config import Config
-from armarius.shelf.stored import StoredFiles, StoredSource, part_of
-from armarius.shelf.stored_authored import StoredAuthored
+from armarius.shelves.stored import StoredFiles, StoredSource, part_of
+from armarius.shelves.stored_authored import StoredAuthored
 from armarius.store.postgres.files import put_files
 from armarius.testing import AuthoredConformance, DocumentSourceConformance
 

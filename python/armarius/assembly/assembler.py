@@ -22,6 +22,7 @@ from armarius.assembly.report.pack import Pack
 from armarius.assembly.report.places import Texts
 from armarius.assembly.wished import let_go, settled
 from armarius.buffer import PositionEncoding
+from armarius.calls import stage
 from armarius.contract import AssembleRequest
 from armarius.errors import BudgetError, ContextWarning
 from armarius.headings import heading
@@ -94,14 +95,18 @@ class Assembler:
             BudgetError: The budget is not positive after the reserve, or too small for what must be in.
         """
         available = available_tokens(task.request, task.profile)
-        answers = settled(gather(task.fetchers, task.fetch, timeout=self._fetch_timeout), task.fetch.wishes)
-        sure, unsure = _confirmed(task, self._fetch_timeout)
+        with stage("fetch"):
+            answers = settled(gather(task.fetchers, task.fetch, timeout=self._fetch_timeout), task.fetch.wishes)
+            sure, unsure = _confirmed(task, self._fetch_timeout)
         staying = task.previous.retrieved if task.previous else ()
-        admitted = admit([*answers, *unsure, spoken(task.fetch), _query(task)], task.fetch.project_id, staying=staying)
+        with stage("admit"):
+            said = [*answers, *unsure, spoken(task.fetch), _query(task)]
+            admitted = admit(said, task.fetch.project_id, staying=staying)
         warnings = task.warnings
         line = _Continuing(task, admitted, sure)
         try:
-            plan, fitted = line.fit(task.counter, available)
+            with stage("fit"):
+                plan, fitted = line.fit(task.counter, available)
         except BudgetError:
             raise
         except Exception as error:
@@ -109,12 +114,14 @@ class Assembler:
                 raise
             failed = COUNTER_FAILED(counter=task.counter.counter.name, kind=type(error).__name__, error=error)
             warnings = (*warnings, failed)
-            plan, fitted = line.fit(self._fallback, available)
+            with stage("fit"):
+                plan, fitted = line.fit(self._fallback, available)
         key = _identity(task.request, plan)
         before = task.previous.stable_prefix_hash if task.previous and _same_identity(task, key, plan) else None
         stable = fitted.rendered.contents["rules"] + fitted.rendered.contents["settings"]
         unchanged = self._memory.unchanged(key, stable_hash(stable), before, remember=remember)
-        return _Accounting(task, line, plan.measured, warnings, unchanged).pack(task.request, plan, fitted)
+        with stage("account"):
+            return _Accounting(task, line, plan.measured, warnings, unchanged).pack(task.request, plan, fitted)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from armarius.calls import patiently, remaining
 from armarius.quick import quick
 from armarius.records import (
     LAYERS,
@@ -50,8 +51,8 @@ def gather(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float
     Args:
         fetchers: A host's are asked in threads of their own, side by side; our own, which answer from memory, here.
         request: Handed to each as it is.
-        timeout: Seconds from now after which a fetcher counts as failed. Its thread is left to
-            end by itself; what it says then is dropped.
+        timeout: Seconds from now after which a fetcher counts as failed, less where the call is due before. Its thread
+            is left to end by itself; what it says then is dropped.
 
     Returns:
         One answer per fetcher, in their order. A fetcher that raised or timed out has no
@@ -59,6 +60,7 @@ def gather(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float
 
     Cost: one thread per fetcher of a host's, about 0.1 ms each.
     """
+    timeout = remaining(timeout)
     here = [_is_inline(fetcher, request) for fetcher in fetchers]
     hosts = [fetcher for fetcher, inline in zip(fetchers, here, strict=True) if not inline]
     begun = _begin(hosts, lambda fetcher: _ask(fetcher, request), timeout)
@@ -84,6 +86,7 @@ def confirmed(
     Returns:
         The ids, and for each fetcher that raised or timed out an answer with the warning of its layer alone.
     """
+    timeout = remaining(timeout)
     able = [(fetcher, fetcher) for fetcher in fetchers if isinstance(fetcher, Confirming)]
     here = [_is_inline(fetcher, request) for fetcher, _ in able]
     hosts = [(at, one) for at, one in enumerate(able) if not here[at]]
@@ -124,12 +127,17 @@ def _begin(sources: Sequence[Source], ask: Callable[[Source], Said], timeout: fl
 
     def answers() -> dict[int, Said]:
         said: dict[int, Said] = {}
-        while len(said) < len(sources):
+
+        def comes(seconds: float) -> bool:
             try:
-                index, answer = done.get(timeout=max(0.0, deadline - time.monotonic()))
+                index, answer = done.get(timeout=seconds)
             except queue.Empty:
-                break
+                return False
             said[index] = answer
+            return True
+
+        while len(said) < len(sources) and patiently(comes, max(0.0, deadline - time.monotonic())):
+            pass
         return said
 
     return answers
@@ -145,7 +153,7 @@ def _confirm(fetcher: Confirming, candidates: Sequence[Candidate], request: Fetc
 
 
 def _late(timeout: float) -> str:
-    return f"no answer within {timeout:g} s"
+    return f"no answer within {round(timeout, 2):g} s"
 
 
 def _ask(fetcher: Fetcher, request: FetchRequest) -> FetchOutcome:

@@ -3,14 +3,17 @@
 import threading
 import time
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
+from functools import partial
 from typing import Generic, TypeVar
 
+from armarius.calls import Cancelled, patiently
 from armarius.errors import Backpressure
 
 __all__ = ["SingleFlight"]
 
 T = TypeVar("T")
+_FOR_EVER = 1e6  # seconds; the work itself has limits
 
 
 class SingleFlight(Generic[T]):
@@ -38,19 +41,23 @@ class SingleFlight(Generic[T]):
         Raises:
             Backpressure: No turn within the patience.
         """
-        with self._lock:
-            under_way = self._flying.get(key)
-            if under_way is None:
-                future: Future[T] = Future()
-                self._flying[key] = future
-            else:
+        while True:
+            with self._lock:
+                under_way = self._flying.get(key)
+                if under_way is None:
+                    future: Future[T] = Future()
+                    self._flying[key] = future
+                    break
                 self.waiting += 1
-        if under_way is not None:
             try:
-                return under_way.result()
+                patiently(partial(_lands, under_way), _FOR_EVER)
             finally:
                 with self._lock:
                     self.waiting -= 1
+            try:
+                return under_way.result()
+            except Cancelled:  # nobody waited for that one any longer, and here somebody does
+                continue
         try:
             answer = self._in_turn(work)
         except BaseException as error:
@@ -63,7 +70,7 @@ class SingleFlight(Generic[T]):
 
     def _in_turn(self, work: Callable[[], T]) -> T:
         started = time.monotonic()
-        if not self._turns.acquire(timeout=self._patience):
+        if not patiently(lambda seconds: self._turns.acquire(timeout=seconds), self._patience):
             waited = time.monotonic() - started
             raise Backpressure(f"{self._limit} assemblies are running, no turn came within {waited:.1f} s")
         try:
@@ -74,3 +81,7 @@ class SingleFlight(Generic[T]):
     def _land(self, key: Hashable) -> None:
         with self._lock:
             del self._flying[key]
+
+
+def _lands(flight: "Future[T]", seconds: float) -> bool:
+    return bool(wait([flight], seconds).done)

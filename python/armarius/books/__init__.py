@@ -3,7 +3,8 @@
 record.py (an entry) book.py (a book, with the file it came in) losses.py limits.py slashes.py
 formats/ (told, read, written) opening.py (a file to a book) export.py
 active/ (what is searched, and how) profiles/ (whose rules) activate.py (books by profile, replay of earlier turns)
-shelf.py (the books of a project) card.py (one in its folder) edits.py importing.py compare.py asking.py manuscripts.py
+shelf.py (the books of a project) card.py (one of them, as files) keeping.py (where those are)
+edits.py importing.py compare.py asking.py manuscripts.py
 
 What must hold: nothing is decided by a name; an unchanged book is given back byte for byte; every field without
 effect has a row; the same input gives the same active entries; what exceeds a limit is refused before it is unpacked

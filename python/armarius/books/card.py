@@ -12,22 +12,22 @@ before is taken if it is that file, else the book is refused; edits never meet e
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, get_args
 
 from armarius.books.book import Book
 from armarius.books.edits import applied, to_json
 from armarius.books.entities import NOBODY, written
 from armarius.books.formats.format import ProfileName
+from armarius.books.keeping import FOLDER, BookKeeping
 from armarius.books.limits import MAX_BYTES
 from armarius.books.opening import read_book
 from armarius.errors import BookError
-from armarius.files import folder_lock, read_file, stat_of, write_atomic
 
-__all__ = ["FOLDER", "Kept", "digest", "edits_of", "load", "save", "stamp"]
+__all__ = ["FILES", "Kept", "digest", "edits_of", "load", "save", "stamp"]
 
-FOLDER = ".armarius/books"
 _ORIGINAL, _BEFORE, _CARD, _CODEX = "original", "original.1", "book.json", "codex.json"
+FILES = (_ORIGINAL, _BEFORE, _CODEX, _CARD)
+"""Of a book, the one that vouches for the others last."""
 _MAX_CARD = 16 * 1024 * 1024
 
 
@@ -59,22 +59,17 @@ def digest(*parts: bytes) -> str:
     return whole.hexdigest()
 
 
-def stamp(root: Path, id_: str) -> object:
+def stamp(keeping: BookKeeping, id_: str) -> object:
     """What changes with the files of a book, None where there is none. Cost: a look at each of two files."""
-    stamps = []
-    for name in (_CARD, _ORIGINAL):
-        info = stat_of(root / FOLDER / id_ / name, below=root)
-        if info is None:
-            return None
-        stamps.append((info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino))
-    return tuple(stamps)
+    stamps = tuple(keeping.stamp(id_, name) for name in (_CARD, _ORIGINAL))
+    return None if None in stamps else stamps
 
 
-def save(root: Path, book: Book, data: bytes | None, before: Kept | None) -> Kept:
+def save(keeping: BookKeeping, book: Book, data: bytes | None, before: Kept | None) -> Kept:
     """Write a book.
 
     Args:
-        root: The project folder.
+        keeping: Of the project.
         book: With its edits.
         data: Its original; None leaves the one that is there.
         before: What is there, its original kept as `original.1` when another takes its place.
@@ -82,7 +77,6 @@ def save(root: Path, book: Book, data: bytes | None, before: Kept | None) -> Kep
     Raises:
         StoreFull: It cannot be written.
     """
-    folder = root / FOLDER / book.id
     original = digest(data) if data is not None else before.original if before is not None else ""
     card = {
         "version": 1,
@@ -95,41 +89,40 @@ def save(root: Path, book: Book, data: bytes | None, before: Kept | None) -> Kep
         "edits": edits_of(book),
     }
     text = (json.dumps(card, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "backslashreplace")
-    with folder_lock(folder, below=root):
-        old = before.book.container if before is not None and before.book is not None else None
-        if data is not None:
-            if old is not None and old.data != data:
-                write_atomic(folder / _BEFORE, old.data, below=root)
-            write_atomic(folder / _ORIGINAL, data, below=root)
-        said = NOBODY if book.switched_off else book.said()
-        if said.entities or stat_of(folder / _CODEX, below=root) is not None:
-            write_atomic(folder / _CODEX, written(said), below=root)
-        write_atomic(folder / _CARD, text, below=root)
-        return Kept(stamp(root, book.id), replace(book, rules=False), original, digest(original.encode(), text))
+    files: dict[str, bytes] = {}
+    old = before.book.container if before is not None and before.book is not None else None
+    if data is not None:
+        if old is not None and old.data != data:
+            files[_BEFORE] = old.data
+        files[_ORIGINAL] = data
+    said = NOBODY if book.switched_off else book.said()
+    if said.entities or keeping.stamp(book.id, _CODEX) is not None:
+        files[_CODEX] = written(said)
+    keeping.write(book.id, {**files, _CARD: text})
+    return Kept(stamp(keeping, book.id), replace(book, rules=False), original, digest(original.encode(), text))
 
 
-def load(root: Path, id_: str, now: object) -> Kept:
+def load(keeping: BookKeeping, id_: str, now: object) -> Kept:
     """Read a book; a broken one is its stamp and the reason, so that it is not read again until it changes.
 
     Cost: linear in the size of its files.
     """
     try:
-        return _load(root, id_, now)
+        return _load(keeping, id_, now)
     except (BookError, OSError) as error:
         return Kept(now, None, problem=str(error))
 
 
-def _load(root: Path, id_: str, now: object) -> Kept:
-    folder = root / FOLDER / id_
+def _load(keeping: BookKeeping, id_: str, now: object) -> Kept:
     name = f"{FOLDER}/{id_}/{_CARD}"
-    text = read_file(folder / _CARD, limit=_MAX_CARD, below=root)
+    text = keeping.read(id_, _CARD, limit=_MAX_CARD)
     try:
         card: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BookError(f"{name}: not JSON: {error}") from None
     if not isinstance(card, dict):
         raise BookError(f"{name}: an object was expected")
-    data = _original(root, id_, card.get("original"))
+    data = _original(keeping, id_, card.get("original"))
     profile = card.get("profile")
     book = read_book(
         data,
@@ -150,14 +143,13 @@ def _load(root: Path, id_: str, now: object) -> Kept:
     return Kept(now, book, original, digest(original.encode(), text))
 
 
-def _original(root: Path, id_: str, belongs: object) -> bytes:
+def _original(keeping: BookKeeping, id_: str, belongs: object) -> bytes:
     """The original that the edits belong to."""
-    folder = root / FOLDER / id_
-    data = read_file(folder / _ORIGINAL, limit=MAX_BYTES, below=root)
+    data = keeping.read(id_, _ORIGINAL, limit=MAX_BYTES)
     if belongs is None or digest(data) == belongs:  # a book.json made before there was a hash in it
         return data
     try:
-        data = read_file(folder / _BEFORE, limit=MAX_BYTES, below=root)
+        data = keeping.read(id_, _BEFORE, limit=MAX_BYTES)
     except FileNotFoundError:
         data = b""
     if digest(data) != belongs:

@@ -1,10 +1,9 @@
-"""The books of a project under `.armarius/books/`, one folder each; `card.py` tells what lies in it.
+"""The books of a project under `.armarius/books/`, one folder each; card.py tells what lies in it, keeping.py where.
 
 The folder is data like the rest of a project: it can make no rules (docs/decisions/0002), and what is wrong in it costs
 that book.
 """
 
-import os
 import threading
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import replace
@@ -13,10 +12,10 @@ from types import MappingProxyType
 from typing import get_args
 
 from armarius.books.book import Book
-from armarius.books.card import FOLDER, Kept, load, save, stamp
+from armarius.books.card import Kept, load, save, stamp
 from armarius.books.formats.format import ProfileName
+from armarius.books.keeping import BookKeeping, BooksInFolder
 from armarius.errors import BookError, ContractError, UnknownId
-from armarius.files import names_in, remove_folder
 from armarius.shown import counted
 from armarius.text.near import near, suggestion
 from armarius.trust.allowed import allow as remember
@@ -34,15 +33,16 @@ class Books(Mapping[str, Book]):
     Each call looks at the folder once: `books.snapshot()` is for those who ask several questions. Threads may share it.
 
     Args:
-        root: The project folder; None keeps books in memory.
+        root: The project folder; None for a project that is none.
+        keeping: Where its books are kept; None is in the folder, or in memory where there is none.
 
     Attributes:
         problems: Why a book of the folder is not there, by its id.
     """
 
-    def __init__(self, root: Path | None) -> None:
+    def __init__(self, root: Path | None, keeping: BookKeeping | None = None) -> None:
         self._root = root
-        self._shelf = None if root is None else str(root / FOLDER)
+        self._keeping = BooksInFolder(root) if keeping is None and root is not None else keeping
         self._lock = threading.RLock()
         self._kept: dict[str, Kept] = {}
         self._allowed: dict[str, str] = {}  # id to the seal of what may make rules
@@ -161,11 +161,11 @@ class Books(Mapping[str, Book]):
         with self._lock:
             book = self[key]
             self._allowed.pop(book.id, None)
-            if self._root is not None:
-                if book.id in self._remembered:
-                    disallow(self._root, book.id)
-                    self._remembered = allowed(self._root)
-                remove_folder(self._root / FOLDER / book.id, below=self._root)
+            if self._root is not None and book.id in self._remembered:
+                disallow(self._root, book.id)
+                self._remembered = allowed(self._root)
+            if self._keeping is not None:
+                self._keeping.remove(book.id)
             self._kept.pop(book.id, None)
 
     def put(self, book: Book, data: bytes) -> Book:
@@ -178,10 +178,10 @@ class Books(Mapping[str, Book]):
 
     def _save(self, book: Book, data: bytes | None) -> Book:
         self._allowed.pop(book.id, None)
-        if self._root is None:
+        if self._keeping is None:
             kept = Kept(None, replace(book, rules=False))
         else:
-            kept = save(self._root, book, data, self._kept.get(book.id))
+            kept = save(self._keeping, book, data, self._kept.get(book.id))
             if kept.book is not None and kept.seal == self._remembered.get(book.id):
                 kept = replace(kept, book=replace(kept.book, rules=True))
         self._kept[book.id] = kept
@@ -189,19 +189,19 @@ class Books(Mapping[str, Book]):
 
     def _look(self) -> None:
         """Read what changed since the last look; a permission ends with what it was given for."""
-        if self._root is None:
+        if self._keeping is None:
             return
-        if self._shelf is None or not os.path.lexists(self._shelf):  # most projects have none, and every prompt asks
+        if self._keeping.is_empty():  # most projects have none, and every prompt asks
             self._kept, self._allowed, self.problems = {}, {}, MappingProxyType({})
             return
         found: dict[str, Kept] = {}
-        for id_ in names_in(self._root / FOLDER, below=self._root)[:_MAX_BOOKS]:
-            now = stamp(self._root, id_)
+        for id_ in self._keeping.ids()[:_MAX_BOOKS]:
+            now = stamp(self._keeping, id_)
             if now is None:
                 continue
             known = self._kept.get(id_)
             if known is None or known.stamp != now:
-                known = load(self._root, id_, now)
+                known = load(self._keeping, id_, now)
                 if known.book is not None and known.seal in (self._allowed.get(id_), self._remembered.get(id_)):
                     known = replace(known, book=replace(known.book, rules=True))
             found[id_] = known

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from armarius.books.book import Book
-from armarius.books.card import FOLDER
 from armarius.books.export import EXPORTS
 from armarius.books.importing import Importing, ImportReport
+from armarius.books.keeping import FOLDER
 from armarius.books.losses import Conflict, Loss
 from armarius.books.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
 from armarius.books.shelf import Books, there_are

@@ -17,8 +17,8 @@ from armarius.cli.terminal import note, plain, show, show_json
 from armarius.errors import ContractError
 
 if TYPE_CHECKING:
-    from armarius.shelf.novel import Novel
-    from armarius.shelf.shelf import Shelf
+    from armarius.shelves.novel import Novel
+    from armarius.shelves.shelf import Shelf
     from armarius.store.postgres.schema import ServerState
 
 __all__ = ["DSN_ENV", "add_commands", "add_store", "connected", "dsn_of"]
@@ -75,7 +75,7 @@ def dsn_of(arguments: argparse.Namespace) -> str:
 @contextmanager
 def connected(arguments: argparse.Namespace) -> Iterator["Shelf"]:
     """The shelf that the arguments name."""
-    from armarius.shelf.connecting import connect
+    from armarius.shelves.connecting import connect
 
     with connect(dsn_of(arguments), schema=arguments.schema) as shelf:
         yield shelf
@@ -116,7 +116,7 @@ def _status(arguments: argparse.Namespace) -> int:
 
 
 def _push(arguments: argparse.Namespace) -> int:
-    from armarius.shelf.folder import push
+    from armarius.shelves.folder import push
 
     with connected(arguments) as shelf:
         novel = _named(arguments, shelf)
@@ -127,7 +127,7 @@ def _push(arguments: argparse.Namespace) -> int:
 
 
 def _pull(arguments: argparse.Namespace) -> int:
-    from armarius.shelf.folder import pull
+    from armarius.shelves.folder import pull
 
     with connected(arguments) as shelf:
         novel = _named(arguments, shelf)

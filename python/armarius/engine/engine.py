@@ -222,11 +222,14 @@ class ContextEngine:
 
     retrieve = verb_of("_parts.questions", Questions.retrieve)
     """The documents and sections that answer a question, best first, each with every reason for it."""
+    aretrieve = awaitable(retrieve)
     search = verb_of("_parts.questions", Questions.search)
     """Paragraphs that hold the words of a text as written, best first."""
+    asearch = awaitable(search)
     excerpt = verb_of("_parts.questions", Questions.excerpt)
     evidence = verb_of("_parts.questions", Questions.evidence)
     """Everything the project says about an entity, or about one attribute of it; competing statements marked."""
+    aevidence = awaitable(evidence)
     propose = verb_of("_parts.questions", Questions.propose)
     """People, places and things that the chapters name and no profile describes; nothing is made of them."""
     entities = verb_of("_parts.questions", Questions.entities)
@@ -240,6 +243,7 @@ class ContextEngine:
     """The lorebook entries that are active for messages or a text, in order; and those that were close."""
     similar = verb_of("recall", ProjectRecall.similar)
     """The paragraphs nearest to a question in meaning, best first."""
+    asimilar = awaitable(similar)
     reembed = verb_of("recall", ProjectRecall.reembed)
     subgraph = verb_of("code", CodeIndex.subgraph)
     """What calls, references, inherits, imports and overrides what around a symbol."""

@@ -1,6 +1,7 @@
 """Prompts of a project: a request resolved against one moment, assembled, alike ones at once."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from armarius.assembly.assembler import Assembler, Task
@@ -12,6 +13,7 @@ from armarius.assembly.request import Resolver, read_request
 from armarius.assembly.singleflight import SingleFlight
 from armarius.bounds import OPEN, Chapters, Kind
 from armarius.buffer import cleaned
+from armarius.calls import current, stage
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
 from armarius.engine.follow_ups import FollowUps
 from armarius.engine.rewords import Rewords
@@ -88,6 +90,7 @@ class Prompts:
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
+        timeout_s: float | None = None,
     ) -> Pack:
         """A prompt within its budget, and the account of it.
 
@@ -137,6 +140,10 @@ class Prompts:
                 place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
             reword: Asked for other wordings when there are none in `also`; None is the engine's, if it has one.
+            timeout_s: Seconds to wait for what may be late: a model, a reranker, a graph, a host's fetchers, a server.
+                What has not answered is left out with its warning, as when it fails. What the project answers from
+                memory is never left out, and takes its time: opening a project, reading what has changed. None leaves
+                each source its own limit.
 
         Raises:
             UnknownDocument: No such document.
@@ -150,7 +157,7 @@ class Prompts:
         Cost: the slowest fetcher, one allocation, two counts of the prompt.
         """
         request = read_request(locals())
-        return self._assembled("assemble", request, previous, layers, reword)
+        return self._assembled(("assemble", timeout_s), request, previous, layers, reword)
 
     def inspect(
         self,
@@ -185,6 +192,7 @@ class Prompts:
         reword: Model | Reworder | None = None,
         debug_mode: bool = False,
         requested_by: str = "",
+        timeout_s: float | None = None,
     ) -> InspectResult:
         """What `assemble` would send, layer by layer; never the prompt.
 
@@ -195,16 +203,19 @@ class Prompts:
         if isinstance(request, InspectRequest):
             debug_mode, requested_by = debug_mode or request.debug_mode, requested_by or request.requested_by
             request = request.assembly()
-        pack = self._assembled("inspect", request, previous, layers, reword)
+        pack = self._assembled(("inspect", timeout_s), request, previous, layers, reword)
         return inspection(pack, debug_mode=debug_mode, requested_by=requested_by)
 
-    def locate(self, quote: str, *, document: str = "", text: str | None = None) -> tuple[Place, ...]:
+    def locate(
+        self, quote: str, *, document: str = "", text: str | None = None, timeout_s: float | None = None
+    ) -> tuple[Place, ...]:
         """Where words stand that somebody quotes: in the open document, or its buffer, and then in every other one.
 
         Args:
             quote: Some words.
             document: Project-relative path of the current document.
             text: That document as the editor holds it; None is as saved.
+            timeout_s: As for `assemble`.
 
         Returns:
             Every place where they stand word for word; if nowhere, every place where they stand with other width, case,
@@ -245,26 +256,32 @@ class Prompts:
 
     def _assembled(
         self,
-        kind: str,
+        kind: tuple[str, float | None],
         request: AssembleRequest,
         previous: Pack | bytes | None,
         layers: Layers | None,
         reword: Model | Reworder | None,
     ) -> Pack:
-        view = self._project.view()
-        query, earlier = asked_last(request.query, request.messages)
-        if earlier is not request.messages:
-            request = request.model_copy(update={"query": query, "messages": earlier})
-        told = self._follow_ups.of(view, request.query, request.messages)
-        worded = self._rewords.ask(view, told.asked, request.also, reword)
-        request = request if worded.also == request.also else request.model_copy(update={"also": worded.also})
-        task = self._resolver.task(
-            view, request, previous, layers, worded.warnings, asked=told.asked, carried=told.carried
-        )
-        remember = kind == "assemble"
-        return self._flight.run(_key(kind, task), lambda: self._assembler.assemble(task, remember=remember))
+        with stage("look"):
+            view = self._project.view()
+        with stage("understand"):
+            query, earlier = asked_last(request.query, request.messages)
+            if earlier is not request.messages:
+                request = request.model_copy(update={"query": query, "messages": earlier})
+            told = self._follow_ups.of(view, request.query, request.messages)
+            worded = self._rewords.ask(view, told.asked, request.also, reword)
+            request = request if worded.also == request.also else request.model_copy(update={"also": worded.also})
+            task = self._resolver.task(
+                view, request, previous, layers, worded.warnings, asked=told.asked, carried=told.carried
+            )
+        return self._flight.run(_key(kind, task), lambda: self._timed(task, remember=kind[0] == "assemble"))
+
+    def _timed(self, task: Task, *, remember: bool) -> Pack:
+        pack = self._assembler.assemble(task, remember=remember)
+        call = current()
+        return pack if call is None else replace(pack, timings=dict(call.stages))
 
 
-def _key(kind: str, task: Task) -> Hashable:
+def _key(kind: tuple[str, float | None], task: Task) -> Hashable:
     """Two tasks with one key have the same answer."""
     return kind, task.request, task.fetch, tuple(sorted(task.layers.items())), id(task.previous), task.profile.version

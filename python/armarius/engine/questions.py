@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from armarius.bounds import OPEN, Bounds, Chapters, Kind, checked_chapter
+from armarius.calls import stage
 from armarius.codex.cards import entity_card
 from armarius.codex.model import Entity
 from armarius.codex.visible import shown_of, visible
@@ -63,6 +64,7 @@ class Questions:
         also: Sequence[str] = (),
         messages: Sequence[object] = (),
         reword: Model | Reworder | None = None,
+        timeout_s: float | None = None,
     ) -> Retrieval:
         """The documents and sections that answer a question, best first, each with every reason for it.
 
@@ -79,6 +81,7 @@ class Questions:
             messages: The conversation that the query stands in, oldest first, as `assemble` takes it: what the query
                 leaves to it is asked too, and told as `carried`.
             reword: Asked for other wordings when there are none in `also`; None is the engine's, if it has one.
+            timeout_s: Seconds to wait for what may be late, as `assemble` says; it is left out with its warning.
 
         Returns:
             A sequence of hits with `understanding`, `outcome` and `omitted`; later chapters than the current
@@ -95,13 +98,17 @@ class Questions:
         bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
         chapter = checked_chapter("chapter", chapter)
         query, earlier = asked_last(query, checked_messages(messages))
-        view = self._project.view()
-        current = view.document(document).chapter if document else chapter
-        told = self._follow_ups.of(view, query, earlier)
-        worded = self._rewords.ask(view, told.asked, others, reword)
-        found = retrieve(
-            view.corpus, told.asked, limit=limit, chapter=current, bounds=bounds, also=worded.also, sources=view.sources
-        )
+        with stage("look"):
+            view = self._project.view()
+        with stage("understand"):
+            current = view.document(document).chapter if document else chapter
+            told = self._follow_ups.of(view, query, earlier)
+            worded = self._rewords.ask(view, told.asked, others, reword)
+        with stage("retrieve"):
+            found = retrieve(
+                view.corpus, told.asked, limit=limit, chapter=current, bounds=bounds, also=worded.also,
+                sources=view.sources,
+            )  # fmt: skip
         if not worded.warnings and not told.carried:
             return found
         return replace(found, warnings=(*found.warnings, *worded.warnings), carried=told.carried)
@@ -135,6 +142,7 @@ class Questions:
         chapters: int | Chapters | None = OPEN,
         as_of: int | None = None,
         also: Sequence[str] = (),
+        timeout_s: float | None = None,
     ) -> Hits:
         """Paragraphs that hold the words of `text` as written, best first.
 
@@ -145,20 +153,23 @@ class Questions:
             chapters: First and last chapter, inclusive, either None; one number is that chapter alone.
             as_of: Nothing of a later chapter than this.
             also: Other words, as written too; what holds any of them is found, what holds several stands higher.
+            timeout_s: Seconds to wait for a graph or a server, as `assemble` says.
 
         Raises:
             ContractError: A text, limit, chapters, kinds or wordings that are none; a `limit` below 1.
         """
         asked, limit = strict_text("text", text, most=LONGEST_QUESTION), whole("limit", limit, least=1)
         bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
-        view = self._project.view()
+        with stage("look"):
+            view = self._project.view()
         shown = None if bounds.as_of is None else shown_of(view.documents, bounds)
         with view.corpus.tables() as tables:
             corpus = tables.paragraphs.corpus
         found = partial(
             search, text=asked, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
         )
-        return self._project.index.ask(lambda store: found(store, corpus))
+        with stage("search"):
+            return self._project.index.ask(lambda store: found(store, corpus))
 
     def evidence(
         self,
@@ -169,6 +180,7 @@ class Questions:
         chapters: int | Chapters | None = OPEN,
         kinds: Kind | Sequence[Kind] = (),
         as_of: int | None = None,
+        timeout_s: float | None = None,
     ) -> list[Statement]:
         """Everything the project says about an entity, or about one attribute of it; competing statements marked.
 
@@ -179,6 +191,7 @@ class Questions:
             chapters: Only what these chapters say, first and last, inclusive; one number is that chapter alone.
             kinds: Only what documents of these kinds say, one or several; empty is all.
             as_of: Nothing of a later chapter than this, nor what settings say of a later one (第7章起：…).
+            timeout_s: As for `search`.
 
         Returns:
             Statements with their sources, settings first; `competes_with` names sources that say otherwise and
@@ -220,12 +233,15 @@ class Questions:
         language = self._language or view.language
         return entity_card(view.entity(name), chapter=bounds.as_of, chapters=(None, bounds.as_of), language=language)
 
-    def propose(self, *, least: int = 10, known: bool = False) -> tuple[ProposedName, ...]:
+    def propose(
+        self, *, least: int = 10, known: bool = False, timeout_s: float | None = None
+    ) -> tuple[ProposedName, ...]:
         """People, places and things that the chapters name and no profile describes; nothing is made of them.
 
         Args:
             least: How often a name must be written.
             known: Also those that are described, marked.
+            timeout_s: As for `search`.
 
         Returns:
             Most written first, with likely aliases, the first place, and what speaks for each.

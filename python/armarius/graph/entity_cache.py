@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from armarius.calls import patiently, remaining
 from armarius.codex.merge import NameIndex
 from armarius.codex.model import Codex, Entity
 from armarius.graph.additions import (
@@ -22,6 +23,7 @@ from armarius.warnings_table import KG_UNAVAILABLE
 
 __all__ = ["Cast"]
 
+_SHARE = 0.5  # of what is left of a call: everything else comes after
 _AGAIN_S = 10.0  # after a reading that failed or was late, the store is left alone for so long
 
 
@@ -69,7 +71,8 @@ class Cast:
                 self._reading = self._begin()
             reading = self._reading
         if reading is not None:
-            reading.done.wait(max(0.0, reading.deadline - time.monotonic()))
+            left = max(0.0, reading.deadline - time.monotonic())
+            patiently(reading.done.wait, remaining(left, share=_SHARE))
 
     def beside(self, codex: Codex) -> Known:
         """Those that `codex` lacks; the same object while nothing changes. Never waits."""

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
+from armarius.calls import patiently, remaining
 from armarius.codex.merge import NameIndex
 from armarius.codex.model import Codex
 from armarius.graph.additions import (
@@ -24,6 +25,7 @@ from armarius.warnings_table import KG_TRUNCATED
 __all__ = ["GraphGuard"]
 
 _MOST_OVERDUE = 4
+_SHARE = 0.75  # of what is left of a call: others come after
 
 
 class GraphGuard:
@@ -73,8 +75,13 @@ class GraphGuard:
         except RuntimeError as error:  # no thread to be had
             self._free.release()
             return failed(reason(error))
-        thread.join(self._timeout)
-        return answer[0] if answer else failed(f"no answer within {self._timeout:g} s")
+
+        def over(seconds: float) -> bool:
+            thread.join(seconds)
+            return bool(answer)
+
+        seconds = remaining(self._timeout, share=_SHARE)
+        return answer[0] if patiently(over, seconds) else failed(f"no answer within {round(seconds, 2):g} s")
 
     def _beyond(self, graph: Graph, codex: Codex, names: NameIndex) -> Known:
         ids = {entity.id: project_id(entity, names) for entity in graph.entities}

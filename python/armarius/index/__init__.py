@@ -1,6 +1,7 @@
 """The index of one project: kept equal to the source of its texts, in whatever store.
 
-source.py (where texts come from)   folder_source.py watcher.py following.py place.py (a folder)
+source.py (where texts come from)   folder_source.py place.py (a folder)
+watcher.py events.py pending.py following.py (changes of its files)
 settings.py (the configuration)
 refresh.py committing.py (compare, read, write)   snapshot.py (codex and matcher of one moment)
 name_learning.py mentions.py (what is learnt from each document)   search.py warm.py graph.py status.py progress.py

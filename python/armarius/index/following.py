@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
 
 if TYPE_CHECKING:
-    from armarius.index.watcher import Watcher
+    from armarius.index.watcher import Followed, Watcher
 
 __all__ = ["Following", "weakly"]
 
@@ -15,28 +15,42 @@ Given = ParamSpec("Given")
 
 
 class Following:
-    """The watchers of an index, while there are any; they know nothing of the index."""
+    """What watchers follow for an index, while there are any; they know nothing of the index."""
 
     def __init__(self) -> None:
-        self.watchers: tuple[Watcher, ...] = ()
+        self.watchers: tuple[Followed, ...] = ()
 
     @property
     def on(self) -> bool:
         """Whether changes are followed."""
         return bool(self.watchers)
 
+    @property
+    def trouble(self) -> str:
+        """Why changes are looked for and not told, "" when they are."""
+        return next((one.trouble for one in self.watchers if one.trouble), "")
+
     def is_told(self) -> bool:
         """Whether events come, and none is waiting."""
         return self.on and not any(one.blind or one.pending for one in self.watchers)
 
-    def start(self, folders: Mapping[str, Path], changed: Callable[[set[str] | None], None]) -> None:
-        """Follow folders, by what the paths of each begin with; starting twice is fine."""
+    def start(
+        self, folders: Mapping[str, Path], changed: Callable[[set[str] | None], None], by: "Watcher | None" = None
+    ) -> None:
+        """Follow folders, by what the paths of each begin with; starting twice is fine.
+
+        Args:
+            folders: The project's own has "" before its paths.
+            changed: Called as `Watcher` says.
+            by: Who follows the project's own folder; the others have a watcher of their own.
+        """
         from armarius.index.watcher import Watcher
 
         if not self.watchers:
-            self.watchers = tuple(Watcher(root, partial(_told, name, changed)) for name, root in folders.items())
-            for one in self.watchers:
-                one.start()
+            self.watchers = tuple(
+                (Watcher(root) if by is None or name else by).follow(root, partial(_told, name, changed))
+                for name, root in folders.items()
+            )
 
     def stop(self) -> None:
         """Follow them no longer; stopping twice is fine."""

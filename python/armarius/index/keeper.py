@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Literal, TypeVar
 
+from armarius.calls import patiently
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
 from armarius.index.refresh import Refresher
 from armarius.index.settings import LiveConfig
@@ -158,7 +159,7 @@ class StoreKeeper:
 
     def _catch_up(self) -> bool:
         """Compare and refresh; False when somebody else is at it for too long."""
-        if not self._lock.acquire(timeout=_PATIENCE_SECONDS):
+        if not patiently(lambda seconds: self._lock.acquire(timeout=seconds), _PATIENCE_SECONDS):
             return False
         try:
             try:
@@ -211,6 +212,15 @@ class StoreKeeper:
         with self._lock:
             self._closed = True
             self.store.close()
+
+    def rest(self) -> None:
+        """Close the store for now: the next question opens it again. A build under way ends where it is."""
+        self.cancel()
+        self.wait()
+        with self._lock:
+            if not self._closed:
+                self._lost, self.state = True, "stale"
+                self.store.close()
 
     def refresh_in_background(self, progress: Callable[[Progress], None] | None) -> None:
         """Begin to make the index equal to the folder, and return at once."""

@@ -10,8 +10,9 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
+from armarius.books.keeping import BookKeeping
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.folder import FolderAuthored
 from armarius.config import Config
@@ -40,6 +41,10 @@ from armarius.store.rows import Passage
 from armarius.store.sqlite.store import SqliteStore
 from armarius.trust.asked import Permissions
 from armarius.verbs import verb_of
+from armarius.warnings_table import WATCH_UNAVAILABLE
+
+if TYPE_CHECKING:
+    from armarius.index.watcher import Watcher
 
 __all__ = ["ProjectIndex"]
 
@@ -53,6 +58,7 @@ class ProjectIndex:
         source: Where the texts come from.
         authored: Where everything else that the user wrote comes from.
         root: The project folder, None where there is none.
+        books: Where its books are kept, when not in its folder.
         project_id: Of the project.
     """
 
@@ -67,10 +73,12 @@ class ProjectIndex:
         root: Path | None = None,
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
         roots: Mapping[str, Path] | None = None,
+        books: BookKeeping | None = None,
     ) -> None:
         self.source = source
         self.authored = authored
         self.root = root
+        self.books = books
         self.project_id = project_id
         self._folders = {} if root is None else {"": root, **(roots or {})}
         self._config = config
@@ -142,6 +150,7 @@ class ProjectIndex:
         wait: bool = True,
         progress: Callable[[Progress], None] | None = None,
         whole: Callable[[Store], AbstractContextManager[object]] | None = None,
+        books: BookKeeping | None = None,
     ) -> Self:
         """Open the index of texts that are no folder.
 
@@ -154,13 +163,14 @@ class ProjectIndex:
             progress: As for `open`.
             whole: For a store that keeps the texts too: everything done to it inside is one transaction, and other
                 writers wait.
+            books: Where its lorebooks are kept; None is in memory.
 
         Raises:
             ConfigError: The configuration is wrong.
             StoreError: The index cannot be used.
         """
         live = LiveConfig(authored, authored.config())
-        index = cls(source, authored, open_store, config=live, project_id=project_id, whole=whole)
+        index = cls(source, authored, open_store, config=live, project_id=project_id, whole=whole, books=books)
         return index._begun(wait=wait, watch=False, progress=progress)
 
     def _begun(self, *, wait: bool, watch: bool, progress: Callable[[Progress], None] | None) -> Self:
@@ -211,16 +221,16 @@ class ProjectIndex:
         """A document that was read by its path alone, as the source reads what lies there."""
         return self.source.placed(document) if isinstance(self.source, SeriesSource) else document
 
-    refresh = verb_of("_kept", StoreKeeper.refresh)
+    refresh = verb_of("_kept", StoreKeeper.refresh, question=False)
     """Make the index equal to the folder, or to some paths of it."""
-    freshen = verb_of("_kept", StoreKeeper.freshen)
+    freshen = verb_of("_kept", StoreKeeper.freshen, question=False)
     """Before answering: see that the index equals the folder, or say that it does not."""
-    ask = verb_of("_kept", StoreKeeper.ask)
+    ask = verb_of("_kept", StoreKeeper.ask, question=False)
     """Ask the store; a damaged or replaced index is repaired first and asked again."""
-    write = verb_of("_kept", StoreKeeper.write)
+    write = verb_of("_kept", StoreKeeper.write, question=False)
     """Something done to the store, and all that follows from it, in one transaction."""
-    wait = verb_of("_kept", StoreKeeper.wait)
-    cancel = verb_of("_kept", StoreKeeper.cancel)
+    wait = verb_of("_kept", StoreKeeper.wait, question=False)
+    cancel = verb_of("_kept", StoreKeeper.cancel, question=False)
 
     def search(
         self,
@@ -247,6 +257,7 @@ class ProjectIndex:
             *(refresher.snapshot.warnings if refresher.snapshot else ()),
             *self._config.warnings,
             self._kept.trouble,
+            WATCH_UNAVAILABLE(why=trouble) if (trouble := self._following.trouble) else None,
         )
         return IndexStatus(
             state=self._kept.state,
@@ -268,8 +279,12 @@ class ProjectIndex:
 
         Only a folder has events: other sources are asked for their stamp before every answer, watched or not.
         """
+        self._follow()
+
+    def _follow(self, by: "Watcher | None" = None) -> None:
+        """Follow changes of the main folder by a watcher of many, this among them; of every folder by its own, else."""
         if self._folders:
-            self._following.start(self._folders, weakly(self._changed))
+            self._following.start(self._folders, weakly(self._changed), by)
 
     def stop_watching(self) -> None:
         """Follow changes no longer."""
@@ -285,6 +300,11 @@ class ProjectIndex:
         finally:
             if not already:
                 self.stop_watching()
+
+    def rest(self) -> None:
+        """Hold nothing open: no events, no store, no memory of it. Whoever asks next opens it again."""
+        self.stop_watching()
+        self._kept.rest()
 
     def close(self) -> None:
         """Stop watching and building, close the store; closing twice is fine."""

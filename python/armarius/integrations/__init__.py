@@ -1,6 +1,7 @@
 """Thin adapters to hosts; each is an extra, imported where it is used.
 
 langchain.py langgraph.py llama_index.py (frameworks)   mcp/ (agents)   channel.py (JSON lines, for other languages)
+otel.py (spans and metrics)
 methods/ (what may be asked over a wire, with its shapes)   handed.py (text handed over outside a prompt)
 failures.py (an exception to a code and a message that may leave the process)
 

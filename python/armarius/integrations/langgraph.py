@@ -5,19 +5,27 @@ A `MessagesState` will do as it is: the messages before the newest human one are
     graph.add_node("context", inject_context)
     app.invoke({"messages": [("human", "检查第3章的角色一致性")]}, context=ArmariusContext(engine))
 
+Over many projects, the context holds plain values alone, as what travels to a LangGraph server must:
+
+    graph = StateGraph(ContextState, context_schema=ProjectContext)
+    graph.add_node("context", inject_from(shelf, tenant="acme"))
+    app.invoke({"messages": […]}, context={"project": "novel-1"})
+
 The node writes two plain values, `context` (the prompt) and `context_files` (the documents drawn on),
 whose last value wins; it never appends to `messages`, so nothing accumulates over tool loops and
 checkpoints stay small.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypedDict
 
 from armarius.bounds import Kind
-from armarius.errors import ContractError, MissingExtra
+from armarius.errors import ContractError, MissingExtra, ScopeViolation
 
 if TYPE_CHECKING:
+    from armarius.assembly.report.pack import Pack
     from armarius.engine import ContextEngine
     from armarius.rewording import Model, Reworder
 
@@ -29,7 +37,7 @@ try:
 except ImportError:
     raise MissingExtra("armarius.integrations.langgraph", "langgraph") from None
 
-__all__ = ["ArmariusContext", "ContextState", "inject_context"]
+__all__ = ["ArmariusContext", "ContextState", "ProjectContext", "inject_context", "inject_from"]
 
 
 class ContextState(TypedDict, total=False):
@@ -66,13 +74,59 @@ class ArmariusContext:
     reword: "Model | Reworder | None" = None
 
 
-def _arguments(state: Mapping[str, Any]) -> tuple["ContextEngine", dict[str, Any]]:
+@dataclass(frozen=True)
+class ProjectContext:
+    """What the host passes as `context=` to a graph over a shelf: plain values, also as a dict.
+
+    Attributes:
+        project: Its id; the name of its folder.
+        tenant: Whose it is, where the node does not say.
+        at_least: A version that a `write` returned, and the prompt must have seen; on a server.
+        options: Further keyword arguments of `assemble`; over the state's.
+    """
+
+    project: str
+    tenant: str = ""
+    at_least: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ShelfOfProjects(Protocol):
+    """`armarius.connect` and `armarius.shelf` give one."""
+
+    def project(self, project_id: str, /, *, tenant: str = "") -> "ContextEngine":
+        """The engine of a project."""
+        ...
+
+
+def _engine() -> tuple["ContextEngine", dict[str, Any]]:
+    """The engine that the context holds, and what it says beside the state."""
     context = get_runtime(ArmariusContext).context
     if not isinstance(context, ArmariusContext):
         raise ContractError(
             "inject_context needs the engine: compile with context_schema=ArmariusContext and call "
             "invoke(..., context=ArmariusContext(engine))"
         )
+    given = {} if context.reword is None else {"reword": context.reword}
+    return context.engine, {**given, **context.options}
+
+
+def _project(shelf: ShelfOfProjects, tenant: str | None) -> tuple["ContextEngine", dict[str, Any]]:
+    """The engine of the project that the context names, and what it says beside the state."""
+    context = get_runtime(ProjectContext).context
+    if not isinstance(context, ProjectContext):
+        raise ContractError(
+            "inject_from needs a project: compile with context_schema=ProjectContext and call "
+            'invoke(..., context={"project": "novel-1"})'
+        )
+    if tenant is not None and context.tenant not in ("", tenant):
+        raise ScopeViolation(f"the graph serves the tenant {tenant!r}, the request names another")
+    engine = shelf.project(context.project, tenant=context.tenant if tenant is None else tenant)
+    given = {} if context.at_least is None else {"at_least": context.at_least}
+    return engine, {**given, **context.options}
+
+
+def _arguments(state: Mapping[str, Any]) -> dict[str, Any]:
     query, earlier = conversation(state.get("messages", ()))
     arguments: dict[str, Any] = {"query": query, "messages": earlier}
     if state.get("document"):
@@ -81,9 +135,7 @@ def _arguments(state: Mapping[str, Any]) -> tuple["ContextEngine", dict[str, Any
     for key in (*given, "chapters", "kinds", "as_of", "also"):
         if state.get(key) is not None:
             arguments[key] = state[key]
-    if context.reword is not None:
-        arguments["reword"] = context.reword
-    return context.engine, {**arguments, **context.options}
+    return arguments
 
 
 def conversation(messages: object) -> tuple[str, list[BaseMessage]]:
@@ -111,17 +163,34 @@ def conversation(messages: object) -> tuple[str, list[BaseMessage]]:
     return str(found[place].text), list(found[:place])
 
 
-def _inject(state: Mapping[str, Any]) -> dict[str, Any]:
-    engine, arguments = _arguments(state)
-    pack = engine.assemble(**arguments)
+def _node(
+    find: Callable[[], tuple["ContextEngine", dict[str, Any]]], name: str
+) -> "RunnableLambda[Any, dict[str, Any]]":
+    def inject(state: Mapping[str, Any]) -> dict[str, Any]:
+        engine, given = find()
+        return _written(engine.assemble(**{**_arguments(state), **given}))
+
+    async def ainject(state: Mapping[str, Any]) -> dict[str, Any]:
+        engine, given = find()
+        return _written(await engine.aassemble(**{**_arguments(state), **given}))
+
+    return RunnableLambda(inject, afunc=ainject, name=name)
+
+
+def _written(pack: "Pack") -> dict[str, Any]:
     return {"context": pack.prompt, "context_files": list(pack.documents)}
 
 
-async def _ainject(state: Mapping[str, Any]) -> dict[str, Any]:
-    engine, arguments = _arguments(state)
-    pack = await engine.aassemble(**arguments)
-    return {"context": pack.prompt, "context_files": list(pack.documents)}
+def inject_from(shelf: ShelfOfProjects, *, tenant: str | None = None) -> "RunnableLambda[Any, dict[str, Any]]":
+    """A node like `inject_context`, whose context names one of many projects (`ProjectContext`).
+
+    Args:
+        shelf: Of a server or of folders.
+        tenant: Whose projects it serves, whatever a request says; None takes the tenant from the context: then the
+            host vouches for it.
+    """
+    return _node(partial(_project, shelf, tenant), "inject_context")
 
 
-inject_context: "RunnableLambda[Any, dict[str, Any]]" = RunnableLambda(_inject, afunc=_ainject, name="inject_context")
+inject_context: "RunnableLambda[Any, dict[str, Any]]" = _node(_engine, "inject_context")
 """The node. Works under `invoke` and `ainvoke` alike; the same instance may serve many graphs."""

@@ -17,8 +17,8 @@ from armarius.errors import ContractError
 from armarius.integrations.methods import methods_of
 
 if TYPE_CHECKING:
-    from armarius.shelf.novel import Novel
-    from armarius.shelf.shelf import Shelf
+    from armarius.shelves.novel import Novel
+    from armarius.shelves.shelf import Shelf
 
 __all__ = ["methods_of_shelf"]
 

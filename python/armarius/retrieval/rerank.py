@@ -14,6 +14,7 @@ from typing import Protocol, overload, runtime_checkable
 
 import numpy as np
 
+from armarius.calls import patiently, remaining
 from armarius.errors import ContextWarning, ContractError, message_of
 from armarius.records import Evidence, Offer, OmitReason, Row
 from armarius.warnings_table import RERANK_UNAVAILABLE
@@ -103,13 +104,22 @@ class Reranking:
                 self._late.discard(ticket)
 
         threading.Thread(target=call, name="armarius-reranker", daemon=True).start()
-        try:
-            answer = done.get(timeout=self.timeout_s)
-        except queue.Empty:
+        came: list[Sequence[float] | Exception] = []
+
+        def comes(seconds: float) -> bool:
+            try:
+                came.append(done.get(timeout=seconds))
+            except queue.Empty:
+                return False
+            return True
+
+        seconds = remaining(self.timeout_s)
+        if not patiently(comes, seconds):
             self._late.add(ticket)
             if not done.empty():  # it came back just now
                 self._late.discard(ticket)
-            return f"no answer within {self.timeout_s:g} s"
+            return f"no answer within {round(seconds, 2):g} s"
+        answer = came[0]
         if isinstance(answer, Exception):
             return f"{type(answer).__name__}: {message_of(answer)}"
         try:

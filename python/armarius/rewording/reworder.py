@@ -4,11 +4,12 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from armarius.calls import patiently, remaining
 from armarius.errors import ContextWarning, ContractError, RewordingError
 from armarius.rewording.asking import RewordingRequest, request
 from armarius.verbs import CALLER
@@ -22,6 +23,7 @@ __all__ = ["ChatModel", "Model", "Reworded", "Reworder"]
 
 logger = logging.getLogger("armarius")
 
+_SHARE = 0.5  # of what is left of a call: what is asked with the wordings comes after
 _AT_ONCE = 8  # questions to a model that have not come back; a model that hangs is not asked for ever
 
 
@@ -108,8 +110,11 @@ class Reworder:
                 flight = self._asked[key] = Future()
                 asked = (key, flight, CALLER.get())
                 threading.Thread(target=self._answer, args=asked, name="armarius-reword", daemon=True).start()
+        seconds = remaining(self.timeout_s, share=_SHARE)
+        if not patiently(lambda left: _is_over(flight, left), seconds):
+            return _unavailable(f"no reply within {round(seconds, 2):g} s")
         try:
-            wordings = flight.result(self.timeout_s)
+            wordings = flight.result(0)
         except Exception as error:  # noqa: BLE001 - no source failure may fail the call
             return _unavailable(self._why(error))
         return Reworded(wordings) if wordings else _unavailable("the reply holds no wording")
@@ -168,3 +173,7 @@ class Reworder:
 
 def _unavailable(why: str) -> Reworded:
     return Reworded(warning=REWORDING_UNAVAILABLE(why=why))
+
+
+def _is_over(flight: "Future[tuple[str, ...]]", seconds: float) -> bool:
+    return bool(wait([flight], seconds).done)

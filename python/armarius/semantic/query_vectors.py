@@ -3,11 +3,17 @@
 import threading
 from collections import OrderedDict
 
+from armarius.calls import bounded
 from armarius.embedders.protocol import Embedder, Fingerprint, Vectors
+from armarius.errors import EmbeddingError
 
 __all__ = ["QueryVectors"]
 
 _REMEMBERED = 64
+
+
+def _late(seconds: float) -> Exception:
+    return EmbeddingError(f"the embedder gave no answer within {round(seconds, 2):g} s")
 
 
 class QueryVectors:
@@ -26,7 +32,7 @@ class QueryVectors:
             if known is not None and known[0] is embedder:
                 self._known.move_to_end(key)
                 return known[1]
-        vector: Vectors = embedder.embed_queries([query])[0]
+        vector: Vectors = bounded(lambda: embedder.embed_queries([query])[0], _late)
         with self._lock:
             self._known[key] = (embedder, vector)
             while len(self._known) > _REMEMBERED:

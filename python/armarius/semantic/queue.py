@@ -7,17 +7,22 @@ that changed is no longer asked for. Memory is one batch of texts and vectors.
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Literal
 
 from armarius.embedders.protocol import Embedder
-from armarius.errors import EmbeddingError, message_of
-from armarius.store.vectors_protocol import SetGone, SetState, VectorStore
+from armarius.errors import EmbeddingError, StoreError, message_of
+from armarius.store.vectors_protocol import Leasing, SetGone, SetState, VectorStore
 
 __all__ = ["EmbeddingProgress", "EmbeddingQueue"]
 
 _SMALLEST, _LARGEST = 8, 256
 _SLOW_S, _FAST_S = 1.0, 0.25
 _LOOK_EVERY_S = 1.0
+_LEASE_S = 30.0  # and others wait so long for whoever was killed
+
+_Step = Literal["done", "nothing", "another"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,8 @@ class EmbeddingQueue:
     """Embeds what is pending, in a daemon thread that sleeps when there is nothing.
 
     Entity cards come first, then the documents in focus, then the rest. Batches shrink and grow so that one takes
-    between a quarter of a second and a second: that is also how long `cancel` may take.
+    between a quarter of a second and a second: that is also how long `cancel` may take. Where a
+    store is filled by several processes (`Leasing`), one of them embeds at a time, and the others wait for it.
 
     Args:
         storage: Where texts come from and vectors go; of any store.
@@ -58,6 +64,7 @@ class EmbeddingQueue:
         self._idle = False
         self._stop = False
         self._work = 0
+        self._leased_until = 0.0
         self._thread: threading.Thread | None = None
         self._condition = threading.Condition()
 
@@ -112,32 +119,42 @@ class EmbeddingQueue:
         return EmbeddingProgress(done, total, running, self._error)
 
     def _run(self) -> None:
+        try:
+            self._work_on()
+        finally:
+            self._let_others()
+
+    def _work_on(self) -> None:
         settled_at = -1
         while not self._stop:
             seen = self._work
             try:
-                if self._one_batch():
+                step = self._one_batch()
+                if step == "done":
                     settled_at = -1
                     continue
-                if settled_at != seen:
-                    self._settled()
-                    settled_at = seen
+                if step == "nothing":
+                    self._let_others()
+                    if settled_at != seen:
+                        self._settled()
+                        settled_at = seen
             except SetGone:
                 continue
             except Exception as error:  # noqa: BLE001 - an embedder may raise anything; `wait` and `progress` tell it
+                self._let_others()
                 self._rest(seen, error=f"{type(error).__name__}: {message_of(error)}")
                 continue
-            self._rest(seen)
+            self._rest(seen, others=step == "another")
 
-    def _rest(self, seen: int, *, error: str = "") -> None:
+    def _rest(self, seen: int, *, error: str = "", others: bool = False) -> None:
         with self._condition:
             self._error = error
-            self._idle = not error and seen == self._work
+            self._idle = not error and not others and seen == self._work
             self._condition.notify_all()
             # texts also arrive without `start`, from a builder thread or another process
             self._condition.wait_for(lambda: self._stop or seen != self._work, None if error else _LOOK_EVERY_S)
 
-    def _one_batch(self) -> bool:
+    def _one_batch(self) -> _Step:
         embedders, sets = self._embedders(), self._storage.sets()
         states: tuple[SetState, ...] = ("serving", "building")
         for state in states:
@@ -148,12 +165,34 @@ class EmbeddingQueue:
             if not rows:
                 continue
             self._idle = False
+            held = time.monotonic() < self._leased_until
+            if not self._is_ours():
+                return "another"
+            if not held:  # what the one before us has done meanwhile is not asked for again
+                rows = self._storage.pending(vector_set.id, limit=self._size, first=self._focus)
+                if not rows:
+                    continue
             started = time.monotonic()
             vectors = embedder.embed_documents([row.text for row in rows])
             self._adapt(time.monotonic() - started)
             self._storage.put(vector_set, embedder.fingerprint, rows, vectors)
+            return "done"
+        return "nothing"
+
+    def _is_ours(self) -> bool:
+        """Whether this process may embed; asked of the store twice in a lease."""
+        if not isinstance(self._storage, Leasing) or self._leased_until - time.monotonic() > _LEASE_S / 2:
             return True
-        return False
+        asked = time.monotonic()
+        ours = self._storage.lease(_LEASE_S)
+        self._leased_until = asked + _LEASE_S if ours else 0.0
+        return ours
+
+    def _let_others(self) -> None:
+        until, self._leased_until = self._leased_until, 0.0
+        if until and isinstance(self._storage, Leasing):
+            with suppress(StoreError):  # it runs out by itself
+                self._storage.release()
 
     def _adapt(self, seconds: float) -> None:
         if seconds < _FAST_S:

@@ -110,6 +110,7 @@ class ProjectRecall:
         limit: int = 10,
         kinds: Kind | Sequence[Kind] = (),
         chapters: int | Chapters | None = OPEN,
+        timeout_s: float | None = None,
     ) -> Hits:
         """The paragraphs nearest to `query` in meaning (with the built-in embedder: in wording), best first.
 
@@ -119,6 +120,7 @@ class ProjectRecall:
             kinds: Kinds of documents, one or several; empty is all.
             chapters: First and last, inclusive, either None; one number is that chapter alone. With it, paragraphs
                 outside chapters are left out.
+            timeout_s: Seconds that the embedder has for the query; late, it has failed.
 
         Returns:
             Hits whose `score` is the cosine similarity, in [-1, 1].

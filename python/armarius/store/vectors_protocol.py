@@ -23,6 +23,7 @@ from armarius.store.fingerprint import Fingerprint
 from armarius.store.rows import PassageKey
 
 __all__ = [
+    "Leasing",
     "Owner",
     "PendingText",
     "RecallSample",
@@ -210,6 +211,22 @@ class VectorStore(Protocol):
 
     def index_status(self) -> VectorIndexStatus:
         """What answers now."""
+        ...
+
+
+@runtime_checkable
+class Leasing(Protocol):
+    """A `VectorStore` that several processes fill, one of them at a time."""
+
+    def lease(self, seconds: float) -> bool:
+        """Be the one that embeds for so long, or longer when it is already; False while another is.
+
+        Whoever is killed is the one until its time is over.
+        """
+        ...
+
+    def release(self) -> None:
+        """Let another be the one; nothing when this is not."""
         ...
 
 

@@ -17,6 +17,7 @@ from armarius.assembly.fit.plan import FittedPrompt, Plan, is_window
 from armarius.assembly.fit.said import cards_of, said_by_card
 from armarius.assembly.fit.totals import layer_tokens, prompt_tokens
 from armarius.assembly.render import SEPARATOR, Placed, closing_piece, heading_piece, opening_piece, render
+from armarius.calls import stage
 from armarius.headings import DEFAULT_LANGUAGE, Language, frame
 from armarius.records import Candidate, Offer, Row
 
@@ -73,7 +74,8 @@ def fill(
         if not rows:
             break
         placed = filling.place(rows)
-        rendered = render(filling.arranged(placed))
+        with stage("render"):
+            rendered = render(filling.arranged(placed))
         total, by_layer = prompt_tokens(rendered, plan.measured)
         if total <= limit:
             line = min((row.score for row in rows if not (row.asked or row.signature)), default=0.0)

@@ -23,6 +23,7 @@ from armarius.assembly.render import (
     arrange,
     render,
 )
+from armarius.calls import stage
 from armarius.errors import BudgetError
 from armarius.records import Candidate, LayerName
 
@@ -159,7 +160,8 @@ class Plan:
             self._insist(decisions, available, measured)
             placed, moved = self._place(decisions, measured)
             placed += self._refill(placed, decisions, target, available, measured)
-            rendered = render(arrange(placed, self.places))
+            with stage("render"):
+                rendered = render(arrange(placed, self.places))
             total, by_layer = prompt_tokens(rendered, self.measured)
             if total <= limit:
                 demanded = sum(size.tokens for size in measured) + self._allocator.frame

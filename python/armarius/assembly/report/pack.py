@@ -41,6 +41,9 @@ class Pack:
         contents: The four layers as rendered; their concatenation is the prompt.
         granted: Tokens each layer was allotted.
         stamps: Of the files that the items were read from, at that moment.
+        timings: Milliseconds by stage, each without the stages inside it: `open` (an engine made), `look` (is the index
+            the folder?), `understand` (the question, and who rewords it), `fetch`, `admit`, `fit`, `render`, `account`.
+            Of the call that made the pack, where several asked for the same at once. No part of what the pack is.
     """
 
     result: AssembleResult
@@ -56,6 +59,7 @@ class Pack:
     _again: Callable[[int], "Pack"] = field(repr=False, compare=False)
     _texts: Texts = field(repr=False, compare=False)
     _known: Known = field(repr=False, compare=False)
+    timings: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def prompt(self) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 
+from armarius.calls import patiently, remaining
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, message_of
@@ -19,6 +20,7 @@ VectorSearch = Callable[[str], Nearby]
 
 
 _MOST_OVERDUE = 4
+_SHARE = 0.75  # of what is left of a call: a reranker and hosts' own sources come after
 
 
 class VectorGuard:
@@ -70,10 +72,14 @@ class VectorGuard:
             why = message_of(error)
             return lambda warnings: _failed(warnings, why)
 
+        def over(seconds: float) -> bool:
+            thread.join(seconds)
+            return bool(answers)
+
         def wait(warnings: list[ContextWarning]) -> Nearby | None:
-            thread.join(self._timeout)
-            if not answers:
-                return _failed(warnings, f"no answer within {self._timeout:g} s")
+            seconds = remaining(self._timeout, share=_SHARE)
+            if not patiently(over, seconds):
+                return _failed(warnings, f"no answer within {round(seconds, 2):g} s")
             (answer,) = answers
             if isinstance(answer, Exception):
                 return _failed(warnings, message_of(answer))

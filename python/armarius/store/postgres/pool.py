@@ -18,6 +18,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
+from armarius.calls import remaining
 from armarius.errors import ContractError, StoreUnavailable
 from armarius.store.postgres.failures import is_lost, translated
 
@@ -26,6 +27,7 @@ __all__ = ["Connection", "Pool"]
 _PROBE_SECONDS = 0.5
 _CONNECT_SECONDS = 2  # the least that libpq takes
 _ANSWER_SECONDS = 15.0  # a server that stands still for so long is away
+_LEAST_SECONDS = 1.0  # and it is not away for others because one caller is in a hurry
 
 
 class Connection(psycopg.Connection[tuple[Any, ...]]):
@@ -98,12 +100,13 @@ class Pool:
         """
         if self._closed:
             raise StoreUnavailable(f"{self.place}: closed")
-        if not self._free.acquire(timeout=self._wait):
-            raise StoreUnavailable(f"{self.place}: every connection is in use for more than {self._wait:g} s")
+        wait_s = remaining(self._wait)
+        if not self._free.acquire(timeout=wait_s):
+            raise StoreUnavailable(f"{self.place}: every connection is in use for more than {round(wait_s, 2):g} s")
         try:
             with translated(self.place, lambda: self.away_for):
                 connection = self._taken(fresh=fresh)
-                connection.answer_s = self._answer if answer_s is None else answer_s
+                connection.answer_s = self._patience(answer_s)
                 try:
                     if self.hook is not None:
                         self.hook(connection)
@@ -129,6 +132,10 @@ class Pool:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
+
+    def _patience(self, answer_s: float | None) -> float:
+        at_most = self._answer if answer_s is None else answer_s
+        return max(min(at_most, _LEAST_SECONDS), remaining(at_most))
 
     def _taken(self, *, fresh: bool) -> Connection:
         with self._lock:

@@ -69,7 +69,7 @@ class Transaction:
         self._schema = schema
         self._project = project
         self._changed: set[str] = set()
-        self._stirred = False
+        self._stirred = self._kept = False
 
     def execute(self, query: str, values: Sequence[Any] = ()) -> "psycopg.Cursor[tuple[Any, ...]]":
         """One statement; `{s}` in it is the schema of the tables."""
@@ -136,9 +136,13 @@ class Transaction:
             self.row = replace(self.row, vectors=self.row.vectors + 1)
         return self.row.vectors
 
+    def keep(self) -> None:
+        """What was written has to do with no text and no vector, and is to stay all the same."""
+        self._kept = True
+
     def commit(self) -> None:
         """Say in the row what has changed, and commit, in one round trip; where nothing has, nothing is left."""
-        if not self.taken and not self._stirred:
+        if not (self.taken or self._stirred or self._kept):
             self.connection.execute("ROLLBACK")
             return
         columns = [_COUNTED.get(part, f"{part} = generation") for part in sorted(self._changed)]

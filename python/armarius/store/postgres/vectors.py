@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 from armarius.errors import EmbeddingError
 from armarius.store.embedded_texts import embedded_texts, text_hash
@@ -44,6 +45,32 @@ class PostgresVectors:
         self._form = rows.Form(pgvector=pgvector)
         self._search = Searching(self._key, self._form)
         self._cards: dict[str, str] = {}
+        self._owner = uuid4().hex
+
+    def lease(self, seconds: float) -> bool:
+        """See `Leasing`. A row of the project, not a lock: it outlives no more than its time, whoever is killed."""
+        if not self._session.look().born:
+            return False
+        with self._session.writing() as tx:
+            tx.keep()
+            return bool(
+                tx.rows(
+                    "UPDATE {s}.projects SET lease_owner = %s, lease_until = now() + make_interval(secs => %s) "
+                    "WHERE project = %s AND (lease_owner = %s OR lease_until IS NULL OR lease_until < now()) "
+                    "RETURNING 1",
+                    (self._owner, seconds, self._key, self._owner),
+                )
+            )
+
+    def release(self) -> None:
+        """See `Leasing`."""
+        with self._session.writing() as tx:
+            tx.keep()
+            tx.execute(
+                "UPDATE {s}.projects SET lease_owner = NULL, lease_until = NULL "
+                "WHERE project = %s AND lease_owner = %s",
+                (self._key, self._owner),
+            )
 
     def sets(self) -> Mapping[SetState, VectorSet]:
         """See `VectorStore`."""

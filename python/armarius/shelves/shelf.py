@@ -18,15 +18,17 @@ from armarius.index.project_index import ProjectIndex
 from armarius.project import counter_for
 from armarius.retrieval.rerank import Reranker, Reranking
 from armarius.rewording.reworder import Model, Reworder
-from armarius.shelf.counters import Counters
-from armarius.shelf.folder import Pulled, pull
-from armarius.shelf.hot import Hot, HotEngines
-from armarius.shelf.keeping import Keeping
-from armarius.shelf.limits import Quota, bytes_in
-from armarius.shelf.novel import Novel
-from armarius.shelf.status import Health, ShelfStatus
-from armarius.shelf.stored import StoredFiles, StoredSource
-from armarius.shelf.stored_authored import StoredAuthored
+from armarius.shelves.counters import Counters
+from armarius.shelves.folder import Pulled, pull
+from armarius.shelves.hot import HotEngines
+from armarius.shelves.hot_stored import HotStored
+from armarius.shelves.keeping import Keeping
+from armarius.shelves.limits import Quota, bytes_in
+from armarius.shelves.novel import Novel
+from armarius.shelves.status import Health, ShelfStatus
+from armarius.shelves.stored import StoredFiles, StoredSource
+from armarius.shelves.stored_authored import StoredAuthored
+from armarius.shelves.stored_books import StoredBooks
 from armarius.store.postgres.files import count_files
 from armarius.store.postgres.keys import project_key
 from armarius.store.postgres.pool import Pool
@@ -69,7 +71,7 @@ class Shelf(Keeping):
         self.schema = schema_name(schema)
         self.pool = Pool(dsn, size=connections, wait_s=wait_s)
         self.counters = Counters()
-        self._hot = HotEngines(bytes_in(memory))
+        self._hot = HotEngines[HotStored](bytes_in(memory))
         self._stale = stale_s
         self._quota = quota or Quota()
         self._embedder = None if embedder is None else as_embedder(embedder)
@@ -101,7 +103,7 @@ class Shelf(Keeping):
         return project_key(tenant, project_id)
 
     @contextmanager
-    def used(self, project_id: str, tenant: str) -> Iterator[Hot]:
+    def used(self, project_id: str, tenant: str) -> Iterator[HotStored]:
         """The engine of a project while somebody asks it, made with its present configuration."""
         key = self.key(project_id, tenant)
         make = partial(self._made, project_id, tenant)
@@ -148,7 +150,7 @@ class Shelf(Keeping):
         hot, counted = self._hot, self.counters
         return ShelfStatus(
             self.place, len(hot), hot.bytes, hot.limit, hot.hits, hot.misses, hot.evicted,
-            counted.questions, counted.seconds, counted.writes, counted.bytes, counted.stale,
+            counted.questions, counted.seconds, counted.writes, counted.bytes, counted.stale, self.pool.away_for,
         )  # fmt: skip
 
     def server(self) -> ServerState:
@@ -183,7 +185,7 @@ class Shelf(Keeping):
         pgvector = self._state.vectors == "pgvector"
         return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema, pgvector=pgvector)
 
-    def _made(self, project_id: str, tenant: str) -> Hot:
+    def _made(self, project_id: str, tenant: str) -> HotStored:
         store = self._store(project_id, tenant)
         session = store.session
         files = StoredFiles(session)
@@ -196,7 +198,12 @@ class Shelf(Keeping):
         with session.moment():
             index.append(
                 ProjectIndex.over(
-                    StoredSource(files, config), authored, lambda: store, project_id=project_id, whole=_whole
+                    StoredSource(files, config),
+                    authored,
+                    lambda: store,
+                    project_id=project_id,
+                    whole=_whole,
+                    books=StoredBooks(files),
                 )
             )
             parts = build(
@@ -206,7 +213,7 @@ class Shelf(Keeping):
             )  # fmt: skip
         parts.project.stale_s = self._stale
         logger.debug("opened %s", project_id)
-        return Hot(parts, session, session.latest.configured)
+        return HotStored(parts, session, session.latest.configured)
 
 
 def _whole(store: Store) -> Any:  # noqa: ANN401 - the context of a transaction

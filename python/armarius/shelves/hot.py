@@ -2,16 +2,15 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from uuid import UUID
+from typing import Generic, TypeVar
 
+from armarius.calls import stage
 from armarius.engine.build import Parts
 from armarius.errors import StoreError
-from armarius.store.postgres.session import Session
 
-__all__ = ["Hot", "HotEngines", "bytes_of"]
+__all__ = ["HotEngine", "HotEngines", "bytes_of"]
 
 _BASE = 500_000
 _A_CHARACTER = 14
@@ -23,23 +22,23 @@ def bytes_of(characters: int) -> int:
     return _BASE + _A_CHARACTER * characters
 
 
-@dataclass(slots=True)
-class Hot:
-    """An engine in memory.
+class HotEngine:
+    """An engine in memory; the base of what a shelf keeps.
 
     Attributes:
         parts: Of the engine.
-        session: Transactions of its project.
-        configured: The generation whose configuration it was made with.
         users: Threads that ask it now.
-        bytes: See `bytes_of`.
+        bytes: See `bytes_of`; of the time it was asked last.
     """
 
-    parts: Parts
-    session: Session
-    configured: int
-    users: int = 0
-    bytes: int = 0
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.users = self.bytes = 0
+
+    @property
+    def characters(self) -> int:
+        """Of the documents that are in memory."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Stop what works for it in the background; who still holds it may ask on."""
@@ -47,11 +46,15 @@ class Hot:
             self.parts.recall.close()
 
 
-class HotEngines:
+Hot = TypeVar("Hot", bound=HotEngine)
+
+
+class HotEngines(Generic[Hot]):
     """Threads may share it. Two that want the same project wait for one engine; others do not wait.
 
     Args:
         limit: Bytes of memory.
+        most: Engines, None for any number.
 
     Attributes:
         hits: Asked, and there.
@@ -59,16 +62,17 @@ class HotEngines:
         evicted: Gone to make room.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, most: int | None = None) -> None:
         self.limit = limit
+        self.most = most
         self.hits = self.misses = self.evicted = 0
         self._lock = threading.Lock()
-        self._opening: dict[UUID, threading.Lock] = {}
-        self._kept: OrderedDict[UUID, Hot] = OrderedDict()
+        self._opening: dict[Hashable, threading.Lock] = {}
+        self._kept: OrderedDict[Hashable, Hot] = OrderedDict()
         self._closed = False
 
     @contextmanager
-    def used(self, key: UUID, make: Callable[[], Hot]) -> Iterator[Hot]:
+    def used(self, key: Hashable, make: Callable[[], Hot]) -> Iterator[Hot]:
         """The engine of a project while it is asked; made when it is not there."""
         hot = self._taken(key)
         if hot is None:
@@ -77,16 +81,18 @@ class HotEngines:
             with opening:
                 hot = self._taken(key)
                 if hot is None:
-                    hot = self._added(key, make())
+                    with stage("open"):
+                        made = make()
+                    hot = self._added(key, made)
         try:
             yield hot
         finally:
             with self._lock:
                 hot.users -= 1
-                hot.bytes = bytes_of(hot.session.latest.characters)
+                hot.bytes = bytes_of(hot.characters)
             self._make_room()
 
-    def drop(self, key: UUID, hot: Hot | None = None) -> None:
+    def drop(self, key: Hashable, hot: Hot | None = None) -> None:
         """Forget an engine; with `hot`, only if it is that one."""
         with self._lock:
             found = self._kept.get(key)
@@ -112,10 +118,10 @@ class HotEngines:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def __contains__(self, key: UUID) -> bool:
+    def __contains__(self, key: Hashable) -> bool:
         return key in self._kept
 
-    def _taken(self, key: UUID) -> Hot | None:
+    def _taken(self, key: Hashable) -> Hot | None:
         with self._lock:
             if self._closed:
                 raise StoreError("the shelf is closed")
@@ -126,8 +132,8 @@ class HotEngines:
                 self.hits += 1
             return hot
 
-    def _added(self, key: UUID, hot: Hot) -> Hot:
-        hot.bytes = bytes_of(hot.session.latest.characters)
+    def _added(self, key: Hashable, hot: Hot) -> Hot:
+        hot.bytes = bytes_of(hot.characters)
         hot.users = 1
         with self._lock:
             self.misses += 1
@@ -142,7 +148,7 @@ class HotEngines:
         with self._lock:
             total = sum(hot.bytes for hot in self._kept.values())
             for key in list(self._kept)[:-1]:
-                if total <= self.limit:
+                if total <= self.limit and (self.most is None or len(self._kept) <= self.most):
                     break
                 hot = self._kept[key]
                 if not hot.users:

@@ -4,8 +4,8 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 from uuid import UUID
 
-from armarius.shelf.counters import Counters
-from armarius.shelf.hot import Hot
+from armarius.shelves.counters import Counters
+from armarius.shelves.hot_stored import HotStored
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.session import Session
 from armarius.store.postgres.transaction import Transaction
@@ -28,7 +28,7 @@ class Host(Protocol):
         """The key of every row of a project."""
         ...
 
-    def used(self, project_id: str, tenant: str) -> AbstractContextManager[Hot]:
+    def used(self, project_id: str, tenant: str) -> AbstractContextManager[HotStored]:
         """The engine of a project while somebody asks it."""
         ...
 

@@ -10,7 +10,7 @@ from armarius.codex.importers.codex_json import CodexFile
 from armarius.codex.load import codex_files_of, declared_in
 from armarius.config import CONFIG_NAME, Config
 from armarius.errors import ConfigError
-from armarius.shelf.stored import PROFILE, StoredFiles, book_of, served_config
+from armarius.shelves.stored import PROFILE, StoredFiles, book_of, served_config
 
 __all__ = ["StoredAuthored"]
 

@@ -1,20 +1,18 @@
 """The engine of one project on a server: the same verbs, and `write`."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from armarius.assembly.settings import read_settings
 from armarius.books.importing import Importing
 from armarius.config import CONFIG_NAME
 from armarius.engine.build import Parts
-from armarius.engine.engine import ContextEngine
 from armarius.errors import ConfigError, ContractError, StoreError, StoreUnavailable
-from armarius.shelf.host import Host
-from armarius.shelf.hot import Hot
-from armarius.shelf.stored import part_of, served_config
+from armarius.shelves.host import Host
+from armarius.shelves.hot_stored import HotStored
+from armarius.shelves.shelved import ShelvedEngine
+from armarius.shelves.stored import part_of, served_config
 from armarius.store.postgres.files import put_files
 from armarius.store.postgres.keys import check_path
 from armarius.store.postgres.session import Session
@@ -27,23 +25,10 @@ __all__ = ["Novel"]
 _PATIENCE_SECONDS = 2.0
 _LOOK_AGAIN = 0.02
 
-P = ParamSpec("P")
-Answer = TypeVar("Answer")
 Texts = Mapping[str, str | bytes]
 
 
-def _asked(verb: Callable[Concatenate[Any, P], Answer]) -> Callable[..., Answer]:
-    """`verb` of one generation, with `at_least`: not before that version of the project is there."""
-
-    @wraps(verb)
-    def call(self: "Novel", *args: Any, at_least: int | None = None, **keywords: Any) -> Answer:  # noqa: ANN401
-        with self.asked(at_least):
-            return verb(self, *args, **keywords)
-
-    return call
-
-
-class Novel(ContextEngine):
+class Novel(ShelvedEngine):
     """A `ContextEngine` whose texts are rows of a server. Made by `Shelf.project`; no I/O before it is asked.
 
     Every verb of `ContextEngine` takes `at_least`, too: a version that `write` returned, and the answer must have seen.
@@ -109,27 +94,6 @@ class Novel(ContextEngine):
         """Transactions of the project, apart from those of its engine."""
         return self._shelf.session_of(self._name, self.tenant)
 
-    assemble = _asked(ContextEngine.assemble)
-    inspect = _asked(ContextEngine.inspect)
-    aassemble = awaitable(assemble)
-    ainspect = awaitable(inspect)
-    locate = _asked(ContextEngine.locate)
-    retrieve = _asked(ContextEngine.retrieve)
-    search = _asked(ContextEngine.search)
-    excerpt = _asked(ContextEngine.excerpt)
-    evidence = _asked(ContextEngine.evidence)
-    propose = _asked(ContextEngine.propose)
-    entities = _asked(ContextEngine.entities)
-    entity = _asked(ContextEngine.entity)
-    card = _asked(ContextEngine.card)
-    documents = _asked(ContextEngine.documents)
-    document = _asked(ContextEngine.document)
-    active = _asked(ContextEngine.active)
-    similar = _asked(ContextEngine.similar)
-    detect = _asked(ContextEngine.detect)
-    mentions = _asked(ContextEngine.mentions)
-    status = _asked(ContextEngine.status)
-
     def close(self) -> None:
         """Let its engine go from memory; the next question makes it again."""
         self._shelf.forget(self._name, self.tenant)
@@ -159,7 +123,7 @@ class Novel(ContextEngine):
     graph = property(lambda self: self._parts.graph)
 
     @contextmanager
-    def _used(self) -> Iterator[Hot]:
+    def _used(self) -> Iterator[HotStored]:
         with self._shelf.used(self._name, self.tenant) as hot:
             yield hot
 
@@ -182,7 +146,7 @@ class Novel(ContextEngine):
             yield
         self._shelf.counters.asked(time.monotonic() - started, stale=self._shelf.pool.away_for > 0)
 
-    def _entered(self, stack: ExitStack, at_least: int | None) -> Hot:
+    def _entered(self, stack: ExitStack, at_least: int | None) -> HotStored:
         hot = stack.enter_context(self._used())
         if at_least is not None:
             _wait_for(hot, at_least)
@@ -190,14 +154,14 @@ class Novel(ContextEngine):
         return hot
 
 
-def _is_of_now(hot: Hot) -> bool:
+def _is_of_now(hot: HotStored) -> bool:
     try:
         return hot.session.look().configured == hot.configured
     except StoreError:  # away, or deleted: who asks next says so, or answers from memory
         return True
 
 
-def _wait_for(hot: Hot, version: int) -> None:
+def _wait_for(hot: HotStored, version: int) -> None:
     """Until the server has a version: at once, but where a replica answers.
 
     Raises:

@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from armarius.books.card import FILES
+from armarius.books.keeping import FOLDER
 from armarius.codex.importers import IMPORTERS
-from armarius.codex.load import codex_files_of_books
 from armarius.config import CONFIG_NAME, load_config
 from armarius.documents.document import walk_files
 from armarius.errors import ContractError, ProjectError
-from armarius.files import make_folder, read_file, write_atomic
+from armarius.files import make_folder, names_in, read_file, write_atomic
 from armarius.files.paths import project_folder
-from armarius.shelf.novel import Novel
-from armarius.shelf.stored import PROFILE, RECORDS, StoredFiles
+from armarius.shelves.novel import Novel
+from armarius.shelves.stored import PROFILE, RECORDS, StoredFiles
 from armarius.store.postgres.keys import check_path
 
 __all__ = ["Pulled", "Pushed", "folder_files", "pull", "push"]
@@ -64,13 +65,22 @@ def folder_files(root: Path) -> dict[str, bytes]:
     config = load_config(root)
     paths = [stamp.path for stamp in walk_files(root, config)[0]]
     found = {}
-    for path in sorted({*paths, *_AUTHORED, *codex_files_of_books(root)}):
+    for path in sorted({*paths, *_AUTHORED, *_files_of_books(root)}):
         try:
             found[path] = read_file(root.joinpath(*path.split("/")), limit=_MOST_BYTES, below=root)
         except FileNotFoundError:
             continue
         except OSError as error:
             raise ProjectError(f"{path}: not read: {error.strerror}") from None
+    return found
+
+
+def _files_of_books(root: Path) -> list[str]:
+    """The files of lorebooks, cards and vaults that were imported."""
+    found = []
+    for id_ in names_in(root / FOLDER, below=root):
+        here = names_in(root / FOLDER / id_, below=root)
+        found += [f"{FOLDER}/{id_}/{name}" for name in FILES if name in here]
     return found
 
 

@@ -29,7 +29,7 @@ def part_of(path: str) -> str:
     """Which part of a project a path belongs to, as its row counts them."""
     if path in (CONFIG_NAME, PROFILE):
         return "configured"
-    if path in RECORDS or path in IMPORTERS or book_of(path):
+    if path in RECORDS or path in IMPORTERS or path.startswith(f"{BOOKS}/"):
         return "authored"
     return "files"
 
@@ -100,6 +100,11 @@ class StoredFiles:
         with self.session.writing() as tx:
             before = read_files(tx, self.session.project, [path]).get(path)
             put_files(tx, self.session.project, {path: change(before)}, (), part_of)
+
+    def put(self, files: Mapping[str, bytes], remove: Collection[str] = ()) -> None:
+        """Keep these bytes and forget these paths, all or nothing."""
+        with self.session.writing() as tx:
+            put_files(tx, self.session.project, files, remove, part_of)
 
     @property
     def _is_writing(self) -> bool:

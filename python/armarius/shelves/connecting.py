@@ -9,8 +9,8 @@ from armarius.retrieval.rerank import Reranker, Reranking
 from armarius.rewording.reworder import Model, Reworder
 
 if TYPE_CHECKING:
-    from armarius.shelf.limits import Quota
-    from armarius.shelf.shelf import Shelf
+    from armarius.shelves.limits import Quota
+    from armarius.shelves.shelf import Shelf
 
 __all__ = ["connect"]
 
@@ -51,7 +51,7 @@ def connect(
     """
     if find_spec("psycopg") is None:
         raise MissingExtra("a shelf on a server", "postgres")
-    from armarius.shelf.shelf import Shelf
+    from armarius.shelves.shelf import Shelf
 
     return Shelf(
         dsn, memory=memory, connections=connections, schema=schema, wait_s=wait_s, stale_s=stale_s, quota=quota,
