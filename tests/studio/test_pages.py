@@ -313,7 +313,13 @@ def test_hostile_names_and_texts_are_text_on_every_page(tmp_path):
     with armarius.open(tmp_path, watch=False) as engine:
         client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
         client.get("/?token=secret")
-        pages = ["/chapters", "/entities", "/health", "/conflicts", *(f"/chapter/chapters/ch{i:03}.md" for i in range(len(hostile)))]
+        pages = [
+            "/chapters",
+            "/entities",
+            "/health",
+            "/conflicts",
+            *(f"/chapter/chapters/ch{i:03}.md" for i in range(len(hostile))),
+        ]
         pages += [f"/entity/{one.id}" for one in engine.entities()]
         answers = [client.get(page) for page in pages]
         answers += [client.get("/pack", params={"query": text, "budget": "3000"}) for text in hostile]

@@ -229,7 +229,11 @@ class Resolver:
             previous=continued,
             warnings=warnings,
             texts=lambda path: _text(view, document, path),
-            known=Known(view.named, lambda path: _paragraphs(view, document, path)),
+            known=Known(
+                view.named,
+                lambda path: _paragraphs(view, document, path),
+                lambda: {one.id: one.name for one in view.codex.entities},
+            ),
             encoding=request.position_encoding,
             stamps=_stamped(view, document) if document is not None and live else view.stamps,
         )

@@ -95,17 +95,11 @@ class Asking:
             "pack": pack,
             "number": number,
             "bar": bar(pack),
-            "items": [(one, _named(one, names), _target(one, known)) for one in pack.items],
-            "omitted": [(one, _named(one, names), _target(one, known)) for one in pack.omitted[:_MOST_ROWS]],
+            "items": [(one, pack.name_of(one.source), _target(one, known)) for one in pack.items],
+            "omitted": [(one, pack.name_of(one.source), _target(one, known)) for one in pack.omitted[:_MOST_ROWS]],
             "pieces": pieces(prompt, marks, kept=len(pack.stable_prefix)),
             "names": names,
         }
-
-
-def _named(one: PackItem | PackOmission, names: dict[str, str]) -> str:
-    """Names beside ids: of whom a source speaks."""
-    _, _, rest = one.source.rpartition(":")
-    return names.get(rest, "")
 
 
 def _target(one: PackItem | PackOmission, known: set[str]) -> str:

@@ -39,7 +39,7 @@ def serve(engine: ContextEngine, *, port: int = 0, browser: bool = True, say: Ca
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((_LOOPBACK, port))
-            listening.listen()  # before the address is told: whoever is quicker than the server waits, and is not refused
+            listening.listen()  # before the address is told: whoever is quicker than the server waits for it
         except OSError as error:
             raise ContractError(f"port {port} of {_LOOPBACK}: {error.strerror}") from None
         bound = listening.getsockname()[1]
