@@ -91,7 +91,7 @@ class ProjectPages:
         return "health.html", {
             "status": status,
             "found": found_lines(rows),
-            "steps": next_steps(rows, status, self._engine.root),
+            "steps": next_steps(rows, status, str(self._engine.root or ".")),
             "problems": problems,
             "done": done,
         }
