@@ -18,12 +18,17 @@ OF_PROJECT, OF_USER = (tomllib.loads(one) for one in re.findall(r"^```toml\n(.*?
 UNKNOWN = "no_such_key"
 
 
+def use(folder):
+    with armarius.open(folder, watch=False) as engine:
+        engine.assemble("x", budget=2000)
+        engine.subgraph("x")
+
+
 def known_keys(folder, table):
     """What the code says that it knows, when it is asked for something that it does not."""
     (folder / "armarius.toml").write_text(f"[{table}]\n{UNKNOWN} = 1\n", encoding="utf-8")
-    with pytest.raises(ConfigError) as refused, armarius.open(folder, watch=False) as engine:
-        engine.assemble("x", budget=2000)
-        engine.subgraph("x")
+    with pytest.raises(ConfigError) as refused:
+        use(folder)
     said = re.search(r"known: ([a-z_, ]+)", str(refused.value))
     assert said, str(refused.value)
     return set(said[1].strip(", ").split(", "))

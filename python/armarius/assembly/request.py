@@ -76,6 +76,10 @@ class State(Protocol):
         """The ids of the cards and relations of whoever bears that id, name or alias; none for nobody."""
         ...
 
+    def names(self) -> Mapping[str, str]:
+        """The name of every entity by its id."""
+        ...
+
     def document(self, document_id: str, /) -> Document:
         """One document; raises UnknownDocument."""
         ...
@@ -232,7 +236,7 @@ class Resolver:
             known=Known(
                 view.named,
                 lambda path: _paragraphs(view, document, path),
-                lambda: {one.id: one.name for one in view.codex.entities},
+                view.names,
             ),
             encoding=request.position_encoding,
             stamps=_stamped(view, document) if document is not None and live else view.stamps,
