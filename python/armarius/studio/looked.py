@@ -1,6 +1,7 @@
 """What takes longer than a page may take: looked for beside the pages, once for each state of the index."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
@@ -9,10 +10,13 @@ from armarius.errors import ArmariusError
 __all__ = ["Looked"]
 
 T = TypeVar("T")
+_LONGEST_REST_S = 0.1
 
 
 class Looked(Generic[T]):
-    """Things found one after another in a thread of their own. Threads may share it.
+    """Things found one after another in a thread of their own, which rests as long as it works: pages go first.
+
+    Threads may share it.
 
     Args:
         look: Gives what is found, one at a time; whatever else it does between two things is cut off when the index has
@@ -44,11 +48,14 @@ class Looked(Generic[T]):
 
     def _run(self, state: int) -> None:
         try:
+            began = time.monotonic()
             for one in self._look():
                 with self._lock:
                     if self._of != state:
                         return
                     self._finding.append(one)
+                time.sleep(min(_LONGEST_REST_S, time.monotonic() - began))
+                began = time.monotonic()
         except ArmariusError:  # it was closed, or cannot be read just now: the next call of another state looks again
             with self._lock:
                 if self._of == state:
