@@ -1,5 +1,9 @@
-"""Open the built wheel and import it in a clean environment that has its runtime dependencies only."""
+"""Open the built wheel and import it in a clean environment that has its runtime dependencies only.
 
+`python scripts/check_wheel.py FOLDER [--most MB]`; a release is held to 10 MB, which a development build is beyond.
+"""
+
+import argparse
 import os
 import subprocess
 import sys
@@ -17,6 +21,7 @@ NEEDED = (
     "armarius/cli/starter/chapters/ch001.md",
     "armarius/cli/completions/armarius.zsh",
     "armarius/studio/templates/ask.html",
+    "armarius/studio/templates/conflicts.html",
     "armarius/studio/static/studio.js",
     "armarius/studio/texts.toml",
 )
@@ -35,9 +40,16 @@ print(repr(pack))
 """
 
 
-def main(folder: str) -> None:
-    """Check the newest wheel in `folder`."""
-    wheel = max(Path(folder).glob("armarius-*.whl"), key=lambda path: path.stat().st_mtime)
+def main() -> None:
+    """Check the newest wheel in a folder."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--most", type=float, metavar="MB", help="fail when the wheel is larger (millions of bytes)")
+    asked = parser.parse_args()
+    wheel = max(asked.folder.glob("armarius-*.whl"), key=lambda path: path.stat().st_mtime)
+    size = wheel.stat().st_size / 1e6
+    if asked.most is not None and size > asked.most:
+        raise SystemExit(f"{wheel.name} has {size:.2f} MB, more than {asked.most:g}; the largest:\n{largest(wheel)}")
     names = zipfile.ZipFile(wheel).namelist()
     for needed in NEEDED:
         if needed not in names:
@@ -62,8 +74,14 @@ def main(folder: str) -> None:
             [scripts / "armarius", "--help"],
         ):
             subprocess.run(command, check=True, cwd=place, env=environment)
-    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, complete, imports and assembles")
+    print(f"{wheel.name}: {size:.1f} MB, complete, imports and assembles")
+
+
+def largest(wheel: Path) -> str:
+    """The ten files that take most of it, in bytes as packed."""
+    files = sorted(zipfile.ZipFile(wheel).infolist(), key=lambda one: -one.compress_size)[:10]
+    return "\n".join(f"{one.compress_size:>12,} {one.filename}" for one in files)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

@@ -31,6 +31,7 @@ BUILT_IN_MODELS = frozenset({"e5", "lexical"})
 _MAX_DOCUMENT = 256 * 1024 * 1024  # a document is held in memory, several times over while it is read
 _MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
+_OF_DOCUMENTS = ("exclude", "max_bytes", "index_dir")
 TABLES = frozenset(
     {"assembly", "books", "budget", "code", "documents", "embedding", "graph", "kinds", "project", "style"}
 )
@@ -93,8 +94,8 @@ def _config(raw: Mapping[str, Any]) -> Config:
         raise ConfigError(f"{CONFIG_NAME}: unknown key {stray[0]}; settings stand in tables such as [documents]")
     if unknown := sorted(raw.keys() - TABLES):
         raise ConfigError(f"{CONFIG_NAME}: unknown table {unknown[0]}; known: {', '.join(sorted(TABLES))}")
-    if unknown := sorted(documents.keys() - {"exclude", "max_bytes", "index_dir"}):
-        raise ConfigError(f"{CONFIG_NAME}: unknown key documents.{unknown[0]}")
+    if unknown := sorted(documents.keys() - set(_OF_DOCUMENTS)):
+        raise ConfigError(f"{CONFIG_NAME}: unknown key documents.{unknown[0]}; known: {', '.join(_OF_DOCUMENTS)}")
     if unknown := sorted(kinds.keys() - set(KINDS)):
         raise ConfigError(f"{CONFIG_NAME}: unknown kind kinds.{unknown[0]}; known: {', '.join(KINDS)}")
     max_bytes = documents.get("max_bytes", Config.__dataclass_fields__["max_bytes"].default)

@@ -119,6 +119,10 @@ class ProjectView:
         tied = [one for one in self.codex.relations if not bearers.isdisjoint((one.source, one.target))]
         return {f"entity:{id_}" for id_ in bearers} | {relation_source(one) for one in tied}
 
+    def names(self) -> Mapping[str, str]:
+        """The name of every entity by its id. Cost: built at each call."""
+        return {one.id: one.name for one in self.codex.entities}
+
     def live(self, document_id: str, text: str, /) -> tuple[Document, bool]:
         """The document that saving `text` would give, and whether it is another than the project has.
 

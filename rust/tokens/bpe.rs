@@ -8,7 +8,8 @@ use super::classes::{Classes, decode};
 use super::glyphs::Glyphs;
 use super::memo::{self, Key, LONGEST, Memo};
 use super::pretokenize::{Grammar, Scan};
-use super::vocab::{Damaged, NONE, Vocab, read_file};
+use super::vocab::{NONE, Vocab};
+use super::vocab_file::{Damaged, read_file};
 
 /// How many encodings were loaded so far.
 static LOADED: AtomicUsize = AtomicUsize::new(0);
@@ -26,11 +27,11 @@ pub(crate) struct Bpe {
 }
 
 impl Bpe {
-    /// Read the vocabulary `files`; `composes` says that the tokenizer applies NFC before it splits.
+    /// Read the vocabulary `files`, each over the one before; `composes` says that the tokenizer applies NFC before it splits.
     pub(crate) fn load(files: &[&[u8]], grammar: Grammar, composes: bool) -> Result<Self, Damaged> {
         let mut tokens = Vec::new();
         for file in files {
-            read_file(file, &mut tokens)?;
+            tokens = read_file(file, &tokens)?;
         }
         let vocab = Vocab::new(&tokens);
         Ok(Self {

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::bpe::Bpe;
 use super::pretokenize::Grammar;
-use super::vocab::Damaged;
+use super::vocab_file::Damaged;
 
 /// One embedded encoding; its tables are built at first use and then kept.
 pub(crate) struct Encoding {
@@ -65,20 +65,20 @@ pub(crate) static ENCODINGS: [Encoding; 10] = [
     Encoding::new(
         "qwen2",
         &["qwen", "qwen3"],
-        &[include_bytes!("vocab/qwen2.bin")],
+        &[CL100K, include_bytes!("vocab/qwen2.bin")],
         Grammar::Qwen,
     ),
     Encoding::new(
         "qwen35",
         &["qwen3.5"],
-        &[include_bytes!("vocab/qwen35.bin")],
+        &[CL100K, include_bytes!("vocab/qwen35.bin")],
         Grammar::QwenMarks,
     ),
-    Encoding::new("glm4", &["glm"], &[GLM4], Grammar::Llama),
+    Encoding::new("glm4", &["glm"], &[CL100K, GLM4], Grammar::Llama),
     Encoding::new(
         "glm5",
         &[],
-        &[GLM4, include_bytes!("vocab/glm5.bin")],
+        &[CL100K, GLM4, include_bytes!("vocab/glm5.bin")],
         Grammar::Llama,
     ),
     Encoding::new(

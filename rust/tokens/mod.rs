@@ -1,6 +1,6 @@
 //! Counters: text in, number of tokens out.
 //!
-//! Rooms: [`vocab`] tokens and ranks; [`merge`] byte pair merging; [`glyphs`] the shortcut for Han, kana
+//! Rooms: [`vocab`] tokens and ranks, [`vocab_file`] read from what ships; [`merge`] byte pair merging; [`glyphs`] the shortcut for Han, kana
 //! and Hangul; [`memo`] recent pieces; [`classes`] Unicode classes; [`pretokenize`] and [`deepseek`] the scanners; [`bpe`] these put
 //! together; [`encodings`] what ships; [`models`] which model uses what; [`hf`] tokenizer files;
 //! [`estimate`] where there is no tokenizer.
@@ -25,6 +25,7 @@ mod pretokenize;
 mod pretokenize_patterns;
 mod scanners;
 mod vocab;
+mod vocab_file;
 
 use std::path::Path;
 

@@ -3,7 +3,6 @@
 //! Three tables by length of the key, because that is where the time goes: two bytes index a flat
 //! array, up to seven bytes are compared as one integer, longer tokens by hash and then by bytes.
 
-const MAGIC: &[u8] = b"ATV1";
 const SHORT: usize = 7;
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -28,11 +27,6 @@ pub(crate) struct Vocab {
     bytes: Vec<u8>,
     longest: usize,
 }
-
-/// A vocabulary file that does not parse; only a damaged build can produce it.
-#[derive(Debug, thiserror::Error)]
-#[error("embedded vocabulary is damaged: {0}")]
-pub struct Damaged(&'static str);
 
 /// Up to seven bytes and their number as one integer; never zero.
 #[inline]
@@ -194,51 +188,6 @@ impl Vocab {
     }
 }
 
-/// Append the tokens of one file in rank order (the layout is described in `vocab/build.py`).
-pub(crate) fn read_file<'a>(file: &'a [u8], tokens: &mut Vec<&'a [u8]>) -> Result<(), Damaged> {
-    let (head, rest) = file.split_at_checked(8).ok_or(Damaged("no header"))?;
-    let count = match head.strip_prefix(MAGIC) {
-        Some(&[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]) as usize,
-        _ => return Err(Damaged("not a vocabulary")),
-    };
-    let mut at = 0;
-    let mut lengths = Vec::with_capacity(count);
-    let mut cursors = Vec::new();
-    for _ in 0..count {
-        let (mut length, mut shift) = (0_usize, 0);
-        loop {
-            let byte = *rest.get(at).ok_or(Damaged("lengths end early"))?;
-            at += 1;
-            length |= usize::from(byte & 0x7F) << shift;
-            shift += 7;
-            if byte < 0x80 {
-                break;
-            }
-            if shift > 14 {
-                return Err(Damaged("a token of absurd length"));
-            }
-        }
-        if length >= cursors.len() {
-            cursors.resize(length + 1, 0);
-        }
-        cursors[length] += length;
-        lengths.push(length);
-    }
-    for cursor in &mut cursors {
-        at += std::mem::replace(cursor, at);
-    }
-    tokens.reserve(count);
-    for length in lengths {
-        let from = cursors[length];
-        cursors[length] += length;
-        tokens.push(
-            rest.get(from..from + length)
-                .ok_or(Damaged("tokens end early"))?,
-        );
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,19 +218,6 @@ mod tests {
             &[b'a'; 99],
         ] {
             assert_eq!(vocab.rank(other, 0, other.len()), NONE);
-        }
-    }
-
-    #[test]
-    fn a_damaged_file_is_an_error() {
-        for file in [
-            &b""[..],
-            b"ATV1",
-            b"ATV2\x01\0\0\0\x01a",
-            b"ATV1\x02\0\0\0\x01",
-            b"ATV1\x01\0\0\0\x02a",
-        ] {
-            assert!(read_file(file, &mut Vec::new()).is_err());
         }
     }
 }

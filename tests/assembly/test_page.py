@@ -1,18 +1,26 @@
 """The report page: complete in itself, safe, and working in a real browser."""
 
+import io
 import re
 import shutil
 import subprocess
+from datetime import UTC, datetime
+from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.assembly.support import assemble, candidate
 
+import armarius
 from armarius.assembly.report.html import Highlight, page
+from armarius.assembly.report.terminal import overview
 from armarius.errors import ContextWarning
 from armarius.records import Evidence, Omission
 from armarius.testing import FakeFetcher
 
+ROOT = Path(__file__).resolve().parents[2]
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
@@ -82,7 +90,41 @@ def test_mentions_are_marked_where_they_stand(pack):
     at = pack.prompt.index("小雨推开门")
     html = page(pack, highlights=[Highlight(at, at + 2, "林小雨"), Highlight(at + 1, at + 3, "overlapping")])
     assert '<mark title="林小雨">小雨</mark>推开门' in html
-    assert html.count("<mark") == 1
+    assert html.count("<mark") == 2  # with the item, and in the whole prompt
+
+
+@pytest.fixture(scope="module")
+def novel():
+    with armarius.open(ROOT / "examples" / "novel", watch=False) as engine:
+        yield engine.assemble(
+            "检查第3章的角色一致性", document="chapters/ch003.md", cursor=120, model="deepseek-chat", budget=8000
+        )
+
+
+def test_the_page_says_what_was_asked_of_which_model_and_when(novel):
+    html = page(novel, when=datetime(2026, 11, 22, 4, 0, tzinfo=UTC))
+    assert re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", html) == [
+        ("question", "检查第3章的角色一致性"),
+        ("document", "chapters/ch003.md, cursor at 120"),
+        ("model", "deepseek-chat"),
+        ("date", "2026-11-22 04:00"),
+    ]
+
+
+def test_the_whole_prompt_stands_on_the_page_to_be_read(novel):
+    shown = page(novel).partition('<pre class="whole">')[2].partition("</pre>")[0]
+    assert unescape(re.sub(r"</?mark[^>]*>", "", shown)) == novel.prompt
+
+
+def test_names_stand_beside_ids_on_the_page_and_in_the_table(novel):
+    assert "<b>林小雨</b> <code>codex:detected:lin-xiaoyu</code>" in page(novel)
+    console = Console(width=200, file=io.StringIO(), force_terminal=False)
+    console.print(overview(novel))
+    table = console.file.getvalue()
+    assert "codex:detected:lin-xiaoyu 林小雨" in table
+    assert table.startswith("question: 检查第3章的角色一致性")
+    assert "model: deepseek-chat" in table
+    assert "kg:always:林默 林默" not in table
 
 
 def test_same_pack_gives_the_same_page(pack):

@@ -16,6 +16,7 @@ def write(folder, files):
         (folder / name).write_text(text, encoding="utf-8")
 
 
+LOREBOOK = json.dumps({"entries": {"0": {"uid": 0, "key": ["Elara"], "content": "The captain.", "order": 100}}})
 PROSE = "The old man went home. Marlowe followed him to the gate and said nothing.\n"
 
 
@@ -31,11 +32,32 @@ PROSE = "The old man went home. Marlowe followed him to the gate and said nothin
             "chapter 1 is there more than once (chapters/ch001.md",
         ),
         ({"main.py": "def main():\n    return 1\n"}, "armarius code-index"),
+        ({"chapters/ch001.md": PROSE, "lore/world.json": LOREBOOK}, "/lore/world.json --into "),
+        ({"book.pdf": "%PDF-1.4"}, "save what was skipped as .docx, .epub, .md or .txt"),
+        ({"big.md": PROSE * 9, "armarius.toml": "[documents]\nmax_bytes = 200\n", "a.md": "x"}, "raise armarius.toml"),
     ],
 )
 def test_a_messy_folder_is_told_what_to_do_next(capsys, tmp_path, files, said):
     write(tmp_path, files)
     assert any(said in step for step in doctor(capsys, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"package.json": '{"name": "x"}', "data.json": "[1, 2", "picture.png": "no picture"},
+        {".hidden/world.json": LOREBOOK},
+        {"world.json": LOREBOOK, ".gitignore": "world.json\n"},
+    ],
+)
+def test_what_is_no_book_or_is_ignored_is_not_proposed_for_import(capsys, tmp_path, files):
+    write(tmp_path, {"chapters/ch001.md": PROSE, **files})
+    assert not any("armarius import" in step for step in doctor(capsys, tmp_path))
+
+
+def test_a_code_repository_is_not_asked_for_its_chapters(capsys, tmp_path):
+    write(tmp_path, {"src/main.py": "def main():\n    return 1\n", "README.md": PROSE})
+    assert not any("chapter" in step for step in doctor(capsys, tmp_path))
 
 
 def test_a_sound_project_is_told_no_fault(capsys):

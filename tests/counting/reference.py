@@ -20,7 +20,7 @@ import tokenizers
 from tokenizers import pre_tokenizers
 
 VOCAB = Path(__file__).parents[2] / "rust/tokens/vocab"
-BASE = {"llama3": "cl100k_base", "glm5": "glm4"}
+BASE = dict.fromkeys(("llama3", "qwen2", "qwen35", "glm4"), "cl100k_base") | {"glm5": "glm4"}
 
 _TAIL = r"\s*[\r\n]+|\s+(?!\S)|\s+"
 _CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
@@ -54,31 +54,40 @@ _DEEPSEEK = (
 
 
 def _read(name: str) -> list[bytes]:
+    """The list of `vocab/build.py`: runs over a base, then the file's own tokens grouped by length."""
     data = (VOCAB / f"{name}.bin").read_bytes()
-    lengths, at = [], 8
-    for _ in range(int.from_bytes(data[4:8], "little")):
-        length = shift = 0
+    at = 8
+
+    def number() -> int:
+        nonlocal at
+        value = shift = 0
         while True:
             byte, at = data[at], at + 1
-            length |= (byte & 0x7F) << shift
+            value |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
-                break
-        lengths.append(length)
+                return value
+
+    runs = [(number(), number(), number()) for _ in range(int.from_bytes(data[4:8], "little"))]
+    lengths = [number() for _ in range(sum(own for _, _, own in runs))]
     sizes, cursor = Counter(lengths), {}
     for length in sorted(sizes):
         cursor[length], at = at, at + length * sizes[length]
-    tokens = []
+    own = []
     for length in lengths:
-        tokens.append(data[cursor[length] : cursor[length] + length])
+        own.append(data[cursor[length] : cursor[length] + length])
         cursor[length] += length
+    base = iter(_read(BASE[name]) if name in BASE else ())
+    added, tokens = iter(own), []
+    for skip, copy, new in runs:
+        tokens += [*itertools.islice(base, skip, skip + copy), *itertools.islice(added, new)]
     return tokens
 
 
 @cache
 def vocabulary(name: str) -> tuple[bytes, ...]:
     """Tokens in rank order."""
-    return tuple(_read(BASE[name]) + _read(name) if name in BASE else _read(name))
+    return tuple(_read(name))
 
 
 def published_hash(name: str) -> str:

@@ -1,5 +1,6 @@
 """The studio in a real Chromium: every page opened, clicked and photographed; nothing refused, nothing thrown."""
 
+import json
 import re
 import shutil
 import threading
@@ -16,10 +17,8 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium")
 PHONE, DESK = {"width": 390, "height": 800}, {"width": 1280, "height": 900}
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("studio") / "novel"
-    shutil.copytree(ROOT / "examples" / "novel", folder)
+def studio_of(folder):
+    """An engine over `folder` and the address that its studio told."""
     ready, told = threading.Event(), []
 
     def say(text):
@@ -29,7 +28,15 @@ def address(tmp_path_factory):
     engine = armarius.open(folder)
     threading.Thread(target=serve, args=(engine,), kwargs={"browser": False, "say": say}, daemon=True).start()
     assert ready.wait(30)
-    yield told[0], folder
+    return engine, told[0]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("studio") / "novel"
+    shutil.copytree(ROOT / "examples" / "novel", folder)
+    engine, told = studio_of(folder)
+    yield told, folder
     engine.close()
 
 
@@ -41,22 +48,27 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture(params=[("light", DESK), ("dark", PHONE)], ids=["desk", "phone"])
-def page(request, chromium, address):
-    scheme, size = request.param
-    context = chromium.new_context(color_scheme=scheme, viewport=size, locale="en-GB")
-    page = context.new_page()
+def opened(chromium, address, scheme, size, locale):
+    """A page that keeps what went wrong on it: errors, whatever is asked of somebody else, what a script asks for."""
+    page = chromium.new_context(color_scheme=scheme, viewport=size, locale=locale).new_page()
     page.wrong = []
     page.on("console", lambda said: page.wrong.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: page.wrong.append(str(error)))
+    page.on("dialog", lambda dialog: (page.wrong.append(dialog.message), dialog.dismiss()))
     page.on(
         "request",
         lambda one: None if one.url.startswith(("http://127.0.0.1:", "data:")) else page.wrong.append(one.url),
     )
-    page.goto(address[0])
+    page.goto(address)
+    return page
+
+
+@pytest.fixture(params=[("light", DESK), ("dark", PHONE)], ids=["desk", "phone"])
+def page(request, chromium, address):
+    page = opened(chromium, address[0], *request.param, "en-GB")
     yield page
     assert page.wrong == []
-    context.close()
+    page.context.close()
 
 
 def fits(page):
@@ -68,12 +80,88 @@ def fits(page):
 
 
 def test_every_page_opens_fits_and_is_photographed(page, tmp_path):
-    for name in ("Chapters", "People and things", "Health", "Ask"):
+    for name in ("Chapters", "People and things", "Conflicts", "Health", "Ask"):
         page.get_by_role("link", name=name, exact=True).first.click()
         assert page.get_by_role("main").is_visible()
         assert fits(page) == [], name
         assert len(page.screenshot(path=str(tmp_path / f"{name}.png"))) > 5_000
     assert "token" not in page.url
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("dark", DESK), ("light", PHONE)], ids=["desk", "phone"])
+def test_a_chinese_browser_is_answered_in_chinese_on_every_page(chromium, address, tmp_path, scheme, size):
+    page = opened(chromium, address[0], scheme, size, "zh-CN")
+    for name, heading in (("章节", "章节"), ("人物与事物", "人物与事物"), ("说法不一", "说法不一"), ("健康", "健康")):
+        page.get_by_role("link", name=name, exact=True).first.click()
+        assert page.get_by_role("heading", level=1).inner_text() == heading
+        assert fits(page) == [], name
+        assert len(page.screenshot(path=str(tmp_path / f"{name}.png"))) > 5_000
+    page.get_by_role("link", name="提问", exact=True).click()
+    page.get_by_label("问题").fill("小雨的伤在哪只手")
+    page.get_by_role("button", name="组装").click()
+    assert "精确计数" in page.locator(".sum").inner_text() or "估计" in page.locator(".sum").inner_text()
+    assert fits(page) == []
+    page.get_by_role("link", name="English").click()
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert page.wrong == []
+    page.context.close()
+
+
+def test_both_sides_of_a_conflict_are_read_beside_each_other_and_lead_to_the_paragraph(page):
+    page.get_by_role("link", name="Conflicts", exact=True).click()
+    sides = page.locator("main blockquote")
+    playwright.expect(sides.filter(has_text="右手手背")).to_have_count(1, timeout=20_000)
+    sides.filter(has_text="左手的手背").get_by_role("link").click()
+    target = page.locator("span:target")
+    assert "左手的手背" in target.inner_text()
+    assert fits(page) == []
+
+
+def test_a_cursor_is_put_in_a_chapter_and_somebody_is_muted_from_the_prompt(page, address):
+    page.get_by_role("link", name="Chapters", exact=True).click()
+    page.get_by_role("link", name="第三章 雨夜").click()
+    page.locator("a.here").nth(3).click()
+    assert int(page.get_by_label("Cursor").input_value()) > 0
+    page.get_by_label("Question").fill("铜怀表")
+    page.get_by_role("button", name="Assemble").click()
+    mute = page.get_by_role("button", name="Mute: 铜怀表", exact=True)
+    mute.first.click()
+    playwright.expect(page.locator("details summary")).to_be_visible()
+    assert "/again/" in page.url
+    page.locator("details summary").click()
+    assert "muted by the project" in page.locator("details").inner_text()
+    page.get_by_role("link", name="People and things", exact=True).click()
+    page.locator("#pins").get_by_role("button", name="Forget").first.click()
+    playwright.expect(page.locator("#pins li")).to_have_count(0)
+
+
+def test_hostile_names_and_texts_run_nothing_and_break_no_page(chromium, tmp_path):
+    hostile = json.loads((ROOT / "tests" / "studio" / "hostile.json").read_text(encoding="utf-8"))
+    (tmp_path / "chapters").mkdir()
+    entities = [{"id": f"e{i}", "name": text, "type": text[:20], "description": text} for i, text in enumerate(hostile)]
+    (tmp_path / "codex.json").write_text(json.dumps({"entities": entities}), encoding="utf-8")
+    for i, text in enumerate(hostile):
+        (tmp_path / "chapters" / f"ch{i:03}.md").write_text(f"# {text}\n\n{text} came in.\n", encoding="utf-8")
+    engine, told = studio_of(tmp_path)
+    page = opened(chromium, told, "light", PHONE, "en-GB")
+    ground = told.partition("/?")[0]
+    known = [one.id for one in engine.entities()]
+    assert len(known) >= 50
+    paths = [*(f"/entity/{one}" for one in known), "/entities", "/chapters", "/health"]
+    paths += [f"/chapter/chapters/ch{i:03}.md" for i in range(0, len(hostile), 5)]
+    for path in paths:
+        page.goto(ground + path)
+        assert page.url.startswith(ground), path
+        assert page.get_by_role("navigation").first.is_visible(), path
+        assert fits(page) == [], path
+    for text in hostile[::8]:
+        page.goto(ground)
+        page.get_by_label("Question").fill(text)
+        page.get_by_role("button", name="Assemble").click()
+        assert page.locator("pre.text").is_visible()
+    assert page.wrong == []
+    page.context.close()
+    engine.close()
 
 
 def test_a_question_is_asked_read_slid_and_compared(page):

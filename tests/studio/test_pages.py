@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import time
 import tomllib
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -16,7 +17,7 @@ pytest.importorskip("starlette", reason="armarius[studio]")
 from starlette.testclient import TestClient
 
 from armarius.studio.app import build_app
-from armarius.studio.marked import Mark, pieces
+from armarius.studio.marked import Mark, in_paragraphs, pieces
 from armarius.studio.packs import Packs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -229,10 +230,71 @@ def test_pieces_joined_are_the_text(marks, kept):
     assert "".join(one.text for one in found if one.kept) == text[:kept]
 
 
+@pytest.mark.parametrize("ends", [[], [3], [3, 6], [1, 2, 8], [8], [4, 5], [5, 7]])
+def test_paragraphs_joined_are_the_text_and_a_mention_is_never_cut(ends):
+    text = "林小雨推开门走了"
+    cut = pieces(text, [Mark(0, 3, "a"), Mark(4, 6, "b")], kept=2)
+    found = in_paragraphs(cut, ends)
+    assert "".join(piece.text for one in found for piece in one.pieces) == text
+    assert [one.end for one in found if one.end is not None] == ends
+    marked = [piece.text for one in found for piece in one.pieces if piece.entity]
+    assert marked == [one.text for one in cut if one.entity]
+
+
+def looked_through(client, path):
+    for _ in range(200):
+        page = client.get(path).text
+        if 'class="looking"' not in page:
+            return page
+        time.sleep(0.02)
+    raise AssertionError(f"{path}: still looking")
+
+
+def test_conflicts_are_shown_with_both_sides_and_lead_to_where_they_stand(client):
+    page = looked_through(client, "/conflicts")
+    left, _, right = page.partition("右手手背")[2].partition("左手的手背上")
+    assert 'href="/chapter/spec/characters.md#p' in left
+    assert 'href="/chapter/chapters/ch003.md#p' in right
+    assert page.count("<blockquote>") >= 2
+    place = re.search(r"/chapter/chapters/ch003.md#(p\d+)", right)[1]
+    assert f'id="{place}"' in client.get("/chapter/chapters/ch003.md").text
+
+
+def test_a_project_without_conflicts_says_so_and_health_says_when_it_has_checked(tmp_path):
+    (tmp_path / "a.md").write_text("# One\n\nIt rained.\n", encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
+        client.get("/?token=secret")
+        assert "Nothing competes" in looked_through(client, "/conflicts")
+        assert "Nothing is wrong." in looked_through(client, "/health")
+
+
+def test_a_cursor_is_put_behind_a_paragraph_and_the_prompt_is_of_that_place(client, engine):
+    page = client.get("/chapter/chapters/ch003.md").text
+    paragraph = engine.document("chapters/ch003.md").paragraphs[2]
+    link = f"/?document=chapters/ch003.md&amp;cursor={paragraph.end}"
+    assert link in page
+    form = client.get(link.replace("&amp;", "&")).text
+    assert f'value="{paragraph.end}"' in form
+    asked = {"document": "chapters/ch003.md", "cursor": paragraph.end, "budget": 3000}
+    assert "&lt;cursor/&gt;" in client.get("/pack", params=asked).text
+
+
+def test_what_is_muted_in_a_prompt_is_gone_from_the_same_question_at_once(client):
+    page = client.get("/pack", params={"query": "小雨", "budget": "3000"}).text
+    assert 'name="target" value="lin-xiaoyu"' in page.partition("<details>")[0]
+    form = {"target": "lin-xiaoyu", "mute": "yes", "number": "1"}
+    again = client.post("/change/pin", data=form, headers=ORIGIN)
+    assert again.url.path == "/again/1"
+    assert 'value="小雨"' in again.text or ">小雨</textarea>" in again.text
+    assert "codex:detected:lin-xiaoyu" not in again.text.partition("<details>")[0]
+    assert client.get("/diff?a=1&b=2").text.count("codex:detected:lin-xiaoyu") == 1
+
+
 def test_the_oldest_prompt_is_forgotten_first(engine):
     packs = Packs()
     pack = engine.assemble("灯", budget=2000)
-    numbers = [packs.keep("灯", "", pack).number for _ in range(25)]
+    numbers = [packs.keep({"query": "灯"}, pack).number for _ in range(25)]
     assert packs.get(numbers[0]) is None
     assert packs.get(numbers[-1]) is not None
     assert len(packs.last()) == 20
@@ -251,7 +313,13 @@ def test_hostile_names_and_texts_are_text_on_every_page(tmp_path):
     with armarius.open(tmp_path, watch=False) as engine:
         client = TestClient(build_app(engine, "secret", 8123), base_url=BASE)
         client.get("/?token=secret")
-        pages = ["/chapters", "/entities", "/health", *(f"/chapter/chapters/ch{i:03}.md" for i in range(len(hostile)))]
+        pages = [
+            "/chapters",
+            "/entities",
+            "/health",
+            "/conflicts",
+            *(f"/chapter/chapters/ch{i:03}.md" for i in range(len(hostile))),
+        ]
         pages += [f"/entity/{one.id}" for one in engine.entities()]
         answers = [client.get(page) for page in pages]
         answers += [client.get("/pack", params={"query": text, "budget": "3000"}) for text in hostile]

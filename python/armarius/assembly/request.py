@@ -76,6 +76,10 @@ class State(Protocol):
         """The ids of the cards and relations of whoever bears that id, name or alias; none for nobody."""
         ...
 
+    def names(self) -> Mapping[str, str]:
+        """The name of every entity by its id."""
+        ...
+
     def document(self, document_id: str, /) -> Document:
         """One document; raises UnknownDocument."""
         ...
@@ -229,7 +233,11 @@ class Resolver:
             previous=continued,
             warnings=warnings,
             texts=lambda path: _text(view, document, path),
-            known=Known(view.named, lambda path: _paragraphs(view, document, path)),
+            known=Known(
+                view.named,
+                lambda path: _paragraphs(view, document, path),
+                view.names,
+            ),
             encoding=request.position_encoding,
             stamps=_stamped(view, document) if document is not None and live else view.stamps,
         )

@@ -1,6 +1,7 @@
 """`armarius assemble`, `armarius inspect` and `armarius ask`."""
 
 import argparse
+from datetime import datetime
 from pathlib import Path
 
 from armarius.assembly.report.html import Highlight, page
@@ -129,7 +130,11 @@ def _inspect(arguments: argparse.Namespace) -> int:
             names = {entity.id: entity.name for entity in engine.entities()}
             found = engine.mentions(pack.prompt)
             highlights = [Highlight(one.start, one.end, names.get(one.entity_id, one.entity_id)) for one in found]
-            write_atomic(arguments.html, page(pack, highlights=highlights).encode("utf-8"), make=False)
+            write_atomic(
+                arguments.html,
+                page(pack, highlights=highlights, when=datetime.now().astimezone()).encode("utf-8"),
+                make=False,
+            )
             note(f"wrote {arguments.html}")
         if arguments.json:
             inspected = engine.inspect(asked, requested_by="cli")

@@ -11,6 +11,7 @@ from armarius.config import load_config
 from armarius.errors import ConfigError, GraphError, SettingRefused
 from armarius.files.paths import project_folder
 from armarius.graph.options import read_graph_options
+from armarius.index.lying_about import books_lying_about
 from armarius.index.next_steps import found_lines, next_steps
 from armarius.index.project_index import ProjectIndex
 
@@ -36,7 +37,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     trust = trust_report(root, load_config(root))
     try:
         with opened(arguments) as index:
-            return _examined(index, trust, as_json=arguments.json)
+            return _examined(index, trust, str(arguments.path), as_json=arguments.json)
     except SettingRefused:  # there is no index to look at, and the report says why
         wrong = [str(refused) for refused in trust.refused]
         if arguments.json:
@@ -46,13 +47,14 @@ def _doctor(arguments: argparse.Namespace) -> int:
         return 1
 
 
-def _examined(index: ProjectIndex, trust: TrustReport, *, as_json: bool) -> int:
+def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bool) -> int:
     wrong = index.ask(lambda store: store.verify())
     vectors = index.ask(doctor_lines)
     status = index.status()
     config = index.config
     rows = index.ask(lambda store: store.documents())
-    steps = next_steps(rows, status, index.root)
+    books = [] if index.root is None else books_lying_about(index.root, config)
+    steps = next_steps(rows, status, here, books)
     wrong += embedding_problems(index, config)
     try:
         read_settings(config)

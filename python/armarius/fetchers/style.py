@@ -17,6 +17,7 @@ from armarius.text.folding import fold
 
 _NAMES = title_words("style")
 _MAX_DEPTH = 3
+_KEYS = ("files", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,13 @@ class ProjectStyle:
         config: The `[style]` table may name files and add a text.
 
     Raises:
-        ConfigError: `style.files` or `style.text` has the wrong type, or a named file does not exist.
+        ConfigError: An unknown key; `style.files` or `style.text` has the wrong type; a named file does not exist.
     """
 
     def __init__(self, documents: Iterable[Document], config: Config | None = None) -> None:
         table = (config or Config()).table("style")
+        if unknown := sorted(table.keys() - set(_KEYS)):
+            raise ConfigError(f"{CONFIG_NAME}: unknown key style.{unknown[0]}; known: {', '.join(_KEYS)}")
         files, text = table.get("files", []), table.get("text", "")
         if not isinstance(files, list) or not all(isinstance(item, str) for item in files):
             raise ConfigError(f"{CONFIG_NAME}: style.files must be a list of paths, got {files!r}")

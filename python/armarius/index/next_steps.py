@@ -1,9 +1,11 @@
 """What a folder was taken for, in lines, and what its owner may do next: for `armarius doctor`."""
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
+from armarius.index.lying_about import LyingAbout
 from armarius.index.status import IndexStatus
 from armarius.store.rows import DocumentRow
 
@@ -25,17 +27,37 @@ def found_lines(rows: Sequence[DocumentRow]) -> list[str]:
     return lines
 
 
-def next_steps(rows: Sequence[DocumentRow], status: IndexStatus, folder: Path | None) -> list[str]:
-    """What would help, the most helpful first; each a sentence with the command or the line to write."""
-    here = "." if folder is None else folder.name
+def next_steps(
+    rows: Sequence[DocumentRow],
+    status: IndexStatus,
+    here: str,
+    books: Sequence[LyingAbout] = (),
+) -> list[str]:
+    """What would help, the most helpful first; each a sentence with the command or the line to write.
+
+    Args:
+        rows: Of every document.
+        status: Of the index.
+        here: The project folder, as its user would write it in a command.
+        books: Lorebooks and cards that lie in the folder and are not read from there.
+    """
+    beside, here = here, shlex.quote(here)
     chapters = [row for row in rows if row.kind == "chapter"]
     steps = []
-    if not rows:
+    if not rows and status.skipped:
+        steps.append("save what was skipped as .docx, .epub, .md or .txt; the reasons stand above")
+    elif not rows:
         steps.append("put .md or .txt files here, or start with `armarius new FOLDER`")
-    elif not chapters and (guess := _stories(rows)):
+    elif not chapters and not _is_code(rows) and (guess := _stories(rows)):
         steps.append(
-            f'no file is taken for a chapter; if {guess} holds the story: armarius.toml, [kinds] chapter = ["{guess}"]'
+            f"no file is taken for a chapter; notes are found all the same; if {guess} holds the story: armarius.toml, "
+            f'[kinds] chapter = ["{guess}"]'
         )
+    steps += [
+        f"{one.path} is a book of {_counted(one.entries)} ({one.format}): "
+        f"`armarius import {shlex.quote(f'{beside}/{one.path}')} --into {here}`"
+        for one in books[:_SHOWN]
+    ]
     twice = [number for number, count in Counter(row.chapter for row in chapters).items() if number and count > 1]
     if twice:
         paths = [row.path for row in chapters if row.chapter == min(twice)]
@@ -54,9 +76,21 @@ def next_steps(rows: Sequence[DocumentRow], status: IndexStatus, folder: Path | 
         )
     extras = sorted({one.reason.split("'")[1] for one in status.skipped if "pip install '" in one.reason})
     steps += [f"`pip install '{extra}'` reads what was skipped for the lack of it" for extra in extras]
+    if any("documents.max_bytes" in one.reason for one in status.skipped):
+        steps.append("cut what is too large into files of a chapter, or raise armarius.toml, [documents] max_bytes")
     if any(row.kind == "code" for row in rows):
         steps.append(f"`armarius code-index {here}` makes callers and callees exact, where an indexer is installed")
     return steps
+
+
+def _is_code(rows: Sequence[DocumentRow]) -> bool:
+    """Whether it is a repository of code with some notes about it."""
+    code = sum(row.kind == "code" for row in rows)
+    return code > 0 and code >= sum(row.kind == "note" for row in rows)
+
+
+def _counted(entries: int) -> str:
+    return f"{entries:,} {'entry' if entries == 1 else 'entries'}"
 
 
 def _stories(rows: Sequence[DocumentRow]) -> str:

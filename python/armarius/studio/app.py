@@ -1,6 +1,8 @@
 """The studio as an ASGI application over one engine."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -61,12 +63,14 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         Route("/", shown(asking.form)),
         Route("/pack", shown(asking.ask)),
         Route("/pack/{number:int}", shown(asking.pack)),
+        Route("/again/{number:int}", shown(asking.again)),
         Route("/budget/{number:int}", shown(asking.what_if)),
         Route("/diff", shown(asking.diff)),
         Route("/chapters", shown(pages.chapters)),
         Route("/chapter/{path:path}", shown(pages.chapter)),
         Route("/entities", shown(pages.entities)),
         Route("/entity/{id:path}", shown(pages.entity)),
+        Route("/conflicts", shown(pages.conflicts)),
         Route("/health", shown(pages.health)),
         Route("/change/level", changed(changes.level), methods=["POST"]),
         Route("/change/alias", changed(changes.alias), methods=["POST"]),
@@ -77,7 +81,22 @@ def build_app(engine: ContextEngine, token: str, port: int) -> ASGIApp:
         Route("/events", partial(watched, engine)),
         Route("/static/{name}", _static),
     ]
-    return Guard(Starlette(routes=routes), token, port)
+
+    @asynccontextmanager
+    async def prepared(_app: Starlette) -> AsyncIterator[None]:
+        """What the first pages need is made while the browser starts."""
+        making = asyncio.create_task(run_in_threadpool(_prepare, environment, appearances))
+        yield
+        await making
+
+    return Guard(Starlette(routes=routes, lifespan=prepared), token, port)
+
+
+def _prepare(environment: Environment, appearances: Appearances) -> None:
+    for name in environment.list_templates():
+        environment.get_template(name)
+    with suppress(ArmariusError):  # it was closed meanwhile
+        appearances.totals()
 
 
 async def _shown(environment: Environment, engine: ContextEngine, page: Page, request: Request) -> Response:

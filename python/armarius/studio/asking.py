@@ -1,5 +1,6 @@
 """The pages about a prompt: asking, reading it, other budgets, two side by side."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from armarius.assembly.report.items import PackItem, PackOmission
@@ -32,24 +33,27 @@ class Asking:
 
     def form(self, asked: dict[str, Any]) -> Shown:
         """The form, filled with what was asked before."""
-        return "ask.html", {**self._form(asked), "kept": None}
+        return "ask.html", {**self._form(_fields(asked)), "kept": None}
 
     def ask(self, asked: dict[str, Any]) -> Shown:
         """A prompt for what the form says; it continues nothing, so that the same form shows the same prompt."""
-        query, document = str(asked.get("query", "")), str(asked.get("document", ""))
+        fields = _fields(asked)
         pack = self._engine.assemble(
-            query,
-            document=document,
-            cursor=_number(asked, "cursor") if document else None,
-            model=str(asked.get("model") or "") or None,
-            budget=_number(asked, "budget"),
+            fields["query"],
+            document=fields["document"],
+            cursor=_number(fields, "cursor") if fields["document"] else None,
+            model=fields["model"] or None,
+            budget=_number(fields, "budget"),
         )
-        return self._page(self._packs.keep(query, document, pack), asked)
+        return self._page(self._packs.keep(fields, pack))
+
+    def again(self, asked: dict[str, Any]) -> Shown:
+        """The same question as a prompt before, to see what a change has made of it."""
+        return self.ask(dict(self._known(asked["number"]).asked))
 
     def pack(self, asked: dict[str, Any]) -> Shown:
         """A prompt that was assembled before."""
-        kept = self._known(asked["number"])
-        return self._page(kept, {"query": kept.query, "document": kept.document, "budget": kept.pack.budget})
+        return self._page(self._known(asked["number"]))
 
     def what_if(self, asked: dict[str, Any]) -> Shown:
         """The part of a prompt's page that another budget changes."""
@@ -74,34 +78,38 @@ class Asking:
             raise UnknownId(f"prompt {number} is not kept any more; ask again")
         return kept
 
-    def _form(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _form(self, fields: dict[str, str]) -> dict[str, Any]:
         documents = [one.path for one in self._engine.documents()]
-        values = {name: str(asked.get(name) or "") for name in ("query", "document", "cursor", "model", "budget")}
-        values["budget"] = values["budget"] or str(_BUDGET)
+        values = {**fields, "budget": fields["budget"] or str(_BUDGET)}
         return {"documents": documents, "models": _MODELS, "asked": values, "earlier": self._packs.last()}
 
-    def _page(self, kept: Kept, asked: dict[str, Any]) -> Shown:
-        return "ask.html", {**self._form(asked), "kept": kept, **self._prompt(kept.pack, kept.number)}
+    def _page(self, kept: Kept) -> Shown:
+        return "ask.html", {**self._form(_fields(kept.asked)), "kept": kept, **self._prompt(kept.pack, kept.number)}
 
     def _prompt(self, pack: Pack, number: int) -> dict[str, Any]:
         names = {one.id: one.name for one in self._engine.entities()}
+        known = {*names, *names.values(), *(one.path for one in self._engine.documents())}
         prompt = pack.prompt
         marks = [Mark(one.start, one.end, one.entity_id) for one in self._engine.mentions(_encodable(prompt))]
         return {
             "pack": pack,
             "number": number,
             "bar": bar(pack),
-            "items": [(one, _named(one, names)) for one in pack.items],
-            "omitted": [(one, _named(one, names)) for one in pack.omitted][:_MOST_ROWS],
+            "items": [(one, pack.name_of(one.source), _target(one, known)) for one in pack.items],
+            "omitted": [(one, pack.name_of(one.source), _target(one, known)) for one in pack.omitted[:_MOST_ROWS]],
             "pieces": pieces(prompt, marks, kept=len(pack.stable_prefix)),
             "names": names,
         }
 
 
-def _named(one: PackItem | PackOmission, names: dict[str, str]) -> str:
-    """Names beside ids: of whom a source speaks."""
+def _target(one: PackItem | PackOmission, known: set[str]) -> str:
+    """What may be pinned or muted of it: an entity, a paragraph, a document; "" where there is none."""
     _, _, rest = one.source.rpartition(":")
-    return names.get(rest, "")
+    return rest if rest in known or rest.partition("#")[0] in known else ""
+
+
+def _fields(asked: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(asked.get(name) or "") for name in ("query", "document", "cursor", "model", "budget")}
 
 
 def _number(asked: dict[str, Any], name: str) -> int | None:

@@ -40,9 +40,13 @@ class Changes:
         return "/entities#memories"
 
     def pin(self, form: dict[str, str]) -> str:
-        """Pin or mute an entity, a document, a paragraph of one or a tag, for the project."""
+        """Pin or mute an entity, a document, a paragraph of one or a tag, for the project.
+
+        From a prompt, back to what the same question gives now.
+        """
         self._engine.pins.add(_text(form, "target"), mute=form.get("mute") == "yes")
-        return "/entities#pins"
+        number = form.get("number", "")
+        return f"/again/{number}" if number.isascii() and number.isdigit() else "/entities#pins"
 
     def unpin(self, form: dict[str, str]) -> str:
         """Neither pin nor mute it any more."""

@@ -1,10 +1,10 @@
 """A text in pieces to show: what a cache keeps, who is mentioned."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = ["Mark", "Piece", "pieces"]
+__all__ = ["Mark", "Paragraph", "Piece", "in_paragraphs", "pieces"]
 
 
 class Mark(NamedTuple):
@@ -21,6 +21,13 @@ class Piece(NamedTuple):
     text: str
     entity: str
     kept: bool
+
+
+class Paragraph(NamedTuple):
+    """Pieces up to the end of a paragraph, and where that is, in code points; what follows the last one has none."""
+
+    pieces: tuple[Piece, ...]
+    end: int | None
 
 
 def pieces(text: str, marks: Iterable[Mark] = (), *, kept: int = 0) -> list[Piece]:
@@ -41,3 +48,27 @@ def pieces(text: str, marks: Iterable[Mark] = (), *, kept: int = 0) -> list[Piec
             inside = None
         found.append(Piece(text[start:end], "" if inside is None else inside.entity, end <= kept))
     return found
+
+
+def in_paragraphs(cut: Sequence[Piece], ends: Sequence[int]) -> list[Paragraph]:
+    """Pieces of a text put together by paragraph; a mark that goes on beyond an end stays in the earlier one.
+
+    Args:
+        cut: What `pieces` gave.
+        ends: Where paragraphs end, ascending.
+    """
+    found: list[Paragraph] = []
+    mine: list[Piece] = []
+    at, number = 0, 0
+    for piece in cut:
+        text = piece.text
+        while number < len(ends) and at + len(text) >= ends[number]:
+            head = len(text) if piece.entity else max(0, ends[number] - at)
+            if head:
+                mine.append(piece._replace(text=text[:head]))
+            found.append(Paragraph(tuple(mine), ends[number]))
+            text, at, mine, number = text[head:], at + head, [], number + 1
+        if text:
+            mine.append(piece._replace(text=text))
+            at += len(text)
+    return [*found, Paragraph(tuple(mine), None)] if mine else found

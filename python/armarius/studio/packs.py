@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from armarius.assembly.report.pack import Pack
@@ -13,12 +14,21 @@ _MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A prompt and what was asked: its number, the question, the document, the pack."""
+    """A prompt and what was asked: its number, the fields of the form, the pack."""
 
     number: int
-    query: str
-    document: str
+    asked: Mapping[str, str]
     pack: Pack
+
+    @property
+    def query(self) -> str:
+        """The question."""
+        return self.asked.get("query", "")
+
+    @property
+    def document(self) -> str:
+        """The document that was open."""
+        return self.asked.get("document", "")
 
 
 class Packs:
@@ -29,10 +39,10 @@ class Packs:
         self._next = 1
         self._lock = threading.Lock()
 
-    def keep(self, query: str, document: str, pack: Pack) -> Kept:
+    def keep(self, asked: Mapping[str, str], pack: Pack) -> Kept:
         """Keep a prompt under a number of its own."""
         with self._lock:
-            one = Kept(self._next, query, document, pack)
+            one = Kept(self._next, dict(asked), pack)
             self._kept[one.number] = one
             self._next += 1
             while len(self._kept) > _MOST:

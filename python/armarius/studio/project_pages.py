@@ -7,8 +7,10 @@ from armarius.codex.model import CONTEXT_LEVELS
 from armarius.engine.engine import ContextEngine
 from armarius.index.next_steps import found_lines, next_steps
 from armarius.studio.appearances import Appearances
+from armarius.studio.conflicts import Disputed, disputed
 from armarius.studio.drawing import plot, web
-from armarius.studio.marked import Mark, pieces
+from armarius.studio.looked import Looked
+from armarius.studio.marked import Mark, in_paragraphs, pieces
 
 __all__ = ["ProjectPages"]
 
@@ -27,6 +29,8 @@ class ProjectPages:
     def __init__(self, engine: ContextEngine, appearances: Appearances) -> None:
         self._engine = engine
         self._appearances = appearances
+        self._disputed: Looked[Disputed] = Looked(lambda: disputed(engine), self._state)
+        self._problems: Looked[str] = Looked(lambda: iter(engine.index.ask(lambda store: store.verify())), self._state)
 
     def chapters(self, asked: dict[str, Any]) -> Shown:
         """Every document, chapters first, in the order of the story."""
@@ -44,7 +48,7 @@ class ProjectPages:
         here = self._appearances.in_document(document.path).most_common(40)
         return "chapter.html", {
             "document": document,
-            "pieces": pieces(document.text, marks),
+            "paragraphs": in_paragraphs(pieces(document.text, marks), [one.end for one in document.paragraphs]),
             "names": names,
             "mentioned": [(id_, names.get(id_, id_), count) for id_, count in here],
         }
@@ -72,17 +76,28 @@ class ProjectPages:
             "competing": [one for one in said if one.competes_with][:_MOST_STATEMENTS],
         }
 
+    def conflicts(self, asked: dict[str, Any]) -> Shown:
+        """Where two things are said of somebody, both sides."""
+        looked, done = self._disputed.now()
+        found = [one for one in looked if one.conflicts]
+        return "conflicts.html", {"disputed": found, "looked": len(looked), "all": len(self._names()), "done": done}
+
     def health(self, asked: dict[str, Any]) -> Shown:
         """What `armarius doctor` says."""
         index = self._engine.index
         status = self._engine.status()
         rows = index.ask(lambda store: store.documents())
+        problems, done = self._problems.now()
         return "health.html", {
             "status": status,
             "found": found_lines(rows),
-            "steps": next_steps(rows, status, self._engine.root),
-            "problems": index.ask(lambda store: store.verify()),
+            "steps": next_steps(rows, status, str(self._engine.root or ".")),
+            "problems": problems,
+            "done": done,
         }
+
+    def _state(self) -> int:
+        return self._engine.index.status().generation
 
     def _names(self) -> dict[str, str]:
         return {one.id: one.name for one in self._engine.entities()}

@@ -34,10 +34,12 @@ def serve(engine: ContextEngine, *, port: int = 0, browser: bool = True, say: Ca
         raise MissingExtra("armarius.studio", "studio") from None
     if not 0 <= port <= 65_535:
         raise ContractError(f"port must be 0 to 65535, got {port}")
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
+    # The protocol is named because asyncio sends without delay only where it is: 40 ms a page otherwise.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((_LOOPBACK, port))
+            listening.listen()  # before the address is told: whoever is quicker than the server waits for it
         except OSError as error:
             raise ContractError(f"port {port} of {_LOOPBACK}: {error.strerror}") from None
         bound = listening.getsockname()[1]

@@ -6,21 +6,25 @@ project, `pip install zstandard`, then `python rust/tokens/vocab/build.py`. The 
 
 One file per vocabulary, little endian, uncompressed (the wheel is a zip and compresses it):
 
-    "ATV1"   4 bytes
-    count    u32      tokens in this file
-    lengths  LEB128 x count, in rank order
-    bytes    the tokens grouped by length (ascending), each group in rank order
+    "ATV2"   4 bytes
+    count    u32      runs
+    runs     3 x LEB128 x count: leave out so many tokens of the base, keep so many, then so many of this file's own
+    lengths  LEB128 x own tokens, in rank order
+    bytes    this file's own tokens grouped by length (ascending), each group in rank order
 
-A token's rank is its position, plus the size of the base vocabulary for the two files that extend another one
-(llama3 extends cl100k_base, glm5 extends glm4). Left out: tokens that are control tokens of the chat format, and
-in qwen35 the tokens to which no merge leads; both would otherwise be counted where the model's own tokenizer
-does not produce them. Every vocabulary is checked to be reachable: merging the bytes of a token by rank gives
-that token, except where `WHOLE_PIECES` says that the tokenizer also takes a whole piece from the vocabulary.
+A token's rank is its position in the list that comes out. Five vocabularies are written over another (`BASE`), whose
+tokens they share in nearly the same order: a fifth less in the wheel, for nothing at run time.
+
+Left out: tokens that are control tokens of the chat format, and in qwen35 the tokens to which no merge leads; both
+would otherwise be counted where the model's own tokenizer does not produce them. Every vocabulary is checked to be
+reachable: merging the bytes of a token by rank gives that token, except where `WHOLE_PIECES` says that the tokenizer
+also takes a whole piece from the vocabulary.
 """
 
 import argparse
 import itertools
 import struct
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -28,7 +32,9 @@ import zstandard
 
 HERE = Path(__file__).resolve().parent
 NAMES = ["o200k_base", "cl100k_base", "llama3", "deepseek_v3", "qwen2", "mistral_v3", "kimi_k2", "glm4", "glm5"]
-BASE = {"llama3": "cl100k_base", "glm5": "glm4"}
+BASE = {"llama3": "cl100k_base", "qwen2": "cl100k_base", "qwen35": "cl100k_base", "glm4": "cl100k_base", "glm5": "glm4"}
+# Those whose published file holds only what they have beyond their base.
+BEYOND = ("llama3", "glm5")
 # Tokens of control symbols that share the rank space: id ranges to leave out.
 CONTROL = {"mistral_v3": range(1000), "deepseek_v3": range(3)}
 WHOLE_PIECES = {"llama3", "glm4", "glm5"}
@@ -98,13 +104,47 @@ def merge(token: bytes, ranks: dict[bytes, int]) -> int:
     return len(parts)
 
 
-def write(name: str, tokens: list[bytes]) -> None:
-    """Write one vocabulary file."""
+def in_order(base: list[bytes], tokens: list[bytes]) -> dict[int, int]:
+    """Position in `tokens` to position in `base`, of the longest common part that both have in the same order."""
+    places = {token: place for place, token in enumerate(base)}
+    common = [(at, places[token]) for at, token in enumerate(tokens) if token in places]
+    lowest: list[int] = []  # the last place of the best chain of each length
+    ends: list[int] = []
+    before = []
+    for number, (_, place) in enumerate(common):
+        length = bisect_left(lowest, place)
+        before.append(ends[length - 1] if length else -1)
+        if length == len(lowest):
+            lowest.append(place)
+            ends.append(number)
+        else:
+            lowest[length], ends[length] = place, number
+    chain, number = {}, ends[-1] if ends else -1
+    while number >= 0:
+        at, place = common[number]
+        chain[at], number = place, before[number]
+    return chain
+
+
+def write(name: str, tokens: list[bytes], base: list[bytes]) -> None:
+    """Write one vocabulary file over `base` (empty for most)."""
+    kept, runs, own, at, here = in_order(base, tokens), [], [], 0, 0
+    while here < len(tokens):
+        start, copied, added = kept.get(here, at), here, len(own)
+        skip, at = start - at, start
+        while here < len(tokens) and kept.get(here) == at:
+            at, here = at + 1, here + 1
+        copied = here - copied
+        while here < len(tokens) and here not in kept:
+            own.append(tokens[here])
+            here += 1
+        runs.append((skip, copied, len(own) - added))
     groups = defaultdict(list)
-    for token in tokens:
+    for token in own:
         groups[len(token)].append(token)
-    body = b"".join(leb128(len(t)) for t in tokens) + b"".join(b"".join(groups[k]) for k in sorted(groups))
-    (HERE / f"{name}.bin").write_bytes(b"ATV1" + struct.pack("<I", len(tokens)) + body)
+    body = b"".join(leb128(number) for run in runs for number in run) + b"".join(leb128(len(t)) for t in own)
+    body += b"".join(b"".join(groups[k]) for k in sorted(groups))
+    (HERE / f"{name}.bin").write_bytes(b"ATV2" + struct.pack("<I", len(runs)) + body)
 
 
 def main() -> None:
@@ -118,17 +158,18 @@ def main() -> None:
     toktok = args.toktok or next(cargo.glob("*/toktok-rs-0.3.0"))
     files = {n: read_tkv(tiktoken / "src/encodings" / f"{n}.tkv.zst") for n in NAMES}
     files["qwen35"] = read_toktok(toktok / "data/qwen35.vocab")
+    whole: dict[str, list[bytes]] = {}
     for name, tokens in files.items():
         kept = [t for i, t in enumerate(tokens) if i not in CONTROL.get(name, ())]
-        whole = files[BASE[name]] + kept if name in BASE else kept
-        ranks = {t: i for i, t in enumerate(whole)}
-        if len(ranks) != len(whole) or any(bytes([b]) not in ranks for b in range(256)):
+        whole[name] = whole[BASE[name]] + kept if name in BEYOND else kept
+        ranks = {t: i for i, t in enumerate(whole[name])}
+        if len(ranks) != len(whole[name]) or any(bytes([b]) not in ranks for b in range(256)):
             raise SystemExit(f"{name}: duplicate tokens or missing bytes")
-        unreachable = sum(merge(t, ranks) > 1 for t in whole)
+        unreachable = sum(merge(t, ranks) > 1 for t in whole[name])
         if unreachable and name not in WHOLE_PIECES:
             raise SystemExit(f"{name}: {unreachable} tokens cannot be reached by merging")
-        write(name, kept)
-        print(f"{name}: {len(whole)} tokens, {unreachable} only as whole pieces")
+        write(name, whole[name], whole[BASE[name]] if name in BASE else [])
+        print(f"{name}: {len(whole[name])} tokens, {unreachable} only as whole pieces")
 
 
 if __name__ == "__main__":

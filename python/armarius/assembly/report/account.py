@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from armarius.assembly.report.items import PackItem, PackOmission
-from armarius.contract import LayerResults
+from armarius.contract import AssembleRequest, LayerResults
 from armarius.records import LayerName
 
 __all__ = ["Account"]
@@ -13,6 +13,8 @@ __all__ = ["Account"]
 class Account(Protocol):
     """The part of `Pack` that terminal and page show; what each is, `Pack` says."""
 
+    @property
+    def request(self) -> AssembleRequest: ...  # noqa: D102
     @property
     def prompt(self) -> str: ...  # noqa: D102
     @property
@@ -35,3 +37,4 @@ class Account(Protocol):
     def omitted(self) -> tuple[PackOmission, ...]: ...  # noqa: D102
     @property
     def warnings(self) -> tuple[str, ...]: ...  # noqa: D102
+    def name_of(self, source: str, /) -> str: ...  # noqa: D102

@@ -1,6 +1,6 @@
 """What explains a name in a prompt: an id or a source, a paragraph, a document, an entity."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,10 +24,12 @@ class Known:
     Attributes:
         named: The ids of cards and relations of what bears a name.
         paragraphs: Of a document or buffer, by path; none of what is no document.
+        names: Of every entity, by its id.
     """
 
     named: Callable[[str], Collection[str]] = lambda _name: ()
     paragraphs: Callable[[str], Sequence[Paragraph]] = lambda _path: ()
+    names: Callable[[], Mapping[str, str]] = dict
 
 
 UNKNOWN: Final = Known()

@@ -6,12 +6,14 @@ content as text.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from html import escape
 from importlib.resources import files
 from string import Template
 from typing import NamedTuple
 
 from armarius.assembly.report.account import Account
+from armarius.assembly.report.asked import asked
 from armarius.assembly.report.items import PackItem, PackOmission
 from armarius.records import LAYERS, Evidence, LayerName
 
@@ -26,13 +28,20 @@ class Highlight(NamedTuple):
     name: str
 
 
-def page(pack: Account, *, highlights: Iterable[Highlight] = (), title: str = "Armarius context report") -> str:
+def page(
+    pack: Account,
+    *,
+    highlights: Iterable[Highlight] = (),
+    title: str = "Armarius context report",
+    when: datetime | None = None,
+) -> str:
     """The report as HTML.
 
     Args:
         pack: What was assembled.
         highlights: Mentions to mark, spans into `pack.prompt`; overlapping ones are dropped.
         title: Heading of the page.
+        when: The moment that the page names; None names none.
 
     Returns:
         One HTML document in UTF-8, complete in itself.
@@ -45,6 +54,7 @@ def page(pack: Account, *, highlights: Iterable[Highlight] = (), title: str = "A
     return template.substitute(
         title=escape(title),
         summary=escape(_summary(pack)),
+        asked=_asked(pack, when),
         bar="".join(
             f'<span class="{layer}" style="width:{100 * pack.layers[layer].token_count / room:.2f}%"></span>'
             for layer in LAYERS
@@ -57,7 +67,15 @@ def page(pack: Account, *, highlights: Iterable[Highlight] = (), title: str = "A
         kept=len(pack.items),
         gone=len(pack.omitted),
         layers="\n".join(_layer(pack, layer, marks) for layer in LAYERS),
+        prompt=_marked(pack.prompt, (0, len(pack.prompt)), marks),
     )
+
+
+def _asked(pack: Account, when: datetime | None) -> str:
+    rows = asked(pack)
+    if when is not None:
+        rows.append(("date", f"{when:%Y-%m-%d %H:%M}"))
+    return "".join(f"<dt>{label}</dt><dd>{escape(value)}</dd>" for label, value in rows)
 
 
 def _summary(pack: Account) -> str:
@@ -78,7 +96,7 @@ def _layer(pack: Account, layer: LayerName, marks: Sequence[Highlight]) -> str:
     used, granted = pack.layers[layer].token_count, pack.granted.get(layer, 0)
     share = min(100.0, 100 * used / max(1, granted, used))
     rows = [_kept(pack, item, marks) for item in pack.items if item.layer == layer]
-    rows += [_omitted(gone) for gone in pack.omitted if gone.layer == layer]
+    rows += [_omitted(pack, gone) for gone in pack.omitted if gone.layer == layer]
     body = "".join(rows) or '<p class="faint">nothing was offered</p>'
     return (
         f'<section><header><h2>{layer}</h2><span class="faint number">{used:,} tokens, {granted:,} granted</span>'
@@ -90,22 +108,28 @@ def _kept(pack: Account, item: PackItem, marks: Sequence[Highlight]) -> str:
     text = _marked(pack.prompt, item.span, marks)
     form = "" if item.form == "full" else f' <span class="tag">{item.form}</span>'
     return (
-        f'<article data-kind="kept"><header><code>{escape(item.source)}</code>{form}'
+        f'<article data-kind="kept"><header><span>{_called(pack, item.source)}{form}</span>'
         f'<span class="faint number">{item.tokens:,} tokens · {_score(item)}</span></header>'
         f"{_why(item.evidence)}<details><summary>text</summary><pre>{text}</pre></details></article>"
     )
+
+
+def _called(pack: Account, source: str) -> str:
+    """Name and source: an id alone says nothing to whoever did not give it."""
+    name = pack.name_of(source)
+    return (f"<b>{escape(name)}</b> " if name else "") + f"<code>{escape(source)}</code>"
 
 
 def _score(item: PackItem) -> str:
     return "always" if item.score is None else f"{item.score:.3g}"
 
 
-def _omitted(gone: PackOmission) -> str:
+def _omitted(pack: Account, gone: PackOmission) -> str:
     cost = f"{gone.tokens:,} tokens" if gone.tokens else ""
     detail = f" {escape(gone.detail)}" if gone.detail else ""
     aspect = f" {escape(gone.aspect)}" if gone.aspect else ""
     return (
-        f'<article class="omitted" data-kind="omitted"><header><span><code>{escape(gone.source)}</code>{aspect}</span>'
+        f'<article class="omitted" data-kind="omitted"><header><span>{_called(pack, gone.source)}{aspect}</span>'
         f'<span class="faint number">{cost}</span></header>'
         f'<span class="tag">{escape(gone.reason)}</span>{detail}{_why(gone.evidence)}</article>'
     )

@@ -121,6 +121,10 @@ class Pack:
         return omissions(self._plan, self._fitted)
 
     @cached_property
+    def _names(self) -> Mapping[str, str]:
+        return self._known.names()
+
+    @cached_property
     def prefix(self) -> PrefixReport:
         """How much of this prompt a provider's cache can reuse."""
         measured, before = self._plan.measured, self._plan.previous.prompt
@@ -187,6 +191,12 @@ class Pack:
         behind = dict.fromkeys(path for item in self.items if item.shows is None for path in item.documents)
         wholes = [Region("", path, 0, len(text)) for path in behind if (text := self._texts(path)) is not None]
         return located(quote, wholes, self._texts)
+
+    def name_of(self, source: str, /) -> str:
+        """The name of whoever a source or id is about, where that says more than the id; else ""."""
+        _, _, about = source.rpartition(":")
+        name = self._names.get(about, "")
+        return "" if name == about else name
 
     def what_if(self, *, budget: int) -> "Pack":
         """The same candidates under another budget. Fetches nothing, remembers nothing."""

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from armarius.assembly.report.account import Account
+from armarius.assembly.report.asked import asked
 from armarius.assembly.report.items import PackItem, PackOmission
 from armarius.records import LAYERS, Evidence, LayerName
 
@@ -25,6 +26,8 @@ _BAR_CELLS = 32
 _UNMATCHED_APART = 5
 # Columns that a table of items needs before it breaks the words of its sources.
 _ROOM_FOR_ROWS = 110
+# Characters of a question that are shown.
+_SAID = 200
 
 
 class _Row(NamedTuple):
@@ -45,10 +48,16 @@ def overview(pack: Account, *, everything: bool = False) -> RenderableType:
         pack: What was assembled.
         everything: A row also for each thing that did not match; otherwise those of a layer share one row.
     """
-    parts: list[RenderableType] = [bars(pack), _Items(pack, everything)]
+    head = Text("\n".join(f"{label}: {_short(value)}" for label, value in asked(pack)), style="dim")
+    parts: list[RenderableType] = [*([head] if head else []), bars(pack), _Items(pack, everything)]
     if pack.warnings:
         parts.append(Text("\n".join(f"! {warning}" for warning in pack.warnings), style="red"))
     return Group(*parts)
+
+
+def _short(value: str) -> str:
+    line = " ".join(value.split())
+    return line if len(line) <= _SAID else f"{line[: _SAID - 1]}…"
 
 
 def bars(pack: Account) -> Table:
@@ -116,15 +125,23 @@ def _rows(pack: Account, everything: bool) -> Iterator[_Row]:
         for item in pack.items:
             if item.layer == layer:
                 fate = "kept" if item.form == "full" else item.form
-                yield _Row(layer, item.source, f"{item.tokens:,}", fate, _why(item), "green")
+                yield _Row(
+                    layer, _called(pack, item.source, item.source), f"{item.tokens:,}", fate, _why(item), "green"
+                )
         unmatched = [gone for gone in pack.omitted if gone.layer == layer and gone.reason == "no match"]
         fold = not everything and len(unmatched) > _UNMATCHED_APART
         for gone in pack.omitted:
             if gone.layer == layer and not (fold and gone.reason == "no match"):
-                yield _Row(layer, gone.label, f"{gone.tokens:,}" if gone.tokens else "", "omitted", _why(gone), "red")
+                label = _called(pack, gone.source, gone.label)
+                yield _Row(layer, label, f"{gone.tokens:,}" if gone.tokens else "", "omitted", _why(gone), "red")
         if fold:
             names = ", ".join(gone.source.rpartition(":")[2] for gone in unmatched[:_UNMATCHED_APART])
             yield _Row(layer, f"{len(unmatched)} more", "", "omitted", f"no match: {names}, …", "red")
+
+
+def _called(pack: Account, source: str, label: str) -> str:
+    name = pack.name_of(source)
+    return f"{label} {name}" if name else label
 
 
 def _why(thing: PackItem | PackOmission) -> str:

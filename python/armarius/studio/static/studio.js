@@ -1,4 +1,4 @@
-// The two things a page cannot do alone: follow the index, and slide the budget. Everything else works without.
+// What a page cannot do alone: follow the index, slide the budget, look again. Everything else works without.
 "use strict";
 
 const live = document.getElementById("live");
@@ -39,3 +39,5 @@ if (slide) {
   });
   slide.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
 }
+
+if (document.querySelector(".looking")) setTimeout(() => location.reload(), 1500);

@@ -1,0 +1,117 @@
+"""How long a page of the studio takes, over a folder of your own.
+
+`python benches/bench_studio.py FOLDER [--name NAME]` copies the folder, serves it on the loopback address as
+`armarius studio` does, opens every page of every kind over HTTP (each chapter and each entity once, so that the first
+look at it counts) and writes `benches/results/studio-NAME.json`: milliseconds to the last byte, as a browser waits, and
+of processor, this client included, which a busy machine does not change.
+"""
+
+import argparse
+import http.client
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import armarius
+from armarius.studio.serving import serve
+from record import record, summary
+
+_TARGET_MS = 100.0
+_ASKED = 40
+
+
+def main() -> None:
+    """Serve, look, write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--name", default="")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "project"
+        shutil.copytree(asked.folder, folder, ignore=shutil.ignore_patterns("truth"))
+        with armarius.open(folder, index_dir=Path(place) / "index") as engine:
+            engine.assemble("", budget=4000)
+            figures = measured(engine)
+    for kind, row in figures.items():
+        print(f"{kind:12}", *(f"{name} {value:g}" for name, value in row.items()))
+    slow = [kind for kind, row in figures.items() if row["p95 ms"] > _TARGET_MS]
+    print(f"over {_TARGET_MS:g} ms: {', '.join(slow)}" if slow else f"every p95 is within {_TARGET_MS:g} ms")
+    record(f"studio-{asked.name or asked.folder.name}", figures, peers=("starlette", "uvicorn", "jinja2"))
+
+
+def measured(engine: armarius.ContextEngine) -> dict[str, dict[str, float]]:
+    """Every kind of page: how many were opened, the median, the 95th percentile and the slowest."""
+    ready, told = threading.Event(), []
+
+    def say(text: str) -> None:
+        told.append(text)
+        ready.set()
+
+    threading.Thread(target=serve, args=(engine,), kwargs={"browser": False, "say": say}, daemon=True).start()
+    if not ready.wait(30):
+        raise SystemExit("the studio did not start")
+    port, _, token = told[0].removeprefix("http://127.0.0.1:").partition("/?token=")
+    connection = http.client.HTTPConnection("127.0.0.1", int(port))
+    connection.request("GET", f"/?token={token}")
+    answer = connection.getresponse()
+    answer.read()
+    cookie = (answer.getheader("set-cookie") or "").partition(";")[0]
+    taken: dict[str, list[tuple[float, float]]] = {}
+    size: dict[str, int] = {}
+    for kind, path in visits(engine):
+        start, worked = time.perf_counter(), time.process_time()
+        connection.request("GET", path, headers={"cookie": cookie})
+        answer = connection.getresponse()
+        body = answer.read()
+        taken.setdefault(kind, []).append((time.perf_counter() - start, time.process_time() - worked))
+        size[kind] = max(size.get(kind, 0), len(body))
+        if answer.status != http.client.OK:
+            raise SystemExit(f"{path}: {answer.status}")
+    return {kind: _row(times, size[kind]) for kind, times in taken.items()}
+
+
+def visits(engine: armarius.ContextEngine) -> Iterator[tuple[str, str]]:
+    """Kind and address of every page, as somebody would come to them."""
+    chapters = [one.path for one in engine.documents() if one.kind == "chapter"]
+    people = [one.id for one in engine.entities()]
+    names = [one.name for one in engine.entities()]
+    for _ in range(40):
+        yield "form", "/"
+        yield "chapters", "/chapters"
+        yield "entities", "/entities"
+        yield "health", "/health"
+    yield from (("chapter", f"/chapter/{quote(path)}") for path in chapters)
+    yield from (("entity", f"/entity/{quote(one, safe='')}") for one in people)
+    for number in range(_ASKED):
+        document = chapters[number * len(chapters) // _ASKED]
+        first, second = names[number % len(names)], names[(number + 7) % len(names)]
+        query = {"query": f"{first} {second}", "document": document, "cursor": "400", "budget": "8000"}
+        yield "ask", f"/pack?{urlencode(query)}"
+    yield from (("budget", f"/budget/{_ASKED}?budget={1000 + 200 * step}") for step in range(_ASKED))
+    yield from (("diff", f"/diff?a={_ASKED - step}&b={_ASKED}") for step in range(1, 20))
+    yield from (("conflicts", "/conflicts") for _ in range(40))
+
+
+def _row(taken: list[tuple[float, float]], size: int) -> dict[str, float]:
+    times = [waited for waited, _ in taken]
+    seen, worked = summary(times), summary([spent for _, spent in taken])
+    return {
+        "pages": len(times),
+        "first ms": round(1e3 * times[0], 1),
+        "p50 ms": round(1e3 * seen["p50"], 1),
+        "p95 ms": round(1e3 * seen["p95"], 1),
+        "slowest ms": round(1e3 * max(times), 1),
+        "processor p95 ms": round(1e3 * worked["p95"], 1),
+        "largest kB": round(size / 1e3, 1),
+    }
+
+
+if __name__ == "__main__":
+    main()
