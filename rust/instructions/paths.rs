@@ -126,8 +126,8 @@ fn embed(texts: &[&str]) -> usize {
 }
 
 fn matcher(names: &[String]) -> Result<Matcher, Box<dyn Error>> {
-    let named = names.iter().map(|name| (name.as_str(), [name.as_str()]));
-    Ok(Matcher::new(named)?)
+    let entities = names.iter().map(|name| (name.as_str(), [name.as_str()]));
+    Ok(Matcher::new(entities)?)
 }
 
 /// A document of which every line is a paragraph.
@@ -210,9 +210,9 @@ fn items() -> Vec<Item<'static>> {
     let item = |number: u32| Item {
         layer: number as usize % 4,
         tokens: 20 + number * 37 % 91,
-        short: (number % 5 == 0).then_some(12),
-        pinned: number % 97 == 0,
-        truncatable: number % 3 == 0,
+        short: (number.is_multiple_of(5)).then_some(12),
+        pinned: number.is_multiple_of(97),
+        truncatable: number.is_multiple_of(3),
         group: None,
         bundle: None,
         score: f64::from(number * 7_919 % 1_009),
