@@ -11,7 +11,7 @@ RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 # Where the demo runs: in the environment of the tests when that is there, else in a light one of its own.
 DEMO   := $(if $(wildcard $(VENV)/.developed),$(VENV),$(VENV)-demo)
 
-.PHONY: all code-tools nervusdb demo server-demo test test-rust test-python docs test-wheel test-slow fuzz soak lint bench bench-smoke wheel develop release-develop clean
+.PHONY: all code-tools nervusdb demo server-demo test test-rust test-python docs test-wheel test-slow fuzz soak lint bench bench-smoke bench-instructions wheel develop release-develop clean
 
 all: test
 
@@ -78,7 +78,7 @@ soak: develop
 
 lint: develop
 	cargo fmt --check
-	cargo clippy --quiet --all-targets -- -D warnings
+	cargo clippy --quiet --all-targets --features instructions -- -D warnings
 	cargo clippy --quiet --features python -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -106,6 +106,11 @@ bench-smoke: $(VENV)/.installed
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --profile quick
 	rm -f $(VENV)/.developed
 	$(PY) -m pytest benches/bench_hot_paths.py -m "" --benchmark-columns=median,iqr,ops,rounds --benchmark-sort=name
+
+# The hot paths of the core by their instructions, against the committed counts (docs/decisions/0175). Without valgrind it
+# says so and passes.
+bench-instructions:
+	$(PYTHON) scripts/count_instructions.py
 
 # The peers of the benchmarks: large (torch), and one that compiles (hnswlib). A peer that cannot be installed is left out
 # of the tables, which say so.

@@ -78,8 +78,23 @@ def english_aliases(text: str, count: int) -> list[str]:
     return list(names)
 
 
+def dense_aliases(text: str, count: int) -> list[str]:
+    """`count` pieces of the text of 2 to 4 Han characters, as they come: some stand in it a thousand times."""
+    draw = random.Random(20_261_122)
+    han = re.findall(r"[\u4e00-\u9fff]{4,}", text)
+    pieces: dict[str, None] = {}
+    while len(pieces) < count:
+        run, length = draw.choice(han), draw.choice((2, 3, 4))
+        start = draw.randrange(len(run) - length + 1)
+        pieces[run[start : start + length]] = None
+    return list(pieces)
+
+
 def settings() -> Iterator[tuple[str, str, str, list[str], str]]:
-    """(language, size, text, aliases, origin) for every size and number of aliases that is measured."""
+    """(language, size, text, aliases, origin) for every size and number of aliases that is measured.
+
+    Dense aliases are pieces of the text itself.
+    """
     whole_zh, from_zh = chinese_text(1_000_000)
     whole_en, from_en = english_text(1_000_000)
     for count in (100, 1_000, 10_000, 100_000):
@@ -90,3 +105,6 @@ def settings() -> Iterator[tuple[str, str, str, list[str], str]]:
         for size, length in (("2 kB", 2_000), ("1 MB", 1_000_000)):
             middle = whole_en[len(whole_en) // 2 :] if size == "2 kB" else whole_en
             yield "en", size, cut(middle, length), english_aliases(whole_en, count), from_en
+    for size, length in (("2 kB", 2_000), ("1 MB", 1_000_000)):
+        middle = whole_zh[len(whole_zh) // 2 :] if size == "2 kB" else whole_zh
+        yield "zh", f"{size} dense", cut(middle, length), dense_aliases(whole_zh, 10_000), from_zh

@@ -45,8 +45,8 @@ impl Reason {
 pub fn left(text: &str, start: usize) -> Option<Reason> {
     let bytes = text.as_bytes();
     let (previous, first) = (*bytes.get(start.checked_sub(1)?)?, *bytes.get(start)?);
-    // A Han character after anything but the joiner, which ends in this byte: the commonest case.
-    if is_han_lead(first) && previous != 0x8D {
+    // A Han character after anything but the joiner, which ends in this byte; a space before: the commonest cases.
+    if is_han_lead(first) && previous != 0x8D || is_plain(previous) {
         return None;
     }
     if text[..start].ends_with(JOINER) {
@@ -60,7 +60,8 @@ pub fn left(text: &str, start: usize) -> Option<Reason> {
 /// What is wrong with the right edge of a piece that ends at `end`.
 #[inline]
 pub fn right(text: &str, end: usize) -> Option<Reason> {
-    if is_han_lead(*text.as_bytes().get(end)?) {
+    let next = *text.as_bytes().get(end)?;
+    if is_han_lead(next) || is_plain(next) {
         return None;
     }
     let rest = &text[end..];
@@ -102,6 +103,11 @@ fn is_han(character: char) -> bool {
 /// The leads of U+4000 to U+9FFF: letters of no spaced script, marks of no character.
 fn is_han_lead(lead: u8) -> bool {
     (0xE4..=0xE9).contains(&lead)
+}
+
+/// ASCII that is part of no word.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii() && !byte.is_ascii_alphanumeric() && byte != b'_'
 }
 
 fn is_hangul(character: char) -> bool {

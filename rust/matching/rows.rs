@@ -1,5 +1,6 @@
 //! The rows of `tests/cases/matcher.json`, which Python runs too, and properties of the search.
 
+use crate::matching::boundary;
 use crate::matching::matcher::{Hit, Matcher};
 use crate::text::offsets::CodePoints;
 use proptest::prelude::*;
@@ -85,6 +86,22 @@ fn naive(aliases: &[String], text: &str) -> Vec<(usize, usize)> {
     found
 }
 
+/// The same for text that needs no folding, a mention being what the boundaries allow.
+fn naive_in_words(aliases: &[String], text: &str) -> Vec<(usize, usize)> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < text.len() {
+        let here = aliases.iter().map(|alias| alias.trim()).filter(|alias| {
+            text[at..].starts_with(alias)
+                && boundary::left(text, at).is_none()
+                && boundary::right(text, at + alias.len()).is_none()
+        });
+        let longest = here.map(str::len).max();
+        found.extend(longest.map(|length| (at, at + length)));
+        at += longest.unwrap_or_else(|| text[at..].chars().next().map_or(1, char::len_utf8));
+    }
+    found
+}
+
 fn spans(hits: &[Hit]) -> Vec<(usize, usize)> {
     hits.iter().map(|hit| (hit.start, hit.end)).collect()
 }
@@ -97,6 +114,17 @@ proptest! {
     ) {
         let matcher = Matcher::new([("a", aliases.iter().map(String::as_str))]).expect("a matcher");
         prop_assert_eq!(spans(&matcher.find_all(&text)), naive(&aliases, &text));
+    }
+
+    #[test]
+    fn words_are_searched_leftmost_longest_between_their_boundaries(
+        aliases in prop::collection::vec("[ab]{1,2}|[ab_]{6,10}|[ab1é宝 '-]{1,6}", 1..16),
+        text in "([ab1_]|[ab_]{6,10}|[ab]{1,2}[ '-]|[é宝玉]){0,40}",
+    ) {
+        let visible = aliases.iter().filter(|alias| !alias.trim().is_empty());
+        let visible: Vec<String> = visible.cloned().collect();
+        let matcher = Matcher::new([("a", visible.iter().map(String::as_str))]).expect("a matcher");
+        prop_assert_eq!(spans(&matcher.find_all(&text)), naive_in_words(&visible, &text));
     }
 
     #[test]

@@ -8,9 +8,10 @@
 //!
 //! Cost: O(len(text) + positions passed × longest alias).
 
+use crate::matching::beginnings::word_at;
 use crate::matching::boundary::{self, Reason};
 use crate::matching::matcher::{Engine, Hit, Matcher, Rejected};
-use crate::matching::prefilter::{Entry, word_at};
+use crate::matching::prefilter::Entry;
 use crate::text::normalize;
 use crate::text::offset_map::Folded;
 use aho_corasick::Anchored;
@@ -194,19 +195,27 @@ impl Matcher {
         let (prefilter, alphabet) = (&engine.prefilter, &engine.alphabet);
         let single = prefilter.has_single_han();
         let mut at = 0;
-        // Whether the character before is an ASCII letter or digit.
+        // Whether the character before is an ASCII letter or digit, or `_`.
         let mut in_word = false;
         while at < bytes.len() {
-            at = match bytes[at] {
-                0..0x80 => prefilter.skip_ascii::<POLICY>(bytes, at, &mut in_word),
-                0xE4..=0xE9 if !single => prefilter.skip_han(bytes, at),
-                _ => at,
-            };
+            if !single && (0xE4..=0xE9).contains(&bytes[at]) {
+                at = prefilter.skip_han(bytes, at);
+                in_word = false;
+            }
+            let mut found = None;
+            if bytes.get(at).is_some_and(u8::is_ascii) {
+                if POLICY {
+                    (at, found) = prefilter.next_word(bytes, at, &mut in_word);
+                } else {
+                    at = prefilter.skip_ascii(bytes, at);
+                }
+            }
             let word = word_at(bytes, at);
             let lead = word as u8;
             let (entry, length) = match lead {
                 _ if at >= bytes.len() => break,
-                0..0x80 => (prefilter.ascii(word), 1),
+                0..0x80 if POLICY => (found, 1),
+                0..0x80 => (prefilter.inside(word), 1),
                 0xE0..0xF0 => {
                     if CHECK && !(0xE4..=0xE9).contains(&lead) && alphabet.must_fold_three(word) {
                         return Some(at);
@@ -220,7 +229,7 @@ impl Matcher {
                     (prefilter.other(word), if lead < 0xE0 { 2 } else { 4 })
                 }
             };
-            in_word = lead.is_ascii_alphanumeric();
+            in_word = is_word_byte(lead);
             at += length;
             if let Some(entry) = entry
                 && let Some(next) = visit(
@@ -233,11 +242,15 @@ impl Matcher {
                 )
             {
                 at = next;
-                in_word = bytes[at - 1].is_ascii_alphanumeric();
+                in_word = is_word_byte(bytes[at - 1]);
             }
         }
         None
     }
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// A position at which some alias may begin.
@@ -272,9 +285,18 @@ impl Place<'_> {
         let Entry {
             mut state,
             mut depth,
+            whole,
+            goes_on,
         } = self.entry;
-        let mut rest = self.folded.text.as_bytes()[self.at + depth..].iter();
-        loop {
+        if let Some(alias) = whole {
+            each(self.at + depth, alias);
+        }
+        if !goes_on {
+            return;
+        }
+        for byte in &self.folded.text.as_bytes()[self.at + depth..] {
+            state = automaton.next_state(Anchored::Yes, state, *byte);
+            depth += 1;
             if automaton.is_special(state) {
                 if automaton.is_dead(state) {
                     return;
@@ -287,9 +309,6 @@ impl Place<'_> {
                     }
                 }
             }
-            let Some(byte) = rest.next() else { return };
-            state = automaton.next_state(Anchored::Yes, state, *byte);
-            depth += 1;
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::text::offsets::CodePoints;
 use crate::threads::spread;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rayon::prelude::*;
 
 pyo3::import_exception!(armarius.errors, ContractError);
@@ -88,16 +88,20 @@ impl EntityMatcher {
 
     /// Mentions that do not overlap, in order.
     #[pyo3(signature = (text, /))]
-    fn find_all(&self, py: Python<'_>, text: &str) -> PyResult<Vec<Mention>> {
+    fn find_all<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let hits = self.run(py, text, |matcher| matcher.find_all(text))?;
-        Ok(self.mentions(py, text, &hits))
+        without_collecting(py, hits.len(), || {
+            PyList::new(py, self.mentions(py, text, &hits))
+        })
     }
 
     /// All mentions, nested and overlapping ones too, in order.
     #[pyo3(signature = (text, /))]
-    fn find_overlapping(&self, py: Python<'_>, text: &str) -> PyResult<Vec<Mention>> {
+    fn find_overlapping<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let hits = self.run(py, text, |matcher| matcher.find_overlapping(text))?;
-        Ok(self.mentions(py, text, &hits))
+        without_collecting(py, hits.len(), || {
+            PyList::new(py, self.mentions(py, text, &hits))
+        })
     }
 
     /// One match per entity: the earliest, then longest.
@@ -115,17 +119,21 @@ impl EntityMatcher {
 
     /// `find_all` of each text, in one crossing and in parallel.
     #[pyo3(signature = (texts, /))]
-    fn find_batch(&self, py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<Vec<Vec<Mention>>> {
+    fn find_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<PyBackedStr>,
+    ) -> PyResult<Bound<'py, PyList>> {
         texts.iter().try_for_each(|text| check_length(text))?;
         let found = in_pieces(py, &texts, 1 << 22, |_, piece| {
             let one = |text: &PyBackedStr| self.matcher.find_all(text);
             Ok::<_, PyErr>(spread(|| piece.par_iter().map(one).collect()))
         })?;
-        Ok(texts
-            .iter()
-            .zip(&found)
-            .map(|(text, hits): (_, &Vec<_>)| self.mentions(py, text, hits))
-            .collect())
+        let mentions = |(text, hits): (&PyBackedStr, &Vec<_>)| self.mentions(py, text, hits);
+        without_collecting(py, found.iter().map(Vec::len).sum(), || {
+            let rows: Vec<_> = texts.iter().zip(&found).map(mentions).collect();
+            PyList::new(py, rows)
+        })
     }
 
     /// `find_batch` as little-endian u32 quadruples: text, entity, start, end.
@@ -208,6 +216,29 @@ impl EntityMatcher {
             PyString::new(py, written).unbind()
         }
     }
+}
+
+/// As many new objects as make `CPython` look for cycles.
+const MANY: usize = 700;
+
+/// `make` with the search for cycles put off when it makes many objects: they hold strings alone, so nothing would be found,
+/// and looking them through again and again was a third of the time. The interpreter is not let go in between.
+fn without_collecting<T>(
+    py: Python<'_>,
+    objects: usize,
+    make: impl FnOnce() -> PyResult<T>,
+) -> PyResult<T> {
+    if objects < MANY {
+        return make();
+    }
+    let collector = py.import("gc")?;
+    if !collector.call_method0("isenabled")?.extract::<bool>()? {
+        return make();
+    }
+    collector.call_method0("disable")?;
+    let result = make();
+    collector.call_method0("enable")?;
+    result
 }
 
 fn kind_of(kind: &str) -> Kind {

@@ -1,5 +1,6 @@
 """What the matcher promises beyond the rows."""
 
+import gc
 import pickle
 from dataclasses import dataclass
 
@@ -136,3 +137,15 @@ def test_hundred_thousand_entities_are_found_each_by_its_name():
 def test_order_of_entities_changes_nothing(people, parts):
     text = "".join(parts)
     assert EntityMatcher(people).find_all(text) == EntityMatcher(PEOPLE).find_all(text)
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_many_mentions_leave_the_garbage_collector_as_it_was(collecting):
+    matcher = EntityMatcher([{"id": "a", "name": "小雨"}])
+    before = gc.isenabled()
+    try:
+        (gc.enable if collecting else gc.disable)()
+        assert len(matcher.find_all("小雨" * 5_000)) == len(matcher.find_batch(["小雨" * 5_000])[0]) == 5_000
+        assert gc.isenabled() == collecting
+    finally:
+        (gc.enable if before else gc.disable)()
