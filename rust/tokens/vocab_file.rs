@@ -100,7 +100,7 @@ mod tests {
     fn a_file_over_a_base_keeps_leaves_out_and_adds_in_rank_order() {
         let base: [&[u8]; 4] = [b"a", b"b", b"c", b"d"];
         let file = b"ATV2\x02\0\0\0\x00\x01\x02\x01\x02\x01\x02\x01\x01xzyy";
-        let tokens = read_file(file, &base).unwrap();
+        let tokens = read_file(file, &base).expect("a file over a base");
         assert_eq!(tokens, [&b"a"[..], b"yy", b"x", b"c", b"d", b"z"]);
     }
 
