@@ -94,7 +94,7 @@ Question = Annotated[str, Strict(), _at_most(LONGEST_QUESTION)]
 Flag = Annotated[bool, Strict()]
 Share = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
 
-WIRE_NAMES = {"document": "documentId", "cursor": "cursorPosition", "skill": "skillId"}
+WIRE_NAMES = {"document": "documentId", "cursor": "cursorPosition", "skill": "skillId", "task": "taskId"}
 """Python name to wire name, where that is not the same in camelCase: the wire's are fixed by specification."""
 
 _NUMBER: dict[str, Any] = {"type": ["integer", "null"], "minimum": 0}
@@ -255,6 +255,8 @@ class AssembleRequest(Wire):
         include_messages: So many of the newest turns stand in the prompt, before the query, as far as a fifth of it
             holds them whole.
         include_content: Whether each layer of the result has its `content`, as in the prompt.
+        task: A name of the host's for what is being done: a prompt continues the last one of its task, as it would with
+            `previous`. The 32 tasks that were at work last are remembered, while the engine is open.
     """
 
     project_id: Name = ""
@@ -282,6 +284,7 @@ class AssembleRequest(Wire):
     messages: MessagesIn = ()
     include_messages: Annotated[Whole, Field(ge=0)] = 0
     include_content: Flag = False
+    task: Name | None = None
 
     @property
     def bounds(self) -> Bounds:

@@ -77,13 +77,13 @@ def test_every_field_of_a_request_has_one_name_in_python_and_one_on_the_wire():
     for name, theirs in wire.items():
         assert python_name(theirs) == python_name(name) == name
     assert {name for name, theirs in wire.items() if theirs != to_camel(name)} == set(WIRE_NAMES)
-    assert [python_name(name) for name in ("document_id", "cursor_position", "skill_id")] == list(WIRE_NAMES)
+    assert [python_name(name) for name in ("document_id", "cursor_position", "skill_id", "task_id")] == list(WIRE_NAMES)
 
 
 def test_an_optional_field_that_is_null_is_absent():
     request = AssembleRequest.from_wire(REQUEST)
     optional = {field.alias for field in AssembleRequest.model_fields.values()} - set(REQUEST)
-    assert len(optional) == 21
+    assert len(optional) == 22
     assert AssembleRequest.from_wire({**REQUEST, **dict.fromkeys(optional)}) == request
     assert AssembleRequest.from_wire({**REQUEST, "cursorPosition": None}).cursor is None
     assert InspectRequest.from_wire({**REQUEST, "debugMode": None}) == InspectRequest.from_wire(REQUEST)

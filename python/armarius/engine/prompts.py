@@ -17,6 +17,7 @@ from armarius.calls import current, stage
 from armarius.contract import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
 from armarius.engine.follow_ups import FollowUps
 from armarius.engine.rewords import Rewords
+from armarius.engine.tasks import Tasks
 from armarius.headings import Language
 from armarius.messages import asked_last
 from armarius.project import Project
@@ -58,6 +59,7 @@ class Prompts:
         self._profiles = profiles
         self._rewords = rewords
         self._follow_ups = follow_ups
+        self._tasks = Tasks()
 
     def assemble(
         self,
@@ -87,6 +89,7 @@ class Prompts:
         messages: Sequence[object] = (),
         include_messages: int = 0,
         include_content: bool = False,
+        task: str | None = None,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
@@ -136,6 +139,8 @@ class Prompts:
             include_messages: So many of its newest turns stand in the prompt before the query, whole, as far as a fifth
                 of the prompt holds them; 0 for a host that sends the conversation itself.
             include_content: Whether each layer of the result carries its `content`; a pack has it as `contents`.
+            task: A name of yours for what is being done: without `previous`, the last pack of the same task is it. The
+                engine remembers 32 of them, those that were at work last.
             previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
                 place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
@@ -157,7 +162,9 @@ class Prompts:
         Cost: the slowest fetcher, one allocation, two counts of the prompt.
         """
         request = read_request(locals())
-        return self._assembled(("assemble", timeout_s), request, previous, layers, reword)
+        pack = self._assembled(("assemble", timeout_s), request, previous, layers, reword)
+        self._tasks.keep(request.task, pack)
+        return pack
 
     def inspect(
         self,
@@ -187,6 +194,7 @@ class Prompts:
         messages: Sequence[object] = (),
         include_messages: int = 0,
         include_content: bool = False,
+        task: str | None = None,
         previous: Pack | bytes | None = None,
         layers: Layers | None = None,
         reword: Model | Reworder | None = None,
@@ -264,6 +272,7 @@ class Prompts:
     ) -> Pack:
         with stage("look"):
             view = self._project.view()
+            previous = self._tasks.last(request.task) if previous is None else previous
         with stage("understand"):
             query, earlier = asked_last(request.query, request.messages)
             if earlier is not request.messages:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armarius.codex.cards import short_card
 from armarius.codex.model import CONTEXT_LEVELS, Entity
-from armarius.fetchers.entities import Cards, EntitySource, card_of, list_entities
+from armarius.fetchers.entities import Cards, EntitySource, list_entities
 from armarius.fetchers.rules import withheld_facts
 from armarius.fetchers.scene import MOST, weights
 from armarius.fetchers.story import is_continuing
@@ -124,7 +123,7 @@ class RetrievedFetcher:
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
         """The ids of those `candidates` whose entity's card still reads the same; whatever the source raises passes.
 
-        Cost: one card per candidate.
+        Cost: one card per candidate whose entity or chapter is another.
         """
         mine = [candidate for candidate in candidates if candidate.source.startswith("codex:detected:")]
         if not mine:
@@ -135,8 +134,7 @@ class RetrievedFetcher:
             candidate.id
             for candidate in mine
             if candidate.id in by_id
-            and card_of(by_id[candidate.id], request) == candidate.content
-            and short_card(by_id[candidate.id], request.language) == candidate.short
+            and self._cards.of(by_id[candidate.id], request) == (candidate.content, candidate.short)
         }
 
     def _texts(self, request: FetchRequest) -> tuple[list[_Text], list[Omission]]:

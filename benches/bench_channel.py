@@ -1,0 +1,62 @@
+"""A writer at the desk over the real channel, from Node: 300 steps on each novel that `ARMARIUS_CORPUS` names.
+
+Each prompt is to hold cursor or selection, marked; told are how much of it continues the last prompt of its task, and
+how long it took from the request as an object to the answer as one. The replay is played several times: a time is the
+least of one step, for what else runs on the machine. `ARMARIUS_CORPUS` may be several folders, as on a PATH.
+"""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benches.channel_steps import figures, played, times, unmarked
+from benches.record import record
+
+MODEL = "deepseek-chat"
+BUDGETS = (4000, 6000)
+STEPS, SEED, RUNS = 300, 7, 3
+
+
+@pytest.fixture(scope="module")
+def novels():
+    folders = [Path(one) for one in os.environ.get("ARMARIUS_CORPUS", "").split(os.pathsep) if one]
+    if not folders or not all((folder / "chapters").is_dir() for folder in folders):
+        pytest.skip("ARMARIUS_CORPUS names no folders with chapters/")
+    return folders
+
+
+@pytest.fixture
+def command(tmp_path):
+    """The package that is measured, as a program."""
+    program = tmp_path / "armarius"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m armarius "$@"\n', encoding="utf8")
+    program.chmod(0o755)
+    return str(program)
+
+
+def play(novel: Path, place: Path, command: str, budget: int) -> list[Any]:
+    project = place / "project"
+    shutil.copytree(novel, project)
+    try:
+        options = {"command": command, "steps": STEPS, "seed": SEED, "budget": budget, "model": MODEL}
+        return played(project, place / "answers.jsonl", **options)
+    finally:
+        shutil.rmtree(project)
+
+
+def test_a_writer_at_the_desk_over_the_channel(novels, command, tmp_path):
+    found: dict[str, Any] = {}
+    for novel in novels:
+        for budget in BUDGETS:
+            runs = [play(novel, tmp_path, command, budget) for _ in range(RUNS)]
+            assert all([unmarked(step) for step in run] == [""] * STEPS for run in runs)
+            least = [min(run[at]["ms"] for run in runs) for at in range(STEPS)]
+            shares = figures(runs[0], budget=budget, model=MODEL)
+            found[f"{novel.name}, budget {budget}"] = {
+                **shares,
+                f"ms, JSON included, least of {RUNS}": times(runs[0], least),
+            }
+    record("channel", found)
