@@ -312,6 +312,24 @@ def test_what_is_authored_for_another_book_is_not_said_for_this_one(shelf):
         assert engine.codex.get("book1/铜鱼").origins[0].path == "book1/.armarius/codex.toml"
 
 
+def test_what_every_prompt_of_an_earlier_book_said_is_said_where_it_is_named(shelf):
+    for other in ("book1", "bible"):
+        put(shelf, f"{other}/style.md", f"# 风格\n\n- 像{other}那样写。\n")
+        who = {"name": f"{other}的人", "type": "character", "aiContextLevel": "always", "description": "谁都认得"}
+        put(shelf, f"{other}/codex.json", {"entities": [who]})
+    with opened(shelf, "bible", "book1") as engine:
+        pack = engine.assemble(query="钟声")
+        assert "像bible那样写" in pack.contents["settings"]
+        assert "book1" not in pack.contents["settings"]
+        assert "## 角色：bible的人" in pack.contents["rules"]
+        assert "book1" not in pack.contents["rules"]
+        assert "## 角色：book1的人" in engine.assemble(query="book1的人是谁？").contents["retrieved"]
+        assert [one.document for one in engine.summaries.refresh(lambda chapter: chapter.title)] == [
+            "chapters/ch001.md",
+            "chapters/ch003.md",
+        ]
+
+
 def test_another_folder_reads_nothing_outside_itself_and_names_no_place(shelf, tmp_path):
     put(tmp_path, "secret.md", "# 密码\n\n铜钥匙的密码是四九。\n")
     (shelf / "book1/link.md").symlink_to(tmp_path / "secret.md")

@@ -75,5 +75,7 @@ def _draft(told: Told, draft: Draft) -> Draft:
         root=told.root,
         origin=replace(draft.origin, path=qualified(told.root, draft.origin.path)),
         id=qualified(told.root, draft.id) if draft.id else None,
+        # What every prompt of another book said is said in this one where it is named.
+        level="when_detected" if told.past and draft.level == "always" else draft.level,
         facts=list(ended(draft.facts)) if told.past else draft.facts,
     )

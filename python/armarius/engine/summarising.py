@@ -59,8 +59,8 @@ class ProjectSummaries:
         """Have every chapter summed up whose summary is missing or stale; never done while a prompt is assembled.
 
         Args:
-            summarise: Called once for each such chapter, in the order of the story; what it raises passes, what was
-                written before stays. A chapter whose front matter has a `summary` needs none.
+            summarise: Called once for each such chapter, in the order of the story, none of an earlier book; what it
+                raises passes, what was written before stays. A chapter whose front matter has a `summary` needs none.
             limit: At most so many.
 
         Returns:
@@ -73,8 +73,8 @@ class ProjectSummaries:
             raise ContractError(f"summarise: expected a function from a document to a text, got {summarise!r:.60}")
         documents = self._project.view().documents
         fresh = {one.document for one in self.list()} - set(self.stale())
-        chapters = [one for one in documents.values() if one.kind == "chapter" and one.path not in fresh]
-        wanted = [one for one in chapters if not one.front_matter.get("summary")]
+        chapters = [one for one in documents.values() if one.kind == "chapter" and not one.past]
+        wanted = [one for one in chapters if one.path not in fresh and not one.front_matter.get("summary")]
         wanted.sort(key=lambda one: (one.chapter is None, one.chapter or 0, one.path))
         made = []
         for document in wanted[:limit]:

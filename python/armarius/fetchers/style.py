@@ -33,7 +33,8 @@ class ProjectStyle:
     """The style of a project, from its documents and configuration.
 
     Args:
-        documents: Any of the project's documents; those named for style are taken, nearest the root first.
+        documents: Any of the project's documents; those named for style are taken, nearest the root first, none of an
+            earlier book.
         config: The `[style]` table may name files and add a text.
 
     Raises:
@@ -49,7 +50,7 @@ class ProjectStyle:
             raise ConfigError(f"{CONFIG_NAME}: style.files must be a list of paths, got {files!r}")
         if not isinstance(text, str):
             raise ConfigError(f"{CONFIG_NAME}: style.text must be a string, got {text!r}")
-        found = {doc.path: doc for doc in documents if (doc.path in files if files else _is_style(doc.path))}
+        found = {doc.path: doc for doc in documents if (doc.path in files if files else _is_style(doc))}
         if missing := [path for path in files if path not in found]:
             raise ConfigError(f"{CONFIG_NAME}: style.files: no document {missing[0]!r}")
         ordered = files or sorted(found, key=lambda path: (path.count("/"), path))
@@ -67,6 +68,10 @@ def _of(document: Document) -> Style:
     return Style(document.path, document.text, tuple(sorted(number for number in numbers if number is not None)))
 
 
-def _is_style(path: str) -> bool:
-    pure = PurePosixPath(path)
-    return len(pure.parts) <= _MAX_DEPTH and fold(pure.stem).replace("_", "-").replace(" ", "-") in _NAMES
+def _is_style(document: Document) -> bool:
+    pure = PurePosixPath(document.path)
+    return (
+        not document.past
+        and len(pure.parts) <= _MAX_DEPTH
+        and fold(pure.stem).replace("_", "-").replace(" ", "-") in _NAMES
+    )
