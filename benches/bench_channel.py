@@ -2,7 +2,8 @@
 
 Each prompt is to hold cursor or selection, marked; told are how much of it continues the last prompt of its task, and
 how long it took from the request as an object to the answer as one. The replay is played several times: a time is the
-least of one step, for what else runs on the machine. `ARMARIUS_CORPUS` may be several folders, as on a PATH.
+least of one step, for what else runs on the machine, whose load is told; beside it, how long the program was on a
+processor. `ARMARIUS_CORPUS` may be several folders, as on a PATH.
 """
 
 import os
@@ -32,7 +33,8 @@ def novels():
 def command(tmp_path):
     """The package that is measured, as a program."""
     program = tmp_path / "armarius"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m armarius "$@"\n', encoding="utf8")
+    told = tmp_path / "pid"
+    program.write_text(f'#!/bin/sh\necho $$ > {told}\nexec "{sys.executable}" -m armarius "$@"\n', encoding="utf8")
     program.chmod(0o755)
     return str(program)
 
@@ -41,7 +43,14 @@ def play(novel: Path, place: Path, command: str, budget: int) -> list[Any]:
     project = place / "project"
     shutil.copytree(novel, project)
     try:
-        options = {"command": command, "steps": STEPS, "seed": SEED, "budget": budget, "model": MODEL}
+        options = {
+            "command": command,
+            "steps": STEPS,
+            "seed": SEED,
+            "budget": budget,
+            "model": MODEL,
+            "pid": place / "pid",
+        }
         return played(project, place / "answers.jsonl", **options)
     finally:
         shutil.rmtree(project)
@@ -53,10 +62,12 @@ def test_a_writer_at_the_desk_over_the_channel(novels, command, tmp_path):
         for budget in BUDGETS:
             runs = [play(novel, tmp_path, command, budget) for _ in range(RUNS)]
             assert all([unmarked(step) for step in run] == [""] * STEPS for run in runs)
-            least = [min(run[at]["ms"] for run in runs) for at in range(STEPS)]
+            least, busy = ([min(run[at][key] for run in runs) for at in range(STEPS)] for key in ("ms", "busy"))
             shares = figures(runs[0], budget=budget, model=MODEL)
             found[f"{novel.name}, budget {budget}"] = {
                 **shares,
                 f"ms, JSON included, least of {RUNS}": times(runs[0], least),
+                f"ms on a processor, least of {RUNS}": times(runs[0], busy),
+                "load of the machine": round(os.getloadavg()[0], 1),
             }
     record("channel", found)

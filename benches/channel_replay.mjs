@@ -1,14 +1,15 @@
 // A writer at the desk, played over the real channel: keystrokes, moves, selections, saves and questions.
-// Usage: node channel_replay.mjs '{"project", "command", "steps", "seed", "budget", "model", "out"}'
+// Usage: node channel_replay.mjs '{"project", "command", "steps", "seed", "budget", "model", "out", "pid"?}'
 //
 // The project is written to: give a copy. One line of JSON goes to `out` for each step, with the prompt as it came, what
-// it was to hold, and the milliseconds from the request as an object to the answer as one. Offsets are UTF-16.
+// it was to hold, and the milliseconds from the request as an object to the answer as one. Offsets are UTF-16. `pid` is a
+// file that the program writes its process to: then the milliseconds that it was on a processor are told too (Linux).
 
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Armarius } from "../examples/javascript/client.mjs";
 
-const { project, command, steps, seed, budget, model, out } = JSON.parse(process.argv[2]);
+const { project, command, steps, seed, budget, model, out, pid } = JSON.parse(process.argv[2]);
 const SESSION = 60; // steps in one chapter
 const TASKS = { select: "rewrite", ask: "ask" }; // a provider keeps the head of each
 const KINDS = { type: 66, move: 8, select: 10, save: 6, ask: 10 };
@@ -28,6 +29,13 @@ const weighted = () => {
 };
 // No offset lies inside a character.
 const even = (text, at) => (/[\udc00-\udfff]/.test(text[at] ?? "") ? at - 1 : at);
+
+// What all threads of the program have been on a processor, in milliseconds.
+const worked = () => {
+  if (pid === undefined) return 0;
+  const tasks = `/proc/${readFileSync(pid, "utf8").trim()}/task`;
+  return readdirSync(tasks).reduce((sum, one) => sum + Number(readFileSync(`${tasks}/${one}/schedstat`, "utf8").split(" ")[0]), 0) / 1e6;
+};
 
 const armarius = new Armarius(project, { command });
 await armarius.call("index:wait", { timeoutMs: 600_000 });
@@ -63,11 +71,13 @@ while (step < steps) {
       marked = `<selection>${buffer.slice(first, at)}</selection>`;
     }
     Object.assign(params, { cursorPosition: at, query, ...(kind === "save" ? {} : { text: buffer }) });
+    const before = worked();
     const begun = performance.now();
     const answer = await armarius.call("context:prompt:assemble", params);
     const ms = performance.now() - begun;
+    const busy = worked() - before;
     const around = buffer.slice(Math.max(0, at - 12), at).trimStart().split("\n").at(-1);
-    appendFileSync(out, JSON.stringify({ kind, task: params.taskId, ms, marked, around, query, ...answer, layers: undefined }) + "\n");
+    appendFileSync(out, JSON.stringify({ kind, task: params.taskId, ms, busy, marked, around, query, ...answer, layers: undefined }) + "\n");
     kind = step % SESSION === SESSION - 1 ? null : weighted();
   }
   writeFileSync(file, text);

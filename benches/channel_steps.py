@@ -21,7 +21,9 @@ _PARTS = re.compile(r".+?(?:\n{2,}|\Z)", re.DOTALL)  # items, and paragraphs of 
 SCRIPT = Path(__file__).with_name("channel_replay.mjs")
 
 
-def played(project: Path, out: Path, *, command: str, steps: int, seed: int, budget: int, model: str) -> list[Any]:
+def played(
+    project: Path, out: Path, *, command: str, steps: int, seed: int, budget: int, model: str, pid: Path | None = None
+) -> list[Any]:
     """The answers of a replay over a project, which is written to.
 
     Args:
@@ -32,8 +34,11 @@ def played(project: Path, out: Path, *, command: str, steps: int, seed: int, bud
         seed: Of what the writer does.
         budget: Of each prompt, in tokens.
         model: Decides the tokens.
+        pid: Where the program writes its process, so that its time on a processor can be told; Linux.
     """
-    asked = {"command": command, "steps": steps, "seed": seed, "budget": budget, "model": model}
+    asked: dict[str, object] = {"command": command, "steps": steps, "seed": seed, "budget": budget, "model": model}
+    if pid is not None:
+        asked["pid"] = str(pid)
     said = json.dumps({**asked, "project": str(project), "out": str(out)})
     subprocess.run(["node", str(SCRIPT), said], check=True, timeout=1800)
     return [json.loads(line) for line in out.read_text(encoding="utf8").splitlines()]

@@ -61,7 +61,18 @@ if TYPE_CHECKING:
     from armarius.codex.authored.protocol import Authored, RecordBook
     from armarius.codex.cards import entity_card
     from armarius.codex.load import load_codex
-    from armarius.codex.model import Codex, Constraint, ContextLevel, Entity, Fact, Memory, Origin, Relation, Summary
+    from armarius.codex.model import (
+        Codex,
+        Constraint,
+        ContextLevel,
+        Entity,
+        Fact,
+        Memory,
+        Origin,
+        Overruled,
+        Relation,
+        Summary,
+    )
     from armarius.config import Config
     from armarius.contract import (
         AssembleRequest,
@@ -301,6 +312,7 @@ __all__ = [
     "OneKindEmbedder",
     "Origin",
     "Outcome",
+    "Overruled",
     "Pack",
     "PackItem",
     "PackOmission",
@@ -432,7 +444,7 @@ _HOMES = {
     "codex.authored.protocol": "Authored RecordBook",
     "codex.cards": "entity_card",
     "codex.load": "load_codex",
-    "codex.model": "Codex Constraint ContextLevel Entity Fact Memory Origin Relation Summary",
+    "codex.model": "Codex Constraint ContextLevel Entity Fact Memory Origin Overruled Relation Summary",
     "config": "Config",
     "contract": (
         "AssembleRequest AssembleResult InspectMeta InspectRequest InspectResult InspectTotals LayerDetail "

@@ -198,6 +198,30 @@ def test_channel_is_a_process_that_ends_with_its_input(novel):
     assert told[-1]["done"] == told[-1]["total"] > 10
 
 
+def test_a_channel_may_be_of_a_series(novel, tmp_path):
+    book = tmp_path / "book0"
+    (book / "chapters").mkdir(parents=True)
+    (book / "chapters/ch001.md").write_text("# 第1章\n\n铜鱼沉在暗礁底下。\n", "utf8")
+    lines = [
+        {"id": 1, "method": "index:wait", "params": {"timeoutMs": 60_000}},
+        {"id": 2, "method": "documents:locate", "params": {"quote": "铜鱼沉在暗礁底下"}},
+    ]
+    with subprocess.Popen(
+        ["armarius", "channel", novel, "--with", book],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(),
+    ) as process:  # fmt: skip
+        answers = {}
+        for line in lines:
+            process.stdin.write(json.dumps(line) + "\n")
+            process.stdin.flush()
+            while line["id"] not in answers:
+                message = json.loads(process.stdout.readline())
+                answers[message.get("id")] = message
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+    assert [place["path"] for place in answers[2]["result"]["items"]] == ["book0/chapters/ch001.md"]
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="no Node on this machine")
 def test_javascript_client_of_the_examples_works(novel):
     done = subprocess.run(
