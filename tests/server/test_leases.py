@@ -48,12 +48,14 @@ def test_one_worker_has_the_lease_until_it_lets_go_or_its_time_is_over(open_stor
     open_shelf().project("p", tenant=tenant).write(text)
     mine, theirs = vectors(open_store), vectors(open_store)
     assert mine.lease(30)
-    assert mine.lease(0.3)
+    assert mine.lease(3)
     assert not theirs.lease(30)
     theirs.release()
     assert not theirs.lease(30)
-    time.sleep(0.4)
-    assert theirs.lease(30)
+    end = time.monotonic() + 60
+    while not theirs.lease(30):
+        assert time.monotonic() < end
+        time.sleep(0.05)
     assert not mine.lease(30)
     theirs.release()
     assert mine.lease(30)
@@ -88,12 +90,12 @@ def test_two_workers_embed_each_text_once(open_shelf, tenant, text):
 
 def test_another_goes_on_where_a_killed_one_was(open_store, open_shelf, tenant, text, monkeypatch):
     open_shelf().project("p", tenant=tenant).write(text)
-    assert vectors(open_store).lease(1.5)  # of a worker that never comes back
+    assert vectors(open_store).lease(4)  # of a worker that never comes back
     worker = Counting()
     novel = open_shelf(embedder=worker).project("p", tenant=tenant)
     began = time.monotonic()
     assert novel.recall.embed().done >= PARAGRAPHS
-    assert 0.5 < time.monotonic() - began < 20
+    assert 0.5 < time.monotonic() - began < 60
     assert max(worker.seen.values()) == 1
 
 

@@ -21,7 +21,7 @@ def put(root, name, path, text):
     file.write_text(text, encoding="utf-8")
 
 
-def eventually(claim, seconds=20):
+def eventually(claim, seconds=60):
     end = time.monotonic() + seconds
     while not claim() and time.monotonic() < end:
         time.sleep(0.02)
