@@ -127,6 +127,17 @@ def test_names_stand_beside_ids_on_the_page_and_in_the_table(novel):
     assert "kg:always:林默 林默" not in table
 
 
+def test_what_a_layer_has_beyond_its_grant_is_said_to_be_what_was_left():
+    with armarius.open(ROOT / "examples" / "novel", watch=False) as engine:
+        pack = engine.assemble("小雨的怀表", budget=8000)
+    more = pack.layers.retrieved.token_count - pack.granted["retrieved"]
+    assert more > 0
+    assert f"{more:,} more of what was left" in page(pack)
+    console = Console(width=80, file=io.StringIO(), force_terminal=False)
+    console.print(overview(pack))
+    assert f"{pack.granted['retrieved']:,} + {more:,}" in console.file.getvalue()
+
+
 def test_same_pack_gives_the_same_page(pack):
     assert page(pack) == page(pack)
 

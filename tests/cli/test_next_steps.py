@@ -64,6 +64,14 @@ def test_a_sound_project_is_told_no_fault(capsys):
     assert doctor(capsys, "examples/novel") == []
 
 
+@pytest.mark.parametrize("command", ["doctor", "index", "propose"])
+def test_without_a_folder_the_one_that_one_stands_in_is_meant(capsys, tmp_path, monkeypatch, command):
+    write(tmp_path, {"chapters/ch001.md": PROSE * 12})
+    monkeypatch.chdir(tmp_path)
+    assert main([command, "--json"]) == 0
+    assert capsys.readouterr().out.startswith(("{", "["))
+
+
 def test_the_line_that_is_proposed_works(capsys, tmp_path):
     write(tmp_path, {"ch/one.md": PROSE, "armarius.toml": '[kinds]\nchapter = ["ch/**"]\n'})
     assert not any("no file is taken for a chapter" in step for step in doctor(capsys, tmp_path))

@@ -29,7 +29,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         description="One row per name: what it probably is, how often, where first, likely aliases. Nothing is written "
         "without --write.",
     )
-    add_project(parser)
+    add_project(parser, alone=True)
     parser.add_argument("--least", type=int, default=10, metavar="N", help="how often a name is written (default: 10)")
     parser.add_argument("--known", action="store_true", help="also names that are described, marked")
     parser.add_argument("--write", metavar="PATH", help="write profiles to edit into a new file of the project")

@@ -17,7 +17,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         description="Prints an address of this machine and opens it. Whoever has the address may read and change the "
         "project. Needs armarius[studio].",
     )
-    add_project(command)
+    add_project(command, alone=True)
     add_series(command)
     command.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)")
     command.add_argument("--no-browser", action="store_true", help="print the address only")

@@ -94,12 +94,13 @@ def _warnings(warnings: Sequence[str]) -> str:
 
 def _layer(pack: Account, layer: LayerName, marks: Sequence[Highlight]) -> str:
     used, granted = pack.layers[layer].token_count, pack.granted.get(layer, 0)
+    more = f", {used - granted:,} more of what was left" if used > granted else ""
     share = min(100.0, 100 * used / max(1, granted, used))
     rows = [_kept(pack, item, marks) for item in pack.items if item.layer == layer]
     rows += [_omitted(pack, gone) for gone in pack.omitted if gone.layer == layer]
     body = "".join(rows) or '<p class="faint">nothing was offered</p>'
     return (
-        f'<section><header><h2>{layer}</h2><span class="faint number">{used:,} tokens, {granted:,} granted</span>'
+        f'<section><header><h2>{layer}</h2><span class="faint number">{used:,} tokens, {granted:,} granted{more}</span>'
         f'</header><div class="bar"><span class="{layer}" style="width:{share:.2f}%"></span></div>{body}</section>'
     )
 

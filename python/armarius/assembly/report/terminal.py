@@ -70,7 +70,9 @@ def bars(pack: Account) -> Table:
     room = max(1, pack.budget)
     for layer in LAYERS:
         used = pack.layers[layer].token_count
-        table.add_row(layer, f"{used:,}", f"{pack.granted.get(layer, 0):,}", _bar(used, room, _COLOURS[layer]))
+        granted = pack.granted.get(layer, 0)
+        more = f" + {used - granted:,}" if used > granted else ""  # what was left of the budget, filled with paragraphs
+        table.add_row(layer, f"{used:,}", f"{granted:,}{more}", _bar(used, room, _COLOURS[layer]))
     about = "" if pack.counter_exact else "≈"
     table.add_row(
         "prompt",

@@ -169,7 +169,7 @@ _shtab_armarius_doctor_options=(
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
   "--json[json]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -181,7 +181,7 @@ _shtab_armarius_embed_options=(
   "--reembed[replace the vectors of another model]"
   "--threads[of one forward pass (default\: one per core)]:N:"
   "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -249,7 +249,7 @@ _shtab_armarius_index_options=(
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
   "--json[json]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -303,7 +303,7 @@ _shtab_armarius_propose_options=(
   "--known[also names that are described, marked]"
   "--write[write profiles to edit into a new file of the project]:PATH:"
   "--json[json]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -434,7 +434,7 @@ _shtab_armarius_studio_options=(
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--port[the port (default\: a free one)]:N:"
   "--no-browser[print the address only]"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -471,7 +471,7 @@ _shtab_armarius_watch_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--index-dir[where the index lives (default\: the user\'s cache)]:FOLDER:"
-  ":the project folder:_files"
+  ":the project folder (default\: this one):_files"
 )
 
 # guard to ensure default positional specs are added only once per session
