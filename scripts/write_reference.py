@@ -1,7 +1,7 @@
 """Write the pages of docs/ that say what the code says: `python scripts/write_reference.py`.
 
 `docs/cli.md` from the command line's own parser, `docs/warnings.md` from the tables of warnings and errors,
-`docs/decisions.md` from the pages under docs/decisions/, `docs/wire.md` and `docs/schemas/` from the methods of the
+`docs/decisions.md` from the pages under docs/decisions/, `docs/api.md` from the names of the package, `docs/wire.md` and `docs/schemas/` from the methods of the
 channel. And what the shells complete, by shtab, into `python/armarius/cli/completions/`. They are committed; a test
 holds them to the code.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import shtab
 
+import armarius
 from armarius import errors
 from armarius.cli import build_parser
 from armarius.integrations.methods import METHODS
@@ -49,6 +50,42 @@ takes `projectId`.
 | method | params (`?`: may be left out) |
 |---|---|
 """
+_API = """# Python API
+
+Everything public is in the namespace `armarius`, as `armarius.open`; a name is loaded when it is first used. What follows is made from
+the docstrings, by subject.
+"""
+# Subjects of the reference: the room that a name lives in, in the order of the page.
+_SUBJECTS = {
+    "engine": "Opening a project",
+    "assembly": "Prompts and their accounts",
+    "contract": "Requests and results as they travel",
+    "records": "Candidates, evidence, layers",
+    "hits": "What searching finds",
+    "retrieval": "Retrieval",
+    "evaluation": "Measuring on a book of your own",
+    "text": "Texts: matching, counting, cutting",
+    "_core": "Texts: what the core gives back",
+    "buffer": "Texts: positions",
+    "documents": "Documents",
+    "config": "Configuration",
+    "codex": "Codex: who and what there is",
+    "names": "Names proposed from a text",
+    "index": "The index",
+    "store": "Stores",
+    "graph": "Graphs",
+    "semantic": "Vectors",
+    "rewording": "Other wordings",
+    "code": "Code",
+    "books": "Lorebooks and files of others",
+    "fetchers": "Fetchers",
+    "shelf": "Projects on a server",
+    "warnings_table": "Warnings",
+}
+# Classes that lend an engine its verbs.
+_BESIDE = {"engine": ["armarius.engine.prompts.Prompts", "armarius.engine.questions.Questions"]}
+# Modules whose every name is public.
+_WHOLE = {"embedders": "Embedders", "testing": "Fakes and conformance suites", "errors": "Errors"}
 _ERRORS = """
 An unrecoverable request raises. Every exception is an `armarius.ArmariusError` with a stable `code`.
 
@@ -59,7 +96,13 @@ An unrecoverable request raises. Every exception is an `armarius.ArmariusError` 
 
 def pages() -> dict[Path, str]:
     """Place of each generated file to its text."""
-    of_docs = {"cli.md": commands(), "warnings.md": warnings(), "decisions.md": decisions(), "wire.md": wire()}
+    of_docs = {
+        "api.md": api(),
+        "cli.md": commands(),
+        "warnings.md": warnings(),
+        "decisions.md": decisions(),
+        "wire.md": wire(),
+    }
     shells = {f"armarius.{shell}": completion(shell) for shell in ("bash", "zsh", "fish")}
     schemas = {DOCS / "schemas" / file_name(one.name): _json(schema_of(one)) for one in METHODS}
     return (
@@ -67,6 +110,26 @@ def pages() -> dict[Path, str]:
         | schemas
         | {COMPLETIONS / n: text for n, text in shells.items()}
     )
+
+
+def api() -> str:
+    """Every public name under its subject, for mkdocstrings to fill in; SystemExit when a room has no subject."""
+    named: dict[str, list[str]] = {}
+    for name, home in sorted(armarius._HOME.items()):
+        room = home.split(".")[1]
+        if room not in _WHOLE:
+            named.setdefault(room, []).append(f"{home}.{name}")
+    if unknown := sorted(named.keys() - _SUBJECTS.keys()):
+        raise SystemExit(f"_SUBJECTS has no title for {', '.join(unknown)}")
+    parts = [_API]
+    for room, title in _SUBJECTS.items():
+        parts.append(f"\n## {title}\n\n" + "".join(_filled(path) for path in named.get(room, []) + _BESIDE.get(room, [])))
+    parts += [f"\n## {title}\n\n{_filled(f'armarius.{room}')}" for room, title in _WHOLE.items()]
+    return "".join(parts).rstrip() + "\n"
+
+
+def _filled(path: str) -> str:
+    return f"::: {path}\n    options: {{ heading_level: 3 }}\n\n"
 
 
 def _json(schema: dict[str, object]) -> str:
