@@ -1,9 +1,9 @@
 """Write the pages of docs/ that say what the code says: `python scripts/write_reference.py`.
 
 `docs/cli.md` from the command line's own parser, `docs/warnings.md` from the tables of warnings and errors,
-`docs/decisions.md` from the pages under docs/decisions/, `docs/api.md` from the names of the package, `docs/wire.md` and `docs/schemas/` from the methods of the
-channel. And what the shells complete, by shtab, into `python/armarius/cli/completions/`. They are committed; a test
-holds them to the code.
+`docs/decisions.md` from the pages under docs/decisions/, `docs/api.md` from the names of the package, `docs/wire.md`
+and `docs/schemas/` from the methods of the channel. And what the shells complete, by shtab, into
+`python/armarius/cli/completions/`. They are committed; a test holds them to the code.
 """
 
 import argparse
@@ -52,8 +52,8 @@ takes `projectId`.
 """
 _API = """# Python API
 
-Everything public is in the namespace `armarius`, as `armarius.open`; a name is loaded when it is first used. What follows is made from
-the docstrings, by subject.
+Everything public is in the namespace `armarius`, as `armarius.open`; a name is loaded when it is first used. What
+follows is made from the docstrings, by subject.
 """
 # Subjects of the reference: the room that a name lives in, in the order of the page.
 _SUBJECTS = {
@@ -123,7 +123,8 @@ def api() -> str:
         raise SystemExit(f"_SUBJECTS has no title for {', '.join(unknown)}")
     parts = [_API]
     for room, title in _SUBJECTS.items():
-        parts.append(f"\n## {title}\n\n" + "".join(_filled(path) for path in named.get(room, []) + _BESIDE.get(room, [])))
+        paths = named.get(room, []) + _BESIDE.get(room, [])
+        parts.append(f"\n## {title}\n\n{''.join(map(_filled, paths))}")
     parts += [f"\n## {title}\n\n{_filled(f'armarius.{room}')}" for room, title in _WHOLE.items()]
     return "".join(parts).rstrip() + "\n"
 

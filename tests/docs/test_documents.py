@@ -12,7 +12,11 @@ import pytest
 from tests.vectors.conftest import write_tiny
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").glob("*.md"))]
+# A page in Chinese has the blocks of the English one, which are run.
+PAIRS = {page: page.with_name(f"{page.stem}.zh.md") for page in (ROOT / "docs").glob("*.md")}
+PAIRS = {ROOT / "README.md": ROOT / "README.zh.md"} | {one: other for one, other in PAIRS.items() if other.exists()}
+PAGES = [ROOT / "README.md", *sorted({*(ROOT / "docs").glob("*.md")} - {*PAIRS.values()})]
+QUICK_STARTS = ("start-repl", "start-writing-app", "start-agent", "start-command-line", "server")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -85,16 +89,26 @@ def test_commands_print_what_the_page_says(page, folder, started):
             assert re.search(pattern, done.stdout, re.DOTALL), f"{page.name}: $ {command}\n{done.stdout}"
 
 
-def test_the_chinese_readme_runs_the_same_blocks():
-    ours, theirs = (FENCE.findall((ROOT / name).read_text(encoding="utf8")) for name in ("README.md", "README.zh.md"))
+@pytest.mark.parametrize("page", sorted(PAIRS), ids=lambda page: page.name)
+def test_a_page_in_chinese_has_the_same_blocks(page):
+    ours, theirs = (FENCE.findall(one.read_text(encoding="utf8")) for one in (page, PAIRS[page]))
     assert ours == theirs
+
+
+def test_readme_and_quick_starts_are_there_in_chinese():
+    assert {ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in QUICK_STARTS)} <= PAIRS.keys()
+
+
+def test_every_page_is_in_the_navigation():
+    listed = set(re.findall(r"[\w.-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf8")))
+    assert listed == {page.name for page in (ROOT / "docs").glob("*.md")}
 
 
 def test_the_readme_is_read_in_two_minutes():
     assert (ROOT / "README.md").read_text(encoding="utf8").count("\n") <= 100
 
 
-@pytest.mark.parametrize("page", sorted({*PAGES, *ROOT.glob("*.md")}), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", sorted({*PAGES, *PAIRS.values(), *ROOT.glob("*.md")}), ids=lambda page: page.name)
 def test_links_lead_to_files_that_are_there(page):
     text = re.sub(r"^```.*?^```|^    .*?$|`[^`]*`", "", page.read_text(encoding="utf8"), flags=re.MULTILINE | re.DOTALL)
     for target in re.findall(r"\]\(([^)#\s]+)", text):
