@@ -79,7 +79,8 @@ _SUBJECTS = {
     "code": "Code",
     "books": "Lorebooks and files of others",
     "fetchers": "Fetchers",
-    "shelf": "Projects on a server",
+    "shelves": "Many projects at once",
+    "calls": "Calls, observed",
     "warnings_table": "Warnings",
 }
 # Classes that lend an engine its verbs.
@@ -119,8 +120,8 @@ def api() -> str:
         room = home.split(".")[1]
         if room not in _WHOLE:
             named.setdefault(room, []).append(f"{home}.{name}")
-    if unknown := sorted(named.keys() - _SUBJECTS.keys()):
-        raise SystemExit(f"_SUBJECTS has no title for {', '.join(unknown)}")
+    if unknown := sorted(named.keys() ^ _SUBJECTS.keys()):
+        raise SystemExit(f"_SUBJECTS is not the list of rooms with public names: {', '.join(unknown)}")
     parts = [_API]
     for room, title in _SUBJECTS.items():
         paths = named.get(room, []) + _BESIDE.get(room, [])
