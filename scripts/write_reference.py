@@ -65,8 +65,6 @@ _SUBJECTS = {
     "retrieval": "Retrieval",
     "evaluation": "Measuring on a book of your own",
     "text": "Texts: matching, counting, cutting",
-    "_core": "Texts: what the core gives back",
-    "buffer": "Texts: positions",
     "documents": "Documents",
     "config": "Configuration",
     "codex": "Codex: who and what there is",
@@ -81,7 +79,6 @@ _SUBJECTS = {
     "fetchers": "Fetchers",
     "shelves": "Many projects at once",
     "calls": "Calls, observed",
-    "warnings_table": "Warnings",
 }
 # Classes that lend an engine its verbs.
 _BESIDE = {"engine": ["armarius.engine.prompts.Prompts", "armarius.engine.questions.Questions"]}
