@@ -115,6 +115,13 @@ def test_links_lead_to_files_that_are_there(page):
         assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_the_files_that_contributors_are_sent_to_are_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf8")
+    named = re.findall(r"\b(?:tests|docs|scripts|benches|examples)/[\w./-]*\w", text)
+    assert len(named) > 5
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_generated_pages_say_what_the_code_says():
     script = [sys.executable, str(ROOT / "scripts" / "write_reference.py"), "--check"]
     environment = {**os.environ, "PYTHONWARNINGS": "ignore::RuntimeWarning"}

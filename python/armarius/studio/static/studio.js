@@ -40,4 +40,13 @@ if (slide) {
   slide.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
 }
 
-if (document.querySelector(".looking")) setTimeout(() => location.reload(), 1500);
+const again = async () => {
+  if (!document.querySelector(".looking")) return;
+  const answer = await fetch(location.pathname + location.search).catch(() => null);
+  if (answer?.ok) {
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    document.querySelector("main").replaceChildren(...page.querySelector("main").childNodes);
+  }
+  setTimeout(again, 1500);
+};
+setTimeout(again, 1500);
