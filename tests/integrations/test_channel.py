@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from armarius import calls
 from armarius.errors import UnknownDocument
 from armarius.integrations import channel as module
 from armarius.integrations.channel import Channel
@@ -171,3 +172,49 @@ def test_an_unexpected_error_says_nothing_of_itself():
 def test_a_result_that_is_not_json_is_a_failure_not_a_silence():
     [answer] = run({"m": lambda p: object()}, {"id": 1, "method": "m"})
     assert answer["ok"] is False
+
+
+def test_the_work_of_a_cancelled_request_stops(tmp_path):
+    began, went = threading.Event(), threading.Event()
+
+    def waits(_):
+        began.set()
+        calls.patiently(threading.Event().wait, 60)
+        went.set()
+
+    pipe = Pipe({"slow": waits, "next": lambda p: True})
+    pipe.say({"id": 1, "method": "slow"})
+    assert began.wait(10)
+    pipe.say({"method": "cancel", "params": {"id": 1}})
+    assert pipe.hear()["error"]["code"] == "CANCELLED"
+    pipe.close()  # waits for the thread
+    assert not went.is_set()
+
+
+def test_an_id_that_was_cancelled_may_come_again_at_once():
+    gates = [threading.Event(), threading.Event()]
+    turn = iter(gates)
+    pipe = Pipe({"slow": lambda p: next(turn).wait(60)})
+    pipe.say({"id": 1, "method": "slow"})
+    pipe.say({"method": "cancel", "params": {"id": 1}})
+    assert pipe.hear()["error"]["code"] == "CANCELLED"
+    pipe.say({"id": 1, "method": "slow"})
+    gates[0].set()
+    gates[1].set()
+    assert pipe.hear() == {"id": 1, "ok": True, "result": True}
+    pipe.close()
+
+
+def test_a_request_may_say_how_long_it_waits_for_what_may_be_late():
+    ask = {"id": 1, "method": "left", "timeoutMs": 250}
+    (answer,) = run({"left": lambda p: calls.remaining(100)}, ask)
+    assert 0 < answer["result"] <= 0.25
+    (answer,) = run({"left": lambda p: calls.remaining(100)}, {**ask, "timeoutMs": None})
+    assert answer["result"] == 100
+
+
+@pytest.mark.parametrize("wrong", [0, -1, True, "1", [1], 1e12])
+def test_a_time_that_is_none_is_refused(wrong):
+    (answer,) = run({"left": lambda p: 1}, {"id": 1, "method": "left", "timeoutMs": wrong})
+    assert answer["error"]["code"] == "INVALID_REQUEST"
+    assert "timeoutMs" in answer["error"]["message"]

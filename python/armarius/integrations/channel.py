@@ -1,22 +1,25 @@
 """Newline-delimited JSON on two byte streams, for hosts written in other languages.
 
-    -> {"id": 1, "method": "context:prompt:assemble", "params": {...}}
+    -> {"id": 1, "method": "context:prompt:assemble", "params": {...}, "timeoutMs": 300}
     <- {"id": 1, "ok": true, "result": {...}}
     <- {"id": 2, "ok": false, "error": {"code": "UNKNOWN_DOCUMENT", "message": "..."}}
     <- {"method": "index:progress", "params": {"done": 3, "total": 120}}        a notification: no id
     -> {"method": "cancel", "params": {"id": 1}}                                answered by CANCELLED on id 1
 
-Requests run concurrently and are answered in the order they finish; each id is answered exactly
-once. The channel ends when its input does, after the requests under way are answered.
+Requests run concurrently and are answered in the order they finish; each id is answered exactly once. With `timeoutMs`,
+what is late is left out with its warning. The channel ends when its input does, after the requests under way are
+answered.
 """
 
 import json
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from armarius.calls import CANCEL, Cancelled, calling
 from armarius.errors import Backpressure, ContractError
 from armarius.integrations.failures import Failure, describe
 
@@ -25,8 +28,21 @@ Method = Callable[[Mapping[str, Any]], Any]
 MAX_LINE_BYTES = 8 << 20
 """A longer line is refused and skipped: a host that sends one is broken, and memory is not."""
 
+_LONGEST_MS = 3_600_000
+
 MAX_WAITING = 256
 """More requests at once than this are refused with CONTEXT_BACKPRESSURE."""
+
+
+@dataclass(slots=True)
+class _Request:
+    """A request under way."""
+
+    method: str
+    params: dict[str, Any]
+    timeout_s: float | None
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    future: Future[None] | None = None
 
 
 class Channel:
@@ -44,7 +60,7 @@ class Channel:
         self._workers = workers
         self._writing = threading.Lock()
         self._state = threading.Lock()
-        self._open: dict[str | int, Future[None] | None] = {}
+        self._open: dict[str | int, _Request] = {}
         self._output: IO[bytes] | None = None
         self._early: dict[str, bytes] | None = {}  # the last of each kind, until there is somebody to tell
 
@@ -89,10 +105,13 @@ class Channel:
             self._refuse(None, "INVALID_REQUEST", "a request is an object with a string `method`")
             return
         key, method, params = message.get("id"), message["method"], message.get("params", {})
+        patience = message.get("timeoutMs")
         if key is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
             self._refuse(None, "INVALID_REQUEST", "`id` must be a string or an integer")
         elif not isinstance(params, dict):
             self._refuse(key, "INVALID_REQUEST", "`params` must be an object")
+        elif patience is not None and (type(patience) not in (int, float) or not 0 < patience <= _LONGEST_MS):
+            self._refuse(key, "INVALID_REQUEST", f"`timeoutMs` must be a number above 0, at most {_LONGEST_MS:,}")
         elif method == "cancel":
             self._cancel(params.get("id"))
             if key is not None:
@@ -102,47 +121,55 @@ class Channel:
         elif method not in self._methods:
             self._refuse(key, "UNKNOWN_METHOD", f"no method {method[:80]!r}; known: {', '.join(sorted(self._methods))}")
         else:
-            self._start(key, method, params, pool)
+            self._start(key, _Request(method, params, None if patience is None else patience / 1000), pool)
 
-    def _start(self, key: str | int, method: str, params: dict[str, Any], pool: ThreadPoolExecutor) -> None:
+    def _start(self, key: str | int, request: _Request, pool: ThreadPoolExecutor) -> None:
         with self._state:
             taken, full = key in self._open, len(self._open) >= MAX_WAITING
             if not taken and not full:
-                self._open[key] = None
+                self._open[key] = request
         if taken:
             self._refuse(None, "INVALID_REQUEST", f"id {key!r} is already under way")
         elif full:
             self._refuse(key, Backpressure.code, f"{MAX_WAITING} requests are under way; try again later")
         else:
-            future = pool.submit(self._run, key, method, params)
-            with self._state:
-                if key in self._open:
-                    self._open[key] = future
+            request.future = pool.submit(self._run, key, request)
 
-    def _run(self, key: str | int, method: str, params: dict[str, Any]) -> None:
+    def _run(self, key: str | int, request: _Request) -> None:
+        told = CANCEL.set(request.cancelled)
         try:
-            answer: dict[str, Any] = {"id": key, "ok": True, "result": self._methods[method](params)}
+            with calling(request.method, request.timeout_s):
+                answer: dict[str, Any] = {
+                    "id": key,
+                    "ok": True,
+                    "result": self._methods[request.method](request.params),
+                }
             line = _encode(answer)
+        except Cancelled:  # it was answered when it was cancelled
+            return
         except Exception as error:  # noqa: BLE001 - whatever a method raises is answered, never lost
             line = _encode(_failed(key, describe(error, root=self._root)))
-        if self._close(key):
+        finally:
+            CANCEL.reset(told)
+        if self._close(key, request):
             self._write(line)
 
     def _cancel(self, key: object) -> None:
         if not isinstance(key, str | int):
             return
         with self._state:
-            future = self._open.get(key)
-        # A running call cannot be interrupted in a thread: it is answered now and its result dropped.
-        if self._close(key):
-            if future is not None:
-                future.cancel()
+            request = self._open.get(key)
+        # It is answered now; its thread stops at the next stage of the work, and at once where it waits.
+        if request is not None and self._close(key, request):
+            request.cancelled.set()
+            if request.future is not None:
+                request.future.cancel()
             self._refuse(key, "CANCELLED", "cancelled by the host")
 
-    def _close(self, key: str | int) -> bool:
-        """Whether this caller is the one to answer `key`."""
+    def _close(self, key: str | int, request: _Request) -> bool:
+        """Whether this caller is the one to answer `request`, which came as `key`."""
         with self._state:
-            if key not in self._open:
+            if self._open.get(key) is not request:
                 return False
             del self._open[key]
             return True
