@@ -48,13 +48,14 @@ class TemporaryPostgres:
     Args:
         version: 16 or 18.
         durable: Whether a commit waits for the disk; without, the data survive a killed server, not a lost machine.
+        behind: A running server of the same version that this one follows, as a standby.
 
     Attributes:
         folder: Socket and data.
         dsn: Of its database.
     """
 
-    def __init__(self, version: int = 18, *, durable: bool = False) -> None:
+    def __init__(self, version: int = 18, *, durable: bool = False, behind: "TemporaryPostgres | None" = None) -> None:
         self._programs = program_folder(version)
         self._user = _NOBODY if os.name == "posix" and os.geteuid() == 0 else None
         self.folder = Path(tempfile.mkdtemp(prefix="armarius-pg-"))
@@ -65,10 +66,13 @@ class TemporaryPostgres:
         self._process: subprocess.Popen[bytes] | None = None
         data = str(self.folder / "data")
         # --no-instructions and C: fast, the same everywhere, and nothing of ours may rest on a locale
-        made = self._run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+        if behind is None:
+            made = self._run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+        else:
+            made = self._run("pg_basebackup", "-d", behind.dsn, "-D", data, "-R", "-c", "fast")
         if made.returncode:
             shutil.rmtree(self.folder, ignore_errors=True)
-            raise NotInstalled(f"initdb failed: {made.stderr.decode(errors='replace').strip()[-300:]}")
+            raise NotInstalled(f"no data were made: {made.stderr.decode(errors='replace').strip()[-300:]}")
 
     def start(self, *options: str) -> "TemporaryPostgres":
         """Start the server and wait until it answers; `options` are settings such as `max_connections=20`."""

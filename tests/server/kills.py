@@ -30,13 +30,15 @@ def _said(log: Path, path: str) -> None:
         file.write(path + "\n")
 
 
-def work(dsn: str, how: str, who: str, log: str) -> None:
+def work(dsn: str, how: str, who: str, log: str, at_it: Any) -> None:
     """A worker that does one thing until it is killed; what the server acknowledged is in its log."""
     embedder = armarius.embedders.lexical() if how == "embed" else None
     with connect(dsn, connections=2, memory="64 MiB", embedder=embedder) as shelf:
         novel = shelf.project("p", tenant=_TENANT)
         number = 0
         while True:
+            if number:  # one is done: what is killed is work, not a beginning
+                at_it.set()
             if how == "write":
                 path, text = page(who, number)
                 with suppress(StoreError):
@@ -51,14 +53,17 @@ def work(dsn: str, how: str, who: str, log: str) -> None:
                     number += 1
             else:
                 with suppress(StoreError):
-                    novel.recall.embed()
+                    novel.recall.focus(f"mine/{number}.md")  # opened: embedding goes on in its own thread
+                    number += 1
                     time.sleep(0.01)
 
 
 def started(dsn: str, how: str, who: str, log: Path) -> Any:
-    """A worker in a process of its own, forked from one that has everything imported."""
-    process = _CONTEXT.Process(target=work, args=(dsn, how, who, str(log)), daemon=True)
+    """A worker that is at it, in a process of its own, forked from one that has everything imported."""
+    at_it = _CONTEXT.Event()
+    process = _CONTEXT.Process(target=work, args=(dsn, how, who, str(log), at_it), daemon=True)
     process.start()
+    at_it.wait(60)
     return process
 
 
@@ -161,7 +166,7 @@ def kill_workers(dsn: str, folder: Path, times: int, *, seed: int = 2) -> dict[s
         for number in range(times):
             how = kinds[number % 3]
             worker = started(dsn, how, f"{how}{number}", folder / f"{number}.log")
-            time.sleep(chance.uniform(0.05, 0.6))
+            time.sleep(chance.uniform(0.0, 0.5))
             worker.kill()
             worker.join()
             began = time.monotonic()

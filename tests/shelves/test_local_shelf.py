@@ -141,6 +141,18 @@ def test_a_closed_shelf_answers_no_more_and_leaves_nothing_open(novels):
     assert not [one for one in threading.enumerate() if one.name == "armarius-watcher"]
 
 
+def test_a_shelf_that_nobody_holds_any_longer_leaves_nothing_open(novels):
+    shelf = armarius.shelf(novels)
+    shelf.project("n0").search("钟楼")
+    del shelf
+
+    def is_quiet():
+        gc.collect()
+        return not [one for one in threading.enumerate() if one.name == "armarius-watcher"]
+
+    eventually(is_quiet)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_has_a_shelf_of_its_own(shelf):

@@ -39,7 +39,7 @@ class Events:
         lost: Called when events were lost.
 
     Attributes:
-        trouble: Why no events come, "" while they do.
+        trouble: Why no events come, "" while they do, or while nobody has asked for them.
     """
 
     def __init__(self, root: Path, mark: Callable[[str], None], lost: Callable[[], None]) -> None:
@@ -49,7 +49,7 @@ class Events:
         self._observer: BaseObserver | None = None
         self._grown = threading.Event()  # folders came: each needs a watch
         self._complained = False
-        self.trouble = "not begun"
+        self.trouble = ""
         logging.getLogger("watchdog.observers").addHandler(self._overflow)
 
     @property

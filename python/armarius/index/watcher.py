@@ -90,7 +90,7 @@ class Watcher:
     @property
     def trouble(self) -> str:
         """Why no events come, "" while they do, or while nothing is followed."""
-        return self._events.trouble if self._thread is not None else ""
+        return self._events.trouble
 
     def follow(self, folder: Path, changed: Callable[[set[str] | None], None]) -> Followed:
         """Begin; the tree is compared once, because it may have changed before the first event could come."""
@@ -100,7 +100,8 @@ class Watcher:
             self._followed.setdefault(str(pending.root), []).append(followed)
         with self._starting:
             if self._thread is None and not self._stopped:
-                self._begin()
+                if not self._many:  # a tree of hundreds takes its time: until then each answer compares
+                    self._begin()
                 self._thread = threading.Thread(target=self._run, name="armarius-watcher", daemon=True)
                 self._thread.start()
         pending.mark_everything()
@@ -153,6 +154,9 @@ class Watcher:
             self._sweep_cost = max(self._sweep_cost, time.monotonic() - self._tried)
 
     def _run(self) -> None:
+        if self._many:
+            self._begin()
+            self._mark_all()
         while True:
             with self._wake:
                 while not self._stopped and (delay := self._delay()) > 0:

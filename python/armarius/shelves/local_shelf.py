@@ -17,7 +17,7 @@ from armarius.engine.build import Parts, build
 from armarius.errors import ContractError, StoreError, UnknownId
 from armarius.files.paths import no_path, project_folder
 from armarius.index.watcher import Watcher
-from armarius.processes import PerProcess
+from armarius.processes import PerProcess, let_go_unclosed
 from armarius.project import counter_for
 from armarius.retrieval.rerank import Reranker, Reranking
 from armarius.rewording.reworder import Model, Reworder
@@ -154,7 +154,10 @@ class LocalShelf:
             "trusted": trusted,
         }
         self._new = partial(_State, self.root, bytes_in(memory), whole("most", most, least=1), watch=watch)
-        self._made = PerProcess(self._new())
+        state = self._new()
+        self._made = PerProcess(state)
+        if state.watcher is not None:
+            self._unclosed = let_go_unclosed(self, state.watcher.stop)
 
     @property
     def place(self) -> str:
