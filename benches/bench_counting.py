@@ -1,9 +1,9 @@
-"""Counting and truncating beside tiktoken, toktok, rs_bpe and Hugging Face tokenizers.
+"""Counting and truncating beside tiktoken, rs_bpe, bpe-openai and Hugging Face tokenizers.
 
 Chinese from ARMARIUS_CORPUS (a folder with chapters/*.md; without it the shipped example), English from the
 standard library's manual. Fresh: every round counts a piece that nobody has counted before, because repeats flatter
 whoever remembers; warm: the same 2 kB again and again. All answers are compared before anything is timed.
-toktok and rs_bpe take part where they are installed (`pip install toktok rs-bpe`).
+rs_bpe and bpe-openai take part where they are installed (`pip install rs-bpe bpe-openai`).
 """
 
 import os
@@ -41,6 +41,11 @@ def peers(name, monkeypatch):
         from rs_bpe.bpe import openai as rs
 
         found["rs_bpe"] = getattr(rs, name)().count
+    if find_spec("bpe_openai"):
+        from bpe_openai import get_encoding
+
+        crate = get_encoding(name)
+        found["bpe-openai"] = lambda text: len(crate.encode_ordinary(text))
     return found
 
 
@@ -73,7 +78,7 @@ def test_counting(name, language, monkeypatch):
         "fresh MB/s": {who: round(statistics.median(values), 1) for who, values in rates.items()},
         "warm 2 kB MB/s": {who: round(len(short.encode()) / warm[who]["p50"] / 1e6, 1) for who in contestants},
     }
-    record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe"])
+    record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe", "bpe-openai"])
 
 
 @pytest.mark.parametrize("name", TokenCounter.encodings())
@@ -91,7 +96,7 @@ def test_loading_and_counting_every_encoding(name):
             times.append(size / (time.perf_counter() - start) / 1e6)
         rates[f"{language} fresh MB/s"] = round(statistics.median(times), 1)
     FIGURES[name] = {"load ms": round(loading * 1e3, 1)} | rates
-    record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe"])
+    record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe", "bpe-openai"])
 
 
 def test_long_runs_take_linear_time():
@@ -104,7 +109,7 @@ def test_long_runs_take_linear_time():
         )
         figures[f"{times:,} x {what}"] = {k: round(v["min"] * 1e3, 1) for k, v in timed.items()}
     FIGURES["long runs ms"] = figures
-    record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe"])
+    record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe", "bpe-openai"])
 
 
 @pytest.mark.parametrize("budget", [500, 4_000, 100_000])
@@ -122,7 +127,7 @@ def test_truncating_a_megabyte(budget, monkeypatch):
         assert counter.count(cut.text) == cut.tokens <= budget
     timed = interleaved(contestants, rounds=20)
     FIGURES[f"1 MB zh to {budget} tokens, ms"] = {k: round(v["p50"] * 1e3, 3) for k, v in timed.items()}
-    record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe"])
+    record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe", "bpe-openai"])
 
 
 @pytest.mark.parametrize(("what", "unit"), [("blanks", " "), ("=", "="), ("line ends", "\n"), ("letters", "a")])
@@ -134,4 +139,4 @@ def test_truncating_a_run_of_one_sign(what, unit):
         assert run().tokens <= budget
     timed = interleaved(contestants, rounds=5)
     FIGURES[f"200,000 x {what} to 50 / 500 tokens, ms"] = [round(v["p50"] * 1e3, 2) for v in timed.values()]
-    record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe"])
+    record("counting", FIGURES, peers=["tiktoken", "tokenizers", "rs-bpe", "bpe-openai"])

@@ -55,7 +55,7 @@ def filled_store(folder: Path, rows: np.ndarray) -> tuple[apsw.Connection, sets.
     for script in sorted(_MIGRATIONS.glob("*.sql")):
         connection.execute(script.read_text("utf-8"))
     with connection:
-        vector_set = sets.create(connection, Fingerprint("bench", "bench", _DIMENSION), "serving")
+        vector_set = sets.create(connection, Fingerprint("bench", "bench", rows.shape[1]), "serving")
         owners = range(1, len(rows) + 1)
         table.carry(connection, vector_set, range(1 << 24), {owner: str(owner).encode() for owner in owners})
         entries = table.pending(connection, vector_set.id)
@@ -69,7 +69,7 @@ def hnsw_peer(rows: np.ndarray):
         hnswlib = importlib.import_module("hnswlib")
     except ImportError:
         return None
-    index = hnswlib.Index(space="ip", dim=_DIMENSION)
+    index = hnswlib.Index(space="ip", dim=rows.shape[1])
     index.init_index(max_elements=len(rows), M=32, ef_construction=128, random_seed=1)
     index.set_num_threads(1)
     index.add_items(rows, np.arange(len(rows)))

@@ -8,7 +8,7 @@ use super::classes::{Classes, decode};
 use super::glyphs::Glyphs;
 use super::memo::{self, Key, LONGEST, Memo};
 use super::pretokenize::{Grammar, Scan};
-use super::vocab::{NONE, Vocab};
+use super::vocab::Vocab;
 use super::vocab_file::{Damaged, read_file};
 
 /// How many encodings were loaded so far.
@@ -103,7 +103,7 @@ impl Bpe {
     }
 
     fn count_fresh(&self, text: &[u8], from: usize, to: usize) -> usize {
-        if self.vocab.rank(text, from, to) != NONE {
+        if self.vocab.holds(text, from, to) {
             return 1;
         }
         self.glyphs

@@ -4,6 +4,7 @@
 //! array, up to seven bytes are compared as one integer, longer tokens by hash and then by bytes.
 
 const SHORT: usize = 7;
+const LIKELY_BITS: u32 = 21;
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// "No such token": greater than every rank, so that it loses every comparison.
@@ -21,6 +22,9 @@ struct Long {
 /// An immutable set of tokens with their ranks (the lower, the earlier it merges).
 pub(crate) struct Vocab {
     pairs: Box<[u32]>,
+    /// A bit by the hash of each token of three to seven bytes: while merging most of what is asked for is none, and the
+    /// bits stay in a core's cache, which the tables do not.
+    likely: Box<[u64]>,
     keys: Box<[u64]>,
     ranks: Box<[u32]>,
     long: Box<[Long]>,
@@ -82,6 +86,13 @@ fn first_slot(hash: u64, slots: usize) -> usize {
     ((u128::from(hash) * slots as u128) >> 64) as usize
 }
 
+/// Where the bit of a hash is, in the filter of short tokens.
+#[inline]
+fn likely_bit(hash: u64) -> (usize, u64) {
+    let bit = (hash >> (64 - LIKELY_BITS)) as usize;
+    (bit >> 6, 1 << (bit & 63))
+}
+
 #[inline]
 fn next_slot(slot: usize, slots: usize) -> usize {
     if slot + 1 == slots { 0 } else { slot + 1 }
@@ -95,6 +106,7 @@ impl Vocab {
         let short = slots(tokens.len() - count);
         let mut vocab = Self {
             pairs: vec![NONE; 1 << 16].into_boxed_slice(),
+            likely: vec![0; 1 << (LIKELY_BITS - 6)].into_boxed_slice(),
             keys: vec![0; short].into_boxed_slice(),
             ranks: vec![NONE; short].into_boxed_slice(),
             long: vec![Long::default(); slots(count)].into_boxed_slice(),
@@ -113,6 +125,8 @@ impl Vocab {
         }
         if token.len() <= SHORT {
             let key = pack(token);
+            let (word, bit) = likely_bit(key.wrapping_mul(MULTIPLIER));
+            self.likely[word] |= bit;
             let mut slot = first_slot(key.wrapping_mul(MULTIPLIER), self.keys.len());
             while self.keys[slot] != 0 {
                 slot = next_slot(slot, self.keys.len());
@@ -151,6 +165,15 @@ impl Vocab {
         self.long_rank(&text[from..to])
     }
 
+    /// Whether `text[from..to]` is a token: `rank` without fetching it.
+    #[inline]
+    pub(crate) fn holds(&self, text: &[u8], from: usize, to: usize) -> bool {
+        if (3..=SHORT).contains(&(to - from)) {
+            return self.short_slot(pack_at(text, from, to - from)).is_some();
+        }
+        self.rank(text, from, to) != NONE
+    }
+
     /// The rank of a two-byte token, or [`NONE`].
     #[inline]
     pub(crate) fn pair(&self, first: u8, second: u8) -> u32 {
@@ -159,11 +182,21 @@ impl Vocab {
 
     #[inline]
     fn short_rank(&self, key: u64) -> u32 {
-        let mut slot = first_slot(key.wrapping_mul(MULTIPLIER), self.keys.len());
+        self.short_slot(key).map_or(NONE, |slot| self.ranks[slot])
+    }
+
+    #[inline]
+    fn short_slot(&self, key: u64) -> Option<usize> {
+        let hash = key.wrapping_mul(MULTIPLIER);
+        let (word, bit) = likely_bit(hash);
+        if self.likely[word] & bit == 0 {
+            return None;
+        }
+        let mut slot = first_slot(hash, self.keys.len());
         loop {
             match self.keys[slot] {
-                found if found == key => return self.ranks[slot],
-                0 => return NONE,
+                found if found == key => return Some(slot),
+                0 => return None,
                 _ => slot = next_slot(slot, self.keys.len()),
             }
         }
