@@ -51,6 +51,7 @@ def timed(run):
 
 
 def filled_store(folder: Path, rows: np.ndarray) -> tuple[apsw.Connection, sets.VectorSet]:
+    (folder / "vectors.sqlite").touch()
     connection = connect(folder / "vectors.sqlite")
     for script in sorted(_MIGRATIONS.glob("*.sql")):
         connection.execute(script.read_text("utf-8"))

@@ -1,9 +1,9 @@
 """Vector search over real vectors: sentences of books by multilingual-e5-small (384 dimensions, armarius[e5]).
 
-ARMARIUS_CORPUS names one or more folders with chapters/*.md, separated as in PATH. Sentences of 12 to 140 characters,
-each once, are shuffled and shared out evenly over the books: 10,000 are indexed, 200 others are the questions. Answers
-are compared with exact search before anything is timed. Embedding takes minutes; ARMARIUS_BENCH_EMBEDDED may name a
-.npy file that keeps the vectors.
+ARMARIUS_CORPUS names one or more folders with chapters/*.md, separated as in PATH. Sentences of 12 to 140 characters
+(Chinese: 60), each once, are shuffled and shared out evenly over the books: 10,000 are indexed, 200 others are the
+questions. Answers are compared with exact search before anything is timed. Embedding takes minutes;
+ARMARIUS_BENCH_EMBEDDED may name a .npy file that keeps the vectors.
 """
 
 import os
@@ -29,7 +29,9 @@ _SENTENCE = re.compile(r"(?<=[。！？\n])|(?<=[.!?]) ")
 
 def sentences(folder: Path, *, seed: int = 1) -> list[str]:
     text = "\n".join(path.read_text("utf-8") for path in sorted(folder.glob("chapters/*.md")))
-    found = list(dict.fromkeys(part.strip() for part in _SENTENCE.split(text) if 12 <= len(part.strip()) <= 140))
+    longest = 60 if re.search("[\u4e00-\u9fff]", text) else 140
+    parts = (part.strip() for part in _SENTENCE.split(text))
+    found = list(dict.fromkeys(part for part in parts if 12 <= len(part) <= longest))
     random.Random(seed).shuffle(found)
     return found
 
