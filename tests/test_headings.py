@@ -1,6 +1,7 @@
 """One table of headings: complete in every language, and the only place where one is spelled out."""
 
 import ast
+import dataclasses
 import json
 import re
 import shutil
@@ -12,6 +13,7 @@ import armarius
 from armarius import headings
 from armarius.assembly import assembler
 from armarius.headings import DEFAULT_LANGUAGE, HEADINGS, HeadingKey, Language, heading
+from armarius.records import Candidate
 
 PACKAGE = Path(armarius.__file__).parent
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -49,12 +51,17 @@ def test_no_module_spells_a_heading_out():
                 assert not [text for text in texts if text in node.value], f"{path}:{node.lineno}"
 
 
+_GROUP = [field.name for field in dataclasses.fields(Candidate)].index("group")
+
+
 def given_groups(tree):
     """(constructor, value of its `group`) of every candidate that is made, None where it has none."""
     for node in ast.walk(tree):
         name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
         if name in ("Candidate", "replace"):
             group = next((keyword.value for keyword in node.keywords if keyword.arg == "group"), None)
+            if name == "Candidate" and len(node.args) > _GROUP:
+                group = node.args[_GROUP]
             if name == "Candidate" or group is not None:
                 yield node, group
 

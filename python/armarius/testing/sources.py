@@ -19,7 +19,7 @@ import pytest
 from armarius.documents.document import make_document
 from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.index.source import DocumentSource, SourceChanges
-from armarius.store.rows import FileRow, Put, Remove
+from armarius.store.rows import FileRow, Put, Remove, Restamp
 
 __all__ = ["DocumentSourceConformance"]
 
@@ -187,4 +187,4 @@ class DocumentSourceConformance:
         assert isinstance(difference, SourceChanges)
         self.remove(source, "chapters/ch001.md")
         changes = [change for found in source.read(difference, index.known) for change in found.changes]
-        assert changes == [Remove("chapters/ch001.md")]
+        assert [one for one in changes if not isinstance(one, Restamp)] == [Remove("chapters/ch001.md")]
