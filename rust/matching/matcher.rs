@@ -271,7 +271,7 @@ impl Engine {
             .any(|alias| alias.bytes().any(|byte| byte.is_ascii_alphabetic()));
         let ballast = vec![NEVER; aliases.len() / CHAIN + 1];
         let patterns =
-            std::iter::once(ballast.as_slice()).chain(aliases.iter().map(|alias| alias.as_bytes()));
+            std::iter::once(ballast.as_slice()).chain(aliases.iter().map(String::as_bytes));
         let automaton = NFA::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .ascii_case_insensitive(letters)

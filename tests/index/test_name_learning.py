@@ -350,15 +350,11 @@ def test_an_open_builds_one_automaton_of_the_names_and_an_assemble_none(tmp_path
 
 
 def test_what_is_said_of_a_thing_changes_and_the_names_stay(tmp_path, cache):
-    root = tmp_path / "novel"
-    put(root, "codex.json", '{"entities": [{"id": "lamp", "name": "灯塔", "type": "location", "description": "旧"}]}')
+    root, said = tmp_path / "novel", '{{"entities": [{{"id": "lamp", "name": "灯塔", "description": "{}"}}]}}'
+    put(root, "codex.json", said.format("旧"))
     with ProjectIndex.open(root) as index:
         before = index.snapshot
-        put(
-            root,
-            "codex.json",
-            '{"entities": [{"id": "lamp", "name": "灯塔", "type": "location", "description": "新"}]}',
-        )
+        put(root, "codex.json", said.format("新"))
         index.refresh()
         assert index.snapshot.matcher is before.matcher
         assert index.snapshot.codex.entities[0].description == "新"

@@ -156,13 +156,13 @@ def test_building_is_linear_where_every_alias_is_the_beginning_of_others():
     def seconds(aliases):
         names = [f"别名{number}" for number in range(aliases)]
         took = []
-        for _ in range(3):
+        for _ in range(2):
             started = time.process_time()
             EntityMatcher([{"id": "a", "name": "白鹭", "aliases": names}])
             took.append(time.process_time() - started)
         return min(took)
 
-    assert seconds(64_000) < 9 * seconds(16_000)  # it was sixteen times as much, and more
+    assert seconds(128_000) < 35 * seconds(16_000)  # eight times the aliases; it was sixty times the work
 
 
 def test_every_one_of_many_numbered_aliases_is_found_as_itself():

@@ -10,6 +10,7 @@ from armarius.codex.authored.collection import Constraints, Memories
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.load import build_codex
 from armarius.codex.model import Codex, Constraint, Entity, Memory
+from armarius.codex.series import Told
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning
 from armarius.index.series import SeriesAuthored
@@ -100,10 +101,10 @@ class Snapshot:
 
 def read_codex(authored: Authored, documents: Iterable[Document]) -> Codex:
     """The codex of a project from its documents (chapters and code are passed over) and what was authored."""
-    documents, series = list(documents), []
+    own, series = list(documents), list[Told]()
     if isinstance(authored, SeriesAuthored):
-        documents, series = authored.series(documents)
-    return build_codex(documents, authored.declared(), authored=AuthoredCodex(authored).read(), series=series)
+        own, series = authored.series(own)
+    return build_codex(own, authored.declared(), authored=AuthoredCodex(authored).read(), series=series)
 
 
 def people_digest_of(codex: Codex) -> str:
