@@ -114,6 +114,19 @@ class Bounds:
             return f"chapters up to {last}"
         return f"chapters from {first}" if last is None else f"chapters {first}–{last}"
 
+    def beside(self, numbers: Sequence[int]) -> str | None:
+        """What is wrong with bounds that no chapter of a project lies in; None when one does, or none is asked for.
+
+        Args:
+            numbers: Of the project's chapters, ascending.
+        """
+        there = f"the chapters are {numbers[0]} to {numbers[-1]}" if numbers else "there are no chapters"
+        if self.chapters != OPEN and not any(map(Bounds(self.chapters).has_chapter, numbers)):
+            return f"the request is limited to {self.named}; {there}"
+        if self.as_of is not None and numbers and self.as_of < numbers[0]:
+            return f"the request is as of chapter {self.as_of}; {there}"
+        return None
+
 
 EVERYTHING: Final = Bounds()
 

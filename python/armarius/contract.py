@@ -89,7 +89,15 @@ def _at_most(most: int) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _not_empty(text: str) -> str:
+    """An empty text is no name; what is not said is None, and null on the wire."""
+    if not text.strip():
+        raise ValueError("is empty; leave it out for the default")
+    return text
+
+
 Name = Annotated[str, Strict(), _at_most(LONGEST_NAME)]
+Chosen = Annotated[Name, AfterValidator(_not_empty)]
 Question = Annotated[str, Strict(), _at_most(LONGEST_QUESTION)]
 Flag = Annotated[bool, Strict()]
 Share = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
@@ -265,9 +273,9 @@ class AssembleRequest(Wire):
     skill: Name = ""
     additional_input: Question = ""
     query: Question = ""
-    model: Name | None = None
-    provider: Name | None = None
-    tokenizer_version: Name | None = None
+    model: Chosen | None = None
+    provider: Chosen | None = None
+    tokenizer_version: Chosen | None = None
     budget: Whole | None = None
     reserve_output: Whole = 0
     position_encoding: PositionEncoding = "code-point"
@@ -285,6 +293,13 @@ class AssembleRequest(Wire):
     include_messages: Annotated[Whole, Field(ge=0)] = 0
     include_content: Flag = False
     task: Name | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is anything to make a prompt for: words, a text or document to go on with, something pinned."""
+        turns = (turn.content for turn in self.messages)
+        given = (self.query, self.additional_input, self.document, *self.include, *turns)
+        return self.text is not None or any(map(str.strip, given))
 
     @property
     def bounds(self) -> Bounds:

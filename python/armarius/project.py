@@ -385,9 +385,12 @@ class Project:
 
     def _own(self, snapshot: Snapshot, documents: Mapping[str, Document]) -> tuple[Fetcher, ...]:
         source = CodexSource(snapshot.codex)
+        every = {id(one) for one in snapshot.codex.entities}  # held by the snapshot: an id stays its own
         style = ProjectStyle(documents.values(), self._config)
 
         def matcher(entities: Sequence[Entity]) -> EntityMatcher:
+            if {id(one) for one in entities} == every:
+                return snapshot.matcher
             return EntityMatcher.from_valid(entities, name_model=snapshot.name_model)[0]
 
         return (

@@ -10,7 +10,7 @@
 
 use crate::matching::beginnings::word_at;
 use crate::matching::boundary::{self, Reason};
-use crate::matching::matcher::{Engine, Hit, Matcher, Rejected};
+use crate::matching::matcher::{Engine, FIRST_ALIAS, Hit, Matcher, Rejected};
 use crate::matching::prefilter::Entry;
 use crate::text::normalize;
 use crate::text::offset_map::Folded;
@@ -305,7 +305,7 @@ impl Place<'_> {
                     let alias = automaton.match_pattern(state, 0);
                     // A state also lists aliases that end here and began later; these are not asked for.
                     if automaton.pattern_len(alias) == depth {
-                        each(self.at + depth, alias.as_u32());
+                        each(self.at + depth, alias.as_u32() - FIRST_ALIAS);
                     }
                 }
             }

@@ -53,7 +53,7 @@ impl EntityMatcher {
                 .map(|(alias, rule, usual)| (&**alias, doubt_of(alias, rule, usual)))
                 .collect(),
         };
-        let matcher = Matcher::with_name_model(named, &name_model)?;
+        let matcher = py.detach(|| Matcher::with_name_model(named, &name_model))?;
         let ids = matcher
             .ids()
             .iter()
@@ -126,8 +126,8 @@ impl EntityMatcher {
     ) -> PyResult<Bound<'py, PyList>> {
         texts.iter().try_for_each(|text| check_length(text))?;
         let found = in_pieces(py, &texts, 1 << 22, |_, piece| {
-            let one = |text: &PyBackedStr| self.matcher.find_all(text);
-            Ok::<_, PyErr>(spread(|| piece.par_iter().map(one).collect()))
+            let one = |(_, text): (usize, &PyBackedStr)| self.matcher.find_all(text);
+            Ok::<_, PyErr>(of_each(piece, one))
         })?;
         let mentions = |(text, hits): (&PyBackedStr, &Vec<_>)| self.mentions(py, text, hits);
         without_collecting(py, found.iter().map(Vec::len).sum(), || {
@@ -148,7 +148,7 @@ impl EntityMatcher {
             let one = |(at, text): (usize, &PyBackedStr)| {
                 self.matcher.find_packed((first + at) as u32, text)
             };
-            Ok::<Vec<Vec<u8>>, PyErr>(spread(|| piece.par_iter().enumerate().map(one).collect()))
+            Ok::<_, PyErr>(of_each(piece, one))
         })?;
         Ok(PyBytes::new(py, &packed.concat()))
     }
@@ -239,6 +239,17 @@ fn without_collecting<T>(
     let result = make();
     collector.call_method0("enable")?;
     result
+}
+
+/// `one` of each text and its number, on all cores where there is enough to do to wake them.
+fn of_each<T: Send>(
+    texts: &[PyBackedStr],
+    one: impl Fn((usize, &PyBackedStr)) -> T + Send + Sync,
+) -> Vec<T> {
+    if texts.iter().map(|text| text.len()).sum::<usize>() < DETACH_ABOVE {
+        return texts.iter().enumerate().map(one).collect();
+    }
+    spread(|| texts.par_iter().enumerate().map(one).collect())
 }
 
 fn kind_of(kind: &str) -> Kind {

@@ -52,7 +52,19 @@ def test_half_of_the_quotes_is_half_an_answer(engine):
     assert evaluate(engine, read_questions(json.dumps(row)), budgets=[3000]).answers == {3000: 0.5}
 
 
-def test_a_quote_that_is_nowhere_in_the_project_is_refused(engine):
+def test_a_quote_that_is_nowhere_costs_its_question_alone_and_is_told_by_line(engine, tmp_path, capsys):
+    quote = a_line(engine)
+    rows = [{"query": quote, "quotes": [quote]}, {"id": "q7", "query": "x", "quotes": ["nobody ever wrote this"]}]
+    text = "# mine\n" + "\n".join(map(json.dumps, rows))
+    measured = evaluate(engine, read_questions(text), budgets=[4000])
+    assert (measured.questions, measured.answers) == (1, {4000: 1.0})
+    assert measured.left_out == ("line 3: q7: the quote 'nobody ever wrote this' stands nowhere in the project",)
+    (tmp_path / "mine.jsonl").write_text(text, encoding="utf-8")
+    assert main(["evaluate", NOVEL, str(tmp_path / "mine.jsonl"), "--budget", "4000", "--json"]) == 0
+    assert "! mine.jsonl, line 3: q7: the quote" in capsys.readouterr().err
+
+
+def test_questions_of_which_no_quote_stands_in_the_project_are_refused(engine):
     questions = read_questions('{"id": "q7", "query": "x", "quotes": ["nobody ever wrote this"]}')
     with pytest.raises(ContractError, match="q7: the quote 'nobody ever wrote this' stands nowhere"):
         evaluate(engine, questions, budgets=[3000])

@@ -13,6 +13,7 @@ from armarius.index.project_index import ProjectIndex
 from armarius.names import Counts, NameCounts
 from armarius.store.rows import Learnt, Note
 from armarius.store.sqlite.store import SqliteStore
+from armarius.text.matcher import EntityMatcher, names_of
 
 PEOPLE = (
     "# 人物\n\n## 苏雁\n\n- 类型：人物\n- 别名：玉簪\n- 描述：绣坊的绣娘\n\n"
@@ -320,3 +321,41 @@ def test_evidence_says_that_a_name_is_derived(village):
         assert hit.evidence[0].detail == "the question names 顾昭宁: 昭宁 (derived: given name of 顾昭宁)"
         pack = engine.assemble(query="昭宁在哪里", budget=8000)
         assert "昭宁 (derived: given name of 顾昭宁)" in str(pack.explain("codex:detected:顾昭宁"))
+
+
+def test_an_open_builds_one_automaton_of_the_names_and_an_assemble_none(tmp_path, cache, monkeypatch):
+    root, built = tmp_path / "novel", []
+    named = [{"id": f"e{n}", "name": f"人物{n}", "type": "character"} for n in range(200)]
+    put(root, "codex.json", json.dumps({"entities": named}, ensure_ascii=False))
+    put(root, "chapters/ch001.md", "# 第一章\n\n人物7来了，人物9走了。\n")
+    made = EntityMatcher.__init__
+
+    def counted(self, entities=(), **options):
+        entities = list(entities)
+        built.append(sum(names_of(one)[1][0].startswith("人物") for one in entities) >= len(named))
+        made(self, entities, **options)
+
+    monkeypatch.setattr(EntityMatcher, "__init__", counted)
+    with armarius.open(root, watch=False) as engine:
+        assert sum(built) == 1
+        assert "codex:detected:e7" in engine.assemble("人物7在哪", budget=4000).layers["retrieved"].source
+        assert sum(built) == 1
+        named[7]["description"] = "灯塔的看守"
+        put(root, "codex.json", json.dumps({"entities": named}, ensure_ascii=False))
+        assert "灯塔的看守" in engine.assemble("人物7在哪", budget=4000).prompt
+        built.clear()
+    with armarius.open(root, watch=False) as engine:
+        engine.assemble("人物7在哪", budget=4000)
+    assert sum(built) == 1
+
+
+def test_what_is_said_of_a_thing_changes_and_the_names_stay(tmp_path, cache):
+    root, said = tmp_path / "novel", '{{"entities": [{{"id": "lamp", "name": "灯塔", "description": "{}"}}]}}'
+    put(root, "codex.json", said.format("旧"))
+    with ProjectIndex.open(root) as index:
+        before = index.snapshot
+        put(root, "codex.json", said.format("新"))
+        index.refresh()
+        assert index.snapshot.matcher is before.matcher
+        assert index.snapshot.codex.entities[0].description == "新"
+        assert index.snapshot.codex_digest != before.codex_digest

@@ -27,6 +27,7 @@ from armarius.errors import (
 )
 from armarius.headings import Language
 from armarius.records import Fetcher, FetchRequest, LayerName, Wish
+from armarius.strict import text as strict_text
 from armarius.text.near import suggestion
 from armarius.text.tokens import TokenCounter
 from armarius.warnings_table import CONTEXT_CURSOR_CLAMPED, COUNTER_MISSING, MODEL_UNKNOWN
@@ -112,7 +113,7 @@ def read_request(given: Mapping[str, Any]) -> AssembleRequest:
         raise ContractError(
             f"query: a {type(query).__name__} is no text; AssembleRequest.from_wire reads the wire form"
         )
-    return AssembleRequest(query=query, **fields)
+    return AssembleRequest(query=strict_text("query", query), **fields)
 
 
 class Resolver:

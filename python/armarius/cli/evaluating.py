@@ -47,6 +47,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     questions = read_questions(text, name=name)
     with open_engine(arguments.path, with_=arguments.series) as engine:
         measured = evaluate(engine, questions, budgets=arguments.budget or BUDGETS, model=arguments.model)
+    for why in measured.left_out:
+        note(f"! {name}, {why}: left out")
     if arguments.json:
         show_json(measured)
         return 0

@@ -78,8 +78,8 @@ def _index(arguments: argparse.Namespace) -> int:
 
 
 def _search(arguments: argparse.Namespace) -> int:
-    if arguments.limit < 0:
-        raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
+    if arguments.limit < 1:
+        raise ContractError(f"--limit must be >= 1, got {arguments.limit}")
     text = words(arguments.text, "the words")
     match: Literal["all", "any"] = "any" if arguments.any else "all"
     given = bounds_of(arguments)

@@ -49,8 +49,8 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 
 def _retrieve(arguments: argparse.Namespace) -> int:
     query = words(arguments.query, "the query")
-    if arguments.limit < 0:
-        raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
+    if arguments.limit < 1:
+        raise ContractError(f"--limit must be >= 1, got {arguments.limit}")
     with open_engine(arguments.path, with_=arguments.series) as engine:
         document = words(arguments.document, "--document")
         found = engine.retrieve(

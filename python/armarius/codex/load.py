@@ -15,6 +15,7 @@ from armarius.config import Config
 from armarius.documents.classify import PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
+from armarius.documents.parts import parts_of
 from armarius.errors import CodexError, ProjectError
 from armarius.files import names_in, read_file
 from armarius.warnings_table import CODEX_INVALID
@@ -98,7 +99,7 @@ def _profiles(documents: Iterable[Document], root: str = "") -> list[Profiles]:
     """What documents describe, in the order of their paths, each read by its path inside its folder."""
     found: dict[str, Profiles] = {}
     for document in documents:
-        if document.kind not in ("chapter", "code") and Path(document.path).suffix.lower() in PROSE_SUFFIXES:
+        if document.kind not in ("chapter", "code") and parts_of(document.path).suffix.lower() in PROSE_SUFFIXES:
             path = document.path.removeprefix(f"{root}/") if root else document.path
             found[path] = parse_profiles(path, document.text, setting=document.kind == "setting")
     return [found[path] for path in sorted(found)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from armarius.codex.model import Entity, Overruled, Relation
 from armarius.codex.profiles.draft import Draft, DraftRelation, StatedLine
@@ -108,12 +109,21 @@ class NameIndex:
         self.entities = {entity.id: entity for entity in entities}
         self._also = also or {}
         self._own = own or set()
-        self._names: dict[str, set[str]] = {}
-        self._aliases: dict[str, set[str]] = {}
-        for entity in entities:
-            self._names.setdefault(fold(entity.name), set()).add(entity.id)
+
+    @cached_property
+    def _names(self) -> dict[str, set[str]]:
+        names: dict[str, set[str]] = {}
+        for entity in self.entities.values():
+            names.setdefault(fold(entity.name), set()).add(entity.id)
+        return names
+
+    @cached_property
+    def _aliases(self) -> dict[str, set[str]]:
+        aliases: dict[str, set[str]] = {}
+        for entity in self.entities.values():
             for alias in entity.aliases:
-                self._aliases.setdefault(fold(alias), set()).add(entity.id)
+                aliases.setdefault(fold(alias), set()).add(entity.id)
+        return aliases
 
     def find(self, reference: str, root: str = "") -> str | None:
         """The id that `reference` means, by id, then name, then alias; None when unknown or ambiguous.
@@ -166,22 +176,21 @@ class _Groups:
         self.by_name: dict[str, list[_Group]] = {}
 
     def add(self, rank: int, draft: Draft) -> None:
-        group = self.by_id.get(draft.id) if draft.id else None
+        group, named = self.by_id.get(draft.id) if draft.id else None, self.by_name.setdefault(fold(draft.name), [])
         if group is None:
-            group = self._same_name(draft) or self._same_id(draft)
+            group = self._same_name(draft, named) or self._same_id(draft)
         if group is None:
             group = _Group()
             self.groups.append(group)
         group.add(rank, draft)
         if draft.id:
             self.by_id.setdefault(draft.id, group)
-        named = self.by_name.setdefault(fold(draft.name), [])
         if not any(known is group for known in named):
             named.append(group)
 
-    def _same_name(self, draft: Draft) -> _Group | None:
+    def _same_name(self, draft: Draft, named: Sequence[_Group]) -> _Group | None:
         fitting = None
-        for group in self.by_name.get(fold(draft.name), ()):
+        for group in named:
             ids = group.ids.get(draft.root)
             if draft.id and ids and draft.id not in ids:
                 continue

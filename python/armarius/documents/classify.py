@@ -7,7 +7,6 @@ content. A file that gives none is a note.
 import re
 from collections.abc import Sequence
 from functools import cache
-from pathlib import PurePosixPath
 from typing import get_args
 
 from armarius.bounds import Kind
@@ -20,6 +19,7 @@ from armarius.documents.numerals import (
     parse_numeral,
     volume_number,
 )
+from armarius.documents.parts import parts_of
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContractError
 from armarius.text.scripts import HAN, HANGUL, KANA
@@ -78,7 +78,7 @@ def classify(
     for kind, pattern in rules:
         if glob(pattern).matches(path):
             return _as_kind(kind)
-    parts = PurePosixPath(path)
+    parts = parts_of(path)
     if parts.suffix.lower() in CODE_SUFFIXES:
         return "code"
     for key in ("kind", "type", "类型"):
@@ -118,7 +118,7 @@ def _by_content(paragraphs: Sequence[Paragraph], text: str) -> Kind:
 
 def outside_story(path: str, front_matter: FrontMatter) -> bool:
     """Whether headings of a file number no chapter of the story: an appendix, a chapter's supplement, a draft."""
-    return front_matter.get("status") in _UNFINISHED or appended(PurePosixPath(path).stem)
+    return front_matter.get("status") in _UNFINISHED or appended(parts_of(path).stem)
 
 
 def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequence[Paragraph]) -> int | None:
@@ -138,7 +138,7 @@ def number_of(path: str, kind: Kind, front_matter: FrontMatter, paragraphs: Sequ
                 number = chapter_number(value)
             if number is not None:
                 return number
-    stem = PurePosixPath(path).stem
+    stem = parts_of(path).stem
     if (number := chapter_number(stem)) is not None:
         return number
     titles = [p.heading_path[-1] for p in paragraphs if p.role == "heading"]

@@ -7,11 +7,12 @@ Characters", 01_locations.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from functools import lru_cache
 from typing import Literal
 
 from armarius.documents.kind_words import TYPE_OF_WORD, title_words
 from armarius.documents.numerals import chapter_number
+from armarius.documents.parts import parts_of
 from armarius.text.folding import fold
 
 PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
@@ -19,6 +20,7 @@ PageKind = Literal["setting", "chapter", "other", "manual", "unknown"]
 _UNNUMBERED = re.compile(
     r"^(?:prologue|epilogue|interlude|序章|序言|楔子|引子|尾声|尾聲|番外)\b|^第\s*\S{1,9}\s*[卷部]", re.IGNORECASE
 )
+_NAME = 200  # a longer title is not kept
 _N = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
 _NUMBERING = re.compile(rf"^\s*(?:[（(]?{_N}[)）]?\s*[.、．:：_-]\s*|[（(]\s*{_N}\s*[)）]\s*|\d{{1,3}}\s+)")
 
@@ -60,6 +62,11 @@ def strip_numbering(title: str) -> str:
 
 def group_of(title: str) -> Group | None:
     """The group that a folder, file or heading announces, or None when it announces none."""
+    return _announced(title) if len(title) <= _NAME else _announced.__wrapped__(title)
+
+
+@lru_cache(maxsize=1024)
+def _announced(title: str) -> Group | None:
     bare = fold(re.sub(r"《[^》]*》|[（(][^）)]*[)）]", " ", strip_numbering(title)))
     if not bare or len(bare) > 40:
         return None
@@ -119,7 +126,7 @@ def page_kind(path: str, title: str = "") -> tuple[PageKind, str | None]:
     Returns:
         The kind and, for a setting file, the entity type its names give (None when they give none).
     """
-    pure = PurePosixPath(path)
+    pure = parts_of(path)
     names = [pure.stem, *([title] if title else []), *reversed(pure.parent.parts)]
     kind: PageKind = "unknown"
     for name in names:

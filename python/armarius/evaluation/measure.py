@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["BUDGETS", "Evaluation", "Miss", "evaluate"]
 
 BUDGETS = (4_000, 8_000, 16_000)
+_TOLD = 3  # of the questions that are left out, when none remains
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +35,18 @@ class Evaluation:
     """How much of what answers the questions is in their prompts.
 
     Attributes:
-        questions: How many there are.
+        questions: How many were measured.
         answers: By budget, the mean over questions of the share of their quotes in the prompt, 0 to 1.
         tokens: By budget, the mean size of a prompt.
         misses: Every quote that is missing, by budget and question.
+        left_out: Why questions were not measured: a quote of theirs stands nowhere in the project. By line.
     """
 
     questions: int
     answers: dict[int, float]
     tokens: dict[int, float]
     misses: tuple[Miss, ...]
+    left_out: tuple[str, ...] = ()
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
         missing = {budget: sum(one.budget == budget for one in self.misses) for budget in self.answers}
@@ -66,6 +69,8 @@ def evaluate(
 ) -> Evaluation:
     """Assemble a prompt for every question at every budget, and look for the quotes.
 
+    A question with a quote that stands nowhere in the project could never be answered: it is left out, and told.
+
     Args:
         engine: An open project; its embedder, reranker and model for wordings take part as they do for users.
         questions: Of `read_questions`.
@@ -73,7 +78,7 @@ def evaluate(
         model: Over that of the request; None leaves it.
 
     Raises:
-        ContractError: No budget, or a quote that stands nowhere in the project; names the question.
+        ContractError: No budget, or not one question whose quotes stand in the project; names the first ones.
         ArmariusError: Whatever `assemble` raises for a question.
 
     Cost: one prompt for each question and budget.
@@ -81,12 +86,16 @@ def evaluate(
     if not budgets:
         raise ContractError("budgets: at least one")
     documents = [(one, squeezed(one.text)) for one in engine.documents()]
-    places = {(asked.id, quote): _place(documents, asked, quote) for asked in questions for quote in asked.quotes}
+    found = [(asked, {quote: _place(documents, quote) for quote in asked.quotes}) for asked in questions]
+    left_out = tuple(_nowhere(asked, quote) for asked, at in found for quote, place in at.items() if place is None)
+    measured = [(asked, at) for asked, at in found if None not in at.values()]
+    if not measured:
+        raise ContractError("; ".join([*left_out[:_TOLD], "no question is left"]))
     shares: dict[int, list[float]] = {budget: [] for budget in budgets}
     sizes: dict[int, list[int]] = {budget: [] for budget in budgets}
     misses = []
     for budget in budgets:
-        for asked in questions:
+        for asked, places in measured:
             said = {"budget": budget} if model is None else {"budget": budget, "model": model}
             pack = engine.assemble(asked.request.model_copy(update=said))
             prompt = squeezed(pack.prompt)
@@ -94,17 +103,21 @@ def evaluate(
             shares[budget].append(1 - len(missing) / len(asked.quotes))
             sizes[budget].append(pack.token_count)
             for quote in missing:
-                path, number = places[asked.id, quote]
+                path, number = places[quote] or ("", None)
                 why = str(pack.explain(f"{path}#{number}")) if number is not None else "it spans several paragraphs"
                 misses.append(Miss(asked.id, budget, quote, path, why.splitlines()[0]))
-    mean = {budget: sum(found) / len(found) for budget, found in shares.items()}
-    return Evaluation(
-        len(questions), mean, {budget: sum(found) / len(found) for budget, found in sizes.items()}, tuple(misses)
-    )
+    mean = {budget: sum(share) / len(share) for budget, share in shares.items()}
+    size = {budget: sum(tokens) / len(tokens) for budget, tokens in sizes.items()}
+    return Evaluation(len(measured), mean, size, tuple(misses), left_out)
 
 
-def _place(documents: Sequence[tuple[Document, str]], asked: Question, quote: str) -> tuple[str, int | None]:
-    """Where a quote stands: its document, and its paragraph unless it spans several."""
+def _nowhere(asked: Question, quote: str) -> str:
+    where = f"line {asked.line}: " if asked.line and asked.id != f"line {asked.line}" else ""
+    return f"{where}{asked.id}: the quote {quote[:60]!r} stands nowhere in the project"
+
+
+def _place(documents: Sequence[tuple[Document, str]], quote: str) -> tuple[str, int | None] | None:
+    """Where a quote stands: its document, and its paragraph unless it spans several; None for nowhere."""
     wanted = squeezed(quote)
     for document, text in documents:
         if wanted in text:
@@ -114,4 +127,4 @@ def _place(documents: Sequence[tuple[Document, str]], asked: Question, quote: st
                 if wanted in squeezed(document.text[one.start : one.end])
             )
             return document.path, next(inside, None)
-    raise ContractError(f"question {asked.id}: the quote {quote[:60]!r} stands nowhere in the project")
+    return None

@@ -23,11 +23,13 @@ class Question:
         id: As given, else `line <n>`.
         request: What is asked; budget and model may be set over.
         quotes: Verbatim, the shortest that together answer.
+        line: Of the file, from 1; 0 where there is no file.
     """
 
     id: str
     request: AssembleRequest
     quotes: tuple[str, ...]
+    line: int = 0
 
 
 def read_questions(text: str, *, name: str = "questions") -> tuple[Question, ...]:
@@ -80,4 +82,4 @@ def _question(row: dict[str, Any], where: str, number: int) -> Question:
         request = AssembleRequest(**{key: value for key, value in row.items() if key not in _OWN})
     except ContractError as error:
         raise ContractError(f"{where}: {error.message}") from None
-    return Question(str(row.get("id", f"line {number}")), request, tuple(quotes))
+    return Question(str(row.get("id", f"line {number}")), request, tuple(quotes), number)

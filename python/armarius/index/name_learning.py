@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+from armarius.codex.model import Codex
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning, StoreError
-from armarius.index.snapshot import Snapshot
+from armarius.index.snapshot import Snapshot, people_digest_of, snapshot_of
 from armarius.names import Counts, NameCounts, NameModel, model_of
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, Learnt, Note, Put, Remove
@@ -53,13 +54,13 @@ class NameLearner:
         self._tally: NameCounts | None = None
         self._counted: dict[str, _Counted] = {}
 
-    def recall(self, store: Store, snapshot: Snapshot) -> Snapshot:
-        """The world with what the store remembers of the habits of its cast, if it does."""
-        head = _remembered(store)
-        if (head.get("cast"), head.get("rules")) == (snapshot.people_digest, _RULES):
+    def recall(self, store: Store, codex: Codex) -> Snapshot:
+        """The world of a codex, with what the store remembers of the habits of its cast, if it does."""
+        people_digest, head = people_digest_of(codex), _remembered(store)
+        if (head.get("cast"), head.get("rules")) == (people_digest, _RULES):
             with self.harmless():
-                return snapshot.with_name_model(_habits(head) or NameModel())
-        return snapshot
+                return snapshot_of(codex, people_digest, _habits(head))
+        return snapshot_of(codex, people_digest)
 
     @contextmanager
     def harmless(self) -> Iterator[None]:
@@ -93,7 +94,7 @@ class NameLearner:
         """
         if self._tally is None or self._people_digest != snapshot.people_digest:
             self._people_digest = snapshot.people_digest
-            self._tally, self._counted = NameCounts(snapshot.codex.entities), {}
+            self._tally, self._counted = NameCounts(snapshot.codex.entities, matcher=snapshot.bare_matcher), {}
         tally, self._tally = self._tally, None  # until the sum is whole again
         for path in [path for path, one in self._counted.items() if prose.get(path) != one.content_hash]:
             tally.subtract(Counts.from_bytes(self._counted.pop(path).data))

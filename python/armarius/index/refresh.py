@@ -16,7 +16,7 @@ from armarius.index.committing import BATCH, Commits
 from armarius.index.mentions import read_names
 from armarius.index.name_learning import NameLearner, Pass
 from armarius.index.settings import LiveConfig
-from armarius.index.snapshot import Snapshot, read_records, read_snapshot
+from armarius.index.snapshot import Snapshot, people_digest_of, read_codex, read_records, snapshot_of
 from armarius.index.source import DocumentSource, ReadBatch
 from armarius.index.status import Outcome, Progress
 from armarius.store.protocol import Store
@@ -141,7 +141,7 @@ class Refresher:
         self._describing = {document.path: document for document in store.documents_of([row.path for row in rows])}
         self._authored_stamp = self._authored.stamp()
         self._told = False
-        self.snapshot = self._names.recall(store, read_snapshot(self._authored, self._in_order()))
+        self.snapshot = self._names.recall(store, read_codex(self._authored, self._in_order()))
         self.loaded.set()
         return self.snapshot
 
@@ -223,10 +223,12 @@ class Refresher:
     def _renew_world(self) -> None:
         """Build the codex again from what describes it."""
         self._authored_stamp = self._authored.stamp()
-        snapshot = read_snapshot(self._authored, self._in_order())
-        if self.snapshot is not None and self.snapshot.people_digest == snapshot.people_digest:
-            snapshot = snapshot.with_name_model(self.snapshot.name_model)
-        self.snapshot = snapshot
+        codex = read_codex(self._authored, self._in_order())
+        people_digest, known = people_digest_of(codex), self.snapshot
+        if known is not None and known.people_digest == people_digest:
+            self.snapshot = known.with_codex(codex)
+        else:
+            self.snapshot = snapshot_of(codex, people_digest)
 
     def _untold(self, store: Store, graph: str | None) -> list[Change]:
         """What the store has to say otherwise of the world, whoever changed it and whether or not anybody looked."""

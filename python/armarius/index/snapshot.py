@@ -10,6 +10,7 @@ from armarius.codex.authored.collection import Constraints, Memories
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.load import build_codex
 from armarius.codex.model import Codex, Constraint, Entity, Memory
+from armarius.codex.series import Told
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning
 from armarius.index.series import SeriesAuthored
@@ -18,9 +19,14 @@ from armarius.store.rows import EntityRow, Graph, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, kind_of
 from armarius.warnings_table import NAME_UNUSABLE
 
-__all__ = ["Snapshot", "read_records", "read_snapshot"]
+__all__ = ["Snapshot", "people_digest_of", "read_codex", "read_records", "snapshot_of"]
 
 _FIELDS = tuple(field.name for field in fields(Entity))
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False,
+    sort_keys=True,
+    default=lambda part: {field.name: getattr(part, field.name) for field in fields(part)},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +37,10 @@ class Snapshot:
         codex: As built from the documents and the authored files.
         matcher: Over every entity, whatever its context level, with the habits; every answer is made with it.
         name_model: What the project's prose taught about these names.
+        unusable: Why names of some entities cannot be matched.
         people_digest: Digest of what habits are learnt about: ids, names, aliases, kinds, and what is said of persons.
         match_digest: Digest of all that decides what is a mention: mentions found with another one are out of date.
         codex_digest: Digest of the whole codex.
-        warnings: Of the codex, and of entities whose names cannot be matched.
     """
 
     codex: Codex
@@ -43,10 +49,23 @@ class Snapshot:
     people_digest: str
     match_digest: str
     codex_digest: str
-    warnings: tuple[ContextWarning, ...] = ()
+    unusable: tuple[ContextWarning, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[ContextWarning, ...]:
+        """Of the codex, and of entities whose names cannot be matched."""
+        return tuple(dict.fromkeys((*self.codex.warnings, *self.unusable)))
+
+    @property
+    def bare_matcher(self) -> EntityMatcher | None:
+        """The matcher, where it is one of all entities and of no habits."""
+        return None if self.unusable or self.name_model.policy != NameModel().policy else self.matcher
 
     def with_name_model(self, name_model: NameModel) -> "Snapshot":
-        """The same codex, its names found by other habits."""
+        """The same codex, its names found by other habits.
+
+        Cost: a new matcher, unless the habits have the same policy.
+        """
         if name_model == self.name_model:
             return self
         if name_model.policy == self.name_model.policy:  # other figures, the same mentions
@@ -56,18 +75,21 @@ class Snapshot:
             self, matcher=matcher, name_model=name_model, match_digest=_digest([self.people_digest, name_model.policy])
         )
 
+    def with_codex(self, codex: Codex) -> "Snapshot":
+        """Another codex of the same people (`people_digest`): the same matcher."""
+        return replace(self, codex=codex, codex_digest=_codex_digest(codex))
+
     def with_entities(self, entities: Sequence[Entity]) -> "Snapshot":
         """The same world with further entities, of a graph that no file describes."""
         codex = replace(self.codex, entities=(*self.codex.entities, *entities))
         matcher, faults = EntityMatcher.from_valid(codex.entities, name_model=self.name_model)
-        warnings = tuple(NAME_UNUSABLE(fault=fault) for fault in faults)
         return replace(
             self,
             codex=codex,
             matcher=matcher,
             match_digest=_digest([self.match_digest, [_naming(entity) for entity in entities]]),
             codex_digest=_digest([self.codex_digest, entities]),
-            warnings=tuple(dict.fromkeys((*self.warnings, *warnings))),
+            unusable=_unusable(faults),
         )
 
     def rows(self) -> Graph:
@@ -77,33 +99,48 @@ class Snapshot:
         return Graph(tuple(entities), tuple(relations))
 
 
-def read_snapshot(authored: Authored, documents: Iterable[Document]) -> Snapshot:
-    """The world of a project from its documents (chapters and code are passed over) and what was authored.
+def read_codex(authored: Authored, documents: Iterable[Document]) -> Codex:
+    """The codex of a project from its documents (chapters and code are passed over) and what was authored."""
+    own, series = list(documents), list[Told]()
+    if isinstance(authored, SeriesAuthored):
+        own, series = authored.series(own)
+    return build_codex(own, authored.declared(), authored=AuthoredCodex(authored).read(), series=series)
 
-    It has no habits yet; see `Snapshot.with_name_model`.
+
+def people_digest_of(codex: Codex) -> str:
+    """See `Snapshot.people_digest`."""
+    return _digest([_naming(entity) for entity in codex.entities])
+
+
+def snapshot_of(codex: Codex, people_digest: str, name_model: NameModel | None = None) -> Snapshot:
+    """The world of a codex whose names are found by these habits; None are none.
+
+    Cost: a matcher of all names, and a digest of the codex.
     """
-    documents, series = (
-        authored.series(list(documents)) if isinstance(authored, SeriesAuthored) else (list(documents), [])
-    )
-    codex = build_codex(documents, authored.declared(), authored=AuthoredCodex(authored).read(), series=series)
-    matcher, faults = EntityMatcher.from_valid(codex.entities)
-    warnings = (*codex.warnings, *(NAME_UNUSABLE(fault=fault) for fault in faults))
-    name_model, people_digest = NameModel(), _digest([_naming(entity) for entity in codex.entities])
+    name_model = name_model or NameModel()
+    matcher, faults = EntityMatcher.from_valid(codex.entities, name_model=name_model)
     return Snapshot(
         codex=codex,
         matcher=matcher,
         name_model=name_model,
         people_digest=people_digest,
         match_digest=_digest([people_digest, name_model.policy]),
-        codex_digest=_digest([codex.entities, codex.relations]),
-        warnings=warnings,
+        codex_digest=_codex_digest(codex),
+        unusable=_unusable(faults),
     )
+
+
+def _unusable(faults: Iterable[str]) -> tuple[ContextWarning, ...]:
+    return tuple(NAME_UNUSABLE(fault=fault) for fault in faults)
+
+
+def _codex_digest(codex: Codex) -> str:
+    return _digest([codex.entities, codex.relations])
 
 
 def _payload(entity: Entity) -> str:
     """As JSON of `asdict`, without the deep copy that a hundred thousand entities feel."""
-    stated = {name: getattr(entity, name) for name in _FIELDS}
-    return json.dumps(stated, ensure_ascii=False, sort_keys=True, default=asdict)
+    return _ENCODER.encode({name: getattr(entity, name) for name in _FIELDS})
 
 
 def _naming(entity: Entity) -> tuple[object, ...]:

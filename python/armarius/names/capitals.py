@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from armarius.names.lexicon import words
 from armarius.names.western import untitled
-from armarius.text.matcher import Mention, kind_of, names_of
+from armarius.text.matcher import Mention
 from armarius.text.name_model import DoubtfulAlias, LongerName
 
 __all__ = ["Capitals", "lacks_capitals"]
@@ -25,28 +25,27 @@ class Capitals:
     """The names of a cast that are written with capitals.
 
     Args:
-        entities: As for `EntityMatcher`, all of whose names can be matched.
+        named: Kind, id and names of each entity, as `kind_of` and `names_of` give them.
     """
 
-    def __init__(self, entities: Sequence[object]) -> None:
-        self._spellings: Final[defaultdict[str, list[str]]] = defaultdict(list)
-        self._owner: Final[dict[str, str]] = {}
-        self._parts: Final[dict[str, frozenset[str]]] = {}
-        for entity in entities:
-            entity_id, names = names_of(entity)
-            for name in names:
-                self._spellings[name.strip().lower()].append(name.strip())
-                self._owner[name.strip().lower()] = entity_id
-            parts = [_plain(word) for name in names for word in name.split()]
-            full = kind_of(entity) != "person" or any(len(untitled(name)) > 1 for name in names)
-            if full:  # without a family name in the profile, a word behind the name may be it
-                self._parts[entity_id] = frozenset(parts)
+    def __init__(self, named: Sequence[tuple[str, str, Sequence[str]]]) -> None:
+        self._named: Final = named
+        self._rows: Final[defaultdict[str, list[int]]] = defaultdict(list)
+        for at, (_, entity_id, _) in enumerate(named):
+            self._rows[entity_id].append(at)
+        # What follows is of the names that the prose has: a cast may be a hundred times as large.
+        self._parts: Final[dict[str, frozenset[str] | None]] = {}
+        self._looked_up: set[str] = set()
+        self._spellings: defaultdict[str, list[str]] = defaultdict(list)
+        self._owner: dict[str, str] = {}
 
     def look(self, text: str, mentions: Sequence[Mention], joined: Counter[Any]) -> None:
         """Count the words with a capital behind a name that are no part of any of its entity's names."""
         for mention in mentions:
-            parts = self._parts.get(mention.entity_id)
-            if parts is None or not mention.term[-1].isascii():
+            if not mention.term[-1].isascii():
+                continue
+            parts = self._parts_of(mention.entity_id)
+            if parts is None:
                 continue
             following = _AFTER.match(text, mention.end)
             if following is None or _plain(following[1]) in parts or _plain(following[1]) in words("latin", "suffixes"):
@@ -61,6 +60,7 @@ class Capitals:
 
     def doubtful(self, times: Counter[tuple[str, str]]) -> Iterator[DoubtfulAlias]:
         """Will, Hope, the Castle: what edited prose writes small is another word, however the list of names has it."""
+        self._look_up({term.lower() for _, term in times})
         capital, small = Counter[str](), Counter[str]()
         for (_, term), count in times.items():
             spellings = self._spellings.get(term.lower(), ())
@@ -80,6 +80,29 @@ class Capitals:
                 why = f"{alias.lower()} occurs {small[folded]} times, {alias} {capital[folded]} times"
                 rule = "capital" if small[folded] >= _SMALL else "case"
                 yield DoubtfulAlias(alias, self._owner[folded], rule, alias, why)  # type: ignore[arg-type]
+
+    def _parts_of(self, entity_id: str) -> frozenset[str] | None:
+        """The words of an entity's names; None where one that they lack may be the family name of a person."""
+        if entity_id not in self._parts:
+            found = None
+            for kind, _, names in (self._named[at] for at in self._rows.get(entity_id, ())):
+                if kind != "person" or any(len(untitled(name)) > 1 for name in names):
+                    found = frozenset(_plain(word) for name in names for word in name.split())
+            self._parts[entity_id] = found
+        return self._parts[entity_id]
+
+    def _look_up(self, folded: set[str]) -> None:
+        """How these names are spelled and whose they are."""
+        if folded <= self._looked_up:
+            return
+        self._looked_up, self._spellings, self._owner = folded, defaultdict(list), {}
+        for _, entity_id, names in self._named:
+            for name in names:
+                bare = name.strip()
+                key = bare.lower()
+                if key in folded:
+                    self._spellings[key].append(bare)
+                    self._owner[key] = entity_id
 
 
 def lacks_capitals(spelled: str, written: str) -> bool:

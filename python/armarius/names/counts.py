@@ -13,6 +13,7 @@ from armarius.names.capitals import Capitals
 from armarius.names.forms import Forms
 from armarius.names.kin import Kinship
 from armarius.names.lexicon import letters
+from armarius.names.people import person_of
 from armarius.names.usage import Usage
 from armarius.text.matcher import (
     EntityMatcher,
@@ -36,6 +37,7 @@ __all__ = ["Counts", "NameCounts"]
 _TITLE: Final = letters("han", "bare_titles")
 _NUMBERS: Final = letters("han", "numbers")
 _SHAPES: Final = letters("han", "shapes")
+_FEW: Final = 1_000  # characters that are sorted faster than the table of all is gone through
 _HAN: Final = ord(HAN_LAST) - ord(HAN_FIRST) + 1
 # What is counted, and of how many parts its keys are; `NameCounts` says what each is.
 _PARTS: Final = {
@@ -93,9 +95,11 @@ class NameCounts:
 
     Args:
         entities: As for `EntityMatcher`; those whose names cannot be matched are passed over.
+        matcher: Of these entities, all of whose names can be matched, and of nothing learnt; None builds one.
 
     Attributes:
         entities: As given, but for those.
+        named: Kind, id and names of each.
         given: Han character to how often it stands behind a family name of the project.
         titled: (character, bare title behind it) to how often.
         counted: Name to how often it was counted as a thing.
@@ -108,12 +112,16 @@ class NameCounts:
         usage: Of the short forms of names: `uses` and `beside`.
     """
 
-    def __init__(self, entities: Iterable[object]) -> None:
+    def __init__(self, entities: Iterable[object], *, matcher: EntityMatcher | None = None) -> None:
         import numpy as np
 
-        matcher, self.entities = EntityMatcher.of_usable(entities)
+        known = list(entities)
+        if matcher is None:
+            matcher, known = EntityMatcher.of_usable(known)
+        self.entities: Final = known
         self._matcher: Final = matcher
-        named = [(kind_of(entity), *names_of(entity)) for entity in self.entities]
+        self.named: Final = [(kind_of(entity), *names_of(entity)) for entity in self.entities]
+        named = self.named
         self._persons: Final = {entity_id for kind, entity_id, _ in named if kind == "person"}
         families = {names[0][0] for _, _, names in named if len(names[0]) in (2, 3) and is_han(names[0][0])}
         behind = f"[{''.join(sorted(families))}](?=([{HAN_FIRST}-{HAN_LAST}]))"
@@ -128,9 +136,11 @@ class NameCounts:
         self.alone: Final = Counter[tuple[str, str]]()
         self.led: Final = Counter[tuple[str, str]]()
         self.joined: Final = Counter[tuple[str, str]]()
-        self.usage: Final = Usage(Forms(self.entities))
-        self.kinship: Final = Kinship(self.entities)
-        self.capitals: Final = Capitals(self.entities)
+        pairs = zip(self.entities, named, strict=True)
+        people = [person_of(entity, id_, names) for entity, (kind, id_, names) in pairs if kind == "person"]
+        self.usage: Final = Usage(Forms(people, (name for _, _, names in named for name in names)))
+        self.kinship: Final = Kinship(people)
+        self.capitals: Final = Capitals(named)
         self._sums: Final[dict[str, Counter[Any]]] = {
             "given": self.given, "counted": self.counted, "titled": self.titled, "heads": self.heads,
             "followed": self.followed, "times": self.times, "uses": self.usage.uses, "beside": self.usage.beside,
@@ -204,7 +214,10 @@ def _han_of(text: str) -> "tuple[Numbers, Numbers]":
     import numpy as np
 
     codes = np.frombuffer(text.encode("utf-32-le", "replace"), dtype="<u4").astype(np.int64) - ord(HAN_FIRST)
-    times = np.bincount(codes[(codes >= 0) & (codes < _HAN)], minlength=_HAN)
+    codes = codes[(codes >= 0) & (codes < _HAN)]
+    if len(codes) < _FEW:
+        return np.unique(codes, return_counts=True)
+    times = np.bincount(codes, minlength=_HAN)
     places = np.flatnonzero(times)
     return places, times[places]
 

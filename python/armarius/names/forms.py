@@ -9,9 +9,9 @@ from typing import Final
 
 from armarius.names.chinese import all_titles, han_forms, split_name
 from armarius.names.lexicon import letters, words
-from armarius.names.people import Form, Person, persons_of
+from armarius.names.people import Form, Person
 from armarius.names.western import latin_forms, untitled
-from armarius.text.matcher import EntityMatcher, names_of
+from armarius.text.matcher import EntityMatcher
 from armarius.text.scripts import is_han
 
 __all__ = ["Forms"]
@@ -21,7 +21,8 @@ class Forms:
     """The short forms of a cast.
 
     Args:
-        entities: As for `EntityMatcher`, all of whose names can be matched.
+        people: Of the cast, all of whose names can be matched.
+        names: Of everything in the cast.
 
     Attributes:
         by_text: Form to every way to read it, but for family names with titles.
@@ -34,12 +35,12 @@ class Forms:
         matcher: Finds the forms; the ids are the forms.
     """
 
-    def __init__(self, entities: Sequence[object]) -> None:
-        self.taken: Final = {name.strip().lower() for entity in entities for name in names_of(entity)[1]}
+    def __init__(self, people: Sequence[Person], names: Iterable[str]) -> None:
+        self.taken: Final = {name.strip().lower() for name in names}
         self.by_text: Final[dict[str, list[Form]]] = {}
-        self.complete: Final = {person.id for person in persons_of(entities) if _lists_parts(person)}
+        self.complete: Final = {person.id for person in people if _lists_parts(person)}
         self.families: Final[dict[str, list[Person]]] = {}
-        for person in persons_of(entities):
+        for person in people:
             for form in chain(han_forms(person), _korean_forms(person), latin_forms(person)):
                 known = self.by_text.setdefault(form.text, [])
                 if form.text.lower() not in self.taken and form.person.id not in [one.person.id for one in known]:
@@ -72,9 +73,11 @@ class Forms:
 def _lists_parts(person: Person) -> bool:
     """林雨桐 with 雨桐, "Dolge Orlick" with "Mr. Orlick"."""
     name, *others = person.names
-    parts = frozenset(untitled(name))
     if is_han(name):
         return any(other != name and other in name for other in others)
+    parts = frozenset(untitled(name))
+    if len(parts) < 2:
+        return False
     return any(frozenset() < frozenset(untitled(other)) < parts for other in others)
 
 

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Final
 
 from armarius.names.chinese import split_name
 from armarius.names.lexicon import letters, words
-from armarius.names.people import Person, persons_of
+from armarius.names.people import Person
 from armarius.text.matcher import Mention
 from armarius.text.name_model import DoubtfulAlias, LongerName
 from armarius.text.scripts import is_han
@@ -26,7 +27,7 @@ class Kinship:
     """The kin terms and titles of a cast.
 
     Args:
-        entities: As for `EntityMatcher`, all of whose names can be matched.
+        people: Of the cast, all of whose names can be matched.
 
     Attributes:
         owners: Term to the only person who is called so.
@@ -34,10 +35,11 @@ class Kinship:
             their profile names and of those whose profiles name them. Not for the narrator's people: "I" is everywhere.
     """
 
-    def __init__(self, entities: Sequence[object]) -> None:
-        people = persons_of(entities)
+    def __init__(self, people: Sequence[Person]) -> None:
         called = Counter(name for person in people for name in person.names)
-        proper = {person.id: frozenset(_proper(person)) for person in people}
+        telling = [person for person in people if person.said]
+        by_id = {person.id: person for person in people}
+        proper = cache(lambda id_: frozenset(_proper(by_id[id_])))  # of few, in a large cast
         self.owners: Final[dict[str, Person]] = {}
         self.company: Final[dict[str, tuple[str, ...]]] = {}
         for person in people:
@@ -45,11 +47,11 @@ class Kinship:
             self.owners.update((term, person) for term in terms)
             if not terms or _is_narrators(person):
                 continue
-            near = set(proper[person.id])
-            for other in people:
-                told = any(name in person.said for name in proper[other.id])
-                if told or any(name in other.said for name in proper[person.id]):
-                    near |= proper[other.id]
+            near = set(proper(person.id))
+            for other in people if person.said else telling:
+                told = bool(person.said) and any(name in person.said for name in proper(other.id))
+                if told or any(name in other.said for name in proper(person.id)):
+                    near |= proper(other.id)
             if near:
                 self.company.update((term, tuple(sorted(near - {term}))) for term in terms)
 

@@ -10,7 +10,6 @@ from typing import Final
 from armarius.names.counts import NameCounts
 from armarius.names.derived import short_names
 from armarius.names.lexicon import letters
-from armarius.text.matcher import kind_of, names_of
 from armarius.text.name_model import DoubtfulAlias, LongerName, NameModel
 from armarius.text.scripts import is_han
 
@@ -102,8 +101,9 @@ def _doubtful(tally: NameCounts) -> list[DoubtfulAlias]:
         owners[term].add(entity_id)
     found = [*tally.capitals.doubtful(tally.times), *tally.kinship.doubtful(tally.times, tally.alone)]
     doubtful = {one.alias: one for one in found}
-    for entity in tally.entities:
-        entity_id, names = names_of(entity)
+    for kind, entity_id, names in tally.named:
+        if entity_id not in times and tally.counted.keys().isdisjoint(names):
+            continue
         uses = times[entity_id]
         for alias in names:
             counted = tally.counted[alias]
@@ -111,7 +111,7 @@ def _doubtful(tally: NameCounts) -> list[DoubtfulAlias]:
                 because = f"counted as a thing {counted} of {counted + uses[alias]} times"
                 doubtful[alias] = DoubtfulAlias(alias, entity_id, "word", alias, because)
         total = uses.total() + sum(tally.counted[name] for name in names)
-        if kind_of(entity) != "person" or total < _ENOUGH or not uses:  # no uses: only ever counted as a thing
+        if kind != "person" or total < _ENOUGH or not uses:  # no uses: only ever counted as a thing
             continue
         usual = max(uses, key=lambda name: (uses[name], name))
         for alias in sorted(uses):

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from armarius.names.lexicon import words
@@ -10,7 +11,7 @@ from armarius.text.matcher import field_of, kind_of, names_of
 from armarius.text.name_model import FormKind
 from armarius.text.sentences import LEADING_CLAUSE, after_sentence
 
-__all__ = ["Form", "Gender", "Person", "persons_of", "stated_gender"]
+__all__ = ["Form", "Gender", "Person", "person_of", "persons_of", "stated_gender"]
 
 Gender = Literal["", "m", "f"]
 
@@ -22,14 +23,20 @@ _SOMEBODYS: Final = frozenset({"his", "her", "their"})
 _TITLED: Final = 2  # words of a name with a title
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Person:
     """A person of the cast; `said` is everything the profile says."""
 
     id: str
     names: tuple[str, ...]
-    gender: Gender
     said: str
+    description: str
+    attributes: Mapping[str, Any] = field(compare=False, repr=False)
+
+    @cached_property
+    def gender(self) -> Gender:
+        """A man, a woman, or neither is known. Worked out when first asked for: few of a large cast are asked about."""
+        return _gender(self.attributes, self.names, self.description)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +58,17 @@ class Form:
 
 def persons_of(entities: Iterable[object]) -> list[Person]:
     """The persons among entities."""
-    return [_person(entity) for entity in entities if kind_of(entity) == "person"]
+    return [person_of(entity, *names_of(entity)) for entity in entities if kind_of(entity) == "person"]
 
 
-def _person(entity: object) -> Person:
-    entity_id, names = names_of(entity)
+def person_of(entity: object, entity_id: str, names: Iterable[str]) -> Person:
+    """An entity that is a person, whose id and names have been read."""
     told = field_of(entity, "attributes")
     attributes: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
     description = str(field_of(entity, "description") or "")
     values = [str(value) for value in attributes.values()]
     said = "\n".join([description, *values])
-    return Person(entity_id, tuple(name.strip() for name in names), _gender(attributes, names, description), said)
+    return Person(entity_id, tuple(name.strip() for name in names), said, description, attributes)
 
 
 def stated_gender(attributes: Mapping[str, Any]) -> Gender | None:
@@ -73,7 +80,7 @@ def stated_gender(attributes: Mapping[str, Any]) -> Gender | None:
     return None
 
 
-def _gender(attributes: Mapping[str, Any], names: list[str], description: str) -> Gender:
+def _gender(attributes: Mapping[str, Any], names: Iterable[str], description: str) -> Gender:
     """As stated; else by title, kin word of the first clause, or pronouns: those that begin sentences, else all."""
     stated = stated_gender(attributes)
     if stated is not None:

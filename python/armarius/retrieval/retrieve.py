@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from armarius.bounds import EVERYTHING, OPEN, Bounds
+from armarius.bounds import EVERYTHING, Bounds
 from armarius.codex import Codex
 from armarius.errors import ContextWarning
 from armarius.graph.additions import Known
@@ -37,7 +37,7 @@ from armarius.retrieval.understand.relations import Ties
 from armarius.retrieval.understand.subjects import People, people_of
 from armarius.retrieval.worded import worded
 from armarius.semantic.outliers import Near
-from armarius.strict import whole
+from armarius.strict import question, whole
 from armarius.warnings_table import CHAPTER_UNKNOWN
 
 __all__ = ["Sources", "ask_graph", "find", "retrieve"]
@@ -80,18 +80,18 @@ def retrieve(
     Args:
         corpus: The project at one moment.
         query: The user's words.
-        limit: At most so many hits, >= 0.
+        limit: At most so many hits, >= 1.
         chapter: The chapter the user is in: later ones are withheld unless the question names them.
         bounds: What may be found; as of a chapter, later ones are withheld whatever the question names.
         also: The question in other words.
         sources: Where else to look.
 
     Raises:
-        ContractError: `limit` is no number, or negative.
+        ContractError: `limit` is no number, or below 1; the query is blank.
 
     Cost: about 3 ms on 120 chapters of a million characters in all; see benches/results.
     """
-    limit = whole("limit", limit)
+    query, limit = question("query", query), whole("limit", limit, least=1)
     if not corpus.ready:
         return Retrieval((), Understanding(query), "index not ready")
     known = ask_graph(corpus, query, chapter=chapter, bounds=bounds, graph=sources.graph)
@@ -329,10 +329,8 @@ def _outside(tables: CorpusTables, asked: Understanding) -> Iterator[Omission]:
 
 def _unknown(tables: CorpusTables, asked: Understanding) -> Iterator[ContextWarning]:
     """Chapters that the question names, or that the request is limited to, and that there are not."""
-    bounds, numbers = tables.bounds, tables.whole.chapter_numbers
-    if bounds.chapters != OPEN and not any(map(Bounds(bounds.chapters).has_chapter, numbers)):
-        there = f"the chapters are {numbers[0]} to {numbers[-1]}" if numbers else "there are no chapters"
-        yield CHAPTER_UNKNOWN(what=f"the request is limited to {bounds.named}; {there}")
+    if (strange := tables.bounds.beside(tables.whole.chapter_numbers)) is not None:
+        yield CHAPTER_UNKNOWN(what=strange)
     for one in asked.unknown:
         yield CHAPTER_UNKNOWN(what=one)
 

@@ -262,7 +262,10 @@ def names_of(entity: object) -> tuple[str, list[str]]:
     Raises:
         ContractError: No `id` or `name`, or a field of the wrong type; the message has the value.
     """
-    entity_id, name, aliases = (field_of(entity, field) for field in ("id", "name", "aliases"))
+    if isinstance(entity, Mapping):
+        entity_id, name, aliases = entity.get("id"), entity.get("name"), entity.get("aliases")
+    else:
+        entity_id, name, aliases = (getattr(entity, field, None) for field in ("id", "name", "aliases"))
     if not isinstance(entity_id, str) or not isinstance(name, str):
         raise ContractError(f"an entity needs a str id and a str name, got id={shown(entity_id)}, name={shown(name)}")
     if isinstance(aliases, str):

@@ -4,6 +4,7 @@ The ranges are for character classes of regular expressions: `re.compile(f"[{HAN
 asked differs: what may be a name of Han characters, what is written without spaces, what is set in full width.
 """
 
+import re
 from typing import Final
 
 __all__ = [
@@ -32,6 +33,9 @@ UNSPACED: Final = f"\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf{HAN_UNIFIED}{HANGUL}
 EAST_ASIAN: Final = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 
 
+_ALL_HAN: Final = re.compile(f"[{HAN}]+")
+
+
 def is_han(character: str) -> bool:
     """Whether a character, or every one of several, is a Han character of the basic plane."""
-    return bool(character) and all(HAN_FIRST <= one <= HAN_LAST for one in character)
+    return _ALL_HAN.fullmatch(character) is not None

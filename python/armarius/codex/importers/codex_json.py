@@ -138,10 +138,10 @@ class EntryReader:
             return []
         names: list[str] = []
         for index, item in enumerate(value):
-            if not isinstance(item, str) or not item.strip() or not _encodable(item):
-                self._error(where, f"aliases[{index}]: expected a non-empty string, got {item!r}")
+            if isinstance(item, str) and (name := item.strip()) and _encodable(name):
+                names.append(name)
             else:
-                names.append(item.strip())
+                self._error(where, f"aliases[{index}]: expected a non-empty string, got {item!r}")
         return names
 
     def _level(self, draft: Draft, entry: dict[str, Any], where: str) -> None:
@@ -218,6 +218,8 @@ class EntryReader:
 
 def _encodable(text: str) -> bool:
     """Whether `text` has no lone surrogate, which no file and no matcher can hold."""
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -57,13 +57,15 @@ def parse_profiles(path: str, text: str, *, setting: bool = False) -> Profiles:
     Cost: one pass over the text; a chapter is left after its title.
     """
     first = _TITLE.search(text, 0, 4096)
-    if page_kind(path, first[1] if first else "")[0] in ("chapter", "manual"):
+    announced = first[1] if first else ""
+    known = page_kind(path, announced)
+    if known[0] in ("chapter", "manual"):
         return Profiles()
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     page = parse_page(without_tag_lines(path, text), is_known)
     top = [child for child in page.root.children if child.level == 1]
     title = top[0].heading if len(top) == 1 else ""
-    kind, type_ = page_kind(path, title)
+    kind, type_ = known if title == announced else page_kind(path, title)
     kind = "setting" if setting and kind == "unknown" else kind
     if kind == "chapter" or (title and is_chapter(title)):
         return Profiles()
