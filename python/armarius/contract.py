@@ -295,13 +295,6 @@ class AssembleRequest(Wire):
     task: Name | None = None
 
     @property
-    def asks(self) -> bool:
-        """Whether there is anything to make a prompt for: words, a text or document to go on with, something pinned."""
-        turns = (turn.content for turn in self.messages)
-        given = (self.query, self.additional_input, self.document, *self.include, *turns)
-        return self.text is not None or any(map(str.strip, given))
-
-    @property
     def bounds(self) -> Bounds:
         """What may be looked into."""
         return Bounds(self.chapters, self.kinds, self.as_of)

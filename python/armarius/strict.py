@@ -8,22 +8,10 @@ caller knows. The error names the field and shows what came.
 from operator import index
 from reprlib import Repr
 from typing import Final, NoReturn, SupportsIndex
-from unicodedata import category
 
 from armarius.errors import ContractError
 
-__all__ = [
-    "LONGEST_NAME",
-    "LONGEST_QUESTION",
-    "LONGEST_TEXT",
-    "MOST",
-    "flag",
-    "question",
-    "shown",
-    "text",
-    "valid_text",
-    "whole",
-]
+__all__ = ["LONGEST_NAME", "LONGEST_QUESTION", "LONGEST_TEXT", "MOST", "flag", "shown", "text", "valid_text", "whole"]
 
 MOST: Final = 2**31 - 1
 """No list of answers is longer, no chapter later, no depth greater; the core counts in 32 bits."""
@@ -82,18 +70,6 @@ def text(field: str, value: object, *, most: int | None = None, error: type[Cont
     if most is not None and len(value) > most:
         raise error(f"{field} has {len(value):,} characters, at most {most:,} are read")
     return value
-
-
-def question(field: str, value: object, *, error: type[ContractError] = ContractError) -> str:
-    """`value` as something that is asked: a text of at most `LONGEST_QUESTION` code points, not of punctuation alone.
-
-    Raises:
-        ContractError: It is none: "nothing found" would be no answer to it.
-    """
-    asked = text(field, value, most=LONGEST_QUESTION, error=error)
-    if all(category(char)[0] in "CPZ" for char in asked):
-        _refuse(field, "a text with a word in it", asked, error)
-    return asked
 
 
 def valid_text(field: str, value: object, *, error: type[ContractError] = ContractError) -> str:

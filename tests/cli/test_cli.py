@@ -217,7 +217,7 @@ def test_detect_finds_nothing_and_says_so(capsys):
         (["assemble", NOVEL, "--query", "x", "--budget", "3"], "3"),
         (["assemble", NOVEL, "--query", "x", "--budget", "-5"], "-5"),
         (["assemble", NOVEL, "--budget", "many"], "'many'"),
-        (["inspect", NOVEL, "--query", "x", "--html", "/no/such/place/report.html"], "report.html"),
+        (["inspect", NOVEL, "--html", "/no/such/place/report.html"], "report.html"),
         (["detect", NOVEL, "--text", ""], "--text is empty"),
         (["detect", NOVEL, "--text", "\udcff"], "--text is not UTF-8"),
         (["detect", NOVEL], "--text"),

@@ -64,7 +64,7 @@ def test_a_search_finds_what_holds_any_and_puts_what_holds_several_first(novel):
 
 def test_other_wordings_of_no_question_are_refused(novel):
     with pytest.raises(armarius.ContractError, match="also: other wordings of a question, and the request has none"):
-        novel.assemble(document="chapters/ch001.md", also=["灯塔"])
+        novel.assemble(also=["灯塔"])
     assert novel.assemble(additional_input="灯塔", also=["白鹭洲"]).request.also == ("白鹭洲",)
 
 
@@ -104,4 +104,4 @@ def test_a_lone_surrogate_is_no_word_of_a_search(novel):
     found = [hit.reference for hit in novel.search("灯塔")]
     assert [hit.reference for hit in novel.search("灯塔\ud800")] == found
     assert [hit.reference for hit in novel.search("灯塔", also=["\udfff"])] == found
-    assert list(novel.search("\ud800青鸾")) == []
+    assert list(novel.search("\ud800")) == []

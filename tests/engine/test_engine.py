@@ -278,7 +278,7 @@ def test_budget_too_small_is_an_error_that_says_what_would_do(engine):
     with pytest.raises(BudgetError, match="below the minimum of"):
         engine.assemble(document="chapters/ch001.md", budget=10)
     with pytest.raises(BudgetError, match="-5"):
-        engine.assemble("x", budget=-5)
+        engine.assemble(budget=-5)
 
 
 def test_folder_that_is_none_is_an_error_that_names_it(tmp_path):

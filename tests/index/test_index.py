@@ -54,8 +54,7 @@ def test_search_never_finds_words_that_do_not_stand_there(index):
     assert [h.text for h in index.search("小雨停")] == ["小雨停了。"]
     assert index.search("门，小雨")[0].path == "chapters/ch001.md"
     assert index.search("“门，小雨”")[0].path == "chapters/ch001.md"
-    with pytest.raises(ValueError, match="text must hold a word to look for, got '、。'"):
-        index.search("、。")
+    assert index.search("、。") == []
     with pytest.raises(ValueError, match="limit must be a whole number >= 1, got 0"):
         index.search("钟", limit=0)
 

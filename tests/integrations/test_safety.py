@@ -107,8 +107,7 @@ async def test_no_path_and_no_input_gets_through_the_mcp_server(guarded):
                 continue
             for tool, key in (("search", "query"), ("retrieve", "query"), ("detect_entities", "text")):
                 answer = await client.call_tool(tool, {key: text})
-                said = answer.model_dump_json()
-                assert not answer.is_error or "with a word in it" in said or "hold a word" in said, (tool, text[:40])
+                assert not answer.is_error, (tool, text[:40], answer.content)
 
 
 def test_nothing_reaches_for_the_network(novel, monkeypatch):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from armarius.bounds import Bounds
 from armarius.cli.bounds import add_also, add_bounds, bounds_of
-from armarius.cli.terminal import add_project, add_series, note, show, show_json, words
+from armarius.cli.terminal import add_project, add_series, note, question, show, show_json
 from armarius.errors import ContractError
 from armarius.hits import Hit
 from armarius.index.progress import progress_bar
@@ -80,7 +80,7 @@ def _index(arguments: argparse.Namespace) -> int:
 def _search(arguments: argparse.Namespace) -> int:
     if arguments.limit < 1:
         raise ContractError(f"--limit must be >= 1, got {arguments.limit}")
-    text = words(arguments.text, "the words")
+    text = question(arguments.text, "the words")
     match: Literal["all", "any"] = "any" if arguments.any else "all"
     given = bounds_of(arguments)
     also = checked_wordings(given.pop("also"))

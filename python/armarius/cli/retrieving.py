@@ -10,7 +10,7 @@ from rich.text import Text
 
 from armarius.cli.bounds import add_also, add_bounds, bounds_of
 from armarius.cli.talking import add_messages, messages_of
-from armarius.cli.terminal import add_project, add_series, note, plain, show, show_json, words
+from armarius.cli.terminal import add_project, add_series, note, plain, question, show, show_json, words
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.hits import Hit
@@ -48,9 +48,9 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 
 
 def _retrieve(arguments: argparse.Namespace) -> int:
-    query = words(arguments.query, "the query")
-    if arguments.limit < 1:
-        raise ContractError(f"--limit must be >= 1, got {arguments.limit}")
+    query = question(arguments.query, "the query")
+    if arguments.limit < 0:
+        raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
     with open_engine(arguments.path, with_=arguments.series) as engine:
         document = words(arguments.document, "--document")
         found = engine.retrieve(

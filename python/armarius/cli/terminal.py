@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 from armarius.camel import camel
 from armarius.errors import ContractError
 from armarius.hits import Hit
+from armarius.strict import shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -50,6 +52,18 @@ def add_series(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="another folder of the series, read and never written: a bible, an earlier book; may be repeated",
     )
+
+
+def question(value: str, option: str) -> str:
+    """A text from the command line that something is looked for by.
+
+    Raises:
+        ContractError: There is no letter, number or symbol in it.
+    """
+    text = words(value, option)
+    if all(category(char)[0] in "CPZ" for char in text):
+        raise ContractError(f"{option} must hold something to look for, got {shown(text)}")
+    return text
 
 
 def words(value: str | None, option: str) -> str:

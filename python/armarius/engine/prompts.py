@@ -18,7 +18,6 @@ from armarius.contract import AssembleRequest, InspectRequest, InspectResult, Po
 from armarius.engine.follow_ups import FollowUps
 from armarius.engine.rewords import Rewords
 from armarius.engine.tasks import Tasks
-from armarius.errors import ContractError
 from armarius.headings import Language
 from armarius.messages import asked_last
 from armarius.project import Project
@@ -158,8 +157,7 @@ class Prompts:
             ScopeViolation: The request or `previous` belongs to another project.
             UnknownId: Nothing is called what `include` or `exclude` names.
             Backpressure: Too many assemblies at once.
-            ContractError: Anything else that is wrong with the request; nothing is asked: no query, additional input,
-                document, text, message or pin.
+            ContractError: Anything else that is wrong with the request.
 
         Cost: the slowest fetcher, one allocation, two counts of the prompt.
         """
@@ -272,8 +270,6 @@ class Prompts:
         layers: Layers | None,
         reword: Model | Reworder | None,
     ) -> Pack:
-        if not request.asks:
-            raise ContractError("nothing is asked: give a query, document, text, additional_input, messages or include")
         with stage("look"):
             view = self._project.view()
             previous = self._tasks.last(request.task) if previous is None else previous

@@ -26,7 +26,7 @@ from armarius.retrieval.excerpt import excerpt
 from armarius.retrieval.hits import Retrieval
 from armarius.retrieval.retrieve import retrieve
 from armarius.rewording.reworder import Model, Reworder
-from armarius.strict import LONGEST_NAME, LONGEST_QUESTION, flag, question, valid_text, whole
+from armarius.strict import LONGEST_NAME, LONGEST_QUESTION, flag, valid_text, whole
 from armarius.strict import text as strict_text
 from armarius.wordings import checked_wordings
 
@@ -70,7 +70,7 @@ class Questions:
 
         Args:
             query: The user's words.
-            limit: At most so many hits, >= 1.
+            limit: At most so many hits.
             document: The current document: its chapter is the current chapter, for 前一章 and for the timeline.
             chapter: The current chapter, when there is no document.
             chapters: First and last chapter to look into, inclusive, either None; one number is that chapter alone.
@@ -89,16 +89,15 @@ class Questions:
 
         Raises:
             UnknownDocument: No such document.
-            ContractError: A query, limit, chapters, kinds, wordings or messages that are none; a `limit` below 1.
+            ContractError: A query, limit, chapters, kinds, wordings or messages that are none; a negative `limit`.
 
         Cost: about 3 ms, and .2 ms per wording, on 120 chapters; the first question reads the project.
         """
-        query, limit = strict_text("query", query, most=LONGEST_QUESTION), whole("limit", limit, least=1)
+        query, limit = strict_text("query", query, most=LONGEST_QUESTION), whole("limit", limit)
         document = valid_text("document", document or "")
         bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
         chapter = checked_chapter("chapter", chapter)
         query, earlier = asked_last(query, checked_messages(messages))
-        query = question("query", query)
         with stage("look"):
             view = self._project.view()
         with stage("understand"):
@@ -157,8 +156,7 @@ class Questions:
             timeout_s: Seconds to wait for a graph or a server, as `assemble` says.
 
         Raises:
-            ContractError: A text, limit, chapters, kinds or wordings that are none, a text without a word, chapters
-                of which the project has none; a `limit` below 1.
+            ContractError: A text, limit, chapters, kinds or wordings that are none; a `limit` below 1.
         """
         asked, limit = strict_text("text", text, most=LONGEST_QUESTION), whole("limit", limit, least=1)
         bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
@@ -166,9 +164,7 @@ class Questions:
             view = self._project.view()
         shown = None if bounds.as_of is None else shown_of(view.documents, bounds)
         with view.corpus.tables() as tables:
-            corpus, numbers = tables.paragraphs.corpus, tables.chapter_numbers
-        if view.corpus.ready and (strange := bounds.beside(numbers)) is not None:
-            raise ContractError(strange)  # a bare list of hits could not say it
+            corpus = tables.paragraphs.corpus
         found = partial(
             search, text=asked, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
         )

@@ -12,12 +12,10 @@ import armarius._core as _core
 from armarius._core import Corpus
 from armarius.corpus.words import by_words
 from armarius.documents.classify import Kind
-from armarius.errors import ContractError
 from armarius.hits import Hit, Hits
 from armarius.records import Evidence
 from armarius.store.protocol import Store
 from armarius.store.rows import Passage, PassageKey, TextQuery
-from armarius.strict import shown as shown_value
 from armarius.strict import whole
 from armarius.wordings import joined_scores
 
@@ -60,14 +58,12 @@ def search(
         shown: What of a paragraph may be seen, in its place: the rest as spaces.
 
     Raises:
-        ContractError: `limit` is no number, or below 1; there is no word in the text.
+        ContractError: `limit` is no number, or below 1.
 
     Cost: the full text and the postings of the words, a score of each paragraph that holds them, `limit` texts.
     """
     limit = whole("limit", limit, least=1)
-    asked = [one.encode("utf-8", "replace").decode() for one in (text, *also)]  # no text holds a lone surrogate
-    if not any(map(terms_of, asked)):
-        raise ContractError(f"text must hold a word to look for, got {shown_value(text)}")
+    asked = (one.encode("utf-8", "replace").decode() for one in (text, *also))  # no text holds a lone surrogate
     answers = [_search(store, corpus, one, limit, kinds, chapters, match, shown) for one in asked]
     if not also:
         return answers[0]

@@ -37,7 +37,7 @@ from armarius.retrieval.understand.relations import Ties
 from armarius.retrieval.understand.subjects import People, people_of
 from armarius.retrieval.worded import worded
 from armarius.semantic.outliers import Near
-from armarius.strict import question, whole
+from armarius.strict import whole
 from armarius.warnings_table import CHAPTER_UNKNOWN
 
 __all__ = ["Sources", "ask_graph", "find", "retrieve"]
@@ -80,18 +80,18 @@ def retrieve(
     Args:
         corpus: The project at one moment.
         query: The user's words.
-        limit: At most so many hits, >= 1.
+        limit: At most so many hits, >= 0.
         chapter: The chapter the user is in: later ones are withheld unless the question names them.
         bounds: What may be found; as of a chapter, later ones are withheld whatever the question names.
         also: The question in other words.
         sources: Where else to look.
 
     Raises:
-        ContractError: `limit` is no number, or below 1; the query is blank.
+        ContractError: `limit` is no number, or negative.
 
     Cost: about 3 ms on 120 chapters of a million characters in all; see benches/results.
     """
-    query, limit = question("query", query), whole("limit", limit, least=1)
+    limit = whole("limit", limit)
     if not corpus.ready:
         return Retrieval((), Understanding(query), "index not ready")
     known = ask_graph(corpus, query, chapter=chapter, bounds=bounds, graph=sources.graph)

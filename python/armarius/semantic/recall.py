@@ -25,7 +25,7 @@ from armarius.semantic.project_vectors import Semantic
 from armarius.semantic.queue import EmbeddingProgress
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, VectorFilter
-from armarius.strict import question, whole
+from armarius.strict import LONGEST_QUESTION, text, whole
 
 __all__ = ["IndexOfProject", "ProjectRecall"]
 
@@ -115,7 +115,7 @@ class ProjectRecall:
         """The paragraphs nearest to `query` in meaning (with the built-in embedder: in wording), best first.
 
         Args:
-            query: Any text with a word in it.
+            query: Any text; one without letters or digits finds nothing.
             limit: At most so many; fewer only when fewer paragraphs pass the filters and are embedded.
             kinds: Kinds of documents, one or several; empty is all.
             chapters: First and last, inclusive, either None; one number is that chapter alone. With it, paragraphs
@@ -132,8 +132,8 @@ class ProjectRecall:
 
         Cost: one forward pass for a new query, then about 1 ms, or 3 ms per 1,000 vectors below 1,500.
         """
-        bounds, limit = Bounds.of(chapters, kinds), whole("limit", limit, least=1)
-        query = question("query", query)
+        bounds, limit = Bounds.of(chapters, kinds), whole("limit", limit)
+        query = text("query", query, most=LONGEST_QUESTION)
         self._index.freshen()
         which = VectorFilter(bounds.kinds, bounds.chapters)
         return self._ask(lambda semantic: _hits(semantic.store, semantic.nearest(query, limit, which)))
@@ -144,7 +144,7 @@ class ProjectRecall:
 
     def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
         """The entities whose cards are nearest to `query`; as `similar`."""
-        limit, query = whole("limit", limit, least=1), question("query", query)
+        limit, query = whole("limit", limit), text("query", query, most=LONGEST_QUESTION)
         self._index.freshen()
         which = VectorFilter(entities=True)
         found = self._ask(lambda semantic: semantic.nearest(query, limit, which))

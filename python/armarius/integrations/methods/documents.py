@@ -61,7 +61,7 @@ class Searching(_Bounded):
 class Retrieving(_Bounded):
     """A question."""
 
-    limit: Annotated[StrictInt, Field(ge=1, le=_MOST)] = 5
+    limit: Annotated[StrictInt, Field(ge=0, le=_MOST)] = 5
     document: str = ""
     messages: MessagesIn = ()
     excerpts: StrictBool = False
