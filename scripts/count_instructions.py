@@ -4,9 +4,10 @@
     count_instructions.py --record   write benches/results/instructions.json
 
 Each path is a function of `rust/instructions/paths.rs`, run once. Counts depend on the compiler, not on how busy the
-machine is: counts of another compiler or processor family are shown and not judged, and without valgrind (Debian:
-`apt-get install valgrind`) nothing is counted; either is said in one line, with exit status 0. A path that has become
-faster by more than 5 % is to be recorded too, or the next change could lose it again unseen. docs/decisions/0175.
+machine is: counts of another compiler, processor family, C library or valgrind are shown and not judged, and without
+valgrind (Debian: `apt-get install valgrind`) nothing is counted; either is said in one line, with exit status 0. A path
+that has become faster by more than 5 % is to be recorded too, or the next change could lose it again unseen.
+docs/decisions/0175.
 """
 
 import argparse
@@ -116,7 +117,7 @@ def compared(recorded: Mapping[str, Counted], counted: Mapping[str, Counted]) ->
 
 def judged(recorded: Mapping[str, str], now: Mapping[str, str]) -> list[tuple[str, str]]:
     """What must be the same for counts to be compared, and is not: name, recorded value."""
-    return [(key, recorded[key]) for key in ("compiler", "processor") if recorded[key] != now[key]]
+    return [(key, recorded[key]) for key in ("compiler", "processor", "libc", "valgrind") if recorded[key] != now[key]]
 
 
 def environment(valgrind: str) -> dict[str, Any]:
