@@ -9,6 +9,7 @@ field that is null is one that is absent.
 import json
 import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
@@ -156,7 +157,8 @@ class Wire(BaseModel):
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
         given = values
         if None in values.values():
-            given = {name: value for name, value in values.items() if value is not None or not self._may_lack(name)}
+            kind = type(self)
+            given = {name: value for name, value in values.items() if value is not None or not _may_lack(kind, name)}
         try:
             super().__init__(**given)
         except ValidationError as error:
@@ -195,17 +197,18 @@ class Wire(BaseModel):
         """Fields that have a default in Python and must be sent all the same."""
         return ()
 
-    @classmethod
-    def _may_lack(cls, name: str) -> bool:
-        """Whether null is the same as absent: not for what must be there, nor for a name that nobody knows."""
-        field = cls.model_fields.get(name) or cls.model_fields.get(python_name(name))
-        return field is not None and not field.is_required() and name not in cls.required_on_wire()
-
     def to_wire(self) -> dict[str, Any]:
         """The camelCase form as plain JSON types; optional fields that are unset are left out."""
         unset = {name for name, one in type(self).model_fields.items() if one.default in _UNSAID}
         unset = {name for name in unset if getattr(self, name) in _UNSAID}
         return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=unset)
+
+
+@lru_cache(maxsize=1024)
+def _may_lack(kind: type[Wire], name: str) -> bool:
+    """Whether null is the same as absent: not for what must be there, nor for a name that nobody knows."""
+    field = kind.model_fields.get(name) or kind.model_fields.get(python_name(name))
+    return field is not None and not field.is_required() and name not in kind.required_on_wire()
 
 
 def _contract_error(kind: type[Wire], error: ValidationError, given: Collection[str]) -> ContractError:

@@ -118,17 +118,25 @@ impl Scored {
         self.scores.iter().fold(0.0, |best, &score| best.max(score))
     }
 
-    /// (number, score) of what is above 0, by (-score, number); sorted only as far as it is read.
-    pub fn best_first(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
+    /// (number, score) of the best `limit` of what is above `floor`, at least 0, by (-score, number).
+    ///
+    /// Cost: one pass, and a sort of what is returned.
+    pub fn best_first(&self, limit: usize, floor: f32) -> Vec<(u32, f32)> {
         // scores are not negative: their bits are in the order of their values
-        let found = self.each().filter(|one| one.1 > 0.0);
-        let mut heap: BinaryHeap<(u32, Reverse<u32>)> = found
-            .map(|(number, score)| (score.to_bits(), Reverse(number)))
+        let floor = floor.max(0.0);
+        let found = self.each().filter(|one| one.1 > floor);
+        let mut keyed: Vec<(Reverse<u32>, u32)> = found
+            .map(|(number, score)| (Reverse(score.to_bits()), number))
             .collect();
-        std::iter::from_fn(move || {
-            let (bits, Reverse(number)) = heap.pop()?;
-            Some((number, f32::from_bits(bits)))
-        })
+        if limit < keyed.len() {
+            keyed.select_nth_unstable(limit);
+            keyed.truncate(limit);
+        }
+        keyed.sort_unstable();
+        let scored = keyed
+            .into_iter()
+            .map(|(Reverse(bits), number)| (number, f32::from_bits(bits)));
+        scored.collect()
     }
 
     /// Units by (-rank, number); sorted only as far as it is read.

@@ -12,7 +12,7 @@ __all__ = ["language_of"]
 
 _DOCUMENTS: Final = 24
 _EACH: Final = 4_000  # code points
-_HAN: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_HAN: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}")
 
 
@@ -31,7 +31,8 @@ def language_of(documents: Iterable[Document]) -> Language:
     prose = chapters or [one for one in known if one.kind != "code"] or known
     step = max(1, len(prose) // _DOCUMENTS)
     texts = [one.text[:_EACH] for one in islice(prose, 0, None, step)]
-    han, words = (sum(len(pattern.findall(text)) for text in texts) for pattern in (_HAN, _WORD))
+    han = sum(len(run) for text in texts for run in _HAN.findall(text))
+    words = sum(len(_WORD.findall(text)) for text in texts)
     if not han and not words:
         return DEFAULT_LANGUAGE
     return "en" if words * 3 > han else "zh"

@@ -66,6 +66,8 @@ class PassageOffer:
         # A question about chapters and nothing else is answered by them.
         alone = bool(asked.chapters) and not ranked.read.words and not asked.entities and not ranked.also
         self._floor = math.inf if alone else ranked.scores.best * STOP_SHARE
+        # A little lower for the core, which counts in 32 bits; where there is no floor the best is asked all the same.
+        self._above = 0.0 if alone else self._floor * 0.999
         self._made = [] if ranked.outcome == "nothing found" else self.asked_for()
         self._asked = {(row.path, row.paragraph) for row in self._made}  # and what came with another piece
 
@@ -78,7 +80,7 @@ class PassageOffer:
         """At least so many of the best paragraphs, as far as there are. Asks the core in growing numbers."""
         while len(self._best) < number and self._asked_best <= len(self._best):
             self._asked_best = max(4 * self._asked_best, _FIRST)
-            self._best = self.ranked.scores.paragraphs(self._asked_best)
+            self._best = self.ranked.scores.paragraphs(self._asked_best, self._above)
         return self._best
 
     def asked_for(self) -> list[Row]:

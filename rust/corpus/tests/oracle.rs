@@ -212,7 +212,12 @@ proptest! {
         }
         let mut sorted: Vec<(u32, f32)> = found.each().filter(|one| one.1 > 0.0).collect();
         sorted.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        prop_assert_eq!(found.best_first().collect::<Vec<_>>(), sorted);
+        prop_assert_eq!(found.best_first(usize::MAX, 0.0), sorted.clone());
+        let floor = sorted.get(sorted.len() / 2).map_or(0.0, |one| one.1);
+        sorted.retain(|one| one.1 > floor);
+        for limit in [0, 1, 3] {
+            prop_assert_eq!(&found.best_first(limit, floor)[..], &sorted[..limit.min(sorted.len())]);
+        }
     }
 
     #[test]

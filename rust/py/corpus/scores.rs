@@ -52,10 +52,10 @@ impl CorpusScores {
         }
     }
 
-    /// Paragraphs by (-score, path, index), those above 0.
-    #[pyo3(signature = (limit, /))]
-    fn paragraphs(&self, limit: usize) -> Vec<ScoredParagraph> {
-        let best = self.scored.best_first().take(limit);
+    /// Paragraphs by (-score, path, index), those above a score, at least 0.
+    #[pyo3(signature = (limit, /, above = 0.0))]
+    fn paragraphs(&self, limit: usize, above: f32) -> Vec<ScoredParagraph> {
+        let best = self.scored.best_first(limit, above).into_iter();
         best.map(|(number, score)| {
             let (path, index) = self.place(number);
             ScoredParagraph {

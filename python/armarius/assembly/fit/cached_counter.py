@@ -1,5 +1,6 @@
 """Counting once: a counter with a memory, so that only new text is tokenised."""
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -8,6 +9,8 @@ from armarius.text.tokens import TokenCounter
 __all__ = ["CachedCounter", "Counter"]
 
 _FIRSTS = 10_000  # characters
+_LONG = 1_000  # code points
+_LONG_KEPT = 1_500_000  # code points of them in all
 
 
 class Counter(Protocol):
@@ -36,7 +39,8 @@ class CachedCounter:
     """A counter that remembers.
 
     Pieces of a prompt recur from request to request; each is counted once. The memory is bounded
-    and dropped whole when full. Safe to share between threads: at worst a text is counted twice.
+    and dropped whole when full; of long texts, most of them windows that come but once, the last are kept. Safe to
+    share between threads: at worst a text is counted twice.
 
     Attributes:
         counter: What counts.
@@ -48,7 +52,8 @@ class CachedCounter:
     def __init__(self, counter: Counter) -> None:
         self.counter = counter
         self._known: dict[str, int] = {}
-        self._held = 0
+        self._held = self._held_long = 0
+        self._long: deque[str] = deque()
         self.adds_up = isinstance(counter, TokenCounter) and counter.additive
         self._safe: dict[str, bool] = {}  # first characters, and whether a piece may begin with them
 
@@ -63,14 +68,30 @@ class CachedCounter:
         try:
             return [known[text] for text in texts]
         except KeyError:
-            missing = [text for text in dict.fromkeys(texts) if text not in known]
+            counted = {text: known.get(text, -1) for text in texts}
+        missing = [text for text, tokens in counted.items() if tokens < 0]
         found = self.counter.count_batch(missing)
-        fresh = dict(zip(missing, found, strict=True))
-        self._held += sum(map(len, missing))
+        counted.update(zip(missing, found, strict=True))
+        self._remember(missing, found)
+        return [counted[text] for text in texts]
+
+    def _remember(self, texts: Sequence[str], tokens: Sequence[int]) -> None:
+        self._held += sum(map(len, texts))
         if self._held > self._MEMORY_CHARACTERS:
-            self._known, self._held = {}, 0
-        self._known.update(fresh)
-        return [fresh[text] if text in fresh else known[text] for text in texts]
+            self._known, self._long, self._held, self._held_long = {}, deque(), 0, 0
+        known, long = self._known, self._long
+        for text, count in zip(texts, tokens, strict=True):
+            # A copy: the text itself holds its UTF-8 beside its characters once the core has read it.
+            key = (text + "\n")[:-1]
+            known[key] = count
+            if len(key) > _LONG:
+                long.append(key)
+                self._held_long += len(key)
+        while self._held_long > _LONG_KEPT and long:
+            gone = long.popleft()
+            self._held_long -= len(gone)
+            if known.pop(gone, None) is not None:
+                self._held -= len(gone)
 
     def of_pieces(self, pieces: Sequence[str]) -> int:
         """Tokens of the pieces as one text, exactly; each but the last must end with a line end.

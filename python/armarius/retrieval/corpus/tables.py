@@ -30,6 +30,7 @@ __all__ = ["CorpusTables", "File"]
 
 _LAST = 1 << 30  # after every chapter
 _FEW = 20  # documents whose rows are read one by one
+_NUMBERS = ("chapter numbers", "", None)
 
 
 @dataclass(slots=True)
@@ -300,7 +301,10 @@ class CorpusTables:
     @property
     def chapter_numbers(self) -> tuple[int, ...]:
         """The chapter numbers of the project, ascending."""
-        return tuple(self.by_chapter)
+        numbers: tuple[int, ...] | None = self.memo.get(_NUMBERS)
+        if numbers is None:
+            numbers = self.memo[_NUMBERS] = tuple(self.by_chapter)
+        return numbers
 
     @property
     def described(self) -> dict[str, list[int]]:
