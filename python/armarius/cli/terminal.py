@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unicodedata import category
 
 from armarius.camel import camel
 from armarius.errors import ContractError
@@ -58,10 +57,10 @@ def question(value: str, option: str) -> str:
     """A text from the command line that something is looked for by.
 
     Raises:
-        ContractError: There is no letter, number or symbol in it.
+        ContractError: It is blank.
     """
     text = words(value, option)
-    if all(category(char)[0] in "CPZ" for char in text):
+    if not text.strip():
         raise ContractError(f"{option} must hold something to look for, got {shown(text)}")
     return text
 
