@@ -16,6 +16,7 @@ from armarius.files.cache import cache_root
 from armarius.index.project_index import ProjectIndex
 from armarius.store.sqlite import claim as claims
 from armarius.store.sqlite.location import Place, place_for
+from armarius.store.sqlite.lock import PlaceLock
 from armarius.store.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
@@ -475,3 +476,19 @@ def test_a_place_says_where_it_is_trusted_from(project, tmp_path):
     assert place_for(project, tmp_path / "app").below is None
     assert place_for(project).below == cache_root()
     assert Place(Path("x")).below is None
+
+
+def test_two_that_come_at_the_same_instant_and_find_each_other_come_again(project, monkeypatch):
+    taken, take = [], PlaceLock._take
+
+    def met(lock):
+        taken.append(lock)
+        if len(taken) == 1:  # as if another had been at the lock in that moment
+            lock._share()
+            return False
+        return take(lock)
+
+    monkeypatch.setattr(PlaceLock, "_take", met)
+    with ProjectIndex.open(project, watch=False) as index:
+        assert len(taken) == 2
+        assert index.search("白鹭")

@@ -1,5 +1,7 @@
 """An index file while it is open: found or made, checked, guarded against being swapped, sealed at the end."""
 
+import random
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +23,8 @@ from armarius.store.sqlite.schema import check_header, is_outdated, keep_meta, m
 
 __all__ = ["Session"]
 
+_TRIES = 20
+
 
 class Session:
     """The transactions of one open index."""
@@ -39,7 +43,7 @@ class Session:
     @classmethod
     def open(cls, place: Place, *, project_id: str, rebuild: bool) -> "Session":
         """See `SqliteStore.open`."""
-        alone = place.enter()
+        alone = _entered(place)
         try:
             place.check(alone=alone)
             if rebuild or not place.is_ours() or place.is_stub() or (alone and place.is_forged()):
@@ -156,3 +160,19 @@ class Session:
             self._connections.close()
         finally:
             self._place.lock.leave()
+
+
+def _entered(place: Place) -> bool:
+    """Enter; whether nobody else has the index open.
+
+    Two that come at the same instant can each find the other at the lock, and take it for somebody who has the index
+    open. But whoever has it open has made it: where there is none they go back and come again, each after its own time.
+    """
+    alone = place.enter()
+    for _ in range(_TRIES):
+        if alone or (place.exists() and not place.is_stub()):
+            break
+        place.lock.leave()
+        time.sleep(random.uniform(0.001, 0.03))  # noqa: S311 - no secret
+        alone = place.enter()
+    return alone
