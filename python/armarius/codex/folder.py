@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from armarius.codex.authored.profile_text import profile_of_text
 from armarius.codex.authored.protocol import BookName, Check, RecordBook
 from armarius.codex.authored.record_file import FOLDER, RecordFile
 from armarius.codex.importers import IMPORTERS
@@ -86,13 +87,7 @@ class FolderAuthored:
             if error.filename != _PROFILE:
                 return None  # the folder of records is a link: CODEX_INVALID says so
             raise ConfigError(f"{_PROFILE}: not read: {error.strerror}") from None
-        try:
-            found = json.loads(data.decode("utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{_PROFILE}: not a budget profile: {error}") from error
-        if not isinstance(found, dict):
-            raise ConfigError(f"{_PROFILE}: not a budget profile: {found!r:.80}")
-        return found
+        return profile_of_text(data, _PROFILE)
 
     def change_profile(self, change: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]) -> None:
         """See `Authored`."""

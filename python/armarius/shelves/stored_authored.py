@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
+from armarius.codex.authored.profile_text import profile_of_text
 from armarius.codex.authored.protocol import BookName, Check, RecordBook
 from armarius.codex.authored.record_file import RecordText, text_of_records
 from armarius.codex.importers.codex_json import CodexFile
@@ -98,12 +99,4 @@ class _StoredRecords(RecordText):
 
 
 def _profile(data: bytes | None) -> Mapping[str, Any] | None:
-    if data is None:
-        return None
-    try:
-        found = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{PROFILE}: not a budget profile: {error}") from error
-    if not isinstance(found, dict):
-        raise ConfigError(f"{PROFILE}: not a budget profile: {found!r:.80}")
-    return found
+    return None if data is None else profile_of_text(data, PROFILE)
