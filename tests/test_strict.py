@@ -135,3 +135,29 @@ def test_a_question_that_is_no_text_is_refused(engine, verb, text):
 @pytest.mark.parametrize("verb", ["search", "retrieve", "detect", "mentions", "assemble", "inspect"])
 def test_a_lone_surrogate_in_a_question_is_no_letter_and_no_fault(engine, verb):
     getattr(engine, verb)("白鹭\ud800")
+
+
+@pytest.mark.parametrize("number", [10**5000, -(10**5000)], ids=["great", "small"])
+def test_a_number_of_more_digits_than_python_writes_is_answered_or_refused_by_us(engine, number):
+    calls = (
+        lambda: engine.assemble("白鹭", budget=number),
+        lambda: engine.assemble("白鹭", document="a.md", cursor=number),
+        lambda: engine.assemble("白鹭", document="a.md", selection=(0, number)),
+        lambda: engine.assemble("白鹭", timeout_s=number),
+        lambda: engine.retrieve("白鹭", limit=number),
+        lambda: engine.retrieve(number),
+        lambda: engine.codex.create("新来的", aliases=[number]),
+        lambda: engine.memories.create(number),
+        lambda: armarius.shelf(engine.index.root, memory=number),
+    )
+    for call in calls:
+        try:
+            call()
+        except (ArmariusError, TypeError) as error:
+            assert len(str(error)) < 400  # noqa: PT017 - either will do, and neither may be long
+
+
+@pytest.mark.parametrize("name", ["watch", "wait", "trusted"])
+def test_a_switch_of_opening_is_a_switch(tmp_path, name):
+    with pytest.raises(ContractError, match=f"^{name} must be True or False, got 'no'$"):
+        armarius.open(tmp_path, **{name: "no"})

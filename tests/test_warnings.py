@@ -136,6 +136,12 @@ def empty(folder):
     return told(folder)
 
 
+def gone(folder):
+    with armarius.open(folder, watch=False) as engine:
+        shutil.rmtree(folder)
+        return engine.assemble(query="小雨").warnings
+
+
 def empty_source(folder):
     def opened():
         return SqliteStore.open_repaired(Place(folder / "index"), project_id="p")
@@ -274,6 +280,7 @@ SITUATIONS = {
     "CODE_INDEX_STALE": code_stale,
     "DOCUMENT_SKIPPED": skipped,
     "PROJECT_EMPTY": empty,
+    "PROJECT_GONE": gone,
     "SOURCE_EMPTY": empty_source,
     "CODEX_INVALID": codex_invalid,
     "CHAPTER_UNKNOWN": lambda folder: told(folder, query="检查第99章的角色一致性"),

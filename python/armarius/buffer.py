@@ -4,7 +4,7 @@ import re
 from typing import Final, Literal
 
 from armarius.errors import ContractError, CursorOutOfRange
-from armarius.strict import LONGEST_TEXT, whole
+from armarius.strict import LONGEST_TEXT, shown, whole
 
 __all__ = ["PositionEncoding", "clamped", "cleaned", "code_points", "read_selection", "read_text", "units"]
 
@@ -110,4 +110,4 @@ def _check(position: int, encoding: str, name: str) -> None:
     if encoding != "code-point" and encoding not in _CODECS:
         raise ContractError(f"positionEncoding must be code-point, utf-16 or utf-8, got {encoding!r}")
     if whole(name, position, least=None, most=None) < 0:
-        raise CursorOutOfRange(f"{name} {position} is negative")
+        raise CursorOutOfRange(f"{name} {shown(position)} is negative")

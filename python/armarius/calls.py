@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
 from armarius.errors import ContractError
+from armarius.strict import shown
 
 __all__ = [
     "CANCEL",
@@ -243,5 +244,5 @@ def bounded(work: Callable[[], Answer], late: Callable[[float], Exception]) -> A
 
 def _seconds(timeout_s: object) -> float:
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not 0 < timeout_s < float("inf"):
-        raise ContractError(f"timeout_s must be a number of seconds above 0, got {timeout_s!r:.80}")
-    return float(timeout_s)
+        raise ContractError(f"timeout_s must be a number of seconds above 0, got {shown(timeout_s)}")
+    return float(min(timeout_s, _FOR_EVER))  # a whole number may be more than a float holds

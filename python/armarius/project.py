@@ -48,7 +48,14 @@ from armarius.store.rows import Changed, Learnt
 from armarius.text.matcher import EntityMatcher
 from armarius.text.near import near, near_paths, suggestion
 from armarius.text.tokens import TokenCounter
-from armarius.warnings_table import DOCUMENT_SKIPPED, INDEX_AWAY, INDEX_BUILDING, PROJECT_EMPTY, SOURCE_EMPTY
+from armarius.warnings_table import (
+    DOCUMENT_SKIPPED,
+    INDEX_AWAY,
+    INDEX_BUILDING,
+    PROJECT_EMPTY,
+    PROJECT_GONE,
+    SOURCE_EMPTY,
+)
 
 __all__ = ["Project", "ProjectView", "counter_for"]
 
@@ -317,7 +324,7 @@ class Project:
         root = self.index.root
         if root is None:
             return (SOURCE_EMPTY(project=self.index.project_id),)
-        return (PROJECT_EMPTY(folder=root.resolve().name),)
+        return ((PROJECT_EMPTY if root.is_dir() else PROJECT_GONE)(folder=root.absolute().name),)
 
     def _read(self, store: Store) -> tuple[Store, Changed]:
         """What came since the last view, or everything: of another store, whose generations are others."""

@@ -117,6 +117,7 @@ DOCUMENT_SKIPPED: Final = Row(
 PROJECT_EMPTY: Final = Row(
     "PROJECT_EMPTY", "the folder holds no document at all", "{folder}: no document to read; is this the project folder?"
 )
+PROJECT_GONE: Final = Row("PROJECT_EMPTY", "the project folder has gone", "{folder}: the project folder is gone")
 SOURCE_EMPTY: Final = Row(
     "PROJECT_EMPTY", "a host's own source holds no document at all", "{project}: no document to read"
 )

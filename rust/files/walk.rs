@@ -1,5 +1,6 @@
 //! Walk a project: regular files only, `.gitignore` and `.ignore` honoured, links never followed.
 
+use std::error::Error;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -108,7 +109,7 @@ pub fn walk(
                         }
                         Err(error) => {
                             missed = true;
-                            refused.push(refuse(path, &error.to_string()));
+                            refused.push(refuse(path, &said(&error)));
                         }
                     }
                 }
@@ -146,12 +147,16 @@ fn refuse(path: PathBuf, reason: &str) -> Refused {
     }
 }
 
-/// What went wrong, without the way to it: the text travels.
+/// What went wrong, without the way to it: the text travels. A walk wraps what the system said in words that name it.
 pub(super) fn said(error: &ignore::Error) -> String {
-    match error.io_error() {
-        Some(io) => io.to_string(),
-        None => error.to_string(),
+    let Some(io) = error.io_error() else {
+        return error.to_string();
+    };
+    let mut cause: &dyn Error = io;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
     }
+    cause.to_string()
 }
 
 pub(super) fn path_of(error: &ignore::Error, root: &Path) -> PathBuf {

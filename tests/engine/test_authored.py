@@ -78,6 +78,19 @@ def test_folder_without_a_document_is_a_warning_that_names_it(tmp_path):
     assert engine.assemble(query="小雨").warnings == ()
 
 
+@pytest.mark.parametrize("watch", [False, True])
+def test_folder_that_has_gone_is_a_warning_that_says_so_and_no_place_of_the_machine(tmp_path, watch):
+    folder = tmp_path / "was"
+    folder.mkdir()
+    (folder / "a.md").write_text("# 第一章\n\n白鹭来了。\n", encoding="utf-8")
+    with armarius.open(folder, watch=watch) as engine:
+        assert engine.assemble(query="白鹭").warnings == ()
+        folder.rename(tmp_path / "elsewhere")
+        warnings = engine.assemble(query="白鹭").warnings
+        assert "PROJECT_EMPTY: was: the project folder is gone" in warnings
+        assert not [warning for warning in warnings if str(tmp_path) in warning]
+
+
 def test_mention_of_an_always_entity_is_accounted_for(novel):
     engine = armarius.open(novel)
     engine.codex.update("林默", level="always")

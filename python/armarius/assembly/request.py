@@ -27,6 +27,7 @@ from armarius.errors import (
 )
 from armarius.headings import Language
 from armarius.records import Fetcher, FetchRequest, LayerName, Wish
+from armarius.strict import shown
 from armarius.strict import text as strict_text
 from armarius.text.near import suggestion
 from armarius.text.tokens import TokenCounter
@@ -317,7 +318,7 @@ def _places(
         if found is not None:
             return found
         end = units(text, len(text), request.position_encoding)
-        clamps.append(CONTEXT_CURSOR_CLAMPED(what=name, position=position, document=request.document, end=end))
+        clamps.append(CONTEXT_CURSOR_CLAMPED(what=name, position=shown(position), document=request.document, end=end))
         return len(text)
 
     selection: tuple[int, int] | None = None

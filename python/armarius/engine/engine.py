@@ -33,6 +33,7 @@ from armarius.retrieval.rerank import Reranker, Reranking
 from armarius.rewording.reworder import Model, Reworder
 from armarius.semantic.recall import ProjectRecall
 from armarius.shown import html_table, rich_table
+from armarius.strict import flag
 from armarius.text.matcher import EntityMatcher
 from armarius.verbs import awaitable, verb_of
 from armarius.warnings_table import EMBEDDING_UNAVAILABLE
@@ -97,17 +98,17 @@ class ContextEngine:
             "counters": counters,
             "fallback": fallback,
             "project_id": project_id,
-            "watch": watch,
+            "watch": flag("watch", watch),
             "index_dir": index_dir,
             "embedder": embedder,
             "graph": graph,
             "rerank": rerank,
-            "trusted": trusted,
+            "trusted": None if trusted is None else flag("trusted", trusted),
             "reword": reword,
             "with_": with_,
         }
         self._build = partial(build, root, **given)
-        self._made = PerProcess(self._build(wait=wait, progress=progress))
+        self._made = PerProcess(self._build(wait=flag("wait", wait), progress=progress))
 
     @property
     def _parts(self) -> Parts:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from armarius.camel import camel
 from armarius.errors import ContractError
 from armarius.integrations.methods import methods_of
+from armarius.strict import shown
 
 if TYPE_CHECKING:
     from armarius.shelves.novel import Novel
@@ -31,7 +32,7 @@ def methods_of_shelf(shelf: "Shelf", tenant: str) -> dict[str, Callable[[Params]
     def named(params: Params) -> "Novel":
         name = params.get("projectId")
         if not isinstance(name, str) or not name:
-            raise ContractError(f"projectId: which project? got {name!r:.80}")
+            raise ContractError(f"projectId: which project? got {shown(name)}")
         return shelf.project(name, tenant=tenant)
 
     def write(params: Params) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def methods_of_shelf(shelf: "Shelf", tenant: str) -> dict[str, Callable[[Params]
         if not isinstance(remove, list) or not all(isinstance(path, str) for path in remove):
             raise ContractError("remove: expected a list of paths")
         if expect is not None and type(expect) is not int:
-            raise ContractError(f"expect: expected a version, got {expect!r:.80}")
+            raise ContractError(f"expect: expected a version, got {shown(expect)}")
         return {"version": named(params).write(files, remove=remove, expect=expect)}
 
     def listed(params: Params) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from armarius.errors import ContractError
+from armarius.strict import shown
 
 __all__ = ["Quota", "bytes_in"]
 
@@ -34,8 +35,8 @@ def bytes_in(memory: str | int) -> int:
     if isinstance(memory, str):
         match = _SIZE.fullmatch(memory)
         if match is None:
-            raise ContractError(f'memory: expected a size such as "2 GiB" or a number of bytes, got {memory!r:.80}')
+            raise ContractError(f'memory: expected a size such as "2 GiB" or a number of bytes, got {shown(memory)}')
         memory = int(float(match[1]) * _UNITS[match[2].lower()])
     if type(memory) is not int or memory < _LEAST:
-        raise ContractError(f"memory: at least 16 MiB, got {memory!r}")
+        raise ContractError(f"memory: at least 16 MiB, got {shown(memory)}")
     return memory

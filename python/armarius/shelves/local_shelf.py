@@ -26,7 +26,7 @@ from armarius.shelves.hot import HotEngine, HotEngines
 from armarius.shelves.limits import bytes_in
 from armarius.shelves.shelved import ShelvedEngine
 from armarius.shelves.status import Health, ShelfStatus
-from armarius.strict import valid_text, whole
+from armarius.strict import shown, valid_text, whole
 from armarius.text.near import near, suggestion
 from armarius.warnings_table import WATCH_UNAVAILABLE
 
@@ -191,10 +191,10 @@ class LocalShelf:
             UnknownId: There is none; names near ones.
         """
         if tenant:
-            raise ContractError(f"tenant: a shelf of folders has none, got {tenant!r:.80}")
+            raise ContractError(f"tenant: a shelf of folders has none, got {shown(tenant)}")
         name = valid_text("name", name)
         if name in ("", os.curdir, os.pardir) or {"/", "\\", os.sep} & set(name):
-            raise ContractError(f"name: expected the name of a folder, got {name!r:.80}")
+            raise ContractError(f"name: expected the name of a folder, got {shown(name)}")
         if problem := no_path(name):
             raise ContractError(f"name: {problem}")
         folder = self.root / name

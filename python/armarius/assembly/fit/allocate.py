@@ -26,7 +26,7 @@ def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
     if budget > MOST_TOKENS:
         raise BudgetError(f"budget must be <= {MOST_TOKENS} tokens, got {shown(budget)}")
     if budget <= 0:
-        raise BudgetError(f"budget must be > 0 tokens, got {budget}")
+        raise BudgetError(f"budget must be > 0 tokens, got {shown(budget)}")
     if request.reserve_output < 0:
         raise BudgetError(f"reserve_output must be >= 0 tokens, got {request.reserve_output}")
     if request.reserve_output >= budget:

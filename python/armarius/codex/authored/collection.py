@@ -192,7 +192,7 @@ def _wrong_text(data: dict[str, Any]) -> str:
     for key in ("id", "text"):
         value = data[key]
         if not isinstance(value, str) or not value.strip():
-            return f"{key}: expected a non-empty string, got {value!r}"
+            return f"{key}: expected a non-empty string, got {shown(value)}"
         if len(value) > LONGEST_RECORD:
             return f"{key}: has {len(value):,} characters, at most {LONGEST_RECORD:,} are kept"
         if any("\ud800" <= char <= "\udfff" for char in value):
@@ -206,9 +206,9 @@ def _wrong_memory(data: dict[str, Any]) -> str:
     if wrong := _wrong_text(data):
         return wrong
     if data["kind"] not in kinds:
-        return f"kind: expected one of {', '.join(kinds)}, got {data['kind']!r}"
+        return f"kind: expected one of {', '.join(kinds)}, got {shown(data['kind'])}"
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        return f"confidence: expected a number from 0 to 1, got {confidence!r}"
+        return f"confidence: expected a number from 0 to 1, got {shown(confidence)}"
     return ""
 
 
@@ -217,7 +217,7 @@ def _wrong_constraint(data: dict[str, Any]) -> str:
     if wrong := _wrong_text(data):
         return wrong
     if data["source"] not in origins:
-        return f"source: expected one of {', '.join(origins)}, got {data['source']!r}"
+        return f"source: expected one of {', '.join(origins)}, got {shown(data['source'])}"
     if type(data["priority"]) is not int or not 0 <= data["priority"] <= MOST:
         return f"priority: expected a whole number from 0 to {MOST}, got {shown(data['priority'])}"
     return ""

@@ -20,7 +20,7 @@ from armarius.codex.authored.collection import Collection
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.model import Pin
 from armarius.errors import UnknownId
-from armarius.strict import LONGEST_NAME
+from armarius.strict import LONGEST_NAME, shown
 from armarius.text.near import near, suggestion
 
 __all__ = ["Pins"]
@@ -90,11 +90,11 @@ def _wrong(data: dict[str, Any]) -> str:
     for key in ("id", "target", "document"):
         value = data[key]
         if not isinstance(value, str) or (not value.strip() and key != "document"):
-            return f"{key}: expected a non-empty string, got {value!r}"
+            return f"{key}: expected a non-empty string, got {shown(value)}"
         if len(value) > LONGEST_NAME:
             return f"{key}: has {len(value):,} characters, at most {LONGEST_NAME:,} are kept"
         if any("\ud800" <= char <= "\udfff" for char in value):
             return f"{key}: holds a lone surrogate"
     if not isinstance(data["mute"], bool):
-        return f"mute: expected true or false, got {data['mute']!r}"
+        return f"mute: expected true or false, got {shown(data['mute'])}"
     return ""

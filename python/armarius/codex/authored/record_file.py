@@ -10,6 +10,7 @@ from armarius.codex.authored.protocol import Authored, BookName, Check, RecordBo
 from armarius.codex.authored.toml_blocks import Block, read_blocks, write_block
 from armarius.errors import CodexError
 from armarius.files import folder_lock, make_folder, read_file, refusal, stat_of, write_atomic
+from armarius.strict import shown
 
 FOLDER = ".armarius"
 _MAX_BYTES = 64 * 1024 * 1024
@@ -198,7 +199,7 @@ class RecordText(ABC):
             return f"line {block.line}: [[{block.table}]]: expected {expected}"
         stated = (block.data or {}).get("id")
         if not isinstance(stated, str) or not stated.strip():
-            return f"line {block.line}: {block.table}: id: expected a non-empty string, got {stated!r}"
+            return f"line {block.line}: {block.table}: id: expected a non-empty string, got {shown(stated)}"
         what = self._check(block)
         return f"line {_line_of(block, what)}: {block.table} {block.id!r}: {what}" if what else ""
 

@@ -14,6 +14,7 @@ from typing import Any
 from armarius.codex.authored.collection import Collection
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.model import Summary
+from armarius.strict import shown
 
 __all__ = ["Summaries"]
 
@@ -54,7 +55,7 @@ def _wrong(data: dict[str, Any]) -> str:
     for key in ("id", "document", "text", "content_hash"):
         value = data[key]
         if not isinstance(value, str) or (not value.strip() and key != "content_hash"):
-            return f"{key}: expected a non-empty string, got {value!r}"
+            return f"{key}: expected a non-empty string, got {shown(value)}"
         if any("\ud800" <= char <= "\udfff" for char in value):
             return f"{key}: holds a lone surrogate"
     return ""

@@ -17,6 +17,7 @@ from typing import Any
 from armarius.codex.model import CONTEXT_LEVELS, Fact, Origin
 from armarius.codex.profiles.draft import Draft, DraftRelation
 from armarius.errors import CodexError
+from armarius.strict import shown
 
 CODEX_FILE = "codex.json"
 _LAST_CHAPTER = 1_000_000_000  # the index keeps 64 bits
@@ -141,7 +142,7 @@ class EntryReader:
             if isinstance(item, str) and (name := item.strip()) and _encodable(name):
                 names.append(name)
             else:
-                self._error(where, f"aliases[{index}]: expected a non-empty string, got {item!r}")
+                self._error(where, f"aliases[{index}]: expected a non-empty string, got {shown(item)}")
         return names
 
     def _level(self, draft: Draft, entry: dict[str, Any], where: str) -> None:
@@ -150,7 +151,7 @@ class EntryReader:
             return
         level = next((level for level in CONTEXT_LEVELS if level == value), None)
         if level is None:
-            self._error(where, f"aiContextLevel: expected one of {', '.join(CONTEXT_LEVELS)}, got {value!r}")
+            self._error(where, f"aiContextLevel: expected one of {', '.join(CONTEXT_LEVELS)}, got {shown(value)}")
         draft.level = level
 
     def _attributes(self, draft: Draft, entry: dict[str, Any], where: str) -> None:
@@ -198,7 +199,7 @@ class EntryReader:
         value = entry.get(key)
         if value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LAST_CHAPTER):
             return value
-        self._error(where, f"{at + '.' if at else ''}{key}: expected a chapter number, got {value!r}"[:200])
+        self._error(where, f"{at + '.' if at else ''}{key}: expected a chapter number, got {shown(value)}"[:200])
         return None
 
     def _text(self, entry: dict[str, Any], key: str, where: str, *, required: bool = False) -> str:
@@ -206,7 +207,7 @@ class EntryReader:
         if isinstance(value, str) and _encodable(value) and (value.strip() or not required):
             return value
         if value is not None:
-            self._error(where, f"{key}: expected a {'non-empty ' if required else ''}string, got {value!r}"[:200])
+            self._error(where, f"{key}: expected a {'non-empty ' if required else ''}string, got {shown(value)}"[:200])
         elif required:
             self._error(where, f"{key}: missing")
         return ""

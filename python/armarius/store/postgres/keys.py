@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from armarius.errors import ContractError
+from armarius.strict import shown
 
 __all__ = ["PIECE", "check_name", "check_path", "pieces_of", "project_key"]
 
@@ -54,7 +55,7 @@ def pieces_of(data: bytes) -> Iterable[tuple[int, bytes]]:
 
 def _checked(name: str, what: str, limit: int) -> str:
     if not name:
-        raise ContractError(f"{what}: expected a non-empty string, got {name!r:.80}")
+        raise ContractError(f"{what}: expected a non-empty string, got {shown(name)}")
     try:
         size = len(name.encode("utf-8"))
     except UnicodeEncodeError:

@@ -9,6 +9,7 @@ from psycopg import errors
 
 from armarius.errors import ContractError, SchemaTooNew, StoreError
 from armarius.store.postgres.pool import Connection, Pool
+from armarius.strict import shown
 
 __all__ = ["SCHEMA_VERSION", "ServerState", "check_schema", "migrate", "schema_name", "server_state"]
 
@@ -46,7 +47,7 @@ def schema_name(name: str) -> str:
         ContractError: It is none.
     """
     if not _SCHEMA.fullmatch(name):
-        raise ContractError(f"schema: {name!r:.80} is no name of small letters, digits and _")
+        raise ContractError(f"schema: {shown(name)} is no name of small letters, digits and _")
     return name
 
 
