@@ -242,10 +242,10 @@ class Database:
         return len(doomed) + len(edges)
 
 
-def main(arguments):
+def answered(arguments):
+    """Status, output and complaint of the program with these arguments."""
     if len(arguments) != 6 or arguments[0] != "v2" or arguments[1] not in ("query", "write") or arguments[2] != "--db":
-        print("error: unexpected argument; Usage: nervusdb v2 <query|write> --db <DB>", file=sys.stderr)
-        return 2
+        return 2, b"", "error: unexpected argument; Usage: nervusdb v2 <query|write> --db <DB>"
     verb, folder, source, text = arguments[1], arguments[3], arguments[4], arguments[5]
     database = None
     try:
@@ -261,20 +261,26 @@ def main(arguments):
         rows = database.rows(matches)
         if kind == "return":
             items, limit = rest
-            for row in rows[:limit]:
-                line = {f"{v}.{key}": database.value(row[v], key) for v, key in items}
-                sys.stdout.buffer.write(json.dumps(line, ensure_ascii=False, sort_keys=True).encode() + b"\n")
+            lines = [{f"{v}.{key}": database.value(row[v], key) for v, key in items} for row in rows[:limit]]
+            said = "".join(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n" for line in lines)
         else:
             count = getattr(database, kind)(rows, *rest)
             database.save()
-            print(json.dumps({"count": count}, separators=(",", ":")))
+            said = json.dumps({"count": count}, separators=(",", ":")) + "\n"
+        return 0, said.encode(), ""
     except (Refused, KeyError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
+        return 1, b"", str(error)
     finally:
         if database is not None:
             os.remove(database.lock)
-    return 0
+
+
+def main(arguments):
+    status, said, complaint = answered(arguments)
+    sys.stdout.buffer.write(said)
+    if complaint:
+        print(complaint, file=sys.stderr)
+    return status
 
 
 if __name__ == "__main__":

