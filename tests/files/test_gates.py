@@ -161,5 +161,5 @@ def test_a_name_from_a_room_is_none_of_the_flat_namespace(tmp_path, line):
 
 def test_lint_runs_it():
     makefile = SCRIPT.parents[1] / "Makefile"
-    lint = makefile.read_text("utf-8").partition("\nlint:")[2].partition("\n\n")[0]
+    lint = makefile.read_text("utf-8").partition("\nlint-python:")[2].partition("\n\n")[0]
     assert "scripts/check_gates.py" in lint
