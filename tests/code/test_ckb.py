@@ -78,7 +78,7 @@ FAULTS = {
 def test_every_fault_falls_back_to_text_with_its_reason(project, tmp_path, mode):
     reason, words = FAULTS[mode]
     program, log = fake_ckb(tmp_path, mode)
-    found = ckb_index(project, program, timeout=2.0 if mode == "slow" else 60.0).subgraph("handleToolCall")
+    found = ckb_index(project, program, timeout=1.0 if mode == "slow" else 60.0).subgraph("handleToolCall")
     wire = found.to_wire()
     assert wire["degraded"] is True
     assert wire["reason"] == "CKB MCP unavailable"

@@ -108,6 +108,7 @@ def test_what_only_looks_like_it_is_not_found(source):
     assert gates.findings(source) == []
 
 
+@pytest.mark.slow  # `make lint` runs it over the package, and is a part of `make test`
 def test_the_package_passes():
     assert gates.check() == []
 

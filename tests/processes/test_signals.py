@@ -6,13 +6,14 @@ import sys
 import time
 
 import pytest
+from tests.clock import Clock
 from tests.processes.support import environment
 
 import armarius
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
 
-# On a busy machine the process may not even be scheduled within the 100 ms that are promised for an idle one.
+# 100 ms are promised. Waiting for a processor does not count; what threads of a busy machine wait for each other does.
 SECONDS = 3.0
 
 PREPARE = {
@@ -52,9 +53,10 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.fixture
-def project(tmp_path):
-    root = tmp_path / "novel"
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """Read by every test, written by none: each has a cache of its own."""
+    root = tmp_path_factory.mktemp("long") / "novel"
     for number in range(1500):
         page = root / f"part{number % 15}/n{number}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
@@ -76,16 +78,20 @@ def test_ctrl_c_ends_a_long_call_and_leaves_nothing_torn(project, tmp_path, monk
     try:
         assert child.stdout.readline() == "ready\n"
         time.sleep(0.4)
+        clock = Clock(child.pid)
         child.send_signal(signal.SIGINT)
-        begun = time.monotonic()
-        out, err = child.communicate(timeout=60)
-        passed = time.monotonic() - begun
+        ended = child.stdout.readline()
+        passed = clock.own_s()
+        _, err = child.communicate(timeout=60)
     finally:
         child.kill()
         child.wait()
-    assert "ended" in out, err
+    assert ended == "ended\n", err
     assert child.returncode == 0, err
     assert passed < SECONDS, f"{passed:.2f} s"
+    if call != "open":  # nothing is made, so nothing can be torn
+        assert not list(cache.rglob("*.sqlite"))
+        return
     monkeypatch.setenv("ARMARIUS_CACHE", str(cache))
     with armarius.open(project, watch=False) as engine:
         assert engine.index.store.verify() == []
