@@ -188,6 +188,11 @@ class SeriesAuthored(FolderAuthored):
         """See `Authored`."""
         return "||".join([super().config_stamp(), *(one.authored.config_stamp() for one in self._roots)])
 
+    def inside(self, path: str) -> str:
+        """A path as it is inside its own folder."""
+        name, slash, rest = path.partition("/")
+        return rest if slash and any(one.name == name for one in self._roots) else path
+
     def series(self, documents: Sequence[Document]) -> tuple[list[Document], list[Told]]:
         """The documents of the project itself, and what the other folders say."""
         names = {one.name for one in self._roots}
