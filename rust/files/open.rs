@@ -58,10 +58,10 @@ pub fn read_many_below(
             }
             let mut data = Vec::with_capacity(size as usize + 1);
             file.by_ref().take(limit + 1).read_to_end(&mut data)?;
-            match data.len() as u64 > limit {
-                true => Err(Unread::TooLarge(None)),
-                false => Ok(data),
+            if data.len() as u64 > limit {
+                return Err(Unread::TooLarge(None));
             }
+            Ok(data)
         })
         .collect()
 }
@@ -84,10 +84,10 @@ fn parts_of(relative: &Path) -> Result<(Vec<&OsStr>, &OsStr)> {
 
 fn regular(folder: &system::Folder, name: &OsStr) -> Result<File> {
     let file = folder.file(name)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(Error::other("not a regular file")),
+    if !file.metadata()?.is_file() {
+        return Err(Error::other("not a regular file"));
     }
+    Ok(file)
 }
 
 /// The bytes of a regular file below `root`; arguments and errors as [`open_below`].
@@ -222,10 +222,10 @@ mod system {
     }
 
     fn no_link(path: &Path) -> Result<()> {
-        match path.symlink_metadata()?.is_symlink() {
-            true => Err(Error::other("symbolic link")),
-            false => Ok(()),
+        if path.symlink_metadata()?.is_symlink() {
+            return Err(Error::other("symbolic link"));
         }
+        Ok(())
     }
 
     pub(super) fn open_own(path: &Path) -> Result<File> {

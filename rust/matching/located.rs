@@ -14,6 +14,9 @@ pub struct Located {
     pub table: Vec<u8>,
 }
 
+/// -1, of what is read as i32.
+const NONE: u32 = u32::MAX;
+
 impl Matcher {
     /// The mentions of `text`, each with the paragraph it lies in; spans are ascending, in code points.
     ///
@@ -35,13 +38,13 @@ impl Matcher {
                 behind += 1;
             }
             let lies = behind > 0 && end <= paragraphs[behind - 1].1 as usize;
-            let paragraph = if lies { behind as i32 - 1 } else { -1 };
+            let paragraph = if lies { behind as u32 - 1 } else { NONE };
             for entity in self.entities_of(hit.alias) {
                 inside += usize::from(lies);
                 let Ok(number) = entities.binary_search(entity) else {
                     continue; // every one of them was put in above
                 };
-                for value in [number as i32, paragraph, start as i32, end as i32] {
+                for value in [number as u32, paragraph, start as u32, end as u32] {
                     table.extend_from_slice(&value.to_le_bytes());
                 }
             }

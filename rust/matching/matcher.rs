@@ -144,9 +144,10 @@ impl Matcher {
             index_of: aliases_by_form,
         } = names_of;
         let mut folded = vec![String::new(); aliases.len()];
-        aliases_by_form
-            .into_iter()
-            .for_each(|(form, alias)| folded[alias as usize] = form);
+        #[expect(clippy::iter_over_hash_type, reason = "each has a place of its own")]
+        for (form, alias) in aliases_by_form {
+            folded[alias as usize] = form;
+        }
         for alias in &mut aliases {
             alias
                 .entities

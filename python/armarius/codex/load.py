@@ -57,7 +57,7 @@ def build_codex(
     authored: CodexFile | None = None,
     strict: bool = False,
     series: Sequence[Told] = (),
-    said: Mapping[str, Profiles] = MappingProxyType({}),
+    said: Mapping[str, Mapping[str, Profiles]] = MappingProxyType({}),
 ) -> Codex:
     """The codex of documents that have been read already.
 
@@ -67,14 +67,14 @@ def build_codex(
         authored: What `.armarius/codex.toml` says, from `AuthoredCodex.read`.
         strict: As in `load_codex`.
         series: What other folders say, the strongest first; the project itself is stronger than all of them.
-        said: By path, what `profiles_in` found in documents that were looked at before.
+        said: By folder ("" is the project) and path inside it, what `profiles_in` found in documents not given.
 
     Cost: one pass over the text of settings, outlines and notes.
     """
-    profiles = _profiles(documents, said)
+    profiles = _profiles(documents, said.get("", {}))
     declared_all, authored_all = [declared or CodexFile()], [authored or CodexFile()]
     for told in series:
-        profiles += [profiles_of(told, one) for one in _profiles(told.documents, said, told.root)]
+        profiles += [profiles_of(told, one) for one in _profiles(told.documents, said.get(told.root, {}), told.root)]
         declared_all.append(file_of(told, told.declared))
         authored_all.append(file_of(told, told.authored))
     merged = merge(
@@ -107,10 +107,10 @@ def profiles_in(document: Document, path: str) -> Profiles:
 
 def _profiles(documents: Iterable[Document], said: Mapping[str, Profiles], root: str = "") -> list[Profiles]:
     """What documents describe, in the order of their paths."""
-    found: dict[str, Profiles] = {}
+    found = dict(said)
     for document in documents:
         path = document.path.removeprefix(f"{root}/") if root else document.path
-        found[path] = said[document.path] if document.path in said else profiles_in(document, path)
+        found[path] = profiles_in(document, path)
     return [found[path] for path in sorted(found)]
 
 

@@ -126,7 +126,7 @@ class Refresher:
         else:
             rest += self._settle_mentions(store, written)
             rest += learning.finish(self._snapshot)
-            rest += self._describing.unmarked()
+            rest += self._describing.unkept()
             if force:
                 rest.append(Note("reader", reader))
             self._told = commits.finish(rest)
@@ -254,7 +254,7 @@ class Refresher:
             batch = changes[at : at + BATCH]
             documents = [change.document for change in batch if isinstance(change, Put)]
             learnt = [counted.pop(document.path) for document in documents if document.path in counted]
-            learnt += self._describing.marks(documents)
+            learnt += self._describing.rows(documents)
             if not commits.documents(batch, [*read_names(self._snapshot, documents), *learnt]):
                 return False
             written.update((document.path, self._snapshot.match_digest) for document in documents)
