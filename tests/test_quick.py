@@ -1,13 +1,15 @@
 """A record made fast is the record that `dataclass` makes."""
 
 import copy
+import gc
 import inspect
+import os
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 
 import pytest
 
-from armarius.quick import quick
+from armarius.quick import quick, uncollected
 from armarius.records import Candidate, Evidence, Row
 
 RECORDS = [
@@ -76,3 +78,41 @@ def test_what_it_cannot_write_is_refused(options, names):
     plain = dataclass(**options)(type("Plain", (), {"__annotations__": annotations, **names}))
     with pytest.raises(TypeError, match="Plain"):
         quick(plain)
+
+
+class TestUncollected:
+    """The search for cycles put off while many records are made."""
+
+    def test_it_is_put_off_inside_and_on_again_afterwards_whatever_happens(self):
+        seen = []
+
+        def work():
+            with uncollected():
+                seen.append(gc.isenabled())
+                with uncollected():
+                    seen.append(gc.isenabled())
+                seen.append(gc.isenabled())
+                raise ZeroDivisionError
+
+        assert gc.isenabled()
+        with pytest.raises(ZeroDivisionError):
+            work()
+        assert (seen, gc.isenabled()) == ([False] * 3, True)
+
+    def test_what_the_host_turned_off_stays_off(self):
+        gc.disable()
+        try:
+            with uncollected():
+                assert not gc.isenabled()
+            assert not gc.isenabled()
+        finally:
+            gc.enable()
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a fork")
+    def test_a_child_forked_meanwhile_collects(self):
+        with uncollected():
+            child = os.fork()
+            if not child:
+                os._exit(0 if gc.isenabled() else 1)
+            assert not gc.isenabled()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,5 +1,6 @@
 //! Open a file of a project: below a folder that is trusted, through no link, without waiting, of a bounded size.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::{Component, Path};
@@ -13,6 +14,60 @@ use std::path::{Component, Path};
 /// `relative` is absolute, empty or holds `..`; nothing is there; a link is on the way or in its place; it is no regular
 /// file, which is not waited for; it has more than `limit` bytes.
 pub fn open_below(root: &Path, relative: &Path, limit: u64) -> Result<File> {
+    let (folders, name) = parts_of(relative)?;
+    let file = regular(&system::Folder::open(root, &folders)?, name)?;
+    within(file.metadata()?.len(), limit)?;
+    Ok(file)
+}
+
+/// Why a file was not read.
+#[derive(Debug)]
+pub enum Unread {
+    /// More than the limit; the bytes it has, None when it grew beyond it while it was read.
+    TooLarge(Option<u64>),
+    /// Anything else, as [`open_below`] has it.
+    Failed(Error),
+}
+
+impl From<Error> for Unread {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// The bytes of regular files below `root`, as [`read_below`] of each; a folder stays open from one file to the next in it.
+pub fn read_many_below(
+    root: &Path,
+    relatives: &[impl AsRef<Path>],
+    limit: u64,
+) -> Vec<std::result::Result<Vec<u8>, Unread>> {
+    let mut held: Option<(Vec<&OsStr>, system::Folder)> = None;
+    relatives
+        .iter()
+        .map(|relative| {
+            let (folders, name) = parts_of(relative.as_ref())?;
+            let folder = match held.take() {
+                Some((path, folder)) if path == folders => folder,
+                _ => system::Folder::open(root, &folders)?,
+            };
+            let (_, folder) = held.insert((folders, folder));
+            let mut file = regular(folder, name)?;
+            let size = file.metadata()?.len();
+            if size > limit {
+                return Err(Unread::TooLarge(Some(size)));
+            }
+            let mut data = Vec::with_capacity(size as usize + 1);
+            file.by_ref().take(limit + 1).read_to_end(&mut data)?;
+            if data.len() as u64 > limit {
+                return Err(Unread::TooLarge(None));
+            }
+            Ok(data)
+        })
+        .collect()
+}
+
+/// The folders on the way to a file, and its name.
+fn parts_of(relative: &Path) -> Result<(Vec<&OsStr>, &OsStr)> {
     let mut names = Vec::new();
     for part in relative.components() {
         match part {
@@ -21,15 +76,17 @@ pub fn open_below(root: &Path, relative: &Path, limit: u64) -> Result<File> {
             _ => return Err(Error::other("leads out of the project")),
         }
     }
-    let Some(name) = names.pop() else {
-        return Err(Error::other("not a regular file"));
-    };
-    let file = system::open(root, &names, name)?;
-    let found = file.metadata()?;
-    if !found.is_file() {
+    let name = names
+        .pop()
+        .ok_or_else(|| Error::other("not a regular file"))?;
+    Ok((names, name))
+}
+
+fn regular(folder: &system::Folder, name: &OsStr) -> Result<File> {
+    let file = folder.file(name)?;
+    if !file.metadata()?.is_file() {
         return Err(Error::other("not a regular file"));
     }
-    within(found.len(), limit)?;
     Ok(file)
 }
 
@@ -92,21 +149,31 @@ mod system {
         .union(OFlags::NONBLOCK)
         .union(OFlags::CLOEXEC);
 
-    pub(super) fn open(root: &Path, folders: &[&OsStr], name: &OsStr) -> Result<File> {
-        let mut at = openat(CWD, root, FOLDER, Mode::empty())?;
-        for folder in folders {
-            let next = openat(&at, *folder, FOLDER | OFlags::NOFOLLOW, Mode::empty());
-            at = next.map_err(|error| refusal(&at, folder, error))?;
+    /// A folder held open: its names are reached from there.
+    pub(super) struct Folder(OwnedFd);
+
+    impl Folder {
+        pub(super) fn open(root: &Path, folders: &[&OsStr]) -> Result<Self> {
+            let mut at = openat(CWD, root, FOLDER, Mode::empty())?;
+            for folder in folders {
+                let next = openat(&at, *folder, FOLDER | OFlags::NOFOLLOW, Mode::empty());
+                at = next.map_err(|error| refusal(&at, folder, error))?;
+            }
+            Ok(Self(at))
         }
-        // A first look: opening a device may already do something.
-        let found = statat(&at, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        match FileType::from_raw_mode(found.st_mode) {
-            FileType::RegularFile => {}
-            FileType::Symlink => return Err(Error::other("symbolic link")),
-            _ => return Err(Error::other("not a regular file")),
+
+        pub(super) fn file(&self, name: &OsStr) -> Result<File> {
+            let at = &self.0;
+            // A first look: opening a device may already do something.
+            let found = statat(at, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            match FileType::from_raw_mode(found.st_mode) {
+                FileType::RegularFile => {}
+                FileType::Symlink => return Err(Error::other("symbolic link")),
+                _ => return Err(Error::other("not a regular file")),
+            }
+            let file = openat(at, name, FILE | OFlags::NOFOLLOW, Mode::empty());
+            Ok(File::from(file.map_err(|error| refusal(at, name, error))?))
         }
-        let file = openat(&at, name, FILE | OFlags::NOFOLLOW, Mode::empty());
-        Ok(File::from(file.map_err(|error| refusal(&at, name, error))?))
     }
 
     pub(super) fn open_own(path: &Path) -> Result<File> {
@@ -129,21 +196,36 @@ mod system {
     use std::ffi::OsStr;
     use std::fs::File;
     use std::io::{Error, Result};
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     // Windows has no opening relative to a folder: between the look and the opening a link may still be put there.
-    pub(super) fn open(root: &Path, folders: &[&OsStr], name: &OsStr) -> Result<File> {
-        let mut path = root.to_path_buf();
-        for part in folders.iter().chain([&name]) {
-            path.push(part);
-            if path.symlink_metadata()?.is_symlink() {
-                return Err(Error::other("symbolic link"));
+    pub(super) struct Folder(PathBuf);
+
+    impl Folder {
+        pub(super) fn open(root: &Path, folders: &[&OsStr]) -> Result<Self> {
+            let mut path = root.to_path_buf();
+            for folder in folders {
+                path.push(folder);
+                no_link(&path)?;
             }
+            Ok(Self(path))
         }
-        if !path.is_file() {
-            return Err(Error::other("not a regular file"));
+
+        pub(super) fn file(&self, name: &OsStr) -> Result<File> {
+            let path = self.0.join(name);
+            no_link(&path)?;
+            if !path.is_file() {
+                return Err(Error::other("not a regular file"));
+            }
+            File::open(path)
         }
-        File::open(path)
+    }
+
+    fn no_link(path: &Path) -> Result<()> {
+        if path.symlink_metadata()?.is_symlink() {
+            return Err(Error::other("symbolic link"));
+        }
+        Ok(())
     }
 
     pub(super) fn open_own(path: &Path) -> Result<File> {

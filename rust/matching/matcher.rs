@@ -141,9 +141,13 @@ impl Matcher {
         }
         let Names {
             mut aliases,
-            folded,
-            ..
+            index_of: aliases_by_form,
         } = names_of;
+        let mut folded = vec![String::new(); aliases.len()];
+        #[expect(clippy::iter_over_hash_type, reason = "each has a place of its own")]
+        for (form, alias) in aliases_by_form {
+            folded[alias as usize] = form;
+        }
         for alias in &mut aliases {
             alias
                 .entities
@@ -219,7 +223,7 @@ impl Matcher {
 #[derive(Default)]
 struct Names {
     aliases: Vec<Alias>,
-    folded: Vec<String>,
+    /// By what they fold to.
     index_of: FxHashMap<String, u32>,
 }
 
@@ -243,9 +247,7 @@ impl Names {
             }
             return true;
         }
-        self.index_of
-            .insert(folded.clone(), self.aliases.len() as u32);
-        self.folded.push(folded);
+        self.index_of.insert(folded, self.aliases.len() as u32);
         self.aliases.push(Alias {
             shown: shown.to_owned(),
             entities: entity.into_iter().collect(),

@@ -2,16 +2,23 @@
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use rayon::prelude::*;
+
+use crate::threads::spread;
+
+/// Texts of this many bytes together are worth all cores.
+const SPREAD_ABOVE: usize = 64 * 1024;
 
 /// The index tokens of each text.
 #[pyfunction]
 #[pyo3(signature = (texts, /))]
 pub fn index_tokens(py: Python<'_>, texts: Vec<PyBackedStr>) -> Vec<String> {
+    let one = |text: &PyBackedStr| crate::text::bigrams::index_tokens(text);
     py.detach(move || {
-        texts
-            .iter()
-            .map(|text| crate::text::bigrams::index_tokens(text))
-            .collect()
+        if texts.iter().map(|text| text.len()).sum::<usize>() < SPREAD_ABOVE {
+            return texts.iter().map(one).collect();
+        }
+        spread(|| texts.par_iter().map(one).collect())
     })
 }
 

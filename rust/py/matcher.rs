@@ -9,6 +9,7 @@ use crate::text::offsets::CodePoints;
 use crate::threads::spread;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rayon::prelude::*;
 
@@ -28,7 +29,8 @@ impl From<MatcherError> for PyErr {
 pub struct EntityMatcher {
     matcher: Matcher,
     ids: Vec<Py<PyString>>,
-    terms: Vec<Py<PyString>>,
+    /// Of each alias, made when it is first met: a text has few names of a long list.
+    terms: Vec<PyOnceLock<Py<PyString>>>,
 }
 
 // Arguments are extracted by value: that is how PyO3 hands over a list.
@@ -59,10 +61,7 @@ impl EntityMatcher {
             .iter()
             .map(|id| PyString::new(py, id).unbind())
             .collect();
-        let terms = matcher
-            .aliases()
-            .map(|alias| PyString::new(py, alias).unbind())
-            .collect();
+        let terms = matcher.aliases().map(|_| PyOnceLock::new()).collect();
         Ok(Self {
             matcher,
             ids,
@@ -153,6 +152,31 @@ impl EntityMatcher {
         Ok(PyBytes::new(py, &packed.concat()))
     }
 
+    /// Of each text how many mentions stand inside its paragraphs (sorted code-point spans), the entities met as indices
+    /// into `entity_ids`, and the mentions as little-endian i32: index into these, paragraph or -1, start, end.
+    #[pyo3(signature = (texts, paragraphs, /))]
+    fn find_rows<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<PyBackedStr>,
+        paragraphs: Vec<Vec<(u32, u32)>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        texts.iter().try_for_each(|text| check_length(text))?;
+        let found = in_pieces(py, &texts, 1 << 22, |first, piece| {
+            let one = |(at, text): (usize, &PyBackedStr)| {
+                let spans = paragraphs.get(first + at).map_or(&[][..], Vec::as_slice);
+                self.matcher.find_rows(text, spans)
+            };
+            Ok::<_, PyErr>(of_each(piece, one))
+        })?;
+        let answers = PyList::empty(py);
+        for one in found {
+            let table = PyBytes::new(py, &one.table);
+            answers.append((one.inside, one.entities, table))?;
+        }
+        Ok(answers)
+    }
+
     /// Aliases that stand in the text and are not mentions, with the reason.
     #[pyo3(signature = (text, /))]
     fn explain(&self, py: Python<'_>, text: &str) -> PyResult<Vec<Rejection>> {
@@ -211,7 +235,9 @@ impl EntityMatcher {
     fn term(&self, py: Python<'_>, text: &str, hit: Hit) -> Py<PyString> {
         let written = &text[hit.start..hit.end];
         if written == self.matcher.alias(hit.alias) {
-            self.terms[hit.alias as usize].clone_ref(py)
+            self.terms[hit.alias as usize]
+                .get_or_init(py, || PyString::new(py, written).unbind())
+                .clone_ref(py)
         } else {
             PyString::new(py, written).unbind()
         }

@@ -14,6 +14,7 @@ mod grep;
 mod lexical;
 mod matcher;
 mod mention;
+mod read;
 mod signals;
 mod terms;
 mod tokens;
@@ -50,6 +51,8 @@ mod _core {
     use super::matcher::EntityMatcher;
     #[pymodule_export]
     use super::mention::{Match, Mention, Rejection};
+    #[pymodule_export]
+    use super::read::read_files;
     #[pymodule_export]
     use super::terms::{pieces, stem, terms};
     #[pymodule_export]

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from armarius.codex.profiles.kept import pack, unpack
 from armarius.codex.profiles.labels import split_names
 from armarius.codex.profiles.read import parse_profiles
 
@@ -21,6 +22,12 @@ def test_profile_row(row):
             if field == "facts":
                 actual = [[fact.text, fact.since, fact.until] for fact in actual]
             assert actual == value, field
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["claim"])
+def test_what_an_index_keeps_of_a_page_is_what_was_read(row):
+    said = parse_profiles(row["path"], row["text"])
+    assert unpack(pack(said)) == said
 
 
 def test_origin_is_the_heading_and_its_line():

@@ -4,7 +4,7 @@ import sys
 import pytest
 from tests.files.conftest import KINDS, plant
 
-from armarius.files import Refused, TooLarge, is_regular, read_file, stat_of
+from armarius.files import Refused, TooLarge, is_regular, read_file, read_files, stat_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
 
@@ -72,3 +72,46 @@ def test_a_file_that_grows_beyond_the_limit_while_being_read_is_refused(tmp_path
     monkeypatch.undo()
     path.write_bytes(b"x" * 10)
     assert read_file(path, limit=20) == b"x" * 10
+
+
+def _one(root, path, limit):
+    """What `read_file` gives or raises, as a value."""
+    try:
+        return read_file(root / path, limit=limit, below=root)
+    except OSError as error:
+        return type(error), error.strerror
+
+
+def test_many_files_are_read_as_each_alone(tmp_path, mine):
+    root = tmp_path / "project"
+    (root / "a/b").mkdir(parents=True)
+    for path, text in {"a/x.md": "一", "a/b/y.md": "二", "z.md": "", "a/large.md": "x" * 101}.items():
+        (root / path).write_text(text, "utf-8")
+    (root / "a/link.md").symlink_to(mine)
+    (root / "way").symlink_to(tmp_path)
+    os.mkfifo(root / "a/pipe")
+    paths = [
+        "a/x.md", "a/link.md", "a/b/y.md", "a/b/none.md", "a/large.md", "z.md", "way/mine", "a/pipe", "z.md/x.md",
+        "a/b", "none/x.md", "a/x.md",
+    ]  # fmt: skip
+    found = [one if isinstance(one, bytes) else (type(one), one.strerror) for one in read_files(root, paths, limit=100)]
+    assert found == [_one(root, path, 100) for path in paths]
+    assert found[:3] == ["一".encode(), (Refused, "symbolic link"), "二".encode()]
+    (large,) = read_files(root, ["a/large.md"], limit=100)
+    assert (large.limit, large.size) == (100, 101)
+
+
+@pytest.mark.parametrize("path", ["../mine", "/etc/passwd", "", "a/../../mine"])
+def test_many_files_are_read_below_their_folder_only(tmp_path, mine, path):
+    (tmp_path / "project/a").mkdir(parents=True)
+    (found,) = read_files(tmp_path / "project", [path], limit=100)
+    assert isinstance(found, Refused)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_an_error_of_the_system(tmp_path):
+    (tmp_path / "a").write_text("x")
+    (tmp_path / "a").chmod(0)
+    (found,) = read_files(tmp_path, ["a"], limit=100)
+    assert isinstance(found, PermissionError)
+    assert found.strerror == "Permission denied"

@@ -1,10 +1,13 @@
 import logging
+import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from tests.index.conftest import NOVEL, counts_of, put
 from tests.index.test_index import equals_folder
 
+from armarius.index.pending import Pending
 from armarius.index.project_index import ProjectIndex
 from armarius.index.watcher import Watcher
 
@@ -76,6 +79,43 @@ def test_watching_ends_with_its_block_and_the_index_stays_right(index):
     put(index.root, "late.md", "独角兽")
     index.refresh()
     assert index.search("独角兽")
+
+
+class TestPending:
+    """When what is marked is due."""
+
+    @pytest.fixture
+    def pending(self, tmp_path, monkeypatch):
+        clock = [100.0]
+        monkeypatch.setattr("armarius.index.pending.time", SimpleNamespace(monotonic=lambda: clock[0]))
+        found = Pending(tmp_path, threading.Condition())
+        return found, clock, lambda: found.mark(str(tmp_path / "a.md"))
+
+    def test_a_save_is_looked_at_at_once(self, pending):
+        found, clock, mark = pending
+        mark()
+        clock[0] += 0.003
+        mark()
+        assert found.due() == pytest.approx(clock[0] + 0.015)
+
+    def test_what_goes_on_changing_is_looked_at_when_it_rests(self, pending):
+        found, clock, mark = pending
+        mark()
+        found.take()
+        found.settle()
+        clock[0] += 0.05
+        mark()
+        assert found.due() == pytest.approx(clock[0] + 0.1)
+        clock[0] += 1.99
+        mark()
+        assert found.due() == pytest.approx(100.05 + 2.0)
+
+    def test_a_burst_that_lasts_is_no_save(self, pending):
+        found, clock, mark = pending
+        mark()
+        clock[0] += 0.11
+        mark()
+        assert found.due() == pytest.approx(clock[0] + 0.1)
 
 
 class TestHints:

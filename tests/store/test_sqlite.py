@@ -4,7 +4,7 @@ import pytest
 
 import armarius
 from armarius.errors import StoreBusy, StoreCorrupt
-from armarius.store.rows import Learnt, Note, Put, Remove
+from armarius.store.rows import Learnt, Note, Put, Remove, TextQuery
 from armarius.store.sqlite import generations
 from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.schema import SCHEMA_VERSION
@@ -86,6 +86,79 @@ def test_an_index_of_an_earlier_schema_that_is_in_use_is_left_alone(open_store):
         open_store()
     assert store.note("n") == "2"
     store.close()
+
+
+def _found(store, term):
+    return [hit.path for hit in store.search(TextQuery((term,)))]
+
+
+def test_full_text_of_many_documents_is_written_by_the_first_search(open_store):
+    store = open_store()
+    store.apply([Put(document(f"{i}.md", f"独角兽{i}号"), "") for i in range(9)])
+    assert store.lags()
+    assert store.verify() == []
+    store.close()
+    store = open_store()
+    assert store.lags()
+    assert _found(store, "独角兽7号") == ["7.md"]
+    assert not store.lags()
+    assert store.verify() == []
+    store.close()
+
+
+def test_a_document_whose_full_text_is_due_is_searched_as_it_is_now(open_store):
+    store = open_store()
+    store.apply([Put(document(f"{i}.md", "独角兽"), "") for i in range(6)])
+    store.apply([Put(document("0.md", "麒麟"), ""), Remove("1.md")])
+    assert _found(store, "麒麟") == ["0.md"]
+    assert _found(store, "独角兽") == [f"{i}.md" for i in range(2, 6)]
+    assert store.verify() == []
+    store.close()
+
+
+def test_full_text_is_written_in_pieces_that_can_be_stopped(open_store):
+    store = open_store()
+    store.apply([Put(document(f"{i:03}.md", "独角兽"), "") for i in range(300)])
+    asked = iter([True, False])
+    store.fill(lambda: next(asked))
+    assert store.lags()
+    assert store.verify() == []
+    assert len(store.search(TextQuery(("独角兽",), limit=None))) == 300
+    store.close()
+
+
+def test_a_saved_chapter_has_its_full_text_at_once(open_store):
+    store = open_store()
+    store.apply([Put(document("a.md", "独角兽"), "")])
+    assert not store.lags()
+    store.close()
+
+
+def test_full_text_that_is_due_of_no_document_is_found_by_verify_and_by_nobody_else(open_store):
+    store = open_store()
+    store.apply([Put(document("a.md", "独角兽"), "")])
+    with store._session.writing() as connection:
+        connection.execute("INSERT INTO full_text_due VALUES (77)")
+    assert store.verify() == ["full text is due of document 77, which is not there"]
+    assert _found(store, "独角兽") == ["a.md"]
+    assert store.verify() == []
+    store.close()
+
+
+def test_documents_keep_their_numbers_and_the_last_of_a_path_stays(open_store):
+    store = open_store()
+    store.apply([Put(document(f"{i}.md", "甲"), "") for i in range(3)])
+    before = _numbers(store)
+    store.apply([Put(document("new.md", "乙"), ""), Put(document("2.md", "丙"), ""), Put(document("new.md", "丁"), "")])
+    assert _numbers(store) == before | {"new.md": max(before.values()) + 1}
+    assert (store.document("2.md").text, store.document("new.md").text) == ("丙", "丁")
+    assert store.verify() == []
+    store.close()
+
+
+def _numbers(store):
+    with store._session.reading() as connection:
+        return dict(connection.execute("SELECT path, id FROM documents").fetchall())
 
 
 def test_a_damaged_index_is_empty_when_it_is_reopened(open_store, tmp_path):

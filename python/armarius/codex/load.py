@@ -1,7 +1,8 @@
 """A project's documents to its codex: profiles, `codex.json` and what was authored, merged."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.importers import IMPORTERS
@@ -56,6 +57,7 @@ def build_codex(
     authored: CodexFile | None = None,
     strict: bool = False,
     series: Sequence[Told] = (),
+    said: Mapping[str, Mapping[str, Profiles]] = MappingProxyType({}),
 ) -> Codex:
     """The codex of documents that have been read already.
 
@@ -65,13 +67,14 @@ def build_codex(
         authored: What `.armarius/codex.toml` says, from `AuthoredCodex.read`.
         strict: As in `load_codex`.
         series: What other folders say, the strongest first; the project itself is stronger than all of them.
+        said: By folder ("" is the project) and path inside it, what `profiles_in` found in documents not given.
 
     Cost: one pass over the text of settings, outlines and notes.
     """
-    profiles = _profiles(documents)
+    profiles = _profiles(documents, said.get("", {}))
     declared_all, authored_all = [declared or CodexFile()], [authored or CodexFile()]
     for told in series:
-        profiles += [profiles_of(told, one) for one in _profiles(told.documents, told.root)]
+        profiles += [profiles_of(told, one) for one in _profiles(told.documents, said.get(told.root, {}), told.root)]
         declared_all.append(file_of(told, told.declared))
         authored_all.append(file_of(told, told.authored))
     merged = merge(
@@ -95,13 +98,19 @@ def build_codex(
     )
 
 
-def _profiles(documents: Iterable[Document], root: str = "") -> list[Profiles]:
-    """What documents describe, in the order of their paths, each read by its path inside its folder."""
-    found: dict[str, Profiles] = {}
+def profiles_in(document: Document, path: str) -> Profiles:
+    """What one document describes, read by its path inside its folder; chapters, code and manuscripts nothing."""
+    if document.kind in ("chapter", "code") or parts_of(path).suffix.lower() not in PROSE_SUFFIXES:
+        return Profiles()
+    return parse_profiles(path, document.text, setting=document.kind == "setting")
+
+
+def _profiles(documents: Iterable[Document], said: Mapping[str, Profiles], root: str = "") -> list[Profiles]:
+    """What documents describe, in the order of their paths."""
+    found = dict(said)
     for document in documents:
-        if document.kind not in ("chapter", "code") and parts_of(document.path).suffix.lower() in PROSE_SUFFIXES:
-            path = document.path.removeprefix(f"{root}/") if root else document.path
-            found[path] = parse_profiles(path, document.text, setting=document.kind == "setting")
+        path = document.path.removeprefix(f"{root}/") if root else document.path
+        found[path] = profiles_in(document, path)
     return [found[path] for path in sorted(found)]
 
 

@@ -147,6 +147,8 @@ class NameIndex:
 class _Group:
     """Drafts that are one entity, each with its rank; their ids and types are kept as they come, ids by folder."""
 
+    __slots__ = ("ids", "parts", "types")
+
     def __init__(self) -> None:
         self.parts: list[tuple[int, Draft]] = []
         self.ids: dict[str, set[str]] = {}
@@ -216,7 +218,10 @@ class _Groups:
         taken = {part.id for group in self.groups for _, part in group.parts if part.id}
         entities: list[Entity] = []
         for group in self.groups:
-            parts = [part for _, part in sorted(group.parts, key=lambda row: row[0])]
+            by_age = [part for _, part in group.parts]
+            parts = by_age
+            if len(parts) > 1:
+                parts = [part for _, part in sorted(group.parts, key=lambda row: row[0])]
             strongest = parts[0].root
             id_ = next((part.id for part in parts if part.id and part.root == strongest), None)
             if id_ is None:
@@ -228,7 +233,7 @@ class _Groups:
             for part in parts:
                 if part.root:
                     self.also.setdefault(qualified(part.root, slug(part.name)), id_)
-            entities.append(_unite(id_, parts, [part for _, part in group.parts]))
+            entities.append(_unite(id_, parts, by_age))
         drafts = [[part for rank, part in group.parts if rank % _RANKS == _PROFILE] for group in self.groups]
         return tuple(entities), drafts
 
@@ -241,6 +246,18 @@ def _may_be_one(type_: str, other: str) -> bool:
 def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
     """One entity from its drafts, the strongest first; origins in reading order."""
     first = parts[0]
+    if len(parts) == 1:  # as good as all of a long list
+        return Entity(
+            id_,
+            first.name,
+            first.type or "other",
+            tuple(alias for alias in dict.fromkeys(first.aliases) if alias != first.name),
+            first.description.strip(),
+            dict(first.attributes),
+            first.level or "when_detected",
+            tuple(first.facts),
+            (first.origin,),
+        )
     united = Draft(first.name, first.origin)
     for part in parts:
         united.add_aliases([part.name, *part.aliases])

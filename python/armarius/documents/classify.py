@@ -91,7 +91,7 @@ def classify(
         return "chapter"
     if found := _named(parts.stem):
         return found
-    for folder in reversed(parts.parent.parts):
+    for folder in reversed(parts.folders):
         if found := _named(folder):
             return found
         if volume_number(folder) is not None or chapter_number(folder) is not None:

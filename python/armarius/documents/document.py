@@ -6,7 +6,7 @@ Nothing is guessed silently: a file that should be a document and is not comes b
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -34,7 +34,7 @@ from armarius.documents.segments import (
     split_prose,
 )
 from armarius.errors import DocumentSkipped, UnknownDocument
-from armarius.files import TooLarge, read_file
+from armarius.files import TooLarge, read_files
 from armarius.shown import Shown
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "look_at",
     "make_document",
     "read_document",
+    "read_documents",
     "refusal_of",
     "reread_document",
     "walk_files",
@@ -295,11 +296,24 @@ def read_document(root: Path, relative_path: str, *, config: Config | None = Non
         DocumentSkipped: Binary, unknown encoding, too large, a link, not a regular file.
     """
     config = config or Config()
-    data = _read(root, relative_path, config.max_bytes)
-    try:
-        return make_document(relative_path, data, config=config)
-    except Undecodable as error:
-        raise DocumentSkipped(relative_path, str(error)) from None
+    return _made(relative_path, _read(root, relative_path, config.max_bytes), config)
+
+
+def read_documents(root: Path, paths: Sequence[str], *, config: Config) -> list[Document | Skipped | None]:
+    """`read_document` of several that a walk found, None where there is none any more.
+
+    Cost: all of them are read before the first is parsed.
+    """
+    read = read_files(root, paths, limit=config.max_bytes)
+    found: list[Document | Skipped | None] = []
+    for path, data in zip(paths, read, strict=True):
+        try:
+            found.append(_made(path, _found(path, data, config.max_bytes), config))
+        except DocumentSkipped as error:
+            found.append(Skipped(error.path, error.reason))
+        except UnknownDocument:
+            found.append(None)
+    return found
 
 
 def reread_document(root: Path, known: Document, *, config: Config | None = None) -> Document:
@@ -314,10 +328,14 @@ def reread_document(root: Path, known: Document, *, config: Config | None = None
     data = _read(root, known.path, config.max_bytes)
     if hashlib.blake2b(data, digest_size=16).hexdigest() == known.content_hash:
         return known
+    return _made(known.path, data, config)
+
+
+def _made(path: str, data: bytes, config: Config) -> Document:
     try:
-        return make_document(known.path, data, config=config)
+        return make_document(path, data, config=config)
     except Undecodable as error:
-        raise DocumentSkipped(known.path, str(error)) from None
+        raise DocumentSkipped(path, str(error)) from None
 
 
 def make_document(
@@ -423,17 +441,24 @@ def _printable(path: str) -> str:
 
 
 def _read(root: Path, path: str, max_bytes: int) -> bytes:
-    parts = parts_of(path).parts
-    if not parts or path.startswith("/") or ".." in parts or "\0" in path or _printable(path) != path:
+    if not _is_inside(path):
         raise UnknownDocument(f"not a path inside the project: {path!r}")
-    try:
-        return read_file(root.joinpath(*parts), limit=max_bytes, below=root)
-    except FileNotFoundError:
-        raise UnknownDocument(f"no such document: {path!r}") from None
-    except TooLarge as error:
-        if error.size is not None:
-            raise DocumentSkipped(path, _refusal("", error.size, Config(max_bytes=max_bytes))) from None
-        grown = f"too large: grew beyond documents.max_bytes {max_bytes} while being read"
-        raise DocumentSkipped(path, grown) from None
-    except OSError as error:
-        raise DocumentSkipped(path, str(error.strerror)) from None
+    return _found(path, read_files(root, [path], limit=max_bytes)[0], max_bytes)
+
+
+def _is_inside(path: str) -> bool:
+    parts = parts_of(path).parts
+    return not (not parts or path.startswith("/") or ".." in parts or "\0" in path or _printable(path) != path)
+
+
+def _found(path: str, data: bytes | OSError, max_bytes: int) -> bytes:
+    """What was read of a document, or the error that says why not."""
+    if isinstance(data, bytes):
+        return data
+    if isinstance(data, FileNotFoundError):
+        raise UnknownDocument(f"no such document: {path!r}")
+    if not isinstance(data, TooLarge):
+        raise DocumentSkipped(path, str(data.strerror))
+    if data.size is not None:
+        raise DocumentSkipped(path, _refusal("", data.size, Config(max_bytes=max_bytes)))
+    raise DocumentSkipped(path, f"too large: grew beyond documents.max_bytes {max_bytes} while being read")

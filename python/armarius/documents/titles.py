@@ -127,7 +127,7 @@ def page_kind(path: str, title: str = "") -> tuple[PageKind, str | None]:
         The kind and, for a setting file, the entity type its names give (None when they give none).
     """
     pure = parts_of(path)
-    names = [pure.stem, *([title] if title else []), *reversed(pure.parent.parts)]
+    names = [pure.stem, *([title] if title else []), *reversed(pure.folders)]
     kind: PageKind = "unknown"
     for name in names:
         bare = fold(strip_numbering(name))

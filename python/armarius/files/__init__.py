@@ -14,7 +14,7 @@ the new one. Nothing else in the package writes, deletes, starts a program or op
 
 from armarius.files.folder import Refused, refusal
 from armarius.files.lock import folder_lock
-from armarius.files.read import TooLarge, is_regular, names_in, open_file, read_file, stat_of
+from armarius.files.read import TooLarge, is_regular, names_in, open_file, read_file, read_files, stat_of
 from armarius.files.remove import remove_file, remove_folder, remove_other
 from armarius.files.write import create_empty, make_folder, move_atomic, private_folder, scratch_folder, write_atomic
 
@@ -30,6 +30,7 @@ __all__ = [
     "open_file",
     "private_folder",
     "read_file",
+    "read_files",
     "refusal",
     "remove_file",
     "remove_folder",

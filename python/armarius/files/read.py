@@ -3,13 +3,14 @@
 import io
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import armarius._core as _core
 from armarius.files.folder import Refused, opened_folder, refusal
 
-__all__ = ["TooLarge", "is_regular", "names_in", "open_file", "read_file", "stat_of"]
+__all__ = ["TooLarge", "is_regular", "names_in", "open_file", "read_file", "read_files", "stat_of"]
 
 
 class TooLarge(Refused):
@@ -76,6 +77,22 @@ def read_file(path: Path, *, limit: int, below: Path | None = None, follow: bool
     if len(data) > limit:
         raise TooLarge(path.name, limit, None)
     return data
+
+
+def read_files(root: Path, paths: Sequence[str], *, limit: int) -> list[bytes | OSError]:
+    """The bytes of regular files below a trusted folder, each reached through no link; see `opened_folder`.
+
+    Args:
+        root: The folder.
+        paths: Relative to it, none empty.
+        limit: Bytes that each may have.
+
+    Returns:
+        Of each path what `read_file` would give or raise.
+
+    Cost: four system calls a file, and one a folder where the last path lay in another; without the GIL.
+    """
+    return _core.read_files(root, list(paths), limit)
 
 
 def is_regular(path: Path, *, below: Path | None = None) -> bool:

@@ -7,7 +7,7 @@ file is forgotten only when a second look confirms that it is gone.
 import itertools
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,10 +19,10 @@ from armarius.documents.document import (
     Skipped,
     look_at,
     read_document,
+    read_documents,
     reread_document,
     walk_files,
 )
-from armarius.errors import DocumentSkipped, UnknownDocument
 from armarius.index.source import ReadBatch, SourceChanges
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
@@ -34,6 +34,7 @@ _RACY_NS = 50_000_000
 _COARSE_NS = 2_000_000_000
 _DOUBT = "?"
 _CHUNK_BYTES = 64 * 1024 * 1024
+_FILES, _BYTES = 64, 4 * 1024 * 1024  # read in one go
 _REREAD = 256  # documents whose last reading is remembered
 
 
@@ -98,12 +99,13 @@ class FolderSource:
         """See `DocumentSource`; at most 64 MB of files at a time."""
         found = ReadBatch([Remove(path) for path in difference.removed])
         size = 0
-        for stamp in difference.to_read:
-            if size and size + stamp.size > _CHUNK_BYTES:
+        for stamps in _at_once(difference.to_read):
+            more = sum(stamp.size for stamp in stamps)
+            if size and size + more > _CHUNK_BYTES:
                 yield found
                 found, size = ReadBatch(), 0
-            size += stamp.size
-            self._read(stamp, known.get(stamp.path), found, force=difference.force)
+            size += more
+            self._read(stamps, known, found, force=difference.force)
         yield found
 
     def document(self, path: str, known: Document | None = None) -> Document:
@@ -131,20 +133,32 @@ class FolderSource:
             look = self._look = _Look(str(next(self._names)), config, *look_at(self.root, config))
         return look.stamps, look.skipped
 
-    def _read(self, stamp: FileStamp, row: FileRow | None, found: ReadBatch, *, force: bool) -> None:
-        racy = _racy(stamp.changed_ns)
-        trusted = stamp.stamp
-        if time.time_ns() - stamp.changed_ns <= racy:
-            trusted = _DOUBT + stamp.stamp
-            self._look = None  # what is doubtful is looked at again, although nothing seems to have changed
-        try:
-            document = read_document(self.root, stamp.path, config=self._config())
-        except DocumentSkipped as error:
-            found.skipped.append(Skipped(error.path, error.reason))
+    def _read(
+        self, stamps: Sequence[FileStamp], known: Mapping[str, FileRow], found: ReadBatch, *, force: bool
+    ) -> None:
+        begun = time.time_ns()
+        documents = read_documents(self.root, [stamp.path for stamp in stamps], config=self._config())
+        for stamp, document in zip(stamps, documents, strict=True):
+            trusted = stamp.stamp
+            if begun - stamp.changed_ns <= _racy(stamp.changed_ns):
+                trusted = _DOUBT + stamp.stamp
+                self._look = None  # what is doubtful is looked at again, although nothing seems to have changed
+            self._take(stamp, trusted, document, known.get(stamp.path), found, force=force)
+
+    def _take(
+        self,
+        stamp: FileStamp,
+        trusted: str,
+        document: Document | Skipped | None,
+        row: FileRow | None,
+        found: ReadBatch,
+        *,
+        force: bool,
+    ) -> None:
+        if isinstance(document, Skipped):
+            found.skipped.append(document)
             document = None
-        except UnknownDocument:  # gone since the walk
-            document = None
-        if document is None:
+        if document is None:  # or gone since the walk
             if row is not None:
                 found.changes.append(Remove(stamp.path))
         elif row is not None and row.content_hash == document.content_hash and not force:
@@ -152,6 +166,18 @@ class FolderSource:
                 found.changes.append(Restamp(stamp.path, trusted))
         else:
             found.changes.append(Put(document, trusted))
+
+
+def _at_once(stamps: Sequence[FileStamp]) -> Iterator[Sequence[FileStamp]]:
+    """Files that are read in one go: few, and not large together."""
+    at = 0
+    while at < len(stamps):
+        end, size = at + 1, stamps[at].size
+        while end < len(stamps) and end - at < _FILES and size + stamps[end].size <= _BYTES:
+            size += stamps[end].size
+            end += 1
+        yield stamps[at:end]
+        at = end
 
 
 def _racy(changed_ns: int) -> int:

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 
 from armarius.calls import patiently
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
+from armarius.index.filling import Filler
 from armarius.index.refresh import Refresher
 from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot
@@ -60,6 +61,7 @@ class StoreKeeper:
         self._background: threading.Thread | None = None
         self._closed = False
         self._process = os.getpid()
+        self._filler = Filler()
         self._lost = False  # the store is closed and none could be opened in its place: it is tried again
         self.state: Literal["ready", "building", "cancelled", "stale"] = "building"
         self.trouble: ContextWarning | None = None
@@ -107,6 +109,7 @@ class StoreKeeper:
                 self.trouble = INDEX_FAILED(kind=type(error).__name__, error=without_paths(message_of(error)))
                 raise
             self.state, self.trouble = "cancelled" if outcome.cancelled else "ready", None
+            self._filler.begin(self.store)
             return outcome
 
     def write(self, work: Callable[[Store], Answer]) -> Answer:
@@ -211,6 +214,7 @@ class StoreKeeper:
         self.wait()
         with self._lock:
             self._closed = True
+            self._filler.end()
             self.store.close()
 
     def rest(self) -> None:
@@ -220,6 +224,7 @@ class StoreKeeper:
         with self._lock:
             if not self._closed:
                 self._lost, self.state = True, "stale"
+                self._filler.end()
                 self.store.close()
 
     def refresh_in_background(self, progress: Callable[[Progress], None] | None) -> None:
@@ -263,6 +268,7 @@ class StoreKeeper:
         Where that fails too (the disk is full, something lies in its place), the next question tries again.
         """
         self._lost, self.state = True, "stale"
+        self._filler.end()
         self.store = self.store.reopen()
         if self._whole is not None:  # its texts may be others too
             self._refresher.forget()

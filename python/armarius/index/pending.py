@@ -7,7 +7,11 @@ from pathlib import Path
 
 __all__ = ["Pending"]
 
+# A save is one burst of events, over in a few milliseconds. What goes on changing (a copy, a switch of branches) is
+# waited for longer, so that it is not read once for every file.
 _QUIET_SECONDS = 0.1
+_ALONE_SECONDS = 0.015
+_REST_SECONDS = 0.2  # a burst so long after the last one was read is a save
 _LONGEST_SECONDS = 2.0
 # Hidden files that change what the index holds.
 _TELLING = frozenset({".gitignore", ".ignore", ".armarius"})
@@ -28,6 +32,7 @@ class Pending:
         self._paths: set[str] = set()
         self._everything = False
         self._first = self._last = 0.0
+        self._settled = float("-inf")
         self._identity = self._root_identity()
 
     def mark(self, path: str) -> None:
@@ -61,7 +66,8 @@ class Pending:
         """When what is marked is to be handed over, None when nothing is; ask with `wake` held."""
         if not (self._paths or self._everything):
             return None
-        return min(self._last + _QUIET_SECONDS, self._first + _LONGEST_SECONDS)
+        alone = self._first - self._settled >= _REST_SECONDS and self._last - self._first < _QUIET_SECONDS
+        return min(self._last + (_ALONE_SECONDS if alone else _QUIET_SECONDS), self._first + _LONGEST_SECONDS)
 
     @property
     def age(self) -> float:
@@ -75,6 +81,10 @@ class Pending:
         if paths is None:
             self.swept = time.monotonic()
         return paths
+
+    def settle(self) -> None:
+        """What was taken has been read."""
+        self._settled = time.monotonic()
 
     def is_replaced(self) -> bool:
         """Whether another folder lies there than when `renew` was called last, or none."""

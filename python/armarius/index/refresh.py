@@ -10,21 +10,21 @@ from dataclasses import dataclass
 
 from armarius.codex.authored.protocol import Authored
 from armarius.corpus.kept import FORM, KIND
-from armarius.documents.document import Document, Skipped
+from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
 from armarius.index.committing import BATCH, Commits
+from armarius.index.describing import Describing
 from armarius.index.mentions import read_names
 from armarius.index.name_learning import NameLearner, Pass
 from armarius.index.settings import LiveConfig
-from armarius.index.snapshot import Snapshot, people_digest_of, read_codex, read_records, snapshot_of
+from armarius.index.snapshot import Snapshot, people_digest_of, read_records, snapshot_of
 from armarius.index.source import DocumentSource, ReadBatch
 from armarius.index.status import Outcome, Progress
+from armarius.quick import uncollected
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, FileRow, Learnt, Note, Put, Remove, Restamp
 
 __all__ = ["Refresher"]
-
-_NO_CODEX = ("chapter", "code")  # kinds that describe no entities
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Refresher:
         self.compare_seconds = 0.0
         self._source = source
         self._authored = authored
-        self._describing: dict[str, Document] = {}
+        self._describing = Describing(authored)
         self._authored_stamp = ""
         self._told = False  # whether the store has been compared with this world
         self._names = NameLearner()
@@ -117,7 +117,8 @@ class Refresher:
             if not told or graph != self._snapshot.codex_digest:
                 commits.before(self._untold(store, graph))
                 graph, told = self._snapshot.codex_digest, True
-            self.snapshot, learnt = learning.learn(self._snapshot, found.changes)
+            with uncollected():
+                self.snapshot, learnt = learning.learn(self._snapshot, found.changes)
             counted = {row.path: row for row in learnt}
             if not self._write(commits, found.changes, counted, written):
                 break
@@ -125,6 +126,7 @@ class Refresher:
         else:
             rest += self._settle_mentions(store, written)
             rest += learning.finish(self._snapshot)
+            rest += self._describing.unkept()
             if force:
                 rest.append(Note("reader", reader))
             self._told = commits.finish(rest)
@@ -137,11 +139,11 @@ class Refresher:
 
     def load_snapshot(self, store: Store) -> Snapshot:
         """Codex and matcher from what the store holds."""
-        rows = store.documents(kinds=("setting", "outline", "note"))
-        self._describing = {document.path: document for document in store.documents_of([row.path for row in rows])}
-        self._authored_stamp = self._authored.stamp()
-        self._told = False
-        self.snapshot = self._names.recall(store, read_codex(self._authored, self._in_order()))
+        with uncollected():
+            self._describing.load(store)
+            self._authored_stamp = self._authored.stamp()
+            self._told = False
+            self.snapshot = self._names.recall(store, self._describing.codex())
         self.loaded.set()
         return self.snapshot
 
@@ -213,22 +215,20 @@ class Refresher:
                 continue
             path = change.path if isinstance(change, Remove) else change.document.path
             self.skipped.pop(path, None)
-            told |= self._describing.pop(path, None) is not None
-            if isinstance(change, Put) and change.document.kind not in _NO_CODEX:
-                self._describing[path] = change.document
-                told = True
+            told |= self._describing.take(change.document) if isinstance(change, Put) else self._describing.drop(path)
         self.skipped.update((skipped.path, skipped) for skipped in found.skipped)
         return told
 
     def _renew_world(self) -> None:
         """Build the codex again from what describes it."""
-        self._authored_stamp = self._authored.stamp()
-        codex = read_codex(self._authored, self._in_order())
-        people_digest, known = people_digest_of(codex), self.snapshot
-        if known is not None and known.people_digest == people_digest:
-            self.snapshot = known.with_codex(codex)
-        else:
-            self.snapshot = snapshot_of(codex, people_digest)
+        with uncollected():
+            self._authored_stamp = self._authored.stamp()
+            codex = self._describing.codex()
+            people_digest, known = people_digest_of(codex), self.snapshot
+            if known is not None and known.people_digest == people_digest:
+                self.snapshot = known.with_codex(codex)
+            else:
+                self.snapshot = snapshot_of(codex, people_digest)
 
     def _untold(self, store: Store, graph: str | None) -> list[Change]:
         """What the store has to say otherwise of the world, whoever changed it and whether or not anybody looked."""
@@ -238,11 +238,9 @@ class Refresher:
             if tuple(store.records(change.collection)) != change.records
         ]
         if graph != self._snapshot.codex_digest:
-            changes += (self._snapshot.rows(), Note("graph", self._snapshot.codex_digest))
+            with uncollected():
+                changes += (self._snapshot.rows(), Note("graph", self._snapshot.codex_digest))
         return changes
-
-    def _in_order(self) -> list[Document]:
-        return [self._describing[path] for path in sorted(self._describing)]
 
     def _write(
         self,
@@ -256,6 +254,7 @@ class Refresher:
             batch = changes[at : at + BATCH]
             documents = [change.document for change in batch if isinstance(change, Put)]
             learnt = [counted.pop(document.path) for document in documents if document.path in counted]
+            learnt += self._describing.rows(documents)
             if not commits.documents(batch, [*read_names(self._snapshot, documents), *learnt]):
                 return False
             written.update((document.path, self._snapshot.match_digest) for document in documents)

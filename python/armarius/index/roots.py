@@ -14,7 +14,7 @@ from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.folder import FolderAuthored
 from armarius.codex.series import Told
 from armarius.config import Config
-from armarius.documents.document import Document, read_document, walk_files
+from armarius.documents.document import read_document, walk_files
 from armarius.errors import ContractError, DocumentSkipped, ProjectError, UnknownDocument
 from armarius.files.paths import no_path
 from armarius.index.folder_source import FolderSource
@@ -54,12 +54,12 @@ class Root:
         """Whether the folder can be looked into. Cost: one stat."""
         return self.folder.is_dir()
 
-    def told(self, documents: Sequence[Document]) -> Told:
-        """What it says of entities, with those of its documents that describe any."""
+    def told(self) -> Told:
+        """What it says of entities beside its documents."""
         if not self.is_there:
             return Told(self.name, self.past)
         authored = AuthoredCodex(self.authored).read()
-        return Told(self.name, self.past, tuple(documents), self.authored.declared(), authored)
+        return Told(self.name, self.past, (), self.authored.declared(), authored)
 
 
 def read_roots(project: Path, given: Sequence[str | PathLike[str]]) -> tuple[Root, ...]:

@@ -188,14 +188,14 @@ class SeriesAuthored(FolderAuthored):
         """See `Authored`."""
         return "||".join([super().config_stamp(), *(one.authored.config_stamp() for one in self._roots)])
 
-    def series(self, documents: Sequence[Document]) -> tuple[list[Document], list[Told]]:
-        """The documents of the project itself, and what the other folders say."""
-        names = {one.name for one in self._roots}
-        parts: dict[str, list[Document]] = {name: [] for name in ("", *names)}
-        for document in documents:
-            name = document.path.partition("/")[0]
-            parts[name if name in names and document.path != name else ""].append(document)
-        return parts[""], [one.told(parts[one.name]) for one in self._roots]
+    def inside(self, path: str) -> tuple[str, str]:
+        """The folder that a path lies in, "" for the project, and the path inside it."""
+        name, slash, rest = path.partition("/")
+        return (name, rest) if slash and any(one.name == name for one in self._roots) else ("", path)
+
+    def told(self) -> list[Told]:
+        """What the other folders say beside their documents, the strongest first."""
+        return [one.told() for one in self._roots]
 
 
 class SeriesConfig(LiveConfig):

@@ -5,27 +5,22 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
-from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.collection import Constraints, Memories
 from armarius.codex.authored.protocol import Authored
-from armarius.codex.load import build_codex
-from armarius.codex.model import Codex, Constraint, Entity, Memory
-from armarius.codex.series import Told
-from armarius.documents.document import Document
+from armarius.codex.model import Codex, Constraint, Entity, Fact, Memory, Origin, Overruled
 from armarius.errors import ContextWarning
-from armarius.index.series import SeriesAuthored
 from armarius.names import NameModel
 from armarius.store.rows import EntityRow, Graph, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, kind_of
 from armarius.warnings_table import NAME_UNUSABLE
 
-__all__ = ["Snapshot", "people_digest_of", "read_codex", "read_records", "snapshot_of"]
+__all__ = ["Snapshot", "people_digest_of", "read_records", "snapshot_of"]
 
-_FIELDS = tuple(field.name for field in fields(Entity))
+_FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in (Entity, Fact, Origin, Overruled)}
 _ENCODER = json.JSONEncoder(
     ensure_ascii=False,
     sort_keys=True,
-    default=lambda part: {field.name: getattr(part, field.name) for field in fields(part)},
+    default=lambda part: {name: getattr(part, name) for name in _FIELDS[type(part)]},
 )
 
 
@@ -88,7 +83,7 @@ class Snapshot:
             codex=codex,
             matcher=matcher,
             match_digest=_digest([self.match_digest, [_naming(entity) for entity in entities]]),
-            codex_digest=_digest([self.codex_digest, entities]),
+            codex_digest=_digest([self.codex_digest, *map(_told, entities)]),
             unusable=_unusable(faults),
         )
 
@@ -97,14 +92,6 @@ class Snapshot:
         entities = [EntityRow(e.id, e.name, e.type, e.level, _payload(e)) for e in self.codex.entities]
         relations = [RelationRow(r.source, r.target, r.type, r.since, r.until) for r in self.codex.relations]
         return Graph(tuple(entities), tuple(relations))
-
-
-def read_codex(authored: Authored, documents: Iterable[Document]) -> Codex:
-    """The codex of a project from its documents (chapters and code are passed over) and what was authored."""
-    own, series = list(documents), list[Told]()
-    if isinstance(authored, SeriesAuthored):
-        own, series = authored.series(own)
-    return build_codex(own, authored.declared(), authored=AuthoredCodex(authored).read(), series=series)
 
 
 def people_digest_of(codex: Codex) -> str:
@@ -135,12 +122,20 @@ def _unusable(faults: Iterable[str]) -> tuple[ContextWarning, ...]:
 
 
 def _codex_digest(codex: Codex) -> str:
-    return _digest([codex.entities, codex.relations])
+    return _digest([*map(_told, codex.entities), codex.relations])
+
+
+def _told(entity: Entity) -> tuple[object, ...]:
+    """Everything that is said of an entity; plain rows, for the `repr` of a record is written in Python."""
+    facts = [(fact.text, fact.since, fact.until) for fact in entity.facts]
+    origins = [(origin.path, origin.section, origin.line) for origin in entity.origins]
+    named = (entity.id, entity.name, entity.type, entity.aliases, entity.description, entity.attributes, entity.level)
+    return (*named, facts, origins, entity.overruled)
 
 
 def _payload(entity: Entity) -> str:
     """As JSON of `asdict`, without the deep copy that a hundred thousand entities feel."""
-    return _ENCODER.encode({name: getattr(entity, name) for name in _FIELDS})
+    return _ENCODER.encode({name: getattr(entity, name) for name in _FIELDS[Entity]})
 
 
 def _naming(entity: Entity) -> tuple[object, ...]:

@@ -1,8 +1,9 @@
 """Changes of files, as hints: which paths to look at again; of one folder, or of many that lie in one.
 
-Events get lost, come twice, or name a file that is gone. So an event only marks a path; after 100 ms of quiet (2 s at
-most) the marked paths are handed over to be compared with the index. The whole tree is compared when the queue of the
-operating system overflowed, when the root was replaced, and every minute. Everything is right with the watcher off.
+Events get lost, come twice, or name a file that is gone. So an event only marks a path; after 100 ms of quiet (a save
+at once, 2 s at most) the marked paths are handed over to be compared with the index. The whole tree is compared when
+the queue of the operating system overflowed, when the root was replaced, and every minute. Everything is right with the
+watcher off.
 """
 
 import os
@@ -203,6 +204,7 @@ class Watcher:
                 paths = None
             began = time.monotonic()
             one.changed(paths)
+            one.marked.settle()
             took = time.monotonic() - began
             swept += took if due is None else 0.0
             if waited:

@@ -30,9 +30,7 @@ class Capitals:
 
     def __init__(self, named: Sequence[tuple[str, str, Sequence[str]]]) -> None:
         self._named: Final = named
-        self._rows: Final[defaultdict[str, list[int]]] = defaultdict(list)
-        for at, (_, entity_id, _) in enumerate(named):
-            self._rows[entity_id].append(at)
+        self._rows: dict[str, list[int]] = {}
         # What follows is of the names that the prose has: a cast may be a hundred times as large.
         self._parts: Final[dict[str, frozenset[str] | None]] = {}
         self._looked_up: set[str] = set()
@@ -63,10 +61,11 @@ class Capitals:
         self._look_up({term.lower() for _, term in times})
         capital, small = Counter[str](), Counter[str]()
         for (_, term), count in times.items():
-            spellings = self._spellings.get(term.lower(), ())
-            lacking = spellings and all(lacks_capitals(spelled, term) for spelled in spellings)
+            folded = term.lower()
+            spellings = self._spellings.get(folded, ())
+            lacking = spellings and all(spelled != term and lacks_capitals(spelled, term) for spelled in spellings)
             written = small if lacking else capital
-            written[term.lower()] += count
+            written[folded] = written.get(folded, 0) + count
         usual: dict[str, str] = {}
         for folded in sorted(capital):
             owner = self._owner.get(folded)
@@ -85,6 +84,9 @@ class Capitals:
         """The words of an entity's names; None where one that they lack may be the family name of a person."""
         if entity_id not in self._parts:
             found = None
+            if not self._rows:
+                for at, (_, one, _) in enumerate(self._named):
+                    self._rows.setdefault(one, []).append(at)
             for kind, _, names in (self._named[at] for at in self._rows.get(entity_id, ())):
                 if kind != "person" or any(len(untitled(name)) > 1 for name in names):
                     found = frozenset(_plain(word) for name in names for word in name.split())

@@ -11,7 +11,8 @@ from armarius.text.scripts import HAN, is_han
 
 __all__ = ["all_titles", "han_forms", "split_name"]
 
-_POINT: Final = re.compile(r"\s*[·•‧・．]\s*")
+_POINTED: Final = re.compile("[·•‧・．]")
+_POINT: Final = re.compile(rf"\s*{_POINTED.pattern}\s*")
 _END: Final = r"(?=[，。、；,;）)！\s”」』]|$)"
 _KIN: Final = letters("han", "bare_titles") | frozenset("妈爸爹姥嬷母父")
 _HAN: Final = f"[{HAN}]"
@@ -30,8 +31,9 @@ def han_forms(person: Person) -> Iterator[Form]:
     for pattern in (_COURTESY, _BYNAME):
         for match in pattern.finditer(person.said):
             yield Form(match[1], "byname", person.names[0], person)
-    for name in person.names:
-        yield from _foreign(name, person)
+    if _POINTED.search("".join(person.names)) is not None:
+        for name in person.names:
+            yield from _foreign(name, person)
     parts = split_name(person.names[0])
     if parts is None:
         return

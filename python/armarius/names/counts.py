@@ -160,17 +160,20 @@ class NameCounts:
         places, times = counts.characters
         self._characters[places] += times
         for name, total in self._sums.items():
-            total.update(counts.counters[name])
+            if counted := counts.counters[name]:  # nothing of most: a `Counter` takes a microsecond to see that
+                total.update(counted)
 
     def subtract(self, counts: Counts) -> None:
         """Take a document out that was put in before. Cost: as `add`."""
         places, times = counts.characters
         self._characters[places] -= times
         for name, total in self._sums.items():
-            counted = counts.counters[name]
-            total.subtract(counted)
-            for key in [key for key in counted if not total[key]]:
-                del total[key]
+            for key, count in counts.counters[name].items():
+                left = total.get(key, 0) - count
+                if left:
+                    total[key] = left
+                else:
+                    total.pop(key, None)
 
     def occurrences(self, character: str) -> int:
         """How often a Han character occurs; 0 for any other."""
@@ -224,14 +227,15 @@ def _han_of(text: str) -> "tuple[Numbers, Numbers]":
 
 def _written(counter: "Counter[Any]") -> list[list[str | int]]:
     """One row for each key: its parts, whatever characters they hold, and the count."""
-    return [[*([key] if isinstance(key, str) else key), counter[key]] for key in sorted(counter)]
+    return [[*([key] if isinstance(key, str) else key), counter[key]] for key in sorted(counter)] if counter else []
 
 
 def _read(rows: object, parts: int) -> Iterator[tuple[Any, int]]:
     """What `_written` wrote of keys of so many parts; ValueError for anything else."""
     if not isinstance(rows, list):
         raise ValueError(f"no list of rows: {rows!r:.80}")
+    shape = [str] * parts + [int]
     for row in rows:
-        if not isinstance(row, list) or [type(part) for part in row] != [str] * parts + [int] or row[-1] < 1:
+        if not isinstance(row, list) or [*map(type, row)] != shape or row[-1] < 1:
             raise ValueError(f"no row of {parts} names and a count: {row!r:.80}")
         yield (row[0] if parts == 1 else tuple(row[:-1])), row[-1]

@@ -55,7 +55,9 @@ def _fits(person: Person, title: str, gender: str) -> bool:
 def chinese_titles(usage: Usage) -> Iterator[ShortName | RefusedName]:
     """Every family name with a title that the prose uses."""
     used: defaultdict[str, list[str]] = defaultdict(list)
-    for text, (family, title) in sorted(usage.forms.titled.items()):
+    seen = {form for form, use in usage.uses if use == "bare"}  # of every family name with every title, a few
+    for text in sorted(seen & usage.forms.titled.keys()):
+        family, title = usage.forms.titled[text]
         # A title of one character may be the beginning of a word (马总会): the prose must show a person.
         if usage.of(text, "bare") and (len(title) > 1 or usage.acts(text)) and not counted_as_things(usage, text):
             used[family].append(title)

@@ -36,14 +36,16 @@ class Kinship:
     """
 
     def __init__(self, people: Sequence[Person]) -> None:
-        called = Counter(name for person in people for name in person.names)
+        last = letters("han", "relational") | letters("han", "respectful")  # how what somebody is called by ends
+        called = Counter(name for person in people for name in person.names if name[-1:] in last)
         telling = [person for person in people if person.said]
         by_id = {person.id: person for person in people}
         proper = cache(lambda id_: frozenset(_proper(by_id[id_])))  # of few, in a large cast
         self.owners: Final[dict[str, Person]] = {}
         self.company: Final[dict[str, tuple[str, ...]]] = {}
         for person in people:
-            terms = [name for name in person.names if called[name] == 1 and (_is_term(name) or _is_respectful(name))]
+            ending = [name for name in person.names if name[-1:] in last]
+            terms = [name for name in ending if called[name] == 1 and (_is_term(name) or _is_respectful(name))]
             self.owners.update((term, person) for term in terms)
             if not terms or _is_narrators(person):
                 continue

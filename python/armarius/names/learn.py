@@ -3,7 +3,7 @@
 docs/decisions/0011 has what each rule pays on which book, and what it may get wrong.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
@@ -25,6 +25,7 @@ _BOUND_TO_THING: Final = 0.05
 _RARE: Final = 0.05
 # A name counted as a thing so often, and oftener than not, is a thing's.
 _COUNTED: Final = 3
+_TWICE: Final = 2  # once is chance
 # Fewer mentions of an entity say nothing about what is usual.
 _ENOUGH: Final = 40
 
@@ -71,10 +72,10 @@ def _titles(tally: NameCounts) -> list[LongerName]:
     """璜大奶奶: a bare title behind a given name that hardly occurs otherwise is that person's title."""
     longer = []
     for (character, title), count in tally.titled.items():
-        if character not in tally.given or character in _FUNCTION:
+        if count < _TWICE or character not in tally.given or character in _FUNCTION:
             continue
         share = count / tally.occurrences(character)
-        if count >= 2 and share >= _BOUND_TO_TITLE:
+        if share >= _BOUND_TO_TITLE:
             because = f"{character}{title} occurs {count} times, {share:.0%} of all {character}: somebody else's title"
             longer.append(LongerName(character + title, title, because.replace("%", " %")))
     return longer
@@ -85,8 +86,10 @@ def _compounds(tally: NameCounts) -> list[LongerName]:
     longer = []
     for alias, head in tally.heads:
         word, count = alias + head, tally.followed[alias, head]
+        if count < _TWICE:
+            continue
         share = count / tally.occurrences(head)
-        if count >= 2 and share >= _BOUND_TO_THING:
+        if share >= _BOUND_TO_THING:
             because = f"{word} occurs {count} times, {share:.0%} of all {head}, counted as a thing"
             longer.append(LongerName(word, alias, because.replace("%", " %")))
     return longer
@@ -94,23 +97,24 @@ def _compounds(tally: NameCounts) -> list[LongerName]:
 
 def _doubtful(tally: NameCounts) -> list[DoubtfulAlias]:
     """珍珠, 鹦哥: a rare name that has nothing of the usual one in it."""
-    times: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    times: defaultdict[str, dict[str, int]] = defaultdict(dict)
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for (entity_id, term), count in tally.times.items():
-        times[entity_id][term] += count
+        times[entity_id][term] = count
         owners[term].add(entity_id)
     found = [*tally.capitals.doubtful(tally.times), *tally.kinship.doubtful(tally.times, tally.alone)]
     doubtful = {one.alias: one for one in found}
+    things = dict(tally.counted)
     for kind, entity_id, names in tally.named:
-        if entity_id not in times and tally.counted.keys().isdisjoint(names):
+        if entity_id not in times and things.keys().isdisjoint(names):
             continue
         uses = times[entity_id]
         for alias in names:
-            counted = tally.counted[alias]
-            if counted >= _COUNTED and counted > uses[alias]:
-                because = f"counted as a thing {counted} of {counted + uses[alias]} times"
+            counted = things.get(alias, 0)
+            if counted >= _COUNTED and counted > uses.get(alias, 0):
+                because = f"counted as a thing {counted} of {counted + uses.get(alias, 0)} times"
                 doubtful[alias] = DoubtfulAlias(alias, entity_id, "word", alias, because)
-        total = uses.total() + sum(tally.counted[name] for name in names)
+        total = sum(uses.values()) + sum(things.get(name, 0) for name in names)
         if kind != "person" or total < _ENOUGH or not uses:  # no uses: only ever counted as a thing
             continue
         usual = max(uses, key=lambda name: (uses[name], name))
@@ -118,8 +122,8 @@ def _doubtful(tally: NameCounts) -> list[DoubtfulAlias]:
             rare = uses[alias] <= _RARE * total
             if rare and owners[alias] == {entity_id} and _is_another_word(alias, names[0], usual):
                 share = f"{uses[alias]} of {total} mentions, usually {usual}".replace("%", " %")
-                word = tally.counted[alias] >= 2
-                because = f"{share}; counted as a thing {tally.counted[alias]} times" if word else share
+                word = things.get(alias, 0) >= _TWICE
+                because = f"{share}; counted as a thing {things[alias]} times" if word else share
                 doubtful[alias] = DoubtfulAlias(alias, entity_id, "word" if word else "beside", usual, because)
     return list(doubtful.values())
 

@@ -68,7 +68,7 @@ def person_of(entity: object, entity_id: str, names: Iterable[str]) -> Person:
     description = str(field_of(entity, "description") or "")
     values = [str(value) for value in attributes.values()]
     said = "\n".join([description, *values])
-    return Person(entity_id, tuple(name.strip() for name in names), said, description, attributes)
+    return Person(entity_id, tuple(map(str.strip, names)), said, description, attributes)
 
 
 def stated_gender(attributes: Mapping[str, Any]) -> Gender | None:

@@ -84,7 +84,7 @@ class Usage:
 
     def of(self, form: str, use: Use) -> int:
         """How often a form is used so."""
-        return self.uses[form, use]
+        return self.uses.get((form, use), 0)  # a `Counter` asked for what it has not calls Python
 
     def acts(self, form: str) -> bool:
         """Whether a form is seen to act as persons do."""

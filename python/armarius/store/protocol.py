@@ -16,7 +16,7 @@ Every list is in the order its method documents; ties break on (path, paragraph)
     StoreError    closed, or anything else that went wrong
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from armarius.documents.classify import Kind
@@ -41,7 +41,7 @@ from armarius.store.rows import (
 if TYPE_CHECKING:
     from armarius.store.vectors_protocol import VectorStore
 
-__all__ = ["Store"]
+__all__ = ["Lagging", "Store"]
 
 
 @runtime_checkable
@@ -147,4 +147,21 @@ class Store(Protocol):
 
     def verify(self) -> list[str]:
         """Everything that is wrong with the index, as sentences; [] when it is sound. Reads all of it."""
+        ...
+
+
+@runtime_checkable
+class Lagging(Protocol):
+    """A store that may put off what only some questions need; those do it first, so that no answer lacks it."""
+
+    def lags(self) -> bool:
+        """Whether something has been put off. Cost: one look."""
+        ...
+
+    def fill(self, go_on: Callable[[], bool] = ...) -> None:
+        """Do it, in transactions of a tenth of a second or so; `go_on` is asked before each.
+
+        Raises:
+            StoreError: As `apply`; what is done stays done.
+        """
         ...

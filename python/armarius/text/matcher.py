@@ -202,6 +202,24 @@ class EntityMatcher:
         """
         return _of_texts(self._core.find_packed, texts)
 
+    def find_rows(
+        self, texts: Iterable[str], paragraphs: list[list[tuple[int, int]]]
+    ) -> list[tuple[int, list[int], bytes]]:
+        """`find_batch` by the paragraph that each mention lies in, without building objects, for an index to keep.
+
+        Args:
+            texts: Whole documents.
+            paragraphs: Of each text the half-open spans of its paragraphs, in order, code points.
+
+        Returns:
+            Of each text how many mentions lie inside a paragraph; indices into `entity_ids` of the entities met,
+            ascending; and little-endian int32, shape (k, 4) in C order: index into these, index of the paragraph or
+            -1, start and end in code points, sorted as `find_all`.
+
+        Cost: as `find_batch`; 16 bytes per mention.
+        """
+        return _of_texts(lambda given: self._core.find_rows(given, paragraphs), texts)
+
     def explain(self, text: str) -> list[Rejection]:
         """Say why aliases that stand in the text are not mentions.
 
@@ -271,6 +289,8 @@ def names_of(entity: object) -> tuple[str, list[str]]:
     if isinstance(aliases, str):
         raise ContractError(f"entity {entity_id!r}: aliases must be a list of str, got the str {shown(aliases)}")
     names = [name, *(aliases or ())]
+    if {*map(type, names)} == {str}:
+        return entity_id, names
     for alias in names:
         if not isinstance(alias, str):
             raise ContractError(f"entity {entity_id!r}: an alias must be a str, got {shown(alias)}")

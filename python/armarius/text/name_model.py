@@ -1,7 +1,7 @@
 """What a matcher heeds beside the aliases: records that `armarius.names` learns from a project's prose."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TypeVar, get_args
 
 __all__ = ["DoubtfulAlias", "FormKind", "LongerName", "NameModel", "RefusedName", "ShortName"]
@@ -107,7 +107,10 @@ class NameModel:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        return asdict(self)
+        rows = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: [{one.name: getattr(row, one.name) for one in fields(row)} for row in rows[name]] for name in rows
+        }
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> "NameModel":

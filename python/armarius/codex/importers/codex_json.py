@@ -137,7 +137,11 @@ class EntryReader:
         if not isinstance(value, list):
             self._error(where, f"aliases: expected a list of strings, got {_kind(value)}")
             return []
-        names: list[str] = []
+        if {*map(type, value)} == {str} and _encodable("".join(value)):
+            names = [name for item in value if (name := item.strip())]
+            if len(names) == len(value):
+                return names
+        names = []
         for index, item in enumerate(value):
             if isinstance(item, str) and (name := item.strip()) and _encodable(name):
                 names.append(name)

@@ -45,11 +45,10 @@ class Draft:
 
     def add_aliases(self, names: list[str]) -> None:
         """Add names that are not there yet, in order; the entity's own name is none of its aliases."""
-        known = {self.name, *self.aliases}
-        for name in names:
-            if name not in known:
-                known.add(name)
-                self.aliases.append(name)
+        fresh = dict.fromkeys(names)
+        for known in (self.name, *self.aliases):
+            fresh.pop(known, None)
+        self.aliases += fresh
 
 
 @dataclass(frozen=True, slots=True)

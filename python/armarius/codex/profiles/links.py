@@ -10,12 +10,12 @@ the front matter, lines of `#tags` in the text) name the type of the note by the
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from armarius.codex.profiles.fields import parse_field
 from armarius.codex.profiles.labels import is_known, role_of
 from armarius.codex.profiles.words import words
 from armarius.documents.front_matter import FrontMatter, as_strings, parse_front_matter
+from armarius.documents.parts import parts_of
 from armarius.documents.titles import group_of, is_generic, is_other
 from armarius.text.folding import fold
 
@@ -130,9 +130,12 @@ def without_tag_lines(path: str, text: str) -> str:
 
     `#人物` alone heads a list of people in a page that is called so, 设定.md, and is a tag in 林默.md.
     """
-    stem = PurePosixPath(path).stem
+    tagged = _tag_lines(text)
+    if not tagged:
+        return text
+    stem = parts_of(path).stem
     lists = group_of(stem) is not None or is_other(stem)
-    taken = {line for line in _tag_lines(text) if line.count("#") > 1 or not lists}
+    taken = {line for line in tagged if line.count("#") > 1 or not lists}
     if not taken:
         return text
     return "".join("\n" if line.rstrip("\r\n") in taken else line for line in text.splitlines(keepends=True))

@@ -14,7 +14,6 @@ attributes, prose becomes the description, `第30章起：…` a fact.
 """
 
 import re
-from pathlib import PurePosixPath
 
 from armarius.codex.model import Origin
 from armarius.codex.profiles.draft import Draft, Profiles, StatedLine
@@ -32,6 +31,7 @@ from armarius.codex.profiles.markdown import parse_page
 from armarius.codex.profiles.naming import announced_type, is_plausible, read_name
 from armarius.codex.profiles.stated_relations import is_relational, stated_lines
 from armarius.documents.front_matter import FrontMatter
+from armarius.documents.parts import parts_of
 from armarius.documents.titles import (
     PageKind,
     group_of,
@@ -92,7 +92,7 @@ def _single_entity(
     if len(tops) > 1:
         return None
     owner = tops[0] if tops else root
-    stem = PurePosixPath(path).stem
+    stem = parts_of(path).stem
     if kind != "other" and (roles & {"aliases", "type", "name", "full_name"} or (tagged and group_of(stem) is None)):
         return owner
     if kind != "setting" or (type_ is None and not _labelled(owner)):
@@ -191,7 +191,7 @@ class _Pages:
             draft.type = type_
 
     def single(self, front: FrontMatter, root: Section, owner: Section, type_: str | None) -> None:
-        stem = strip_numbering(PurePosixPath(self.path).stem)
+        stem = strip_numbering(parts_of(self.path).stem)
         title = front.get("title")
         heading = owner.heading or (title if isinstance(title, str) and title else stem)
         draft = read_name(heading, Origin(self.path, owner.heading, owner.line))

@@ -72,11 +72,12 @@ def _remove(connection: apsw.Connection, path: str) -> None:
 
 def _add(connection: apsw.Connection, document: Document) -> None:
     connection.execute("INSERT INTO documents (path, kind) VALUES (?, ?)", (document.path, document.kind))
-    base = connection.last_insert_rowid() << PARAGRAPH_BITS
+    number = connection.last_insert_rowid()
+    base = number << PARAGRAPH_BITS
     connection.executemany(
         "INSERT INTO paragraphs VALUES (?, ?)", [(base + p.index, p.chapter) for p in document.paragraphs]
     )
     connection.executemany(
         "INSERT INTO full_text (rowid, title, content, characters, tags) VALUES (?, ?, ?, ?, ?)",
-        full_text_rows(document, base),
+        full_text_rows([(number, document)]),
     )

@@ -1,5 +1,7 @@
 """Generations in SQLite: which write a row belongs to, what came after one, and what is remembered of what went."""
 
+from collections.abc import Sequence
+
 import apsw
 
 from armarius.errors import StoreConflict
@@ -56,9 +58,9 @@ def remember(connection: apsw.Connection, path: str, version: int) -> None:
     connection.execute("INSERT OR REPLACE INTO gone VALUES (?, ?)", (path, version))
 
 
-def forget(connection: apsw.Connection, path: str) -> None:
-    """`path` is a document again."""
-    connection.execute("DELETE FROM gone WHERE path = ?", (path,))
+def forget(connection: apsw.Connection, paths: Sequence[str]) -> None:
+    """These are documents again."""
+    connection.executemany("DELETE FROM gone WHERE path = ?", [(path,) for path in paths])
 
 
 def sweep(connection: apsw.Connection) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import zlib
+from itertools import islice
 
 import apsw
 
@@ -9,7 +10,6 @@ from armarius.errors import StoreCorrupt
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.learnt import learnt_problems
 from armarius.store.sqlite.packing import (
-    PARAGRAPH_BITS,
     document_hash,
     full_text_rows,
     read_document_rows,
@@ -18,12 +18,14 @@ from armarius.store.sqlite.schema import keep_meta, meta
 
 __all__ = ["keep_hash", "problems"]
 
+_AT_ONCE = 1_000  # rows that are hashed together
+# In the order in which they lie, which nothing has to sort.
 _HASHED = {
     "graph": (
-        "SELECT json_array(ref, id, name, type, level, payload) FROM entities UNION ALL "
-        "SELECT json_array(source, target, type, since, until) FROM relations ORDER BY 1"
+        "SELECT ref, id, name, type, level, payload FROM entities ORDER BY ref",
+        "SELECT source, target, type, since, until FROM relations ORDER BY rowid",
     ),
-    "records": "SELECT json_array(collection, id, payload) FROM records ORDER BY 1",
+    "records": ("SELECT collection, id, payload FROM records ORDER BY collection, id",),
 }
 
 
@@ -46,7 +48,8 @@ def _problems(connection: apsw.Connection) -> list[str]:
     found = [f"integrity_check: {row[0]}" for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
     if found:
         return found
-    paragraphs = 0
+    paragraphs = searchable = 0
+    due = {number for (number,) in all_rows(connection, "SELECT document FROM full_text_due")}
     vocabulary: dict[str, int] = {}
     for row in all_rows(
         connection,
@@ -60,18 +63,22 @@ def _problems(connection: apsw.Connection) -> list[str]:
             found.append(f"{row[1]}: stored text does not match its checksum")
         if (len(document.text), len(document.paragraphs)) != (row[11], row[12]):
             found.append(f"{row[1]}: length or number of paragraphs is wrong")
-        base = row[0] << PARAGRAPH_BITS
         paragraphs += len(document.paragraphs)
-        for _, *columns in full_text_rows(document, base):
+        if row[0] in due:
+            due.discard(row[0])
+            continue
+        searchable += len(document.paragraphs)
+        for _, *columns in full_text_rows([(row[0], document)]):
             for token in {token for column in columns for token in column.split(" ") if token}:
                 vocabulary[token] = vocabulary.get(token, 0) + 1
     for table, expected, count in (
         ("paragraphs", paragraphs, "SELECT count(*) FROM paragraphs"),
-        ("full text", paragraphs, "SELECT count(*) FROM full_text_docsize"),
+        ("full text", searchable, "SELECT count(*) FROM full_text_docsize"),
     ):
         actual = first_row(connection, count)[0]
         if actual != expected:
             found.append(f"{table}: {actual} rows, {expected} expected")
+    found += [f"full text is due of document {number}, which is not there" for number in sorted(due)]
     found += learnt_problems(connection)
     if first_row(connection, "SELECT 1 FROM vector_sets") is not None:
         from armarius.store.sqlite.vectors_upkeep import vector_problems
@@ -93,6 +100,8 @@ def keep_hash(connection: apsw.Connection, name: str) -> None:
 
 def _hash(connection: apsw.Connection, name: str) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    for (row,) in all_rows(connection, _HASHED[name]):
-        digest.update(row.encode() + b"\n")
+    for query in _HASHED[name]:
+        rows = connection.execute(query)
+        while some := list(islice(rows, _AT_ONCE)):
+            digest.update(repr(some).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

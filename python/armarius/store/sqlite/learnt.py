@@ -11,14 +11,12 @@ from armarius.store.sqlite.connection import all_rows, first_row
 __all__ = ["keep_learnt", "learnt", "learnt_problems"]
 
 
-def keep_learnt(connection: apsw.Connection, row: Learnt) -> None:
+def keep_learnt(connection: apsw.Connection, rows: Sequence[Learnt]) -> None:
     """Keep what was learnt; that of a path that is no document is dropped."""
-    found = first_row(connection, "SELECT id FROM documents WHERE path = ?", (row.path,))
-    if found is not None:
-        connection.execute(
-            "INSERT OR REPLACE INTO learnt VALUES (?, ?, ?, ?, ?)",
-            (found[0], row.kind, row.about, row.data, _hash(row)),
-        )
+    connection.executemany(
+        "INSERT OR REPLACE INTO learnt SELECT id, ?, ?, ?, ? FROM documents WHERE path = ?",
+        [(row.kind, row.about, row.data, _hash(row), row.path) for row in rows],
+    )
 
 
 def learnt(connection: apsw.Connection, kind: str, paths: Sequence[str] | None) -> dict[str, Learnt]:

@@ -14,14 +14,14 @@ from armarius.documents.document import Document
 from armarius.documents.front_matter import as_strings
 from armarius.documents.segments import Paragraph, Role
 from armarius.errors import StoreCorrupt
-from armarius.store.sqlite.connection import all_rows, first_row
+from armarius.store.sqlite.connection import all_rows
 
 __all__ = [
     "PARAGRAPH_BITS",
     "ROLES",
     "document_hash",
     "full_text_rows",
-    "insert_document",
+    "insert_documents",
     "read_document_rows",
     "remove_document",
     "unpack_front_matter",
@@ -43,69 +43,62 @@ _HEADINGS = "SELECT id, path FROM headings WHERE id >= ? AND id < ? ORDER BY id"
 _SPARSE = 4  # documents between the first and the last that are read, for each of those that are wanted
 
 
-def insert_document(
-    connection: apsw.Connection, number: int | None, document: Document, stamp: str, version: int
-) -> int:
-    """Insert a document, its paragraphs and its full text; the id is `number`, or new."""
-    text = zlib.compress(document.text.encode("utf-8", "surrogatepass"), _TEXT_LEVEL)
-    front_matter = json.dumps(document.front_matter, ensure_ascii=False, sort_keys=True)
-    connection.execute(
-        _INSERT,
-        (
-            number, document.path, version, document.kind, document.title, document.chapter, len(document.text),
-            len(document.paragraphs), document.encoding, document.content_hash, front_matter, stamp, text,
-            zlib.crc32(text), document_hash(document, version),
-        ),
-    )  # fmt: skip
-    number = connection.last_insert_rowid()
-    base = number << PARAGRAPH_BITS
-    headings: dict[tuple[str, ...], int] = {}
-    rows = []
-    for p in document.paragraphs:
-        heading = headings.setdefault(p.heading_path, base + p.index)
-        rows.append((base + p.index, p.chapter, p.start, p.end, ROLES.index(p.role), heading))
-    connection.executemany("INSERT INTO paragraphs VALUES (?, ?, ?, ?, ?, ?)", rows)
-    connection.executemany(
-        "INSERT INTO headings VALUES (?, ?)",
-        [(at, json.dumps(path, ensure_ascii=False)) for path, at in headings.items()],
-    )
-    connection.executemany(
-        "INSERT INTO full_text (rowid, title, content, characters, tags) VALUES (?, ?, ?, ?, ?)",
-        full_text_rows(document, base),
-    )
-    return number
+def insert_documents(connection: apsw.Connection, documents: Sequence[tuple[int, Document, str]], version: int) -> None:
+    """Insert documents, each with its id and its stamp, with their paragraphs; their full text apart (`filling`).
 
-
-def full_text_rows(document: Document, base: int) -> list[tuple[int, str, str, str, str]]:
-    """What is indexed of each paragraph: a heading as title, front matter by its keys, anything else as content."""
-    tokens = _core.index_tokens([document.text[p.start : p.end] for p in document.paragraphs])
-    rows = []
-    for p, found in zip(document.paragraphs, tokens, strict=True):
-        if p.role == "heading":
-            rows.append((base + p.index, found, "", "", ""))
-        elif p.role == "front_matter":
-            matter = document.front_matter
-            fields = _core.index_tokens(
-                ["、".join(as_strings(matter.get(key))) for key in ("title", "characters", "tags")]
+    Cost: three statements, however many there are.
+    """
+    rows, paragraphs, headings = [], [], []
+    for number, document, stamp in documents:
+        base = number << PARAGRAPH_BITS
+        text = zlib.compress(document.text.encode("utf-8", "surrogatepass"), _TEXT_LEVEL)
+        front_matter = json.dumps(document.front_matter, ensure_ascii=False, sort_keys=True)
+        rows.append(
+            (
+                number, document.path, version, document.kind, document.title, document.chapter, len(document.text),
+                len(document.paragraphs), document.encoding, document.content_hash, front_matter, stamp, text,
+                zlib.crc32(text), document_hash(document, version),
             )
-            rows.append((base + p.index, fields[0], found, fields[1], fields[2]))
-        else:
-            rows.append((base + p.index, "", found, "", ""))
+        )  # fmt: skip
+        first: dict[tuple[str, ...], int] = {}
+        for p in document.paragraphs:
+            heading = first.setdefault(p.heading_path, base + p.index)
+            paragraphs.append((base + p.index, p.chapter, p.start, p.end, ROLES.index(p.role), heading))
+        headings += [(at, json.dumps(path, ensure_ascii=False)) for path, at in first.items()]
+    connection.executemany(_INSERT, rows)
+    connection.executemany("INSERT INTO paragraphs VALUES (?, ?, ?, ?, ?, ?)", paragraphs)
+    connection.executemany("INSERT INTO headings VALUES (?, ?)", headings)
+
+
+def full_text_rows(documents: Sequence[tuple[int, Document]]) -> list[tuple[int, str, str, str, str]]:
+    """What is indexed of each paragraph: a heading as title, front matter by its keys, anything else as content."""
+    tokens = iter(_core.index_tokens([one.text[p.start : p.end] for _, one in documents for p in one.paragraphs]))
+    rows = []
+    for number, document in documents:
+        base, matter = number << PARAGRAPH_BITS, document.front_matter
+        for p in document.paragraphs:
+            found = next(tokens)
+            if p.role == "heading":
+                rows.append((base + p.index, found, "", "", ""))
+            elif p.role == "front_matter":
+                fields = _core.index_tokens(
+                    ["、".join(as_strings(matter.get(key))) for key in ("title", "characters", "tags")]
+                )
+                rows.append((base + p.index, fields[0], found, fields[1], fields[2]))
+            else:
+                rows.append((base + p.index, "", found, "", ""))
     return rows
 
 
-def remove_document(connection: apsw.Connection, path: str) -> int | None:
-    """Remove a document and everything kept by its id; the id, or None when it was not there."""
-    row = first_row(connection, "SELECT id FROM documents WHERE path = ?", (path,))
-    if row is None:
-        return None
-    low, high = row[0] << PARAGRAPH_BITS, (row[0] + 1) << PARAGRAPH_BITS
-    connection.execute("DELETE FROM learnt WHERE document = ?", (row[0],))
+def remove_document(connection: apsw.Connection, number: int) -> None:
+    """Remove a document and everything kept by its id."""
+    low, high = number << PARAGRAPH_BITS, (number + 1) << PARAGRAPH_BITS
+    connection.execute("DELETE FROM learnt WHERE document = ?", (number,))
     connection.execute("DELETE FROM full_text WHERE rowid >= ? AND rowid < ?", (low, high))
+    connection.execute("DELETE FROM full_text_due WHERE document = ?", (number,))
     connection.execute("DELETE FROM paragraphs WHERE id >= ? AND id < ?", (low, high))
     connection.execute("DELETE FROM headings WHERE id >= ? AND id < ?", (low, high))
-    connection.execute("DELETE FROM documents WHERE id = ?", (row[0],))
-    return int(row[0])
+    connection.execute("DELETE FROM documents WHERE id = ?", (number,))
 
 
 def read_document_rows(connection: apsw.Connection, row: Sequence[Any]) -> Document:
@@ -189,6 +182,8 @@ def _paragraphs(path: str, rows: Sequence[Any], headings: Sequence[Any]) -> tupl
 
 def unpack_front_matter(column: str) -> dict[str, str | tuple[str, ...]]:
     """Front matter from its column."""
+    if column == "{}":
+        return {}
     return {key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(column).items()}
 
 

@@ -1,7 +1,7 @@
 """The embedded store: one SQLite file per project, in the user's cache directory."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Self
 
 from armarius.documents.classify import Kind
@@ -23,7 +23,7 @@ from armarius.store.rows import (
     TextHit,
     TextQuery,
 )
-from armarius.store.sqlite import fulltext, generations, graph, learnt
+from armarius.store.sqlite import filling, fulltext, generations, graph, learnt
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.packing import read_document_rows, unpack_front_matter
@@ -42,7 +42,7 @@ _DOCUMENT = (
 
 
 class SqliteStore:
-    """`Store` over SQLite. Open with `SqliteStore.open`, or with `open_repaired`."""
+    """`Store` over SQLite, and `Lagging`. Open with `SqliteStore.open`, or with `open_repaired`."""
 
     def __init__(self, session: Session, place: Place) -> None:
         self._session = session
@@ -196,9 +196,23 @@ class SqliteStore:
             return read_passages(connection, keys)
 
     def search(self, query: TextQuery) -> list[TextHit]:
-        """See `Store`."""
+        """See `Store`. The full text that is still due is written first."""
+        while True:
+            with self._reading() as connection:
+                if not filling.is_due(connection):
+                    return fulltext.search(connection, query)
+            self.fill()
+
+    def lags(self) -> bool:
+        """See `Lagging`."""
         with self._reading() as connection:
-            return fulltext.search(connection, query)
+            return filling.is_due(connection)
+
+    def fill(self, go_on: Callable[[], bool] = lambda: True) -> None:
+        """See `Lagging`."""
+        while go_on() and self.lags():
+            with self._writing() as connection:
+                filling.fill(connection)
 
     def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:
         """See `Store`."""

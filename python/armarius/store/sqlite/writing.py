@@ -1,52 +1,80 @@
 """One `apply`: every change of a list, inside the transaction of the caller."""
 
+import itertools
+import json
 from collections.abc import Sequence
 from dataclasses import astuple
+from itertools import groupby
 
 import apsw
 
 from armarius.documents.document import Document
 from armarius.store.rows import Change, Graph, Learnt, Note, Put, Records, Remove, Restamp
 from armarius.store.sqlite import generations
-from armarius.store.sqlite.connection import first_row
+from armarius.store.sqlite.connection import all_rows, first_row
+from armarius.store.sqlite.filling import keep_full_text
 from armarius.store.sqlite.graph import replace_graph
 from armarius.store.sqlite.integrity import keep_hash
 from armarius.store.sqlite.learnt import keep_learnt
-from armarius.store.sqlite.packing import insert_document, remove_document
+from armarius.store.sqlite.packing import insert_documents, remove_document
 
 __all__ = ["write"]
 
 
 def write(connection: apsw.Connection, changes: Sequence[Change], version: int) -> None:
-    """Make the changes, in order; rows remember the generation `version`."""
-    for change in changes:
-        match change:
-            case Put():
-                _put(connection, change, version)
-            case Remove(path):
-                number = remove_document(connection, path)
-                if number is not None:
-                    generations.remember(connection, path, version)
-                    _carry_vectors(connection, number, None)
-            case Restamp(path, stamp):
-                connection.execute("UPDATE documents SET stamp = ? WHERE path = ?", (stamp, path))
-            case Note(key, value):
-                connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (key, value, version))
-            case Graph():
-                _replace_graph(connection, change)
-            case Records():
-                _replace_records(connection, change)
-            case Learnt():
-                keep_learnt(connection, change)
+    """Make the changes, in order; rows remember the generation `version`.
+
+    Cost: documents that follow each other are written together, and so is what was learnt.
+    """
+    for kind, some in groupby(changes, type):
+        together = list(some)
+        if kind is Put:
+            _put(connection, [one for one in together if isinstance(one, Put)], version)
+        elif kind is Learnt:
+            keep_learnt(connection, [one for one in together if isinstance(one, Learnt)])
+        else:
+            for change in together:
+                _make(connection, change, version)
     if any(isinstance(change, Remove) for change in changes):
         generations.sweep(connection)
 
 
-def _put(connection: apsw.Connection, change: Put, version: int) -> None:
-    number = remove_document(connection, change.document.path)
-    number = insert_document(connection, number, change.document, change.stamp, version)
-    generations.forget(connection, change.document.path)
-    _carry_vectors(connection, number, change.document)
+def _make(connection: apsw.Connection, change: Change, version: int) -> None:
+    match change:
+        case Remove(path):
+            number = _ids(connection, [path]).get(path)
+            if number is not None:
+                remove_document(connection, number)
+                generations.remember(connection, path, version)
+                _carry_vectors(connection, [(number, None)])
+        case Restamp(path, stamp):
+            connection.execute("UPDATE documents SET stamp = ? WHERE path = ?", (stamp, path))
+        case Note(key, value):
+            connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (key, value, version))
+        case Graph():
+            _replace_graph(connection, change)
+        case Records():
+            _replace_records(connection, change)
+
+
+def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> None:
+    """Documents in the place of those of their paths; the last of a path stays."""
+    of_path = {change.document.path: change for change in changes}
+    known = _ids(connection, list(of_path))
+    free = itertools.count(first_row(connection, "SELECT coalesce(max(id), 0) FROM documents")[0] + 1)
+    for number in known.values():
+        remove_document(connection, number)
+    put = [(known.get(path) or next(free), change.document, change.stamp) for path, change in of_path.items()]
+    insert_documents(connection, put, version)
+    keep_full_text(connection, [(number, document) for number, document, _ in put])
+    generations.forget(connection, list(of_path))
+    _carry_vectors(connection, [(number, document) for number, document, _ in put])
+
+
+def _ids(connection: apsw.Connection, paths: Sequence[str]) -> dict[str, int]:
+    """The ids of documents; unknown paths are left out."""
+    query = "SELECT path, id FROM documents WHERE path IN (SELECT value FROM json_each(?))"
+    return dict(all_rows(connection, query, (json.dumps(paths),)))
 
 
 def _replace_graph(connection: apsw.Connection, graph: Graph) -> None:
@@ -66,12 +94,13 @@ def _replace_records(connection: apsw.Connection, change: Records) -> None:
     keep_hash(connection, "records")
 
 
-def _carry_vectors(connection: apsw.Connection, number: int, document: Document | None) -> None:
+def _carry_vectors(connection: apsw.Connection, documents: Sequence[tuple[int, Document | None]]) -> None:
     """No vector outlives its text. What handles vectors is loaded only where there are some."""
     if _has_vectors(connection):
         from armarius.store.sqlite.vectors_upkeep import carry_document
 
-        carry_document(connection, number, document)
+        for number, document in documents:
+            carry_document(connection, number, document)
 
 
 def _has_vectors(connection: apsw.Connection) -> bool:

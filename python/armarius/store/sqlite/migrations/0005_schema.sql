@@ -57,6 +57,8 @@ CREATE TABLE headings (id INTEGER PRIMARY KEY, path TEXT NOT NULL);
 CREATE VIRTUAL TABLE full_text USING fts5(
     title, content, characters, tags, content='', contentless_delete=1, tokenize='ascii'
 );
+-- Documents whose full text is still to be written; a search does that first.
+CREATE TABLE full_text_due (document INTEGER PRIMARY KEY);
 CREATE VIRTUAL TABLE full_text_terms USING fts5vocab(full_text, 'row');
 
 -- ref: minus it is the owner of an entity's vector.

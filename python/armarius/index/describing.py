@@ -1,0 +1,114 @@
+"""Which documents of a project describe entities, and what they say; most describe none.
+
+What a document says is read once and kept in the index: a process that comes later leaves the text where it is. Ten
+thousand pages of notes cost an opening three seconds of reading, and describe nobody.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from armarius._core import __version__
+from armarius.codex.authored.codex import AuthoredCodex
+from armarius.codex.authored.protocol import Authored
+from armarius.codex.load import build_codex, profiles_in
+from armarius.codex.model import Codex
+from armarius.codex.profiles.draft import Profiles
+from armarius.codex.profiles.kept import pack, unpack
+from armarius.codex.series import Told
+from armarius.documents.document import Document
+from armarius.index.series import SeriesAuthored
+from armarius.store.protocol import Store
+from armarius.store.rows import DocumentRow, Learnt
+
+__all__ = ["KIND", "Describing"]
+
+KIND: Final = "profiles"
+_RULES: Final = 1  # raised when the same text of the same version describes something else
+_KINDS: Final = ("setting", "outline", "note")
+
+
+class Describing:
+    """What the documents say that describe something, as the index last saw them.
+
+    Args:
+        authored: What the user wrote beside them.
+    """
+
+    def __init__(self, authored: Authored) -> None:
+        self._authored = authored
+        self._said: dict[str, Profiles] = {}
+        self._unkept: list[Learnt] = []
+
+    def load(self, store: Store) -> None:
+        """Take what the store holds for all there is.
+
+        Cost: a look at every row; the texts of those that nobody has read yet.
+        """
+        self._said, self._unkept = {}, []
+        kept = store.learnt(KIND)
+        unread = []
+        for row in store.documents(kinds=_KINDS):
+            said = _known(kept.get(row.path), row)
+            if said is None:
+                unread.append(row.path)
+            else:
+                self._take(row.path, said)
+        for document in store.documents_of(unread):
+            self.take(document)
+            self._unkept += self.rows([document])
+
+    def take(self, document: Document) -> bool:
+        """A new or changed document; whether it describes something, or its path did before."""
+        told = self.drop(document.path)
+        return self._take(document.path, profiles_in(document, self._inside(document.path)[1])) or told
+
+    def drop(self, path: str) -> bool:
+        """A document that is gone; whether it described something."""
+        return self._said.pop(path, None) is not None
+
+    def codex(self) -> Codex:
+        """What they say with what was authored, as `build_codex` makes it."""
+        said: dict[str, dict[str, Profiles]] = {}
+        for path, one in self._said.items():
+            root, inside = self._inside(path)
+            said.setdefault(root, {})[inside] = one
+        series: Sequence[Told] = self._authored.told() if isinstance(self._authored, SeriesAuthored) else ()
+        authored = AuthoredCodex(self._authored).read()
+        return build_codex((), self._authored.declared(), authored=authored, series=series, said=said)
+
+    def rows(self, documents: Iterable[Document]) -> list[Learnt]:
+        """What the index is to keep of documents that were taken."""
+        return [
+            Learnt(one.path, KIND, _about(one.kind, one.content_hash), pack(self._said.get(one.path, Profiles())))
+            for one in documents
+            if one.kind in _KINDS
+        ]
+
+    def unkept(self) -> Sequence[Learnt]:
+        """What it should have kept of documents that it already had; told once."""
+        rows, self._unkept = self._unkept, []
+        return rows
+
+    def _take(self, path: str, said: Profiles) -> bool:
+        if not said.drafts and not said.lines:
+            return False
+        self._said[path] = said
+        return True
+
+    def _inside(self, path: str) -> tuple[str, str]:
+        """The folder of a series that a document lies in, and its path inside it, which takes part in what it says."""
+        return self._authored.inside(path) if isinstance(self._authored, SeriesAuthored) else ("", path)
+
+
+def _about(kind: str, content_hash: str) -> str:
+    return f"{__version__}.{_RULES} {kind} {content_hash}"
+
+
+def _known(row: Learnt | None, document: DocumentRow) -> Profiles | None:
+    """What is kept of a document, None where it is of another text, or damaged."""
+    if row is None or row.about != _about(document.kind, document.content_hash):
+        return None
+    try:
+        return unpack(row.data)
+    except ValueError:
+        return None
