@@ -1,11 +1,13 @@
 """Who of those named around the cursor has a card."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from armarius.codex import Codex, Entity
 from armarius.fetchers.detected import RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
-from armarius.fetchers.scene import MOST, weights
+from armarius.fetchers.scene import MOST, Ties, presence, weights
 from armarius.records import FetchRequest
 from armarius.text.matcher import EntityMatcher
 
@@ -15,7 +17,7 @@ FAR = "山" * 700
 
 def weighed(text, cursor, entities=PEOPLE, asked=()):
     mentions = EntityMatcher(entities).find_all(text)
-    return weights(text, cursor, mentions, {one.id: one for one in entities}, asked)
+    return weights(presence(text, cursor, mentions), Ties({one.id: one for one in entities}), asked)
 
 
 def fetched(entities, **values):
@@ -68,3 +70,33 @@ def test_the_six_that_matter_most_have_a_card_of_the_scene():
     assert sorted(cards(answer)) == ["c0", "c1", "c2", "c3", "c6", "c7"]
     gone = {one.id: one.detail for one in answer.omitted if one.reason == "excluded"}
     assert gone == dict.fromkeys(("entity:c4", "entity:c5"), f"{MOST} others matter more to the scene")
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["", "周默", "林雨桐和何天明", "x"]), st.integers(0, 30), st.booleans()), max_size=12
+    )
+)
+def test_a_scene_that_was_read_before_reads_as_it_does_the_first_time(asked):
+    text = "周默笑道：“林雨桐来了。”沈望舒在旁边坐着，老周没有来。"
+    standing = RetrievedFetcher(CodexSource(Codex(tuple(PEOPLE))))
+    for query, cursor, longer in asked:
+        request = FetchRequest("p", query=query, document="a.md", text=text * (1 + longer), cursor=cursor)
+        assert standing.fetch(request) == RetrievedFetcher(CodexSource(Codex(tuple(PEOPLE)))).fetch(request)
+
+
+def test_a_matcher_of_a_host_is_asked_again_for_the_same_window():
+    class Counting:
+        def __init__(self, entities):
+            self.searched, self.matcher = 0, EntityMatcher(entities)
+
+        def find_all(self, text):
+            self.searched += 1
+            return self.matcher.find_all(text)
+
+    built = []
+    source = CodexSource(Codex(tuple(PEOPLE)))
+    fetcher = RetrievedFetcher(source, matcher=lambda entities: built.append(Counting(entities)) or built[-1])
+    for _ in range(3):
+        fetcher.fetch(FetchRequest("p", document="a.md", text="周默来了", cursor=1))
+    assert built[0].searched == 3

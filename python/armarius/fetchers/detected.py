@@ -2,14 +2,14 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from armarius.codex.model import CONTEXT_LEVELS, Entity
 from armarius.fetchers.entities import Cards, EntitySource, list_entities
 from armarius.fetchers.rules import withheld_facts
-from armarius.fetchers.scene import MOST, weights
+from armarius.fetchers.scene import MOST, Ties, presence, weights
 from armarius.fetchers.story import is_continuing
 from armarius.headings import heading
 from armarius.records import (
@@ -34,6 +34,7 @@ _SCORES = {"query": 1.0, "input": 0.8, "cursor": 0.5}
 _PER_MENTION = 0.01
 _MOST_MENTIONS = 9
 _PER_WEIGHT = 0.1  # of the scene, at most 2.9: still below what is selected
+_SCENES = 8  # windows around a cursor whose mentions are remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +47,53 @@ class _Text:
 
 
 @dataclass(frozen=True, slots=True)
+class _Read:
+    """What a matcher found in a text: where each entity stands first, how often, and what longer names hide.
+
+    `present` is what the entities of the text around the cursor have of their weight in the scene, else empty.
+    """
+
+    text: _Text
+    firsts: Mapping[str, Any]
+    counts: Mapping[str, int]
+    shadowed: Mapping[str, str]
+    present: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class _Built:
-    """A matcher and what was listed when it was built; `absent` is empty when there are too many to list apart."""
+    """A matcher and what was listed when it was built; `absent` is empty when there are too many to list apart.
+
+    `scenes` are the last texts around a cursor: a document stays open while its author asks one thing after another.
+    A host's matcher is asked each time, as what it answers may depend on more than the text.
+    """
 
     groups: tuple[tuple[Entity, ...], ...]
     matcher: Any
     by_id: dict[str, Entity]
     absent: dict[str, Omission]
     detectable: int
+    ties: Ties
+    scenes: dict[tuple[str, int, int], _Read] = field(default_factory=dict)
+
+    def read(self, text: _Text, cursor: int) -> _Read:
+        """What is named in `text`. Cost: two searches; a look-up for a window that was read a moment ago."""
+        if text.origin != "cursor" or type(self.matcher) is not EntityMatcher:
+            return self._search(text, cursor)
+        key = (text.text, text.base, cursor)
+        known = self.scenes.get(key)
+        if known is None:
+            if len(self.scenes) >= _SCENES:
+                self.scenes.clear()
+            known = self.scenes[key] = self._search(text, cursor)
+        return known
+
+    def _search(self, text: _Text, cursor: int) -> _Read:
+        mentions = list(_find(self.matcher, text))
+        ids = [mention.entity_id for mention in mentions]
+        firsts = dict(zip(reversed(ids), reversed(mentions), strict=True))
+        present = presence(text.text, cursor - text.base, mentions) if text.origin == "cursor" else {}
+        return _Read(text, firsts, Counter(ids), _shadowed(self.matcher, text), present)
 
 
 class RetrievedFetcher:
@@ -113,12 +153,11 @@ class RetrievedFetcher:
         groups = tuple(part.entities for part in listed)
         try:
             built = self._matcher(groups)
-            found = [(text, list(_find(built.matcher, text))) for text in texts]
-            shadowed = _shadowed(built.matcher, texts)
+            found = [built.read(text, request.cursor) for text in texts]
         except Exception as error:  # noqa: BLE001
             omitted.append(Omission("matcher", "retrieved", "codex:detected", "source failed", str(error)))
             return Fetched(omitted=tuple(omitted), warnings=(ENTITY_MATCH_FAILED(),))
-        return self._answer(request, built, found, shadowed, omitted)
+        return self._answer(request, built, found, omitted)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
         """The ids of those `candidates` whose entity's card still reads the same; whatever the source raises passes.
@@ -164,7 +203,7 @@ class RetrievedFetcher:
         by_id = {entity.id: entity for entity in reversed(entities)}
         detectable = [entity for entity in by_id.values() if entity.level == "when_detected"]
         absent = {entity.id: _absent(entity) for entity in detectable} if len(detectable) <= _LISTED_APART else {}
-        built = _Built(groups, self._build(entities), by_id, absent, len(detectable))
+        built = _Built(groups, self._build(entities), by_id, absent, len(detectable), Ties(by_id))
         with self._lock:
             self._built = built
         return built
@@ -173,20 +212,17 @@ class RetrievedFetcher:
         self,
         request: FetchRequest,
         built: _Built,
-        found: list[tuple[_Text, list[Any]]],
-        shadowed: dict[str, str],
+        found: list[_Read],
         omitted: list[Omission],
     ) -> Fetched:
-        firsts: dict[str, list[tuple[_Text, Any]]] = {}  # per text that names somebody, where it does first
         scores: dict[str, float] = {}
-        for text, mentions in found:
-            ids = [mention.entity_id for mention in mentions]
-            for id_, mention in dict(zip(reversed(ids), reversed(mentions), strict=True)).items():
-                firsts.setdefault(id_, []).append((text, mention))
-            for id_, count in Counter(ids).items():
-                score = _SCORES[text.origin] + _PER_MENTION * min(count, _MOST_MENTIONS)
+        shadowed: dict[str, str] = {}
+        for read in found:
+            for id_, count in read.counts.items():
+                score = _SCORES[read.text.origin] + _PER_MENTION * min(count, _MOST_MENTIONS)
                 scores[id_] = max(score, scores.get(id_, 0.0))
-        passing, weight = _in_passing(request, built, found)
+            shadowed |= read.shadowed
+        passing, weight = _in_passing(built, found)
         if is_continuing(request):  # nobody is asked about: who matters to the scene comes first
             scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * one for id_, one in weight.items()}
         candidates: list[Candidate] = []
@@ -202,7 +238,11 @@ class RetrievedFetcher:
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "excluded", passing[entity.id]))
             else:
                 card, short = self._cards.of(entity, request)
-                why = tuple(_evidence(*first, request, built.matcher) for first in firsts[entity.id])
+                why = tuple(
+                    _evidence(read.text, read.firsts[entity.id], request, built.matcher)
+                    for read in found
+                    if entity.id in read.firsts  # where each text that names somebody does so first
+                )
                 candidates.append(_candidate(entity, source, scores[entity.id], why, card, short, request))
                 omitted += withheld_facts(entity, source, "retrieved", request)
         omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]
@@ -213,15 +253,13 @@ class RetrievedFetcher:
         return Fetched(tuple(candidates), tuple(omitted))
 
 
-def _in_passing(
-    request: FetchRequest, built: _Built, found: list[tuple[_Text, list[Any]]]
-) -> tuple[dict[str, str], dict[str, float]]:
+def _in_passing(built: _Built, found: list[_Read]) -> tuple[dict[str, str], dict[str, float]]:
     """Whom the text around the cursor alone names: who gets no card for it, with the reason; and everybody's weight."""
-    asked = {mention.entity_id for text, mentions in found if text.origin != "cursor" for mention in mentions}
+    asked = {id_ for read in found if read.text.origin != "cursor" for id_ in read.counts}
     weight: dict[str, float] = {}
-    for text, mentions in found:
-        if text.origin == "cursor":
-            weight = weights(text.text, request.cursor - text.base, mentions, built.by_id, asked)
+    for read in found:
+        if read.text.origin == "cursor":
+            weight = weights(read.present, built.ties, asked)
     mine = {id_: one for id_, one in weight.items() if id_ not in asked and id_ in built.by_id}
     rivals = [id_ for id_ in mine if mine[id_] and built.by_id[id_].level == "when_detected"]
     first = sorted(rivals, key=lambda id_: (-mine[id_], id_))[:MOST]
@@ -275,13 +313,12 @@ def _find(matcher: Any, text: _Text) -> Any:  # noqa: ANN401 - a host's matcher
     return (ask or matcher.find_all)(text.text)
 
 
-def _shadowed(matcher: Any, texts: list[_Text]) -> dict[str, str]:  # noqa: ANN401
+def _shadowed(matcher: Any, text: _Text) -> dict[str, str]:  # noqa: ANN401
     """Entities whose name stands in a text only inside a longer one, with that one; {} when the matcher cannot say."""
     explain = getattr(matcher, "explain", None)
     if explain is None:
         return {}
-    found = [item for text in texts for item in explain(text.text)]
-    return {item.entity_id: f"{item.term} inside {item.by}" for item in found if item.reason == "shadowed"}
+    return {item.entity_id: f"{item.term} inside {item.by}" for item in explain(text.text) if item.reason == "shadowed"}
 
 
 def _same(before: tuple[Entity, ...], now: tuple[Entity, ...]) -> bool:

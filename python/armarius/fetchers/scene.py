@@ -8,7 +8,7 @@ from typing import Any, Final
 from armarius.codex.model import Entity
 from armarius.names.lexicon import letters, words
 
-__all__ = ["MOST", "weights"]
+__all__ = ["MOST", "Ties", "presence", "weights"]
 
 # Cards of the scene in one prompt, by weight.
 MOST: Final = 6
@@ -24,22 +24,18 @@ _LATIN: Final = re.compile("[A-Za-z]")
 _LAST: Final = re.compile(r"(\w+)\W*$")
 
 
-def weights(
-    text: str, cursor: int, mentions: Sequence[Any], entities: Mapping[str, Entity], asked: Collection[str]
-) -> dict[str, float]:
-    """How much each entity matters to the scene around the cursor; those named in passing have 0.
+def presence(text: str, cursor: int, mentions: Sequence[Any]) -> dict[str, float]:
+    """What each entity has of its weight from the window alone: how often it is named, whether near, whether it speaks.
 
     Args:
         text: The window.
         cursor: Where the cursor is in it, in code points.
         mentions: What a matcher found in it.
-        entities: By id.
-        asked: Ids of those whom the user's words name.
 
     Returns:
-        Weight by id, 0 to 2.9.
+        Weight by id, 0.1 to 2.4.
 
-    Cost: linear in the mentions, and the profiles of `entities` that are mentioned.
+    Cost: linear in the mentions.
     """
     speech = letters("han", "speech"), words("latin", "speech")
     latin = _LATIN.search(text) is not None
@@ -53,16 +49,59 @@ def weights(
             near.add(id_)
         if id_ not in speaks and (_is_said(text, end, speech[0]) or (latin and _says(text, start, end, speech[1]))):
             speaks.add(id_)
-    total = {
+    return {
         id_: round(min(count, _MOST_MENTIONS) * _PER_MENTION + (_NEARBY * (id_ in near) + _SPEAKS * (id_ in speaks)), 3)
         for id_, count in found.items()
     }
-    known = [(one, entities[one], _said(entities[one])) for one in asked if one in entities]
-    for id_ in (total.keys() & entities.keys()) if known else ():
-        said = _said(entities[id_])
-        if any(_names(said, other) or _names(told, entities[id_]) for one, other, told in known if one != id_):
+
+
+def weights(present: Mapping[str, float], ties: "Ties", asked: Collection[str]) -> dict[str, float]:
+    """How much each entity matters to the scene around the cursor; those named in passing have 0.
+
+    Args:
+        present: What each has from the window alone (`presence`).
+        ties: Whose profile names whom.
+        asked: Ids of those whom the user's words name.
+
+    Returns:
+        Weight by id, 0 to 2.9.
+
+    Cost: a look-up for each pair of one who is asked for and one who is present; the first time, at their profiles.
+    """
+    total = dict(present)
+    known = [one for one in asked if one in ties]
+    for id_ in total if known else ():
+        if id_ in ties and any(ties.between(one, id_) for one in known if one != id_):
             total[id_] += _RELATED
     return {id_: weight if weight >= _ENOUGH else 0.0 for id_, weight in total.items()}
+
+
+class Ties:
+    """Whose profile names whom among some entities, looked up once for each pair. Threads may share it.
+
+    Args:
+        entities: By id; not changed.
+    """
+
+    _MOST: Final = 20_000  # pairs
+
+    def __init__(self, entities: Mapping[str, Entity]) -> None:
+        self._entities = entities
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self._entities
+
+    def between(self, one: str, other: str) -> bool:
+        """Whether the profile of either names the other."""
+        pair = (one, other) if one < other else (other, one)
+        known = self._known.get(pair)
+        if known is None:
+            if len(self._known) >= self._MOST:
+                self._known = {}
+            first, second = (self._entities[id_] for id_ in pair)
+            known = self._known[pair] = _names(_said(first), second) or _names(_said(second), first)
+        return known
 
 
 def _is_said(text: str, end: int, han: Collection[str]) -> bool:
