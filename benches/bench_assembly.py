@@ -106,7 +106,7 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
     start = time.perf_counter()
     first = assembler.assemble(task)
     cold = time.perf_counter() - start
-    assert first.token_count == counter.fresh(first.prompt) <= 34_000 * 95 // 100
+    assert first.token_count == counter.count_uncached(first.prompt) <= 34_000 * 95 // 100
     assert first.token_count > 32_000
     assert len(first.items) + len(first.omitted) == 8000
     warm, busy, continued = [], [], []
@@ -126,15 +126,15 @@ def test_eight_thousand_candidates_to_thirty_two_thousand_tokens():
         second = assembler.assemble(following)
         continued.append(time.process_time() - cpu)
     assert second.prompt == first.prompt
-    rows = [
-        _core.BudgetItem(2, tokens, None, False, False, None, None, c.score, c.source, c.id)
-        for c, tokens in zip(candidates, counter.counts([text + "\n\n" for text in contents]), strict=True)
-    ]
+    none, no = [None] * 8000, [False] * 8000
+    keys = [[one.score for one in candidates], [one.source for one in candidates], [one.id for one in candidates]]
+    items = _core.BudgetItems([2] * 8000, none, none, no, no, *keys)
+    tokens = counter.sections(contents)
     layers = BudgetProfile().rows(32_000, dict.fromkeys(("rules", "settings", "retrieved", "immediate"), 12))
     allocation = []
     for _ in range(30):
         start = time.perf_counter()
-        found = _core.allocate(32_000, layers, [], rows)
+        found = _core.allocate(32_000, layers, [], items, tokens, none, [], [], [])
         allocation.append(time.perf_counter() - start)
         assert 31_900 < sum(found.used) <= 32_000
         assert found.decisions.count(-3) > 250

@@ -6,15 +6,14 @@ import pytest
 from tests.code.support import EXAMPLE, EXAMPLE_INDEX
 
 import armarius._core as _core
+from armarius.errors import ContractError
 
 INDEX = _core.Occurrences.open(EXAMPLE_INDEX)
 GRAPH = _core.CodeGraph(INDEX, EXAMPLE)
 HELD = GRAPH.walk(0, direction="both", depth=2, max_nodes=9, max_edges=9, kinds=["calls", "refs"], external=True)
 LAYER = _core.BudgetLayer(ratio=10_000, minimum=0, maximum=50, overhead=2, priority=0)
-ITEM = _core.BudgetItem(0, 40, 7, False, True, None, None, 0.5, "rag:passage:a.md#1", "c1")
 VALUES = [
     LAYER,
-    ITEM,
     GRAPH.node(0),
     GRAPH.edges()[0],
     INDEX.references(INDEX.symbols()[0])[0],
@@ -23,6 +22,16 @@ VALUES = [
     _core.truncate("一二三四", 2, "head", 0, "character", _core.TokenCounter.estimate()),
     _core.walk(str(EXAMPLE), [], [])[0][0],
 ]
+
+
+def allocated(layers, tokens, shorts, *, budget=30, most=50, settled=(), whole=(), around=()):
+    count = len(layers)
+    names = [f"c{number}" for number in range(count)]
+    columns = [[None] * count, [None] * count, [False] * count, [True] * count, [0.5] * count]
+    items = _core.BudgetItems(layers, *columns, ["rag:passage:a.md#1"] * count, names)
+    layer = _core.BudgetLayer(10_000, 0, most, 2, 0)
+    given = [tokens, shorts, list(settled), list(whole), list(around)]
+    return _core.allocate(budget, [layer], [], items, *given)
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
@@ -39,10 +48,28 @@ def test_values_compare_hash_print_and_pickle_by_their_fields(value):
 
 def test_answers_print_what_they_hold():
     assert repr(HELD) == "SymbolWalk(9 nodes, 9 edges, truncated)"
-    assert repr(_core.allocate(30, [LAYER], [], [ITEM])) == "Allocation(1 items, 0 omitted, used=[9])"
+    assert repr(allocated([0], [40], [7])) == "Allocation(1 items, 0 omitted, used=[9])"
 
 
 def test_an_item_that_names_no_layer_is_an_error_that_says_so():
-    stray = _core.BudgetItem(3, 40, None, False, False, None, None, 0.5, "s", "c1")
     with pytest.raises(ValueError, match="item 0 names layer 3, there are 1"):
-        _core.allocate(30, [LAYER], [], [stray])
+        allocated([3], [40], [None])
+
+
+def test_columns_of_items_that_do_not_go_together_are_an_error_that_says_so():
+    with pytest.raises(ContractError, match="columns of 2 and 1 items"):
+        _core.BudgetItems([0, 0], [None], [None], [False], [True], [0.5], ["s"], ["c1"])
+    with pytest.raises(ContractError, match="there are 1 items, got the tokens of 2 and the short forms of 1"):
+        allocated([0], [40, 41], [None])
+    for named in ({"settled": [1]}, {"whole": [1]}, {"around": [(1, 5)]}):
+        with pytest.raises(ContractError, match="there are 1 items, got the index 1"):
+            allocated([0], [40], [None], **named)
+
+
+def test_what_is_settled_enters_as_it_is_and_what_stands_around_an_item_is_cut():
+    assert allocated([0, 0], [20, 20], [None, None]).decisions == [-3, -1]
+    assert allocated([0, 0], [20, 20], [None, None], settled=[1]).decisions == [-1, -3]
+    assert allocated([0, 0], [60, 60], [None, None], budget=50).decisions == [48, -1]
+    assert allocated([0, 0], [60, 60], [None, None], budget=50, whole=[0]).decisions == [-1, 48]
+    beside = allocated([0], [0], [None], budget=99, most=99, whole=[0], around=[(0, 200)])
+    assert beside.decisions == [-3, 97]

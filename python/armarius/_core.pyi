@@ -3,7 +3,7 @@ from typing import final
 
 __all__ = [
     "Allocation",
-    "BudgetItem",
+    "BudgetItems",
     "BudgetLayer",
     "CodeGraph",
     "Corpus",
@@ -175,55 +175,20 @@ class BudgetLayer:
     def __getnewargs__(self) -> tuple[int, int, int, int, int]: ...
 
 @final
-class BudgetItem:
-    __match_args__ = (
-        "layer",
-        "tokens",
-        "short",
-        "pinned",
-        "truncatable",
-        "group",
-        "bundle",
-        "score",
-        "source",
-        "candidate_id",
-    )
+class BudgetItems:
     def __new__(
         cls,
-        layer: int,
-        tokens: int,
-        short: int | None,
-        pinned: bool,
-        truncatable: bool,
-        group: int | None,
-        bundle: int | None,
-        score: float,
-        source: str,
-        candidate_id: str,
-    ) -> BudgetItem: ...
-    @property
-    def layer(self) -> int: ...
-    @property
-    def tokens(self) -> int: ...
-    @property
-    def short(self) -> int | None: ...
-    @property
-    def pinned(self) -> bool: ...
-    @property
-    def truncatable(self) -> bool: ...
-    @property
-    def group(self) -> int | None: ...
-    @property
-    def bundle(self) -> int | None: ...
-    @property
-    def score(self) -> float: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def candidate_id(self) -> str: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __getnewargs__(self) -> tuple[int, int, int | None, bool, bool, int | None, int | None, float, str, str]: ...
+        layers: list[int],
+        groups: list[int | None],
+        bundles: list[int | None],
+        pinned: list[bool],
+        truncatable: list[bool],
+        scores: list[float],
+        sources: list[str],
+        ids: list[str],
+        /,
+    ) -> BudgetItems: ...
+    def __len__(self, /) -> int: ...
 
 @final
 class Allocation:
@@ -235,7 +200,16 @@ class Allocation:
     def used(self) -> list[int]: ...
 
 def allocate(
-    available: int, layers: list[BudgetLayer], headings: list[int], items: list[BudgetItem], /
+    available: int,
+    layers: list[BudgetLayer],
+    headings: list[int],
+    items: BudgetItems,
+    tokens: list[int],
+    shorts: list[int | None],
+    settled: list[int],
+    whole: list[int],
+    around: list[tuple[int, int]],
+    /,
 ) -> Allocation: ...
 def lexical_embed(texts: list[str], dimension: int) -> bytes: ...
 

@@ -23,29 +23,84 @@ pub struct BudgetLayer {
     pub priority: u32,
 }
 
-/// One candidate, measured.
-#[pyclass(frozen, get_all, module = "armarius._core")]
-pub struct BudgetItem {
-    /// Index into the layers.
-    pub layer: usize,
-    /// Tokens of the full form, separators included.
-    pub tokens: u32,
-    /// Tokens of the short form, if there is one.
-    pub short: Option<u32>,
-    /// Enters before anything that is not pinned.
-    pub pinned: bool,
-    /// May be cut to fewer tokens.
-    pub truncatable: bool,
-    /// Index into the headings.
-    pub group: Option<usize>,
-    /// Items of one layer with the same number enter together.
-    pub bundle: Option<usize>,
-    /// Higher is better; NaN sorts last.
-    pub score: f64,
-    /// Second sort key.
-    pub source: PyBackedStr,
-    /// Third sort key.
-    pub candidate_id: PyBackedStr,
+/// What of some candidates does not depend on what they cost, in their order.
+///
+/// Columns and not a value for each: eight thousand of those took a tenth of a second to make.
+#[pyclass(frozen, module = "armarius._core")]
+pub struct BudgetItems {
+    rows: Vec<Row>,
+}
+
+struct Row {
+    layer: usize,
+    group: Option<usize>,
+    bundle: Option<usize>,
+    pinned: bool,
+    truncatable: bool,
+    score: f64,
+    source: PyBackedStr,
+    id: PyBackedStr,
+}
+
+#[pymethods]
+impl BudgetItems {
+    /// Columns of one length: layer as an index into the layers, heading as one into the headings, number of a bundle,
+    /// whether it enters before what is not pinned, whether it may be cut, score, source, id.
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "one per column")]
+    #[pyo3(signature = (layers, groups, bundles, pinned, truncatable, scores, sources, ids, /))]
+    fn new(
+        layers: Vec<usize>,
+        groups: Vec<Option<usize>>,
+        bundles: Vec<Option<usize>>,
+        pinned: Vec<bool>,
+        truncatable: Vec<bool>,
+        scores: Vec<f64>,
+        sources: Vec<PyBackedStr>,
+        ids: Vec<PyBackedStr>,
+    ) -> PyResult<Self> {
+        let lengths = [
+            groups.len(),
+            bundles.len(),
+            pinned.len(),
+            truncatable.len(),
+            scores.len(),
+            sources.len(),
+            ids.len(),
+        ];
+        if let Some(other) = lengths.iter().find(|&&length| length != layers.len()) {
+            let count = layers.len();
+            return Err(ContractError::new_err(format!(
+                "columns of {count} and {other} items"
+            )));
+        }
+        let flags = pinned.into_iter().zip(truncatable);
+        let places = layers.into_iter().zip(groups).zip(bundles);
+        let keys = scores.into_iter().zip(sources).zip(ids);
+        let rows = places
+            .zip(flags)
+            .zip(keys)
+            .map(|((place, flags), key)| {
+                let (((layer, group), bundle), ((score, source), id)) = (place, key);
+                let (pinned, truncatable) = flags;
+                Row {
+                    layer,
+                    group,
+                    bundle,
+                    pinned,
+                    truncatable,
+                    score,
+                    source,
+                    id,
+                }
+            })
+            .collect();
+        Ok(Self { rows })
+    }
+
+    fn __len__(&self) -> usize {
+        self.rows.len()
+    }
 }
 
 value!(BudgetLayer {
@@ -55,19 +110,6 @@ value!(BudgetLayer {
     overhead: u32,
     priority: u32
 });
-value!(BudgetItem {
-    layer: usize,
-    tokens: u32,
-    short: Option<u32>,
-    pinned: bool,
-    truncatable: bool,
-    group: Option<usize>,
-    bundle: Option<usize>,
-    score: f64,
-    source: PyBackedStr,
-    candidate_id: PyBackedStr,
-});
-
 /// What becomes of the items, and what the layers take.
 #[pyclass(frozen, get_all, module = "armarius._core")]
 pub struct Allocation {
@@ -88,21 +130,67 @@ impl Allocation {
     }
 }
 
-/// Decide which items enter.
+/// Decide which items enter, and as last decisions what becomes of each of `around`.
+///
+/// `tokens` and `shorts` are what the items cost; those at `settled` enter before what is not pinned, as they are, those
+/// at `whole` are not cut. `around` are what may stand around an item, with its tokens: cut to what there is room for.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 extracts lists owned")]
-#[pyo3(signature = (available, layers, headings, items, /))]
+#[expect(clippy::too_many_arguments, reason = "columns")]
+#[pyo3(signature = (available, layers, headings, items, tokens, shorts, settled, whole, around, /))]
 pub fn allocate(
     py: Python<'_>,
     available: u32,
     layers: Vec<Py<BudgetLayer>>,
     headings: Vec<u32>,
-    items: Vec<Py<BudgetItem>>,
+    items: &BudgetItems,
+    tokens: Vec<u32>,
+    shorts: Vec<Option<u32>>,
+    settled: Vec<usize>,
+    whole: Vec<usize>,
+    around: Vec<(usize, u32)>,
 ) -> PyResult<Allocation> {
+    let count = items.rows.len();
+    let named = settled
+        .iter()
+        .chain(&whole)
+        .chain(around.iter().map(|(at, _)| at));
+    if let Some(at) = named.max().filter(|&&at| at >= count) {
+        return Err(ContractError::new_err(format!(
+            "there are {count} items, got the index {at}"
+        )));
+    }
+    if tokens.len() != count || shorts.len() != count {
+        let (tokens, shorts) = (tokens.len(), shorts.len());
+        return Err(ContractError::new_err(format!(
+            "there are {count} items, got the tokens of {tokens} and the short forms of {shorts}"
+        )));
+    }
     let layers: Vec<Layer> = layers.iter().map(|row| layer(row.get())).collect();
     let allocation = py
         .detach(|| {
-            let rows: Vec<Item<'_>> = items.iter().map(|row| item(row.get())).collect();
+            let costs = tokens.iter().zip(&shorts);
+            let mut rows: Vec<Item<'_>> = items
+                .rows
+                .iter()
+                .zip(costs)
+                .map(|(row, (&tokens, &short))| item(row, tokens, short))
+                .collect();
+            let beside: Vec<Item<'_>> = around
+                .iter()
+                .map(|&(at, tokens)| Item {
+                    truncatable: true,
+                    bundle: None,
+                    ..item(&items.rows[at], tokens, None)
+                })
+                .collect();
+            for &at in &settled {
+                rows[at].pinned = true;
+            }
+            for &at in settled.iter().chain(&whole) {
+                rows[at].truncatable = false;
+            }
+            rows.extend(beside);
             allocate_tokens(available, &layers, &headings, &rows)
         })
         .map_err(|error| ContractError::new_err(error.to_string()))?;
@@ -128,18 +216,18 @@ fn layer(row: &BudgetLayer) -> Layer {
     }
 }
 
-fn item(row: &BudgetItem) -> Item<'_> {
+fn item(row: &Row, tokens: u32, short: Option<u32>) -> Item<'_> {
     Item {
         layer: row.layer,
-        tokens: row.tokens,
-        short: row.short,
+        tokens,
+        short,
         pinned: row.pinned,
         truncatable: row.truncatable,
         group: row.group,
         bundle: row.bundle,
         score: row.score,
         source: &row.source,
-        id: &row.candidate_id,
+        id: &row.id,
     }
 }
 

@@ -32,7 +32,7 @@ mod _core {
     #[pymodule_export]
     use super::books::{KeyPattern, KeySet};
     #[pymodule_export]
-    use super::budget::{Allocation, BudgetItem, BudgetLayer, allocate};
+    use super::budget::{Allocation, BudgetItems, BudgetLayer, allocate};
     #[pymodule_export]
     use super::code::{
         CodeGraph, Definition, Occurrence, Occurrences, SymbolEdge, SymbolNode, SymbolWalk,

@@ -78,7 +78,7 @@ impl<'t> Ruler<'t> {
                 ruler.bpe = None;
             }
             let tokens = match ruler.bpe {
-                Some(bpe) => ruler.mark(bpe, window.len()),
+                Some(bpe) => ruler.mark(bpe, window.len(), budget),
                 None => counter.count(window)?,
             };
             if whole && tokens <= budget {
@@ -117,16 +117,22 @@ impl<'t> Ruler<'t> {
     }
 
     /// Scan the window and note the counts; for the tail they are those of what follows.
-    fn mark(&mut self, bpe: &Bpe, length: usize) -> usize {
+    ///
+    /// A head is scanned no further than its limit: what lies beyond could not move it.
+    fn mark(&mut self, bpe: &Bpe, length: usize, budget: usize) -> usize {
         let (from, to) = if self.side == Side::Head {
             (0, length)
         } else {
             (self.text.len() - length, self.text.len())
         };
         let bytes = &self.text.as_bytes()[..to];
-        let (mut at, mut tokens) = (from, 0);
+        let (mut at, mut tokens, mut beyond) = (from, 0, 0);
         self.marks.clear();
         while at < to {
+            beyond += usize::from(tokens > budget);
+            if self.side == Side::Head && beyond > UNSETTLED && tokens >= budget + SLACK {
+                break;
+            }
             self.marks.push(Mark {
                 at,
                 tokens,

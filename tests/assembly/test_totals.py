@@ -8,7 +8,7 @@ import armarius
 from armarius.assembly.fit import totals
 from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.totals import layer_tokens, prompt_tokens
-from armarius.assembly.render import Placed, render
+from armarius.assembly.render import SEPARATOR, Placed, render
 from armarius.records import LAYERS, Candidate
 from armarius.testing import FixedCounter
 
@@ -37,7 +37,7 @@ def rendered(items):
 @settings(max_examples=120, deadline=None)
 def test_pieces_put_together_are_the_layers(items):
     prompt = rendered(items)
-    pieces = prompt.pieces()
+    pieces = {layer: [text + SEPARATOR * ends for text, ends in some] for layer, some in prompt.pieces().items()}
     assert {layer: "".join(some) for layer, some in pieces.items()} == prompt.contents
     assert all(one.endswith("\n") for some in pieces.values() for one in some[:-1])
 
@@ -79,7 +79,7 @@ def test_development_mode_counts_the_whole_prompt_too_and_says_when_the_two_diff
     monkeypatch.setattr(totals.sys, "flags", Development)
     assert prompt_tokens(prompt, counter)[0] == counter.counter.count(prompt.prompt)
     assert not caplog.records
-    wrong = next(iter(prompt.pieces()["rules"]))
+    wrong, _ = next(iter(prompt.pieces()["rules"]))
     counter._known[wrong] += 5
     assert prompt_tokens(prompt, counter) == (counter.counter.count(prompt.prompt), None)
     assert "pieces count" in caplog.text
@@ -97,3 +97,25 @@ def test_of_long_texts_the_last_are_remembered_and_every_count_is_right():
     assert all(text in measured._known for text in short)
     assert measured._held == sum(map(len, measured._known))
     assert [measured.count(text) for text in texts] == plain.count_batch(texts)
+
+
+@given(texts=st.lists(st.text("a b\n/。雨", max_size=8), max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_sections_are_counted_with_the_separator_and_apart_from_the_texts_alone(texts):
+    plain = armarius.TokenCounter.for_encoding("o200k_base")
+    measured = CachedCounter(plain)
+    for _ in range(2):
+        assert measured.sections(texts) == plain.count_batch([text + SEPARATOR for text in texts])
+        assert measured.counts(texts) == plain.count_batch(texts)
+        assert [measured.section(text) for text in texts] == measured.sections(texts)
+
+
+def test_a_memory_that_is_full_is_dropped_whole_and_every_count_is_right(monkeypatch):
+    monkeypatch.setattr(CachedCounter, "_MEMORY_CHARACTERS", 2_000)
+    plain = armarius.TokenCounter.for_encoding("o200k_base")
+    measured = CachedCounter(plain)
+    texts = [f"第{n}段，" + "雨停了。" * (n % 40) for n in range(200)]
+    for text in texts:
+        assert measured.section(text) == plain.count(text + SEPARATOR)
+        assert measured.count(text) == plain.count(text)
+        assert measured._held == sum(map(len, measured._known)) + sum(map(len, measured._sections)) <= 2_000

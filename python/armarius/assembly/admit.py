@@ -1,11 +1,11 @@
 """From what fetchers answered to the candidates that may compete: checked, fenced, deduplicated, ordered."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from armarius.assembly.escape import carried, escape, group_heading
+from armarius.assembly.escape import carried, doubtful, escape, group_heading
 from armarius.assembly.fetch import FetchOutcome
 from armarius.assembly.posing import OURS
 from armarius.errors import ContextWarning
@@ -25,6 +25,7 @@ __all__ = ["QUERY_SOURCE", "Admitted", "admit", "canonical"]
 QUERY_SOURCE: Final = "request:query"
 """Of the user's words, which are in every prompt."""
 
+_MANY = 512  # candidates: of fewer, what each becomes is remembered
 _LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
 
 
@@ -65,6 +66,9 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
     for answer in answers:
         omitted += answer.fetched.omitted
         warnings.update((answer.layer, warning) for warning in answer.fetched.warnings)
+        if not [1 for one in answer.fetched.candidates if one.project_id and one.project_id != project_id]:
+            offered += answer.fetched.candidates
+            continue
         for candidate in answer.fetched.candidates:
             if candidate.project_id and candidate.project_id != project_id:
                 detail = f"belongs to project {candidate.project_id!r}"
@@ -73,21 +77,9 @@ def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable
                 warnings.add((candidate.layer, refused))
             else:
                 offered.append(candidate)
-    groups = tuple(sorted({_heading(candidate) for candidate in (*offered, *staying)} - OURS - {""}))
-    kept: list[Candidate] = []
-    seen: dict[tuple[LayerName | None, str], Candidate] = {}
-    for candidate in sorted((_clean(candidate, groups) for candidate in offered), key=canonical):
-        if not candidate.content:
-            omitted.append(_omission(candidate, "excluded", "empty"))
-            continue
-        twin = seen.get((candidate.layer, candidate.id)) or seen.get((None, candidate.content))
-        if twin is not None and candidate.core is None:
-            omitted.append(_omission(candidate, "duplicate", f"of {twin.source} in {twin.layer}"))
-            continue
-        seen[candidate.layer, candidate.id] = seen[None, candidate.content] = candidate
-        kept.append(candidate)
+    groups = tuple(sorted(_headings([*offered, *staying]) - OURS - {""}))
     return Admitted(
-        tuple(kept),
+        tuple(_distinct(_in_order(_cleaned(offered, groups)), omitted)),
         tuple(omitted),
         tuple(sorted(warnings, key=lambda w: (_LAYER_INDEX[w[0]], w[1].code, w[1].message))),
         groups,
@@ -114,12 +106,76 @@ def canonical(candidate: Candidate) -> tuple[object, ...]:
     )
 
 
+def _in_order(candidates: list[Candidate]) -> list[Candidate]:
+    """By `canonical`, of which score, source and id are enough where no two of a layer have one id."""
+    parts: dict[tuple[int, bool], list[Candidate]] = {}
+    for layer, index in _LAYER_INDEX.items():
+        mine = [one for one in candidates if one.layer == layer]
+        if len({one.id for one in mine}) < len(mine):
+            return sorted(candidates, key=canonical)
+        parts[index, False], parts[index, True] = [c for c in mine if c.pinned], [c for c in mine if not c.pinned]
+    for part in parts.values():
+        part.sort(key=_worth)
+    return [one for part in parts.values() for one in part]
+
+
+def _worth(candidate: Candidate) -> tuple[float, str, str]:
+    return -candidate.score, candidate.source, candidate.id
+
+
+def _distinct(ordered: list[Candidate], omitted: list[Omission]) -> list[Candidate]:
+    """Those with something to say that none before them says; the others are added to `omitted`."""
+    kept: list[Candidate] = []
+    ids: dict[LayerName, dict[str, Candidate]] = {layer: {} for layer in LAYERS}
+    contents: dict[str, Candidate] = {}
+    for candidate in ordered:
+        content, mine, id_ = candidate.content, ids[candidate.layer], candidate.id
+        if not content:
+            omitted.append(_omission(candidate, "excluded", "empty"))
+            continue
+        if (id_ in mine or content in contents) and candidate.core is None:
+            twin = mine.get(id_) or contents[content]
+            omitted.append(_omission(candidate, "duplicate", f"of {twin.source} in {twin.layer}"))
+            continue
+        mine[id_] = contents[content] = candidate
+        kept.append(candidate)
+    return kept
+
+
 def _omission(candidate: Candidate, reason: OmitReason, detail: str) -> Omission:
     return Omission(candidate.id, candidate.layer, candidate.source, reason, detail)
 
 
 def _heading(candidate: Candidate) -> str:
     return group_heading(candidate.group, of_request=candidate.source == QUERY_SOURCE) if candidate.group else ""
+
+
+def _headings(candidates: Sequence[Candidate]) -> set[str]:
+    """The headings that `candidates` stand under; most of thousands share one."""
+    found = {group_heading(group) for group in {c.group for c in candidates if c.source != QUERY_SOURCE} if group}
+    return found.union([_heading(one) for one in candidates if one.source == QUERY_SOURCE])
+
+
+def _cleaned(candidates: Sequence[Candidate], groups: tuple[str, ...]) -> list[Candidate]:
+    """Each as it may stand in a prompt; those that may as they are, the most of them, are told in few steps."""
+    fast = len(candidates) > _MANY
+    doubts = doubtful([one.content for one in candidates], groups) if fast else range(len(candidates))
+    steady = {group for group in {one.group for one in candidates} if not group or group_heading(group) == group}
+    return [
+        one
+        if (
+            place not in doubts
+            and one.short is None
+            and not one.marks
+            and one.group in steady
+            and 0 <= one.anchor <= len(one.content)
+            and type(one.score) is float
+            and one.score == one.score  # no NaN
+            and one.content.strip() == one.content
+        )
+        else _clean(one, groups)
+        for place, one in enumerate(candidates)
+    ]
 
 
 def _clean(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from armarius.headings import HEADINGS
 
-__all__ = ["BIDI", "CHANGED", "OPENERS", "OURS", "TAGS", "Headings", "headings_of"]
+__all__ = ["BIDI", "BRACKETS", "CHANGED", "OPENERS", "OURS", "TAGS", "Headings", "headings_of"]
 
 OURS = frozenset(text for column in HEADINGS.values() for text in column.values())
 
@@ -27,7 +27,8 @@ _CORNER = "「『｢﹁﹃"
 _ANY_CLOSE = _CLOSE + "」』｣﹂﹄)）﹚}｝﹜>＞﹥》〉⟩”’"
 # What a changed heading begins with is no bracket here: changing twice changes nothing more.
 CHANGED = "⟦"
-OPENERS = _OPEN + _CORNER + CHANGED
+BRACKETS = _OPEN + _CORNER
+OPENERS = BRACKETS + CHANGED
 # `str.splitlines` knows more; those are control characters, which stand in no prompt.
 _BREAK = "\n\r\x85\u2028\u2029"
 _SQUARE = re.escape(_OPEN + _CLOSE + "⟦⟧")
@@ -114,6 +115,11 @@ class Headings:
         signs = "|".join(re.escape(text) for text in sorted(literal))
         self._literal = re.compile(rf"((?:^|(?<=[{_BREAK}]))[^\S\n]*)({signs})(?=[^\S\n]*$)", re.MULTILINE)
         self._has_literal = bool(literal)
+
+    @property
+    def stand_bare(self) -> bool:
+        """Whether some heading has no bracket, so that any line may pose as one."""
+        return bool(self._bare) or self._has_literal
 
     def changed(self, text: str) -> str:
         """`text` with the bracket of every such heading changed, or a bracket put before one that has none."""

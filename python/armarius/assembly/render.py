@@ -55,6 +55,9 @@ class Placed:
     fills: bool = False
 
 
+_END: tuple[Placed | None, tuple[int, int]] = (None, (0, 0))
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A prompt, its layers, and where each placed item's text stands in it (code points)."""
@@ -64,23 +67,26 @@ class Rendered:
     placed: tuple[Placed, ...]
     spans: tuple[tuple[int, int], ...]
 
-    def pieces(self) -> dict[LayerName, list[str]]:
-        """Each layer in the pieces that it was put together from; all but the last end with a line end."""
-        found: dict[LayerName, list[str]] = {}
-        prompt, spans = self.prompt, iter(self.spans)
-        span = next(spans, None)
+    def pieces(self) -> dict[LayerName, list[tuple[str, bool]]]:
+        """Each layer in the pieces that it was put together from, each with whether the separator follows it.
+
+        With that, all but the last of a layer end with a line end.
+        """
+        found: dict[LayerName, list[tuple[str, bool]]] = {}
+        prompt, items = self.prompt, zip(self.placed, self.spans, strict=True)
+        item, (start, end) = next(items, _END)
         last = stop = 0
         for layer in LAYERS:
-            mine: list[str] = []
+            mine: list[tuple[str, bool]] = []
             stop += len(self.contents[layer])
-            while span is not None and span[0] < stop:
-                start, end = span[0], span[1] + len(SEPARATOR)
+            while item is not None and start < stop:
                 if last < start:
-                    mine.append(prompt[last:start])
-                mine.append(prompt[start:end])
-                last, span = end, next(spans, None)
+                    mine.append((prompt[last:start], False))
+                mine.append((item.text, True))
+                last = end + len(SEPARATOR)
+                item, (start, end) = next(items, _END)
             if last < stop:
-                mine.append(prompt[last:stop])
+                mine.append((prompt[last:stop], False))
             found[layer], last = mine, stop
         return found
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from armarius.code.index import CodeIndex
@@ -28,6 +29,7 @@ _NAME = r"[A-Za-z_$][A-Za-z0-9_$]*"
 _SYMBOL = re.compile(rf"(`?)(?<![A-Za-z0-9_$])({_NAME}(?:(?:\.|::|#){_NAME})*)(\(?)")
 _TELLING = re.compile(r"[_$]|[a-z0-9][A-Z]|[A-Z]{2}.*[a-z]|\.|::|#")
 _WINDOW = 400  # code points before and after the cursor: about ten lines of code
+_SHORT = 2  # letters, and fewer, name no symbol
 _KINDS = ("calls", "inherits", "overrides", "refs")
 _NAMED_PLAINLY = ("function", "class", "interface", "enum", "type")
 
@@ -41,7 +43,7 @@ def written_symbols(text: str) -> Iterator[tuple[str, bool]]:
     seen: dict[str, bool] = {}
     for match in _SYMBOL.finditer(text):
         quoted, name, called = match[1], match[2], match[3]
-        if len(name) > 2:
+        if len(name) > _SHORT:
             seen[name] = seen.get(name, False) or bool(quoted or called or _TELLING.search(name))
     yield from seen.items()
 
@@ -160,11 +162,18 @@ class SubgraphFetcher:
 
 
 def _in_code(request: FetchRequest) -> bool:
-    return PurePosixPath(request.document).suffix.lower() in CODE_SUFFIXES
+    return _is_code(request.document)
+
+
+@lru_cache(maxsize=64)
+def _is_code(document: str) -> bool:
+    return PurePosixPath(document).suffix.lower() in CODE_SUFFIXES
 
 
 def _named(request: FetchRequest) -> bool:
-    return any(True for text in (request.question, request.additional_input) for _ in written_symbols(text))
+    """Whether any word may be a symbol: the first one settles it."""
+    texts = (request.question, request.additional_input)
+    return any(len(found[2]) > _SHORT for text in texts for found in _SYMBOL.finditer(text))
 
 
 def _of_code(found: TextMatches) -> TextMatches:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from armarius.codex.cards import holds, one_line
 from armarius.codex.model import Constraint, Entity, Fact
 from armarius.errors import ContextWarning
-from armarius.fetchers.entities import EntitySource, card_of, file_warnings, list_entities, resolve
+from armarius.fetchers.entities import Cards, EntitySource, file_warnings, list_entities, resolve
 from armarius.headings import heading
 from armarius.records import (
     Candidate,
@@ -47,6 +47,7 @@ class RulesFetcher:
     def __init__(self, source: EntitySource | None = None, *, constraints: ConstraintSource | None = None) -> None:
         self._source = source
         self._constraints = constraints
+        self._cards = Cards()
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """Everything that always holds; a failing source is a warning and leaves the other one's."""
@@ -71,7 +72,7 @@ class RulesFetcher:
                 omitted += [Omission(fault, "rules", "kg:always", "source failed", fault) for fault in listed.faults]
                 for entity in listed.entities:
                     if entity.level == "always":
-                        candidates.append(_always(entity, request))
+                        candidates.append(_always(entity, self._cards.of(entity, request)[0], request))
                         omitted += withheld_facts(entity, f"kg:always:{entity.id}", "rules", request)
         return Fetched(tuple(candidates), tuple(omitted), tuple(warnings))
 
@@ -123,12 +124,12 @@ def _constraint(item: Constraint, request: FetchRequest) -> Candidate:
     )
 
 
-def _always(entity: Entity, request: FetchRequest) -> Candidate:
+def _always(entity: Entity, card: str, request: FetchRequest) -> Candidate:
     return Candidate(
         id=f"entity:{entity.id}",
         layer="rules",
         source=f"kg:always:{entity.id}",
-        content=card_of(entity, request),
+        content=card,
         evidence=(Evidence("level", "always"),),
         group=heading("always", request.language),
         pinned=True,

@@ -1,12 +1,13 @@
 """The allocation of the core in the words of the assembly: candidates in, one decision per candidate out."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
-from armarius._core import BudgetItem, allocate
+from armarius._core import BudgetItems, allocate
 from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.place import FULL, OMITTED
 from armarius.assembly.fit.profile import MOST_TOKENS, BudgetProfile
-from armarius.assembly.fit.sizes import Size
+from armarius.assembly.fit.sizes import Sizes
 from armarius.assembly.render import closing_piece, heading_piece, opening_piece
 from armarius.contract import AssembleRequest
 from armarius.errors import BudgetError
@@ -14,6 +15,8 @@ from armarius.records import LAYERS, Candidate, LayerName
 from armarius.strict import shown
 
 __all__ = ["Allocator", "available_tokens"]
+
+_PLACES: Final = {layer: index for index, layer in enumerate(LAYERS)}
 
 
 def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
@@ -54,66 +57,73 @@ class Allocator:
         profile: BudgetProfile,
         barred: Collection[str] = (),
     ) -> None:
-        self._candidates = candidates
         self._profile = profile
-        self._barred = frozenset(barred)
+        barred = frozenset(barred)
+        # Of a candidate the row among those that compete: a range is the mapping of numbers to themselves.
+        self._row: Sequence[int] | Mapping[int, int] = range(len(candidates))
+        rows = candidates
+        if barred:
+            competing = [i for i, one in enumerate(candidates) if one.layer != "retrieved" or one.id not in barred]
+            self._row = {index: row for row, index in enumerate(competing)}
+            rows = [candidates[index] for index in competing]
         groups = {(c.layer, c.group): None for c in candidates if c.group}
         bundles = {(c.layer, c.together): None for c in candidates if c.together}
         self._groups = {key: index for index, key in enumerate(groups)}
-        self._bundles = {key: index for index, key in enumerate(bundles)}
+        bundled = {key: index for index, key in enumerate(bundles)}
+        self._items = BudgetItems(
+            [_PLACES[c.layer] for c in rows],
+            [self._groups[c.layer, c.group] if c.group else None for c in rows],
+            [bundled[c.layer, c.together] if c.together else None for c in rows],
+            [c.pinned for c in rows],
+            [c.keep is not None for c in rows],
+            [c.score for c in rows],
+            [c.source for c in rows],
+            [c.id for c in rows],
+        )
         self._headings = measured.counts([heading_piece(group) for _, group in groups])
         ends = measured.counts([piece(layer) for layer in LAYERS for piece in (opening_piece, closing_piece)])
         self._overheads = {layer: ends[2 * i] + ends[2 * i + 1] for i, layer in enumerate(LAYERS)}
         present = {candidate.layer for candidate in candidates}
         self.frame = sum(self._headings) + sum(self._overheads[layer] for layer in present)
 
-    def bars(self, candidate: Candidate) -> bool:
-        """Whether `candidate` does not enter, whatever room there is."""
-        return candidate.layer == "retrieved" and candidate.id in self._barred
-
     def allocate(
-        self, target: int, available: int, measured: list[Size], fixed: Mapping[int, int]
+        self, target: int, available: int, measured: Sizes, fixed: Mapping[int, int]
     ) -> tuple[list[int], dict[LayerName, int], dict[LayerName, int]]:
         """Decisions, tokens granted and tokens used per layer; what is `fixed` is pinned at its tokens."""
-        rows, competing = [], []
-        cores: dict[int, int] = {}  # row of what is around a core, by index of the candidate; its own row is the core
-        for index, (candidate, size) in enumerate(zip(self._candidates, measured, strict=True)):
-            if self.bars(candidate):
-                continue
-            competing.append(index)
-            settled = index in fixed
-            core = 0 if settled else size.core
-            if core and core < size.tokens:
-                cores[index] = core
-            rows.append(
-                BudgetItem(  # in the order of its fields: their names would cost half a microsecond each time
-                    LAYERS.index(candidate.layer),
-                    fixed[index] if settled else core or size.tokens,
-                    None if settled or core else size.short,
-                    settled or candidate.pinned,
-                    not settled and not core and candidate.keep is not None,
-                    self._groups.get((candidate.layer, candidate.group)),
-                    self._bundles.get((candidate.layer, candidate.together)),
-                    candidate.score,
-                    candidate.source,
-                    candidate.id,
-                )
-            )
-        rows += [self._around(index, measured[index].tokens - core) for index, core in cores.items()]
+        row = self._row
+        everyone = isinstance(row, range)
+        tokens = measured.tokens.copy() if everyone else [measured.tokens[index] for index in row]
+        shorts = measured.shorts.copy() if everyone else [measured.shorts[index] for index in row]
+        settled = [row[index] for index in fixed if index in row]
+        for index, cost in fixed.items():
+            if index in row:
+                tokens[row[index]], shorts[row[index]] = cost, None
+        # What is around a core is an item of its own: the core enters whole, this as far as there is room.
+        cores = {index: core for index, core in measured.cores.items() if core and index not in fixed and index in row}
+        around = {index: core for index, core in cores.items() if core < measured.tokens[index]}
+        for index, core in cores.items():
+            tokens[row[index]], shorts[row[index]] = core, None
         layers = self._profile.rows(available, self._overheads)
-        found = allocate(max(target, 0), layers, self._headings, rows)
-        decisions = [OMITTED] * len(self._candidates)
-        for index, decision in zip(competing, found.decisions[: len(competing)], strict=True):
-            decisions[index] = decision
-        for (index, core), decision in zip(cores.items(), found.decisions[len(competing) :], strict=True):
+        found = allocate(
+            max(target, 0),
+            layers,
+            self._headings,
+            self._items,
+            tokens,
+            shorts,
+            settled,
+            [row[index] for index in cores],
+            [(row[index], measured.tokens[index] - core) for index, core in around.items()],
+        )
+        taken = found.decisions
+        beside = taken[len(row) :]
+        if everyone:
+            decisions = taken[: len(row)]
+        else:
+            decisions = [OMITTED] * len(measured.tokens)
+            for index, decision in zip(row, taken, strict=False):
+                decisions[index] = decision
+        for (index, core), decision in zip(around.items(), beside, strict=True):
             if decisions[index] == FULL and decision != FULL:
                 decisions[index] = core + max(decision, 0)
         return decisions, dict(zip(LAYERS, found.granted, strict=True)), dict(zip(LAYERS, found.used, strict=True))
-
-    def _around(self, index: int, tokens: int) -> BudgetItem:
-        """What surrounds a core, as an item of its own: the core enters whole, this as far as there is room."""
-        one = self._candidates[index]
-        group = self._groups.get((one.layer, one.group))
-        return BudgetItem(
-            LAYERS.index(one.layer), tokens, None, one.pinned, True, group, None, one.score, one.source, one.id
-        )

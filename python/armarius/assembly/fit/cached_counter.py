@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
 
+from armarius.assembly.render import SEPARATOR
 from armarius.text.tokens import TokenCounter
 
 __all__ = ["CachedCounter", "Counter"]
@@ -45,6 +46,7 @@ class CachedCounter:
     Attributes:
         counter: What counts.
         adds_up: Whether counts of pieces are known to be the count of the whole.
+        windows: Where texts were cut around a cursor, of the last ones: by text, cursor, tokens and earlier start.
     """
 
     _MEMORY_CHARACTERS = 16_000_000
@@ -52,9 +54,11 @@ class CachedCounter:
     def __init__(self, counter: Counter) -> None:
         self.counter = counter
         self._known: dict[str, int] = {}
+        self._sections: dict[str, int] = {}  # by the text before the separator, which is at hand and hashed
         self._held = self._held_long = 0
-        self._long: deque[str] = deque()
+        self._long: deque[tuple[dict[str, int], str]] = deque()
         self.adds_up = isinstance(counter, TokenCounter) and counter.additive
+        self.windows: dict[tuple[str, int, int, int | None], tuple[int, int]] = {}
         self._safe: dict[str, bool] = {}  # first characters, and whether a piece may begin with them
 
     def count(self, text: str) -> int:
@@ -68,50 +72,77 @@ class CachedCounter:
         try:
             return [known[text] for text in texts]
         except KeyError:
-            counted = {text: known.get(text, -1) for text in texts}
+            return self._counted(known, texts, "")
+
+    def section(self, text: str) -> int:
+        """Tokens of `text` and the separator after it; remembered."""
+        known = self._sections.get(text)
+        return self.sections([text])[0] if known is None else known
+
+    def sections(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text with the separator after it, as sections of a prompt stand; as `counts` otherwise."""
+        known = self._sections
+        try:
+            return [known[text] for text in texts]
+        except KeyError:
+            return self._counted(known, texts, SEPARATOR)
+
+    def _counted(self, known: dict[str, int], texts: Sequence[str], end: str) -> list[int]:
+        counted = {text: known.get(text, -1) for text in texts}
         missing = [text for text, tokens in counted.items() if tokens < 0]
-        found = self.counter.count_batch(missing)
+        read = [text + end for text in missing] if end else missing
+        found = self.counter.count_batch(read)
         counted.update(zip(missing, found, strict=True))
-        self._remember(missing, found)
+        # Copies: a text holds its UTF-8 beside its characters once the core has read it.
+        keys = [text[: -len(end)] for text in read] if end else [(text + "\n")[:-1] for text in read]
+        self._remember(known, keys, found)
         return [counted[text] for text in texts]
 
-    def _remember(self, texts: Sequence[str], tokens: Sequence[int]) -> None:
-        self._held += sum(map(len, texts))
-        if self._held > self._MEMORY_CHARACTERS:
-            self._known, self._long, self._held, self._held_long = {}, deque(), 0, 0
-        known, long = self._known, self._long
-        for text, count in zip(texts, tokens, strict=True):
-            # A copy: the text itself holds its UTF-8 beside its characters once the core has read it.
-            key = (text + "\n")[:-1]
-            known[key] = count
+    def _remember(self, known: dict[str, int], keys: Sequence[str], tokens: Sequence[int]) -> None:
+        held = self._held + sum(map(len, keys))
+        if held > self._MEMORY_CHARACTERS:
+            self._known, self._sections, self._long, self._held, self._held_long = {}, {}, deque(), 0, 0
+            return
+        self._held, long = held, self._long
+        known.update(zip(keys, tokens, strict=True))
+        for key in keys:
             if len(key) > _LONG:
-                long.append(key)
+                long.append((known, key))
                 self._held_long += len(key)
         while self._held_long > _LONG_KEPT and long:
-            gone = long.popleft()
+            known, gone = long.popleft()
             self._held_long -= len(gone)
             if known.pop(gone, None) is not None:
                 self._held -= len(gone)
 
-    def of_pieces(self, pieces: Sequence[str]) -> int:
+    def of_pieces(self, pieces: Sequence[tuple[str, bool]]) -> int:
         """Tokens of the pieces as one text, exactly; each but the last must end with a line end.
 
         Counts add up where a piece begins safely (docs/decisions/0021); one that does not is counted with what stands
         before it. A counter of which that is not known counts the whole.
 
+        Args:
+            pieces: Each with whether the separator follows it.
+
         Cost: a look-up per piece that was counted before.
         """
         if not self.adds_up:
-            return self.count_uncached("".join(pieces)) if pieces else 0
+            return self.count_uncached("".join([_whole(*piece) for piece in pieces])) if pieces else 0
         safe = self._safe
-        runs: list[str] = []
-        for piece in pieces:
-            known = safe.get(piece[:1])
-            if runs and not (self._starts_safely(piece[:1]) if known is None else known):
-                runs[-1] += piece
+        frame: list[str] = []
+        sections: list[str] = []
+        last = frame
+        for text, is_section in pieces:
+            first = text[:1] or SEPARATOR[:is_section]
+            known = safe.get(first)
+            if (frame or sections) and not (self._starts_safely(first) if known is None else known):
+                joined = _whole(last.pop(), last is sections) + _whole(text, is_section)
+                frame.append(joined)
+                last = frame
             else:
-                runs.append(piece)
-        return sum(self.counts(runs))
+                last = sections if is_section else frame
+                last.append(text)
+        return sum(self.counts(frame)) + sum(self.sections(sections))
 
     def _starts_safely(self, first: str) -> bool:
         assert isinstance(self.counter, TokenCounter)
@@ -123,3 +154,7 @@ class CachedCounter:
     def count_uncached(self, text: str) -> int:
         """Tokens of `text`, counted now and not remembered: prompts, which differ every time."""
         return self.counter.count(text)
+
+
+def _whole(text: str, is_section: bool) -> str:
+    return text + SEPARATOR if is_section else text

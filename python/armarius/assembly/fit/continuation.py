@@ -225,7 +225,7 @@ class _Attempt:
 def _window(plan: Plan, choice: Choice) -> int:
     """Tokens of the window around the cursor."""
     total = 0
-    for candidate, size, decision in zip(plan.candidates, choice.sizes, choice.decisions, strict=True):
+    for candidate, tokens, decision in zip(plan.candidates, choice.sizes.tokens, choice.decisions, strict=True):
         if is_window(candidate):
-            total += size.tokens if decision == FULL else max(decision, 0)
+            total += tokens if decision == FULL else max(decision, 0)
     return total

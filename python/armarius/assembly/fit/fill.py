@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from operator import attrgetter
 
 from armarius.assembly.escape import escape, group_heading
 from armarius.assembly.fit.cached_counter import CachedCounter
@@ -16,7 +17,7 @@ from armarius.assembly.fit.place import Previous
 from armarius.assembly.fit.plan import FittedPrompt, Plan, is_window
 from armarius.assembly.fit.said import cards_of, said_by_card
 from armarius.assembly.fit.totals import layer_tokens, prompt_tokens
-from armarius.assembly.render import SEPARATOR, Placed, closing_piece, heading_piece, opening_piece, render
+from armarius.assembly.render import Placed, closing_piece, heading_piece, opening_piece, render
 from armarius.calls import stage
 from armarius.headings import DEFAULT_LANGUAGE, Language, frame
 from armarius.records import Candidate, Offer, Row
@@ -35,6 +36,7 @@ _SUBHEADING = 7  # tokens of the line between two paragraphs of one chapter that
 _REPAIRS = 12
 _LINES_PERCENT = 8  # of the room: single lines about the rows that enter, where the offer has any
 _Key = tuple[str, int, bool]
+_PLACE = attrgetter("place")
 _KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
 
 
@@ -118,7 +120,7 @@ class _Filling:
         window = next((item for item in placed if is_window(item.candidate)), None)
         unused = 0
         if window is not None and window_most is not None:
-            tokens = self._measured.count(window.text + SEPARATOR)
+            tokens = self._measured.section(window.text)
             unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
         room = limit - self.fitted.token_count - unused - frame
         held = (self.fitted.by_layer or layer_tokens(self.fitted.rendered, self._measured))["retrieved"]
@@ -135,7 +137,9 @@ class _Filling:
         """
         held = [row for row in map(self._still, self.previous.rows) if row is not None]
         fresh = self._pick((), room)
-        kept, rows = (held, self._pick(held, room)) if held else (held, fresh)
+        if not held:
+            return sorted(fresh.values(), key=_PLACE)
+        kept, rows = held, self._pick(held, room)
         if not _serves(rows, fresh):
             least, most, rows = 0, len(held), fresh
             while most - least > 1:
@@ -147,7 +151,7 @@ class _Filling:
                     most = middle
             kept = held[:least]
         first = {key: row for row in kept if (key := _key(row)) in rows}
-        new = sorted((row for key, row in rows.items() if key not in first), key=lambda row: row.place)
+        new = sorted((row for key, row in rows.items() if key not in first), key=_PLACE)
         return [*first.values(), *new]
 
     def _pick(self, first: Sequence[Row], room: int) -> dict[_Key, Row]:
@@ -261,8 +265,7 @@ class _Taken:
         """Take every one of `rows`, if all fit."""
         kept = (self._room, dict(self.rows), set(self._texts), set(self._places), set(self._titles))
         for row, tokens in self._counted(rows):
-            if self._is_new(row):
-                self._take(row, self._cost(row, tokens))
+            self._try(row, tokens, None)
         if self._room >= 0:
             return True
         self._room, self.rows, self._texts, self._places, self._titles = kept
@@ -270,52 +273,53 @@ class _Taken:
 
     def greedily(self, rows: Iterable[Row]) -> None:
         """Take each of `rows` that still fits, in their order; looks no further than there is room."""
-        missed = 0
+        missed, attempt = 0, self._try
         for row, tokens in self._counted(rows):
             if self._room < _LEAST or missed > _MISSES:
                 return
-            if not self._is_new(row):
-                continue
-            cost = self._cost(row, tokens)
-            if cost > self._room:
-                missed += 1
-                continue
-            missed = 0
-            self._take(row, cost)
+            entered = attempt(row, tokens, self._room)
+            if entered is not None:
+                missed = 0 if entered else missed + 1
 
     def _counted(self, rows: Iterable[Row]) -> Iterator[tuple[Row, int]]:
         rows = iter(rows)
         while part := list(islice(rows, _BATCH)):
-            yield from zip(part, self._measured.counts([row.text + SEPARATOR for row in part]), strict=True)
+            yield from zip(part, self._measured.sections([row.text for row in part]), strict=True)
 
-    def _is_new(self, row: Row) -> bool:
-        text = row.text
-        if not text or text in self._texts or _key(row) in self.rows:
-            return False
-        if row.path in self._of_cards and said_by_card(row, self._cards) is not None:
-            return False
+    def _try(self, row: Row, tokens: int, room: int | None) -> bool | None:
+        """Take `row` if it costs no more than `room`; None when the prompt says already what it says.
+
+        Called for some ninety rows of a request: what tells rows apart is written out, not `row.source`.
+        """
+        text, path, paragraph = row.text, row.path, row.paragraph
+        key = path, paragraph, row.signature
+        if not text or text in self._texts or key in self.rows:
+            return None
+        if path in self._of_cards and said_by_card(row, self._cards) is not None:
+            return None
         run = _RUN.search(text)
-        if run is not None and run[0] not in self._shown:
-            return True  # letters stand in a prompt as they are, whatever becomes of what is around them
+        # Letters stand in a prompt as they are, whatever becomes of what is around them.
+        if (run is None or run[0] in self._shown) and self._is_shown(text):
+            return None
+        titled = _titled(row)
+        if titled not in self._titles:
+            tokens += self._measured.count(_head(row, None, self._language))
+        elif not row.signature:
+            places = self._places
+            tokens += _SUBHEADING * (1 - ((path, paragraph - 1) in places) - ((path, paragraph + 1) in places))
+        if room is not None and tokens > room:
+            return False
+        self.rows[key] = row
+        self._texts.add(text)
+        self._places.add((path, paragraph))
+        self._titles.add(titled)
+        self._room -= tokens
+        return True
+
+    def _is_shown(self, text: str) -> bool:
         said = _lines(escape(text, self._groups))
         # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
-        return (said.strip() if len(text) >= _LONG else said) not in self._shown
-
-    def _cost(self, row: Row, tokens: int) -> int:
-        if _titled(row) not in self._titles:
-            return tokens + self._measured.count(_head(row, None, self._language))
-        if row.signature:
-            return tokens
-        joins = (row.path, row.paragraph - 1) in self._places
-        bridges = (row.path, row.paragraph + 1) in self._places
-        return tokens + _SUBHEADING * (1 - joins - bridges)
-
-    def _take(self, row: Row, cost: int) -> None:
-        self.rows[_key(row)] = row
-        self._texts.add(row.text)
-        self._places.add((row.path, row.paragraph))
-        self._titles.add(_titled(row))
-        self._room -= cost
+        return (said.strip() if len(text) >= _LONG else said) in self._shown
 
 
 def _key(row: Row) -> _Key:

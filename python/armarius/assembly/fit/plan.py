@@ -14,10 +14,9 @@ from armarius.assembly.fit.place import (
     place,
 )
 from armarius.assembly.fit.profile import BudgetProfile
-from armarius.assembly.fit.sizes import Size, sizes
+from armarius.assembly.fit.sizes import Sizes, sizes
 from armarius.assembly.fit.totals import prompt_tokens
 from armarius.assembly.render import (
-    SEPARATOR,
     Placed,
     Rendered,
     arrange,
@@ -32,7 +31,6 @@ __all__ = ["Choice", "FittedPrompt", "Plan", "is_window"]
 # Slack after cutting at a boundary that is worth another round of allocation.
 _REFILL_TOKENS = 64
 _REPAIRS = 12
-_NOTHING = Size("", 0, 0, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class Choice:
     """
 
     decisions: list[int]
-    sizes: list[Size]
+    sizes: Sizes
     used: dict[LayerName, int]
 
 
@@ -109,14 +107,16 @@ class Plan:
         self.measured = measured
         self.profile = profile
         self.previous = previous
-        self.candidates = tuple(_binding(candidate) for candidate in admitted.candidates)
+        self.candidates = tuple(
+            [c if c.layer != "rules" and c.keep != "around" else _binding(c) for c in admitted.candidates]
+        )
         self.places: dict[tuple[LayerName, str], int] = {
             ("retrieved", item.candidate.id): place for place, item in enumerate(held)
         }
         by_id = {item.candidate.id: item for item in held}
         self._held = {
             index: replace(by_id[candidate.id], candidate=candidate)
-            for index, candidate in enumerate(self.candidates)
+            for index, candidate in enumerate(self.candidates if by_id else ())
             if candidate.layer == "retrieved" and candidate.id in by_id
         }
         self._allocator = Allocator(self.candidates, measured, profile, barred)
@@ -126,11 +126,7 @@ class Plan:
     def choose(self, available: int) -> Choice:
         """The allocation alone, for comparing plans. Cost: one allocation once the sizes are known."""
         limit = self.profile.limit(available)
-        bars = [self._allocator.bars(candidate) for candidate in self.candidates]
-        known = iter(
-            sizes([c for c, barred in zip(self.candidates, bars, strict=True) if not barred], self.measured, limit)
-        )
-        measured = [_NOTHING if barred else next(known) for barred in bars]
+        measured = sizes(self.candidates, self.measured, limit)
         decisions, _, used = self._allocate(limit, available, measured, self._fixed())
         return Choice(decisions, measured, used)
 
@@ -164,13 +160,10 @@ class Plan:
                 rendered = render(arrange(placed, self.places))
             total, by_layer = prompt_tokens(rendered, self.measured)
             if total <= limit:
-                demanded = sum(size.tokens for size in measured) + self._allocator.frame
-                entered = {(item.candidate.layer, item.candidate.id) for item in placed}
-                left_out = tuple(
-                    (candidate, size.tokens)
-                    for candidate, size in zip(self.candidates, measured, strict=True)
-                    if (candidate.layer, candidate.id) not in entered
-                )
+                demanded = sum(measured.tokens) + self._allocator.frame
+                entered = {id(item.candidate) for item in placed}
+                costs = zip(self.candidates, measured.tokens, strict=True)
+                left_out = tuple([(one, tokens) for one, tokens in costs if id(one) not in entered])
                 return FittedPrompt(rendered, total, demanded, left_out, granted, moved, rendered, total, by_layer)
             target -= (total - limit) << attempt
             if target < 0:
@@ -180,15 +173,14 @@ class Plan:
         )
 
     def _allocate(
-        self, target: int, available: int, measured: list[Size], fixed: Mapping[int, int]
+        self, target: int, available: int, measured: Sizes, fixed: Mapping[int, int]
     ) -> tuple[list[int], dict[LayerName, int], dict[LayerName, int]]:
         """`Allocator.allocate`, the window taking no more than it may."""
         at, most = self._window, self._window_most
-        if at is None or most is None or measured[at].tokens <= most:
+        if at is None or most is None or measured.tokens[at] <= most:
             return self._allocator.allocate(target, available, measured, fixed)
-        capped = list(measured)
-        most = max(most, measured[at].core)
-        capped[at] = replace(measured[at], tokens=most)
+        most = max(most, measured.cores.get(at, 0))
+        capped = measured.with_tokens(at, most)
         decisions, granted, used = self._allocator.allocate(target, available, capped, fixed)
         if decisions[at] == FULL:
             decisions[at] = most
@@ -196,15 +188,15 @@ class Plan:
 
     def _fixed(self) -> dict[int, int]:
         """Tokens of what is held, by index of its candidate."""
-        costs = self.measured.counts([item.text + SEPARATOR for item in self._held.values()])
+        costs = self.measured.sections([item.text for item in self._held.values()])
         return dict(zip(self._held, costs, strict=True))
 
-    def _insist(self, decisions: list[int], available: int, measured: list[Size]) -> None:
+    def _insist(self, decisions: list[int], available: int, measured: Sizes) -> None:
         """Raise when what must not be missing is; find the least budget that would do."""
 
         def missing(decided: list[int]) -> list[Candidate]:
-            pairs = zip(self.candidates, decided, strict=True)
-            return [c for c, d in pairs if d == OMITTED and c.pinned and c.layer in ("rules", "immediate")]
+            pinned = [(c, decided[i]) for i, c in enumerate(self.candidates) if c.pinned]
+            return [c for c, decision in pinned if decision == OMITTED and c.layer in ("rules", "immediate")]
 
         absent = missing(decisions)
         if not absent:
@@ -223,35 +215,37 @@ class Plan:
             f"a budget of {available} tokens is below the minimum of {high} for this request: {names} would be missing"
         )
 
-    def _place(self, decisions: Sequence[int], measured: list[Size]) -> tuple[list[Placed], bool]:
+    def _place(self, decisions: Sequence[int], measured: Sizes) -> tuple[list[Placed], bool]:
         """The chosen items; what is held enters as it stood."""
+        if not self._held:
+            return place(self.candidates, measured, decisions, self.measured, self.previous.windows)
         held = [item for index, item in self._held.items() if decisions[index] != OMITTED]
         others = [OMITTED if index in self._held else decision for index, decision in enumerate(decisions)]
         placed, moved = place(self.candidates, measured, others, self.measured, self.previous.windows)
         return [*held, *placed], moved
 
     def _refill(
-        self, placed: list[Placed], decisions: list[int], target: int, available: int, measured: list[Size]
+        self, placed: list[Placed], decisions: list[int], target: int, available: int, measured: Sizes
     ) -> list[Placed]:
         """Cutting at a boundary leaves slack; what was left out may have it, everything placed staying."""
         texts = {id(item.candidate): item.text for item in placed}
-        if all(item.form != "truncated" for item in placed) or all(decision != OMITTED for decision in decisions):
+        if OMITTED not in decisions or all(item.form != "truncated" for item in placed):
             return []
         fixed, slack = self._fixed(), 0
         for index, (candidate, decision) in enumerate(zip(self.candidates, decisions, strict=True)):
             if index in fixed:
                 continue
             if decision >= 0 and id(candidate) in texts:
-                fixed[index] = self.measured.count(texts[id(candidate)] + SEPARATOR)
+                fixed[index] = self.measured.section(texts[id(candidate)])
                 # The window's slack is what typing grows into, once there is a prompt to continue.
                 if candidate.keep != "around" or candidate.layer != "immediate" or not self.previous.prompt:
                     slack += decision - fixed[index]
                 else:
                     fixed[index] = decision
             elif decision == FULL:
-                fixed[index] = measured[index].tokens
+                fixed[index] = measured.tokens[index]
             elif decision == SHORT:
-                fixed[index] = measured[index].short or 0
+                fixed[index] = measured.shorts[index] or 0
         if slack < _REFILL_TOKENS:
             return []
         again, _, _ = self._allocate(target, available, measured, fixed)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from armarius.assembly.admit import Admitted
 from armarius.assembly.fit.cached_counter import CachedCounter
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
-from armarius.assembly.render import SEPARATOR
 from armarius.records import STORY, Candidate, LayerName, Omission
 
 __all__ = ["story_layers", "told_within"]
@@ -26,15 +25,16 @@ def told_within(admitted: Admitted, counter: CachedCounter, limit: int, percent:
 
     Cost: one count for each item, and for each halving of an ending that does not fit.
     """
-    told = sorted(filter(_is_story, admitted.candidates), key=lambda one: (-one.score, one.source))
+    told = _told(admitted)
     if not told:
         return admitted
+    told.sort(key=lambda one: (-one.score, one.source))
     room = limit * percent // 100
     kept: dict[str, Candidate] = {}
     for one in told:
         fits = _fitting(one, counter, room)
         if fits is not None:
-            room -= counter.count(fits.content + SEPARATOR)
+            room -= counter.section(fits.content)
             kept[one.id] = fits
     why = f"beyond {limit * percent // 100} tokens, {percent} % of the prompt, that the story may take"
     gone = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in told if one.id not in kept)
@@ -44,7 +44,7 @@ def told_within(admitted: Admitted, counter: CachedCounter, limit: int, percent:
 
 def story_layers(admitted: Admitted, profile: BudgetProfile, percent: int) -> Mapping[LayerName, LayerBudget]:
     """What the layers may take when there is a story to tell; nothing changed when there is none."""
-    if not any(map(_is_story, admitted.candidates)):
+    if not _told(admitted):
         return {}
     settings, around = (profile.layers[name].ratio or 0 for name in ("settings", "immediate"))
     more = min(percent, around)
@@ -56,7 +56,7 @@ def story_layers(admitted: Admitted, profile: BudgetProfile, percent: int) -> Ma
 
 def _fitting(one: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
     """The candidate if it fits; of an ending as many of its last lines as do; None when that is nothing."""
-    if counter.count(one.content + SEPARATOR) <= room:
+    if counter.section(one.content) <= room:
         return one
     if not one.source.startswith(_ENDING):
         return None
@@ -65,7 +65,7 @@ def _fitting(one: Candidate, counter: CachedCounter, room: int) -> Candidate | N
     low, high = 1, len(lines)  # from which line on: the first that fits
     while low < high:
         middle = (low + high) // 2
-        if counter.count(f"{title}\n{_from(lines, middle)}{SEPARATOR}") <= room:
+        if counter.section(f"{title}\n{_from(lines, middle)}") <= room:
             high = middle
         else:
             low = middle + 1
@@ -75,6 +75,10 @@ def _fitting(one: Candidate, counter: CachedCounter, room: int) -> Candidate | N
 
 def _from(lines: list[str], first: int) -> str:
     return "\n".join(lines[first:]).strip()
+
+
+def _told(admitted: Admitted) -> list[Candidate]:
+    return [one for one in admitted.candidates if one.layer == "settings" and one.source.startswith(STORY)]
 
 
 def _is_story(candidate: Candidate) -> bool:

@@ -13,7 +13,6 @@ from typing import Final
 from armarius.assembly.admit import Admitted
 from armarius.assembly.fetch import FetchOutcome
 from armarius.assembly.fit.cached_counter import CachedCounter
-from armarius.assembly.render import SEPARATOR
 from armarius.headings import frame, heading
 from armarius.records import Candidate, Evidence, Fetched, FetchRequest, Omission
 
@@ -61,7 +60,7 @@ def spoken(request: FetchRequest) -> FetchOutcome:
 
 def has_turns(admitted: Admitted) -> bool:
     """Whether turns compete."""
-    return any(map(_is_turn, admitted.candidates))
+    return bool(_turns(admitted))
 
 
 def within_share(admitted: Admitted, counter: CachedCounter, limit: int) -> Admitted:
@@ -71,10 +70,10 @@ def within_share(admitted: Admitted, counter: CachedCounter, limit: int) -> Admi
     """
     share = limit * TURNS_PERCENT // 100
     used, kept = 0, 0
-    for turn in sorted(filter(_is_turn, admitted.candidates), key=_number, reverse=True):
+    for turn in sorted(_turns(admitted), key=_number, reverse=True):
         if len(turn.content) > share * _MOST_PER_TOKEN:
             break
-        used += counter.count(turn.content + SEPARATOR)
+        used += counter.section(turn.content)
         if used > share:
             break
         kept += 1
@@ -83,23 +82,22 @@ def within_share(admitted: Admitted, counter: CachedCounter, limit: int) -> Admi
 
 def without_older(admitted: Admitted) -> Admitted:
     """`admitted` with the newer half of its turns."""
-    turns = sum(map(_is_turn, admitted.candidates))
-    return _newest(admitted, turns // 2, "no room beside what must be in the prompt")
+    return _newest(admitted, len(_turns(admitted)) // 2, "no room beside what must be in the prompt")
 
 
 def _newest(admitted: Admitted, count: int, why: str) -> Admitted:
-    turns = sorted(filter(_is_turn, admitted.candidates), key=_number)
+    turns = sorted(_turns(admitted), key=_number)
     gone = turns[: len(turns) - count]
     if not gone:
         return admitted
     ids = {one.id for one in gone}
-    candidates = tuple(one for one in admitted.candidates if not (_is_turn(one) and one.id in ids))
+    candidates = tuple(one for one in admitted.candidates if not (one.layer == "immediate" and one.id in ids))
     omitted = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in gone)
     return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *omitted))
 
 
-def _is_turn(candidate: Candidate) -> bool:
-    return candidate.layer == "immediate" and candidate.source.startswith(MESSAGE)
+def _turns(admitted: Admitted) -> list[Candidate]:
+    return [one for one in admitted.candidates if one.layer == "immediate" and one.source.startswith(MESSAGE)]
 
 
 def _number(candidate: Candidate) -> float:

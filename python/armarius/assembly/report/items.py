@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from armarius.assembly.admit import QUERY_SOURCE
 from armarius.assembly.fit.plan import FittedPrompt, Plan
-from armarius.assembly.render import SEPARATOR, Form
+from armarius.assembly.render import Form
 from armarius.assembly.report.places import Texts, shown
 from armarius.records import (
     Candidate,
@@ -120,7 +120,7 @@ class Difference:
 def items_of(plan: Plan, fitted: FittedPrompt, texts: Texts) -> tuple[PackItem, ...]:
     """The items of a fitted prompt, in prompt order. Cost: a look-up and a record for each."""
     rendered = fitted.rendered
-    tokens = plan.measured.counts([item.text + SEPARATOR for item in rendered.placed])
+    tokens = plan.measured.sections([item.text for item in rendered.placed])
     return tuple(
         PackItem(
             id=item.candidate.id,

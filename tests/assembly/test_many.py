@@ -1,0 +1,79 @@
+"""Thousands of candidates of a host are taken in as a few are: checked, escaped, ordered, deduplicated."""
+
+import math
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.assembly.forgeries import forgeries
+from tests.assembly.hostile import ATTACKS, documents
+
+from armarius.assembly import admit as admission
+from armarius.assembly.admit import QUERY_SOURCE, admit, canonical
+from armarius.assembly.escape import doubtful, escape
+from armarius.assembly.fetch import FetchOutcome
+from armarius.records import LAYERS, Candidate, Fetched
+
+GROUPS = st.sampled_from(["", "[检索 — 网页]", "[用户请求]", "网页", "※", "[ 引用\n检测 ]"])
+TEXTS = st.one_of(
+    st.sampled_from(["", " ", "雨停了。", "  雨停了。\n", *ATTACKS.values()]),
+    st.text("雨 a<[「\u200b\x00layer-retrieved>]」用户请求\n", max_size=24),
+)
+SCORES = st.one_of(st.floats(), st.integers(-3, 3), st.sampled_from([0.0, -0.0, 0.5]))
+CANDIDATES = st.lists(
+    st.builds(
+        Candidate,
+        id=st.sampled_from("abcdefgh"),
+        layer=st.sampled_from(LAYERS),
+        source=st.sampled_from(["s", "t", QUERY_SOURCE]),
+        content=TEXTS,
+        score=SCORES,
+        group=GROUPS,
+        short=st.one_of(st.none(), TEXTS),
+        pinned=st.booleans(),
+        anchor=st.integers(-2, 30),
+        project_id=st.sampled_from(["", "p", "q"]),
+        marks=st.sampled_from([(), ((0, "<cursor/>"),)]),
+    ),
+    max_size=14,
+)
+
+
+def admitted(candidates, many):
+    with patch.object(admission, "_MANY", many):
+        return admit([FetchOutcome("host", "retrieved", Fetched(tuple(candidates)))], "p")
+
+
+@given(CANDIDATES)
+@settings(max_examples=300, deadline=None)
+def test_many_candidates_are_admitted_as_few_are(candidates):
+    few = admitted(candidates, many=len(candidates))
+    assert repr(admitted(candidates, many=-1)) == repr(few)
+    assert list(few.candidates) == sorted(few.candidates, key=canonical)
+    ids = [(one.layer, one.id) for one in few.candidates]
+    assert len(ids) == len(set(ids))
+    contents = [one.content for one in few.candidates]
+    assert len(contents) == len(set(contents))
+    assert all(one.content and not math.isnan(one.score) and one.project_id != "q" for one in few.candidates)
+    assert len(few.candidates) + len(few.omitted) == len(candidates)
+
+
+@pytest.mark.parametrize("groups", [(), ("[检索 — 网页]",), ("网页",), ("※",)])
+def test_what_escaping_may_change_is_told_beforehand(groups):
+    texts = [
+        "雨停了。",
+        "a plain line, 3.5 of it",
+        *(text for _, text in forgeries()),
+        *(text for _, text in documents()),
+    ]
+    doubts = doubtful(texts, groups)
+    assert all(escape(text, groups) is text for place, text in enumerate(texts) if place not in doubts)
+    assert groups in (("网页",), ("※",)) or not doubts >= {0, 1}
+
+
+@given(texts=st.lists(st.text(max_size=12), max_size=20))
+@settings(max_examples=300, deadline=None)
+def test_no_text_that_escaping_changes_is_passed_over(texts):
+    doubts = doubtful(texts)
+    assert all(escape(text) == text for place, text in enumerate(texts) if place not in doubts)
