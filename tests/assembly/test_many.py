@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.assembly.forgeries import forgeries
 from tests.assembly.hostile import ATTACKS, documents
+from tests.assembly.support import assemble, candidate
 
 from armarius.assembly import admit as admission
 from armarius.assembly.admit import QUERY_SOURCE, admit, canonical
@@ -77,3 +78,19 @@ def test_what_escaping_may_change_is_told_beforehand(groups):
 def test_no_text_that_escaping_changes_is_passed_over(texts):
     doubts = doubtful(texts)
     assert all(escape(text) == text for place, text in enumerate(texts) if place not in doubts)
+
+
+@given(st.lists(st.tuples(st.integers(1, 60), st.sampled_from(["settings", "retrieved"])), min_size=1, max_size=30))
+@settings(max_examples=60, deadline=None)
+def test_what_has_no_room_is_listed_with_its_tokens_and_its_layer(offered):
+    candidates = [
+        candidate(f"c{at:02}", layer, content=f"c{at:02}".ljust(length, "x"), score=float(at))
+        for at, (length, layer) in enumerate(offered)
+    ]
+    pack = assemble(candidates, budget=200)
+    entered = {item.id for item in pack.items}
+    assert {gone.id for gone in pack.omitted} == {one.id for one in candidates} - entered
+    assert len(pack.omitted) + len(pack.items) == len(candidates)
+    assert all(gone.tokens > 0 and gone.reason == "budget" for gone in pack.omitted)
+    lacking = {gone.layer for gone in pack.omitted}
+    assert {name for name in ("settings", "retrieved") if getattr(pack.result.layers, name).truncated} == lacking

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Final
 
 from armarius.assembly.escape import carried, doubtful, escape, group_heading
@@ -25,6 +26,7 @@ __all__ = ["QUERY_SOURCE", "Admitted", "admit", "canonical"]
 QUERY_SOURCE: Final = "request:query"
 """Of the user's words, which are in every prompt."""
 
+_SCORE = attrgetter("score")
 _MANY = 512  # candidates: of fewer, what each becomes is remembered
 _LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
 
@@ -115,7 +117,10 @@ def _in_order(candidates: list[Candidate]) -> list[Candidate]:
             return sorted(candidates, key=canonical)
         parts[index, False], parts[index, True] = [c for c in mine if c.pinned], [c for c in mine if not c.pinned]
     for part in parts.values():
-        part.sort(key=_worth)
+        if len({one.score for one in part}) == len(part):
+            part.sort(key=_SCORE, reverse=True)
+        else:
+            part.sort(key=_worth)
     return [one for part in parts.values() for one in part]
 
 
@@ -125,6 +130,9 @@ def _worth(candidate: Candidate) -> tuple[float, str, str]:
 
 def _distinct(ordered: list[Candidate], omitted: list[Omission]) -> list[Candidate]:
     """Those with something to say that none before them says; the others are added to `omitted`."""
+    everything = {one.content for one in ordered}
+    if len(everything) == len(ordered) == len({(one.layer, one.id) for one in ordered}) and "" not in everything:
+        return ordered
     kept: list[Candidate] = []
     ids: dict[LayerName, dict[str, Candidate]] = {layer: {} for layer in LAYERS}
     contents: dict[str, Candidate] = {}

@@ -211,8 +211,9 @@ class _Attempt:
         front = 0
         while front < len(kept) and ends[kept[front].candidate.id] <= shared:
             front += 1
-        cramped = any(i.form == "truncated" for i in rendered.placed if i.candidate.layer == "immediate") or any(
-            c.layer == "retrieved" for c, _ in fitted.left_out
+        cramped = (
+            any(i.form == "truncated" for i in rendered.placed if i.candidate.layer == "immediate")
+            or "retrieved" in fitted.left_out.layers
         )
         if not cramped:
             return None

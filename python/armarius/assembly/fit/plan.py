@@ -1,6 +1,6 @@
 """Candidates and a budget to a prompt that fits: measure, allocate, cut, render, count, repair."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from armarius.assembly.admit import Admitted
@@ -51,7 +51,7 @@ class FittedPrompt:
     rendered: Rendered
     token_count: int
     demanded: int
-    left_out: tuple[tuple[Candidate, int], ...]
+    left_out: "LeftOut"
     granted: dict[LayerName, int]
     anchor_moved: bool
     demand: Rendered
@@ -60,6 +60,34 @@ class FittedPrompt:
     entered: int = 0
     line: float = 0.0
     capped: int | None = None
+
+
+class LeftOut:
+    """What a prompt of some candidates has no room for, listed when somebody looks: most packs are never asked.
+
+    Args:
+        candidates: All, in their order.
+        tokens: What each would have cost.
+        placed: Those that entered.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate], tokens: Sequence[int], placed: Sequence[Placed]) -> None:
+        self._candidates = candidates
+        self._tokens = tokens
+        self._entered = {id(item.candidate) for item in placed}  # which the plan holds, so that ids stay theirs
+
+    def __len__(self) -> int:
+        return len(self._candidates) - len(self._entered)
+
+    def __iter__(self) -> Iterator[tuple[Candidate, int]]:
+        costs = zip(self._candidates, self._tokens, strict=True)
+        return (pair for pair in costs if id(pair[0]) not in self._entered)
+
+    @property
+    def layers(self) -> set[LayerName]:
+        """The layers that lack something."""
+        entered = self._entered
+        return {one.layer for one in self._candidates if id(one) not in entered} if len(self) else set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +149,8 @@ class Plan:
         }
         self._allocator = Allocator(self.candidates, measured, profile, barred)
         self._window_most = window_most
-        self._window = next((i for i, one in enumerate(self.candidates) if is_window(one)), None)
+        windows = [index for index, one in enumerate(self.candidates) if one.keep == "around" and is_window(one)]
+        self._window = windows[0] if windows else None
 
     def choose(self, available: int) -> Choice:
         """The allocation alone, for comparing plans. Cost: one allocation once the sizes are known."""
@@ -161,9 +190,7 @@ class Plan:
             total, by_layer = prompt_tokens(rendered, self.measured)
             if total <= limit:
                 demanded = sum(measured.tokens) + self._allocator.frame
-                entered = {id(item.candidate) for item in placed}
-                costs = zip(self.candidates, measured.tokens, strict=True)
-                left_out = tuple([(one, tokens) for one, tokens in costs if id(one) not in entered])
+                left_out = LeftOut(self.candidates, measured.tokens, placed)
                 return FittedPrompt(rendered, total, demanded, left_out, granted, moved, rendered, total, by_layer)
             target -= (total - limit) << attempt
             if target < 0:

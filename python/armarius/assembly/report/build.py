@@ -81,7 +81,7 @@ def account(
         said["immediate"].append(str(shortened))
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
     everything += _capacity(plan.profile, fitted, available, bool(fitted.left_out or shaped))
-    trimmed = {item.candidate.layer for item in shaped} | {candidate.layer for candidate, _ in fitted.left_out}
+    trimmed = {item.candidate.layer for item in shaped} | fitted.left_out.layers
     layers = {
         layer: LayerResult(
             layer=layer,
