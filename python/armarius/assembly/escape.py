@@ -84,8 +84,8 @@ def escape(text: str, groups: tuple[str, ...] = ()) -> str:
     Returns:
         The text, the same object when nothing had to change. Applying it twice changes nothing more.
 
-    Cost: one pass of each of two patterns; a look-up for what was asked a moment ago, such as cards and paragraphs that
-    stand in many prompts of a project, and the open document.
+    Cost: one pass for plain prose, else two more; a look-up for what was asked a moment ago, such as cards and
+    paragraphs that stand in many prompts of a project, and the open document.
     """
     found = _short(text, groups) if len(text) <= _SHORT else _long(text, groups)
     return text if found == text else found
@@ -103,8 +103,10 @@ def doubtful(texts: Sequence[str], groups: tuple[str, ...] = ()) -> set[int]:
 
 
 def _escaped(text: str, groups: tuple[str, ...]) -> str:
-    text = headings_of(groups).changed(text)
-    return _SUSPECT.sub(_harmless, text)
+    headings = headings_of(groups)
+    if not headings.stand_bare and _SIGN.search(text) is None:
+        return text  # prose, in one pass for two
+    return _SUSPECT.sub(_harmless, headings.changed(text))
 
 
 # At most 2 MB of texts that nothing else holds, and four long ones: the open document is the same text in each prompt.
