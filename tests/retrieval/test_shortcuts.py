@@ -6,12 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import armarius
 from armarius.retrieval.ranking import _cards
 from armarius.retrieval.retrieve import _understood
-from armarius.retrieval.signals.traces import words_in
+from armarius.retrieval.signals.traces import _longest, words_in
 from armarius.retrieval.understand import chapters
 from armarius.retrieval.understand.families import _functions, _pieces, question, terms_of
+from armarius.store.sqlite.store import SqliteStore
 from armarius.text.sentences import BETWEEN
+
+from .conftest import SMALL, write
 
 PIECES = (
     "第",
@@ -98,3 +102,29 @@ def test_a_short_answer_is_the_beginning_of_a_long_one(novel, query):
 def test_words_count_where_they_begin_and_characters_anywhere():
     assert words_in("The relamped Lamp; 灯塔", ["lamp", "amp", "塔", "key"]) == ("lamp", "塔")
     assert words_in("relamped", ["lamp"]) == ()
+
+
+@given(st.lists(st.text("灯塔渡口\0a", max_size=4), unique=True, max_size=7))
+def test_what_is_a_part_of_a_longer_word_is_not_told_beside_it(words):
+    assert _longest(words) == tuple(one for one in words if not any(one in other for other in words if other != one))
+
+
+def test_a_request_asks_the_store_once_where_it_stands(tmp_path, monkeypatch):
+    write(tmp_path, SMALL)
+    with armarius.open(tmp_path, watch=False) as engine:
+        engine.retrieve("Anna")
+        asked, generation = [], SqliteStore.generation
+        monkeypatch.setattr(SqliteStore, "generation", lambda store: asked.append(1) or generation(store))
+        assert engine.retrieve("wreckers").hits
+        assert len(asked) == 1
+        (tmp_path / "chapters/ch005.md").write_text("# Chapter Five\n\nA zeppelin came.\n", "utf-8")
+        assert [hit.path for hit in engine.retrieve("zeppelin")][:1] == ["chapters/ch005.md"]
+
+
+def test_what_another_engine_has_written_is_in_the_next_answer(tmp_path):
+    write(tmp_path, SMALL)
+    with armarius.open(tmp_path, watch=False) as one, armarius.open(tmp_path, watch=False) as other:
+        assert one.retrieve("Anna").hits
+        (tmp_path / "chapters/ch002.md").write_text("# Chapter Two\n\nA zeppelin came.\n", "utf-8")
+        assert other.retrieve("zeppelin").hits[0].path == "chapters/ch002.md"
+        assert one.retrieve("zeppelin").hits[0].path == "chapters/ch002.md"

@@ -216,22 +216,20 @@ def _sections(
     found: dict[int, tuple[float, How]] = {}
     described, nothing = tables.described, (0.0, "")
 
-    def put(key: int, score: float, how: How) -> None:
-        if score > found.get(key, nothing)[0]:
-            found[key] = (score, how)
-
-    def describing(entity_id: str, score: float, how: How) -> None:
-        for key in described.get(entity_id, ()):
-            put(key, score, how)
+    def put(keys: Iterable[int], score: float, how: How) -> None:
+        for key in keys:
+            if score > found.get(key, nothing)[0]:
+                found[key] = (score, how)
 
     for place, entity_id in enumerate(people.named):
-        describing(entity_id, WEIGHTS["named"] - 0.01 * place, "mention")
+        put(described.get(entity_id, ()), WEIGHTS["named"] - 0.01 * place, "mention")
     for entity_id, (factor, _, _) in people.related.items():
-        describing(entity_id, WEIGHTS["related"] * factor, "relation")
+        put(described.get(entity_id, ()), WEIGHTS["related"] * factor, "relation")
     present = _present(tables, asked, people, ranked.described, texts)
     most = max(present.values(), default=1.0)
     for entity_id, amount in present.items():
-        describing(entity_id, WEIGHTS["present"] * amount / most, "present")
+        if keys := described.get(entity_id):
+            put(keys, WEIGHTS["present"] * amount / most, "present")
     if ranked.outcome == "nothing found":
         return found
     numbered = tables.numbered(ranked.corpus)
@@ -239,7 +237,7 @@ def _sections(
     for number, own in by_words:
         key = numbered.sections[number]
         assert key is not None, "`headed` says so"
-        put(key, WEIGHTS["fulltext"] * own / by_words[0][1], "fulltext")
+        put((key,), WEIGHTS["fulltext"] * own / by_words[0][1], "fulltext")
     return found
 
 

@@ -47,10 +47,7 @@ class Traces:
         written = {mention.entity_id: mention.term for mention in self._matcher.find_all(text)} if whom else {}
         there = [(written[one], name) for one, name in whom.items() if one in written]
         names = [f"{term} ({name}, whom the question describes)" for term, name in there]
-        found = dict.fromkeys((*self._stretches(text), *_found(text.lower(), self._words)))
-        words = tuple(found)
-        if len(words) > 1:
-            words = tuple(one for one in words if not any(one != other and one in other for other in words))
+        words = _longest(dict.fromkeys((*self._stretches(text), *_found(text.lower(), self._words))))
         if not words:
             words = self._inflected(text, named=bool(names))
         return (*words[:_SHOWN], *names[:_PEOPLE])
@@ -69,23 +66,24 @@ class Traces:
 
     def _stretches(self, text: str) -> Iterator[str]:
         """The longest stretches of two characters or more that both hold, of scripts without spaces, in order."""
-        for run in self._runs:
-            at = 0
-            while at + 1 < len(run):
-                end = at + 1
-                while end < len(run) and run[at : end + 1] in text:
-                    end += 1
-                if end - at > 1:
-                    yield run[at:end]
-                at = end if end - at > 1 else at + 1
+        for run, pairs in self._runs:
+            past = 0
+            for at in [at for at, pair in pairs if pair in text]:
+                if at >= past:
+                    past = at + 2
+                    while past < len(run) and run[at : past + 1] in text:
+                        past += 1
+                    yield run[at:past]
 
     @cached_property
     def _fitting(self) -> dict[str, str]:
         return {one: self._entities[one].name for one in self._ranked.described}
 
     @cached_property
-    def _runs(self) -> list[str]:
-        return _RUN.findall(self._asked.content)
+    def _runs(self) -> list[tuple[str, list[tuple[int, str]]]]:
+        """Stretches of the question, each with its pairs of characters."""
+        runs = _RUN.findall(self._asked.content)
+        return [(run, [(at, run[at : at + 2]) for at in range(len(run) - 1)]) for run in runs]
 
     @cached_property
     def _words(self) -> list[tuple[str, bool]]:
@@ -103,18 +101,29 @@ def words_in(text: str, words: Sequence[str]) -> tuple[str, ...]:
     return tuple(_found(text.lower(), _prepared(words)))
 
 
+def _longest(words: Iterable[str]) -> tuple[str, ...]:
+    """Of different words those that are no part of another."""
+    kept = tuple(words)
+    joined = "\0".join(kept)
+    if len(kept) < 2 or joined.count("\0") >= len(kept):  # nobody's word holds the mark between them
+        return tuple(one for one in kept if not any(one != other and one in other for other in kept))
+    return tuple(one for one in kept if joined.count(one) == 1)
+
+
 def _prepared(words: Iterable[str]) -> list[tuple[str, bool]]:
     return [(word, is_unspaced(word)) for word in words]
 
 
-def _found(lower: str, words: Sequence[tuple[str, bool]]) -> Iterator[str]:
-    for word, anywhere in words:
-        at = lower.find(word)
-        if not anywhere:
-            while at > 0 and lower[at - 1].isalnum():
-                at = lower.find(word, at + 1)
-        if at >= 0:
-            yield word
+def _found(lower: str, words: Sequence[tuple[str, bool]]) -> list[str]:
+    return [word for word, anywhere in words if word in lower and (anywhere or _begins(word, lower))]
+
+
+def _begins(word: str, lower: str) -> bool:
+    """Whether the word stands somewhere where no letter or digit is before it."""
+    at = lower.find(word)
+    while at > 0 and lower[at - 1].isalnum():
+        at = lower.find(word, at + 1)
+    return at >= 0
 
 
 @lru_cache(maxsize=2048)

@@ -172,8 +172,8 @@ def _alternatives(word: str) -> tuple[tuple[str, float], ...]:
     return tuple(found.values())
 
 
-def _one_each(family: str, terms: Iterable[str]) -> Iterator[Group]:
-    return (Group(family, 1.0, ((term, 1.0),)) for term in terms)
+def _one_each(family: str, terms: Iterable[str]) -> list[Group]:
+    return [Group(family, 1.0, ((term, 1.0),)) for term in terms]
 
 
 def _runs(text: str) -> Iterator[str]:
