@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from armarius.quick import quick
 from armarius.records import Evidence
 from armarius.shown import Shown
 
@@ -12,6 +13,7 @@ _SHOWN = 40  # code points of a hit's text in its repr
 _CELL = 100  # in a table
 
 
+@quick
 @dataclass(frozen=True, slots=True, repr=False)
 class Hit:
     """A place in a project that answers, with why.

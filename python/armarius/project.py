@@ -282,7 +282,7 @@ class Project:
         behind = any(trouble.code == INDEX_BUILDING.code for trouble in troubles)
         snapshot, missing = self._snapshot()
         try:
-            store, generation = self.index.ask(lambda store: (store, store.generation()))
+            store, generation = self.index.equal or self.index.ask(lambda store: (store, store.generation()))
         except StoreUnavailable as error:
             return self._last(error)
         if self._view is None or self._seen != (store, generation, snapshot, behind):

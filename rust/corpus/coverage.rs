@@ -5,6 +5,7 @@ use super::corpus::Corpus;
 use super::gather::{Gathered, ONE, fixed};
 use super::inside::Inside;
 use super::query::{Query, Wanted};
+use super::scored::greatest;
 use super::scratch::{Counts, Scratch};
 use super::table::WINDOW;
 
@@ -34,13 +35,14 @@ impl Inside {
             units,
             paragraphs,
             windows,
+            held,
             ..
         } = scratch;
         let all = corpus.table.columns.body.len();
         paragraphs.reserve(all);
         windows.reserve(all);
         let mut coverage = Coverage::default();
-        let mut held = vec![0.0_f32; all];
+        held.resize(held.len().max(all), 0.0);
         let mut blocks = Vec::new();
         for (position, concept) in query.concepts.iter().enumerate() {
             let mut word = Gathered::new(&mut blocks);
@@ -68,7 +70,11 @@ impl Inside {
                 held[window as usize] += weight * share as f32 / ONE as f32;
             });
         }
-        coverage.best = held.into_iter().fold(0.0, f32::max);
+        for &(from, to) in &self.runs {
+            let held = &mut held[from as usize..to as usize];
+            coverage.best = coverage.best.max(greatest(held));
+            held.fill(0.0);
+        }
         coverage
     }
 

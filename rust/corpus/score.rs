@@ -17,7 +17,7 @@ use super::inside::{Inside, near};
 use super::key::keys_of;
 use super::query::{Given, Query};
 use super::rank::{Share, UnitSignals, rank_units};
-use super::scored::Scored;
+use super::scored::{Scored, greatest};
 use super::scratch::Scratch;
 use super::table::{LEVELS, PARAGRAPH, WINDOW};
 
@@ -108,7 +108,7 @@ struct Dense {
 impl Dense {
     fn of(corpus: &Corpus, signals: &[Given]) -> Self {
         let mut dense = Self::default();
-        for signal in signals {
+        for signal in signals.iter().filter(|signal| !signal.values.is_empty()) {
             let mut values = vec![0.0; corpus.table.columns.body.len()];
             dense.lifted.resize(corpus.table.units.len(), 0.0);
             for (path, index, value) in &signal.values {
@@ -149,9 +149,7 @@ fn multiply(
     let mut best = [0.0_f32; 2];
     for (sums, best) in scratch.sums.iter().zip(&mut best) {
         for &(from, to) in &inside.runs {
-            *best = sums[from as usize..to as usize]
-                .iter()
-                .fold(*best, |best, &sum| best.max(sum));
+            *best = best.max(greatest(&sums[from as usize..to as usize]));
         }
     }
     let over = best.map(|best| if best > 0.0 { 1.0 / best } else { 0.0 });
@@ -173,24 +171,25 @@ fn multiply(
         given.clear();
         given.resize(range.len(), 0.0);
         dense.add(range.clone(), &mut given);
+        let body = &corpus.table.columns.body[range.clone()];
         let allowed = if units.allowed[number as usize] {
             1.0
         } else {
             0.0
         };
         let whole = (units.sum[number as usize] + weights.d) * allowed;
-        for at in 0..range.len() {
-            let sum = weights.paragraph * own[at]
-                + weights.near * around[at]
-                + weights.window * window[at]
-                + given[at];
-            let factor = if corpus.table.columns.body[range.start + at] {
-                1.0
-            } else {
-                weights.heading
-            };
-            scored.scores.push(factor * (sum + weights.c) * whole);
-        }
+        let signals = own.iter().zip(&around).zip(window.iter()).zip(&given);
+        let scores = signals
+            .zip(body)
+            .map(|((((own, around), window), given), body)| {
+                let sum = weights.paragraph * own
+                    + weights.near * around
+                    + weights.window * window
+                    + given;
+                let factor = if *body { 1.0 } else { weights.heading };
+                factor * (sum + weights.c) * whole
+            });
+        scored.scores.extend(scores);
         if let Some(target) = target.as_deref_mut()
             && let Some(at) = (target.paragraph as usize)
                 .checked_sub(range.start)

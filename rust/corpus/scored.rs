@@ -32,6 +32,8 @@ pub struct Scored {
     pub runs: Vec<(u32, u32)>,
     /// Their scores, run after run.
     pub scores: Vec<f32>,
+    /// The greatest of them; 0 when there is none.
+    pub best: f32,
     /// Units that may be found, by number.
     pub units: Vec<ScoredUnit>,
     /// Units that would be, were they not later than what may be known; ranked by their own signals.
@@ -79,18 +81,21 @@ impl Scored {
 
     /// Rank every unit by its paragraphs, once their scores are there.
     pub(super) fn rank_units(&mut self, corpus: &Corpus) {
-        for at in 0..self.units.len() {
-            let unit = &corpus.table.units[self.units[at].unit as usize];
-            let mut best = [0.0_f32; 3];
-            for number in unit.first..unit.first + unit.paragraphs {
-                let mut score = self.score_of(number).unwrap_or(0.0);
-                for held in &mut best {
-                    if score > *held {
-                        std::mem::swap(held, &mut score);
-                    }
-                }
+        self.best = greatest(&self.scores);
+        // units and runs are both in order, and a unit lies in one run or in none
+        let (mut runs, mut before) = (self.runs.iter().peekable(), 0);
+        for scored in &mut self.units {
+            let unit = &corpus.table.units[scored.unit as usize];
+            while let Some((from, to)) = runs.next_if(|run| run.1 <= unit.first) {
+                before += to - from;
             }
-            self.units[at].rank = best.iter().sum();
+            scored.rank = match runs.peek() {
+                Some((from, _)) if *from <= unit.first => {
+                    let at = (before + unit.first - from) as usize;
+                    best_three(&self.scores[at..at + unit.paragraphs as usize])
+                }
+                _ => 0.0,
+            };
         }
     }
 
@@ -111,11 +116,6 @@ impl Scored {
             before += to - from;
         }
         None
-    }
-
-    /// The score of the best paragraph; 0 when there is none.
-    pub fn best(&self) -> f32 {
-        self.scores.iter().fold(0.0, |best, &score| best.max(score))
     }
 
     /// (number, score) of the best `limit` of what is above `floor`, at least 0, by (-score, number).
@@ -144,6 +144,23 @@ impl Scored {
         in_order(&self.units)
     }
 
+    /// (number, own) of the units that `wanted` names among the best `most`, those that hold a word of the question, by
+    /// (-own, number).
+    pub fn by_own(&self, most: usize, wanted: impl Fn(u32) -> bool) -> Vec<(u32, f32)> {
+        let holds = |one: &&ScoredUnit| one.own > 0.0 && one.rank > 0.0 && wanted(one.unit);
+        let mut found: Vec<(Reverse<u32>, u32)> = if most >= self.units.len() {
+            self.units.iter().filter(holds).map(own_first).collect()
+        } else {
+            let best = self.best_units().take(most);
+            best.filter(holds).map(own_first).collect()
+        };
+        found.sort_unstable();
+        let found = found.into_iter();
+        found
+            .map(|(Reverse(own), unit)| (unit, f32::from_bits(own)))
+            .collect()
+    }
+
     /// The withheld units likewise.
     pub fn best_withheld(&self) -> impl Iterator<Item = &ScoredUnit> + '_ {
         in_order(&self.withheld)
@@ -159,6 +176,35 @@ impl Scored {
             _ => Some(one),
         })
     }
+}
+
+fn own_first(one: &ScoredUnit) -> (Reverse<u32>, u32) {
+    (Reverse(one.own.to_bits()), one.unit)
+}
+
+/// The greatest of values that are not negative; 0 when there is none.
+///
+/// Their bits are in the order of their values, and whole numbers are compared several at once.
+pub(super) fn greatest(values: &[f32]) -> f32 {
+    let bits = values.iter().map(|value| value.to_bits().cast_signed());
+    f32::from_bits(bits.fold(0, i32::max).cast_unsigned())
+}
+
+/// The sum of the best three, added from the greatest on.
+fn best_three(scores: &[f32]) -> f32 {
+    let mut best = [0.0_f32; 3];
+    for &score in scores {
+        let mut score = score;
+        if score <= best[2] {
+            continue;
+        }
+        for held in &mut best {
+            if score > *held {
+                std::mem::swap(held, &mut score);
+            }
+        }
+    }
+    best.iter().sum()
 }
 
 fn in_order(units: &[ScoredUnit]) -> impl Iterator<Item = &ScoredUnit> + '_ {

@@ -67,6 +67,8 @@ pub struct Scratch {
     pub before: Vec<u32>,
     /// Sums of BM25 of paragraphs and of windows, zero where nothing was looked into.
     pub sums: [Vec<f32>; 2],
+    /// By window, how much of the question it holds.
+    pub held: Vec<f32>,
     /// Blocks of all terms: unit, and where the block begins.
     pub blocks: Vec<(u32, u32)>,
 }

@@ -153,6 +153,32 @@ def test_a_change_of_one_document_gives_what_a_new_corpus_gives(documents, parts
     assert corpus.score(query).score_of(chapter.path, 1) is not None
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_units_come_in_parts_and_by_their_own_words_as_they_come_at_once(corpus, question):
+    found = corpus.score(query_of(question))
+    every = found.units(999)
+    assert [*found.units(2), *found.units(3, 2), *found.units(999, skip=5)] == every
+    assert found.units(3, len(every)) == []
+    wanted = bytes(number % 2 for number in range(len(corpus.units)))
+    told = [(one.number, one.own) for one in every[:7] if wanted[one.number] and one.own > 0]
+    assert found.by_own(wanted, 7) == sorted(told, key=lambda one: (-one[1], one[0]))
+    assert found.by_own(b"", 7) == []
+
+
+def test_a_concept_is_told_by_its_fields_as_by_an_object(corpus):
+    told = [("main", 0.5, (("灯塔", 1.0),), (("渡口", 0.25),), ("e0",)), ("entity", 1.0, (), (), ("e1", "nobody"))]
+    made = [
+        _core.CorpusGroup(family, words, terms=terms, entities=[(one, 1.0) for one in entities], weight=weight)
+        for family, weight, terms, words, entities in told
+    ]
+    scores = [corpus.score(_core.CorpusQuery(WEIGHTS, groups)) for groups in (told, made, [told[0], made[1]])]
+    assert len({tuple(one.paragraphs(99)) for one in scores}) == 1
+    assert scores[0].frequencies == scores[1].frequencies
+    for wrong in (("main", 1.0, ()), ("main", "heavy", (), (), ())):
+        with pytest.raises(TypeError, match="groups"):
+            _core.CorpusQuery(WEIGHTS, [wrong])
+
+
 def test_filters_decide_what_is_found(corpus):
     question = QUESTIONS[0]
     early = corpus.score(query_of(question, as_of=2)).units(99)

@@ -42,6 +42,8 @@ class StoreKeeper:
         store: The store of the moment.
         state: What is being done with it.
         trouble: What went wrong last, None when it was mended.
+        equal: The store and its generation that the last `freshen` found equal to the texts; None where it did not
+            compare, or found them different.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class StoreKeeper:
         self._lost = False  # the store is closed and none could be opened in its place: it is tried again
         self.state: Literal["ready", "building", "cancelled", "stale"] = "building"
         self.trouble: ContextWarning | None = None
+        self.equal: tuple[Store, int] | None = None
         self.store = open_store()
 
     @property
@@ -141,7 +144,7 @@ class StoreKeeper:
             `INDEX_STALE` when answers may lack something, `ENTITY_MATCH_FAILED` when names are found without habits.
         """
         self._see_that_it_is_ours()
-        waiting = False
+        waiting, self.equal = False, None
         if self._background is None and self.state != "cancelled" and not self._is_fresh():
             try:
                 waiting = not self._catch_up()
@@ -175,6 +178,7 @@ class StoreKeeper:
                 self.refresh()
             else:
                 self.trouble = None  # the comparison could be made, and there is none
+                self.equal = self._refresher.compared
         finally:
             self._lock.release()
         return True

@@ -203,6 +203,11 @@ class ProjectIndex:
         return self._config.now
 
     @property
+    def equal(self) -> tuple[Store, int] | None:
+        """The store and its generation, where the last `freshen` found them equal to the texts."""
+        return self._kept.equal
+
+    @property
     def snapshot(self) -> Snapshot:
         """Codex and matcher as the index last saw them."""
         return self._kept.snapshot

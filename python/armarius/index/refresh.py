@@ -172,6 +172,11 @@ class Refresher:
         others = doubtful or self._is_outdated(known) or self.is_authored_anew() or self.config.is_stale()
         return certain or (-1 if others else 0)
 
+    @property
+    def compared(self) -> tuple[Store, int] | None:
+        """The store and its generation that were compared last."""
+        return None if self._seen is None else (self._seen.store, self._seen.generation)
+
     def is_equal(self, store: Store) -> bool:
         """Whether there is nothing to do, whoever has written the store; what was authored and set is read first."""
         self.config.reload()

@@ -5,14 +5,17 @@ the words of the whole text and of its outline line (docs/decisions/0064). Secti
 a relation word means before everything, those named beside the best text, who is in the best texts behind them.
 """
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final, Literal
 
 from armarius._core import ScoredUnit
 from armarius.bounds import Bounds
 from armarius.quick import quick
+from armarius.retrieval.corpus.numbered import Numbered
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.ranking import Ranked
 from armarius.retrieval.understand.query import Understanding
@@ -42,6 +45,7 @@ _FITTING = 0.9  # present, and the profile fits the question
 _BACKUP = 0.95  # a text found only by meaning, below the last one found by words
 _FAR = 1 << 20
 _UNITS = 192  # texts and sections that are looked at, best first: many times what any answer shows
+_LOOKED_AT = (12, 48, _UNITS)  # made at once
 _NOTHING = 3.01 * SCORE["c"] * SCORE["d"]  # a text without any word of the question
 
 How = Literal["words", "chapter", "beside", "relation", "mention", "present", "fulltext", "vector"]
@@ -89,17 +93,17 @@ def in_order(
 
     Cost: linear in the best units of the project, at most 192.
     """
-    units = [] if ranked.outcome == "nothing found" else ranked.scores.units(_UNITS)
-    keys, headed = tables.keys_of(ranked.corpus)
+    found_any = ranked.outcome != "nothing found"
     # What is found by meaning stands behind all that is found by words, however many that are.
-    texts = _texts(tables, asked, units, keys, bounds, _UNITS if backup else max(limit, _BASIS))
-    sections = _sections(tables, asked, people, ranked, units, headed, texts)
-    texts = list({one.key: one for one in sorted(texts, key=lambda one: one.score)}.values())
-    found = texts + [
-        Ordered(score, key, is_section=True, how=how)
-        for key, (score, how) in sections.items()
-        if _may_be_found(tables, key, bounds)
-    ]
+    most = _UNITS if backup else max(limit, _BASIS)
+    texts = _texts(tables, asked, _units(ranked) if found_any else (), tables.numbered(ranked.corpus), bounds, most)
+    sections = _sections(tables, asked, people, ranked, texts)
+    texts = list({one.key: one for one in sorted(texts, key=_score)}.values())
+    if bounds:
+        sections = {key: one for key, one in sections.items() if _may_be_found(tables, key, bounds)}
+    least = -math.inf if backup else _least([*map(_score, texts), *(score for score, _ in sections.values())], limit)
+    found = [one for one in texts if one.score >= least]
+    found += [Ordered(score, key, is_section=True, how=how) for key, (score, how) in sections.items() if score >= least]
     found.sort(key=lambda one: (-one.score, one.is_section, tables.place(one.key)))
     if not backup:
         return found[:limit]
@@ -115,16 +119,35 @@ def withheld(tables: CorpusTables, ranked: Ranked, limit: int) -> list[int]:
     if ranked.outcome == "nothing found":
         return []
     later = ranked.scores.withheld(4 * limit)
-    keys = tables.keys_of(ranked.corpus)[0] if later else []
+    keys = tables.numbered(ranked.corpus).texts if later else []
     found = (keys[unit.number] for unit in later)
     return [key for key in found if key is not None][:limit]
+
+
+_score = attrgetter("score")
+
+
+def _least(scores: Sequence[float], limit: int) -> float:
+    """What the best `limit` have at the least: nothing below it can be among them, whatever ties are broken by."""
+    return sorted(scores, reverse=True)[limit - 1] if 0 < limit <= len(scores) else -math.inf
+
+
+def _units(ranked: Ranked) -> Iterator[ScoredUnit]:
+    """The best units, best first; made as they are looked at."""
+    begin = 0
+    for end in _LOOKED_AT:
+        units = ranked.scores.units(end - begin, begin)
+        yield from units
+        if len(units) < end - begin:
+            return
+        begin = end
 
 
 def _texts(
     tables: CorpusTables,
     asked: Understanding,
-    units: Sequence[ScoredUnit],
-    keys: Sequence[int | None],
+    units: Iterable[ScoredUnit],
+    numbered: Numbered,
     bounds: Bounds,
     most: int,
 ) -> list[Ordered]:
@@ -140,7 +163,7 @@ def _texts(
             if not asked.chapters:
                 break  # they stand by rank
             continue
-        key = keys[unit.number]
+        key = numbered.texts[unit.number]
         if key is None:
             continue
         if wanted:
@@ -188,33 +211,33 @@ def _sections(
     asked: Understanding,
     people: People,
     ranked: Ranked,
-    units: Sequence[ScoredUnit],
-    keys: Sequence[int | None],
     texts: Sequence[Ordered],
 ) -> dict[int, tuple[float, How]]:
     found: dict[int, tuple[float, How]] = {}
+    described, nothing = tables.described, (0.0, "")
 
-    def put(key: int, score: float, how: How) -> None:
-        if score > found.get(key, (0.0, ""))[0]:
-            found[key] = (score, how)
-
-    def describing(entity_id: str, score: float, how: How) -> None:
-        for key in tables.described.get(entity_id, ()):
-            put(key, score, how)
+    def put(keys: Iterable[int], score: float, how: How) -> None:
+        for key in keys:
+            if score > found.get(key, nothing)[0]:
+                found[key] = (score, how)
 
     for place, entity_id in enumerate(people.named):
-        describing(entity_id, WEIGHTS["named"] - 0.01 * place, "mention")
+        put(described.get(entity_id, ()), WEIGHTS["named"] - 0.01 * place, "mention")
     for entity_id, (factor, _, _) in people.related.items():
-        describing(entity_id, WEIGHTS["related"] * factor, "relation")
+        put(described.get(entity_id, ()), WEIGHTS["related"] * factor, "relation")
     present = _present(tables, asked, people, ranked.described, texts)
     most = max(present.values(), default=1.0)
     for entity_id, amount in present.items():
-        describing(entity_id, WEIGHTS["present"] * amount / most, "present")
-    by_words = [(key, own) for unit in units if (key := keys[unit.number]) is not None and (own := unit.own) > 0]
-    by_words.sort(key=lambda one: (-one[1], tables.place(one[0])))
-    best = by_words[0][1] if by_words else 0.0
-    for key, own in by_words[:_SECTIONS]:
-        put(key, WEIGHTS["fulltext"] * own / best, "fulltext")
+        if keys := described.get(entity_id):
+            put(keys, WEIGHTS["present"] * amount / most, "present")
+    if ranked.outcome == "nothing found":
+        return found
+    numbered = tables.numbered(ranked.corpus)
+    by_words = ranked.scores.by_own(numbered.headed, _UNITS)[:_SECTIONS]
+    for number, own in by_words:
+        key = numbered.sections[number]
+        assert key is not None, "`headed` says so"
+        put((key,), WEIGHTS["fulltext"] * own / by_words[0][1], "fulltext")
     return found
 
 

@@ -23,6 +23,7 @@ from armarius.wordings import DOUBTED, GREATEST, MEAN
 
 __all__ = ["Ranked", "paragraphs_about", "rank"]
 
+_ALL_UNITS = 1 << 20
 _DESCRIBED = 5  # profiles that may be meant where nobody is named
 _CARD_TERMS = 3.0  # what the sentence of a profile weighs in all, in terms
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -215,11 +216,12 @@ def _is_grounded(groups: Sequence[Group], scores: CorpusScores, paragraphs: int)
     one: 继之 does, 为什 does not, nor 你说.
     """
     held = [(group, count) for group, count in zip(groups, scores.frequencies, strict=True) if count]
+    if any(group.family not in _FAINT for group, _ in held):
+        return True
     common = max(_COMMON * paragraphs, _COMMON_LEAST)
     telling = {term for group, count in held if group.family == "single" and count <= common for term, _ in group.terms}
     return any(
-        group.family not in _FAINT
-        or (group.family == "stop" and not telling.isdisjoint(char for term, _ in group.terms for char in term))
+        group.family == "stop" and not telling.isdisjoint(char for term, _ in group.terms for char in term)
         for group, _ in held
     )
 
@@ -259,7 +261,7 @@ def _query(
     concepts += [(None, entity, 1.0, None) for entity in asked.entities]
     return CorpusQuery(
         _weights(),
-        [_core_group(group) for group in groups],
+        groups,
         asked=list(asked.chapters),
         concepts=concepts,
         near=_ALIKE,
@@ -277,11 +279,6 @@ def _query(
     )
 
 
-def _core_group(group: Group) -> CorpusGroup:
-    entities = [(entity, 1.0) for entity in group.entities]
-    return CorpusGroup(group.family, list(group.words), terms=list(group.terms), entities=entities, weight=group.weight)
-
-
 def _is_single(word: str) -> bool:
     return len(word) == 1 and _HAN.match(word) is not None
 
@@ -290,20 +287,17 @@ def _described(tables: CorpusTables, corpus: Corpus, asked: Understanding, read:
     """Whose profiles fit a question that names nobody and no chapter, each with its share of the best."""
     if asked.entities or asked.chapters:
         return {}
-    groups = [_core_group(group) for group in read.groups if group.family in ("main", "single", "synonym")]
+    groups = [group for group in read.groups if group.family in ("main", "single", "synonym")]
     if not groups:
         return {}
     scores = corpus.score(CorpusQuery(_weights(), groups, kinds=["setting"]))
-    owners = tables.owners
+    numbered = tables.numbered(corpus)
     found: dict[str, float] = {}
     best = 0.0
-    for unit in sorted(scores.units(1 << 20), key=lambda one: (-one.own, one.path, one.unit)):
-        mine = owners.get((unit.path, unit.label), ())
-        if not mine or unit.own <= 0:
-            continue
-        best = best or unit.own
-        for entity in mine:
-            found.setdefault(entity, unit.own / best)
+    for number, own in scores.by_own(numbered.describing, _ALL_UNITS):
+        best = best or own
+        for entity in numbered.owners[number]:
+            found.setdefault(entity, own / best)
         if len(found) >= _DESCRIBED:
             break
     return dict(list(found.items())[:_DESCRIBED])
@@ -311,23 +305,31 @@ def _described(tables: CorpusTables, corpus: Corpus, asked: Understanding, read:
 
 def _cards(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question) -> list[Group]:
     """How the profiles of those named put what is asked: the sentence that shares most with the question, its terms."""
+    if not asked.entities:
+        return []
     names, own = set(read.names), set(read.terms)
     wanted = own | {term for others in read.alternatives.values() for one, _ in others for term in terms_of(one)}
     if not wanted:
         return []
+    pairs = sorted(wanted) if all(map(_HAN.match, wanted)) else None  # of which a sentence tells without its terms
+    rarities: dict[str, float] = {}
     found: dict[str, None] = {}
     for entity in asked.entities:
         for key in tables.described.get(entity, ()):
-            best, said = 0.0, list[str]()
+            best, said = 0.0, ""
             for sentence in BETWEEN.split(tables.sections[key].text):
-                terms = terms_of(sentence)
-                shared = sorted(set(terms) & wanted)
-                worth = sum(corpus.rarities(shared)) if shared else 0.0
+                if pairs is None:
+                    shared = sorted(wanted.intersection(terms_of(sentence)))
+                else:
+                    shared = [pair for pair in pairs if pair in sentence]
+                if strange := [term for term in shared if term not in rarities]:
+                    rarities.update(zip(strange, corpus.rarities(strange), strict=True))
+                worth = sum(rarities[term] for term in shared)
                 if worth > best:
-                    best, said = worth, terms
+                    best, said = worth, sentence
             found |= dict.fromkeys(
                 term
-                for term in said
+                for term in terms_of(said)
                 if term not in own and term not in names and not (_HAN.match(term) and any(map(is_function, term)))
             )
     weight = _CARD_TERMS / max(len(found), 1)

@@ -29,6 +29,7 @@ from armarius.retrieval.order import Ordered, in_order, withheld
 from armarius.retrieval.ranking import Ranked, rank
 from armarius.retrieval.signals.explain import reasons
 from armarius.retrieval.signals.phrases import is_content, occurs, quoted
+from armarius.retrieval.signals.traces import Traces
 from armarius.retrieval.signals.vectors import VectorGuard, VectorSearch, standing_out
 from armarius.retrieval.timings import Clock
 from armarius.retrieval.trace import Found
@@ -264,7 +265,7 @@ def _understood(tables: CorpusTables, query: str, chapter: int | None) -> Unders
         beyond=tables.whole.chapter_numbers if tables.bounds else (),
     )
     absent = [f"“{phrase}” occurs in no document" for phrase in asked.phrases if not occurs(tables, phrase)]
-    return replace(asked, remarks=(*asked.remarks, *absent))
+    return replace(asked, remarks=(*asked.remarks, *absent)) if absent else asked
 
 
 def _hits(
@@ -277,9 +278,9 @@ def _hits(
 ) -> list[Hit]:
     """Each with its reasons."""
     beside = worded(tables, ranked) if ranked.also and ordered else {}
-    hits = []
+    hits, traces = [], Traces(tables, asked, ranked, people.related)
     for one in ordered:
-        why = reasons(tables, asked, people, ranked, near, one)
+        why = reasons(tables, asked, people, ranked, near, one, traces)
         if not one.is_section and one.key in beside:
             why = (*why, beside[one.key])
         hits.append(_hit(tables, one, why))

@@ -4,6 +4,7 @@
 
 mod bytes;
 mod changes;
+mod found;
 mod oracle;
 
 use proptest::prelude::*;

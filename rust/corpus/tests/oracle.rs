@@ -417,7 +417,7 @@ fn other_wordings_add_their_mean_and_their_greatest() {
     assert_eq!(fused.runs, [(0, 8)]);
     for (number, score) in fused.each() {
         let over = |found: &super::super::scored::Scored| {
-            found.score_of(number).unwrap_or(0.0) / found.best()
+            found.score_of(number).unwrap_or(0.0) / found.best
         };
         let (a, b) = (over(&first), over(&second));
         let wanted = over(&own) + 0.6 * (a + b) / 2.0 + 0.4 * a.max(b);

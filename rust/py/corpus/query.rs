@@ -89,21 +89,55 @@ impl CorpusGroup {
         entities: Vec<(String, f32)>,
         weight: f32,
     ) -> Self {
-        let terms = terms
-            .iter()
-            .map(|(term, factor)| (Wanted::term(term), *factor));
-        let texts = texts
-            .iter()
-            .map(|(text, factor)| (Wanted::text(text), *factor));
-        let entities = entities
-            .into_iter()
-            .map(|(id, factor)| (Wanted::Entity(id), factor));
         Self {
             family,
             weight,
-            any: texts.chain(terms).chain(entities).collect(),
+            any: wordings(&texts, &terms, entities.into_iter()),
         }
     }
+}
+
+/// A concept as it is handed over: (family, weight, terms each with its factor, texts likewise, entities), or made before.
+#[derive(FromPyObject)]
+enum Told<'py> {
+    Fields((PyBackedStr, f32, Words, Words, Vec<String>)),
+    Made(PyRef<'py, CorpusGroup>),
+}
+
+impl Told<'_> {
+    fn read(self) -> CorpusGroup {
+        match self {
+            Self::Made(group) => CorpusGroup {
+                family: group.family.clone(),
+                weight: group.weight,
+                any: group.any.clone(),
+            },
+            Self::Fields((family, weight, terms, texts, entities)) => {
+                let entities = entities.into_iter().map(|id| (id, 1.0));
+                CorpusGroup {
+                    family: family.to_string(),
+                    weight,
+                    any: wordings(&texts, &terms, entities),
+                }
+            }
+        }
+    }
+}
+
+/// Texts as they are written, terms as `terms` gives them, entities by id.
+fn wordings(
+    texts: &Words,
+    terms: &Words,
+    entities: impl Iterator<Item = (String, f32)>,
+) -> Vec<(Wanted, f32)> {
+    let texts = texts
+        .iter()
+        .map(|(text, factor)| (Wanted::text(text), *factor));
+    let terms = terms
+        .iter()
+        .map(|(term, factor)| (Wanted::term(term), *factor));
+    let entities = entities.map(|(id, factor)| (Wanted::Entity(id), factor));
+    texts.chain(terms).chain(entities).collect()
 }
 
 /// A question as the corpus takes it.
@@ -123,7 +157,7 @@ impl CorpusQuery {
     #[expect(clippy::too_many_arguments, reason = "keywords")]
     fn new(
         weights: &CorpusWeights,
-        groups: Vec<PyRef<'_, CorpusGroup>>,
+        groups: Vec<Told<'_>>,
         asked: Vec<u32>,
         concepts: Concepts,
         near: f32,
@@ -140,7 +174,7 @@ impl CorpusQuery {
     ) -> PyResult<Self> {
         let weights = weights.0.clone();
         let mut placed = Vec::with_capacity(groups.len());
-        for group in &groups {
+        for group in groups.into_iter().map(Told::read) {
             let found = weights
                 .families
                 .iter()
@@ -152,7 +186,7 @@ impl CorpusQuery {
             placed.push(Group {
                 family,
                 weight: group.weight,
-                any: group.any.clone(),
+                any: group.any,
             });
         }
         let concepts = concepts

@@ -25,7 +25,7 @@ impl CorpusScores {
     /// The score of the best paragraph, 0 when there is none.
     #[getter]
     fn best(&self) -> f32 {
-        self.scored.best()
+        self.scored.best
     }
 
     /// By level the best sum before everything was divided by it.
@@ -67,11 +67,20 @@ impl CorpusScores {
         .collect()
     }
 
-    /// Units by (-rank, path, position), those above 0.
-    #[pyo3(signature = (limit, /))]
-    fn units(&self, limit: usize) -> Vec<ScoredUnit> {
+    /// Units by (-rank, path, position), those above 0, after the first `skip`.
+    #[pyo3(signature = (limit, /, skip = 0))]
+    fn units(&self, limit: usize, skip: usize) -> Vec<ScoredUnit> {
         let ranked = self.scored.best_units().take_while(|one| one.rank > 0.0);
-        ranked.take(limit).map(|one| self.unit(one)).collect()
+        let ranked = ranked.skip(skip).take(limit);
+        ranked.map(|one| self.unit(one)).collect()
+    }
+
+    /// (number, own) of those among the first `most` of `units` that `wanted` has a byte other than 0 for, by their
+    /// number, and that hold a word of the question, by (-own, number).
+    #[pyo3(signature = (wanted, most, /))]
+    fn by_own(&self, wanted: &[u8], most: usize) -> Vec<(u32, f32)> {
+        let is_wanted = |unit: u32| wanted.get(unit as usize).is_some_and(|&byte| byte != 0);
+        self.scored.by_own(most, is_wanted)
     }
 
     /// Units later than what may be known that would have been found, by (-rank of their own signals, position).

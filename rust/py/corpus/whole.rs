@@ -94,11 +94,7 @@ impl Corpus {
 
     /// Number of paragraphs.
     fn __len__(&self) -> usize {
-        self.0
-            .documents
-            .iter()
-            .map(|one| one.rows.paragraphs.len())
-            .sum()
+        self.0.table.columns.body.len()
     }
 
     /// Score the paragraphs and units.

@@ -24,7 +24,7 @@ from armarius.retrieval.contradictions.values import (
     without_names,
 )
 from armarius.retrieval.corpus.tables import CorpusTables
-from armarius.retrieval.signals.explain import words_in
+from armarius.retrieval.signals.traces import words_in
 
 __all__ = ["disputes", "said_of"]
 

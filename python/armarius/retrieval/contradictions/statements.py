@@ -15,7 +15,7 @@ from armarius.retrieval.contradictions.values import (
 )
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.ranking import paragraphs_about
-from armarius.retrieval.signals.explain import words_in
+from armarius.retrieval.signals.traces import words_in
 from armarius.retrieval.understand.lexicon import is_unspaced
 from armarius.text.matcher import Mention
 from armarius.text.sentences import STATEMENT

@@ -56,8 +56,7 @@ class BoundedTables(CorpusTables):
         self.memo = {}
         self.sections_memo = {}
         self.documents = Visible({path: _document(whole, path) for path in whole.paths}, bounds)
-        self._by_chapter = self._described = None
-        self._texts_by_label = self._sections_by_label = self._numbered = None
+        self._by_chapter = self._described = self._numbered = None
 
     @property
     def whole(self) -> CorpusTables:

@@ -23,6 +23,7 @@ from armarius.corpus.part import DocumentPart, TextPart, parts_of
 from armarius.corpus.units import OutlineLine, Section, entries_of, lines_by_text
 from armarius.documents.document import Document
 from armarius.retrieval.corpus.names import DocumentNames
+from armarius.retrieval.corpus.numbered import Numbered
 from armarius.retrieval.corpus.text import Text
 from armarius.text.matcher import EntityMatcher
 
@@ -80,9 +81,7 @@ class CorpusTables:
         self._outline_stale = True
         self._by_chapter: dict[int, list[int]] | None = None
         self._described: dict[str, list[int]] | None = None
-        self._texts_by_label: dict[tuple[str, str], int] | None = None
-        self._sections_by_label: dict[tuple[str, str], int] | None = None
-        self._numbered: tuple[CoreCorpus, list[int | None], list[int | None]] | None = None
+        self._numbered: Numbered | None = None
 
     @classmethod
     def of(
@@ -190,8 +189,7 @@ class CorpusTables:
 
     def _changed(self) -> None:
         self._outline_stale = True
-        self._by_chapter = self._described = None
-        self._texts_by_label = self._sections_by_label = self._numbered = None
+        self._by_chapter = self._described = self._numbered = None
         self.memo.clear()
 
     def _add_texts(self, file: File, texts: Sequence[TextPart]) -> None:
@@ -251,31 +249,14 @@ class CorpusTables:
         """The text of a document that a code point lies in."""
         return next((one for one in self.texts_of(path) if one.start <= start < one.end), None)
 
-    def keys_of(self, corpus: CoreCorpus) -> tuple[list[int | None], list[int | None]]:
-        """The key of the text, and of the section, that the core calls by each number of its units, if it is one.
+    def numbered(self, corpus: CoreCorpus) -> Numbered:
+        """The text and the section that the core calls by each number of its units.
 
         Cost: one look-up per unit after a change; then none.
         """
-        if self._numbered is None or self._numbered[0] is not corpus:
-            units = corpus.units
-            self._numbered = (
-                corpus,
-                [self._labelled.get(one) for one in units],
-                [self._headed.get(one) for one in units],
-            )
-        return self._numbered[1:]
-
-    @property
-    def _labelled(self) -> dict[tuple[str, str], int]:
-        if self._texts_by_label is None:
-            self._texts_by_label = {(text.path, text.section): text.key for text in self.texts.values()}
-        return self._texts_by_label
-
-    @property
-    def _headed(self) -> dict[tuple[str, str], int]:
-        if self._sections_by_label is None:
-            self._sections_by_label = {(one.path, one.section): one.key for one in self.sections.values()}
-        return self._sections_by_label
+        if self._numbered is None or self._numbered.corpus is not corpus:
+            self._numbered = Numbered.of(corpus, self.texts, self.sections)
+        return self._numbered
 
     def texts_of(self, path: str) -> list[Text]:
         """The texts of a document, by key."""
@@ -316,11 +297,6 @@ class CorpusTables:
                     found.setdefault(entity_id, []).append(section.key)
             self._described = found
         return self._described
-
-    @property
-    def owners(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """(path, heading) of a section to the entities that it describes."""
-        return {(section.path, section.section): section.entities for section in self.sections.values()}
 
     def refresh_outline(self) -> None:
         """Bring `outline` and `told` up to date; called before they are read, cheap when nothing changed."""

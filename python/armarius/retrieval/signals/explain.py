@@ -1,10 +1,8 @@
 """Why a text or a section was found: one piece of evidence per reason, each with where it stands."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
-import armarius._core as _core
 from armarius._core import ScoredUnit
 from armarius.records import Evidence
 from armarius.retrieval.corpus.tables import CorpusTables
@@ -12,19 +10,14 @@ from armarius.retrieval.corpus.text import Text
 from armarius.retrieval.order import Ordered
 from armarius.retrieval.ranking import Ranked
 from armarius.retrieval.signals.phrases import pattern_of
-from armarius.retrieval.understand.families import terms_of
-from armarius.retrieval.understand.lexicon import is_unspaced
+from armarius.retrieval.signals.traces import Traces
 from armarius.retrieval.understand.query import Understanding
 from armarius.retrieval.understand.subjects import People
 from armarius.semantic.outliers import Near
-from armarius.text.scripts import UNSPACED
 
-__all__ = ["reasons", "words_in"]
+__all__ = ["reasons"]
 
-_SHOWN = 8
-_PEOPLE = 3
 _AROUND = 9  # paragraphs looked at for a word, the best one first: a window may be found by what stands beside it
-_NOBODY = People((), {})
 
 
 def reasons(
@@ -34,10 +27,11 @@ def reasons(
     ranked: Ranked,
     near: Mapping[int, Near],
     one: Ordered,
+    traces: Traces,
 ) -> tuple[Evidence, ...]:
     """The evidence for one candidate: chapters asked for, names, quoted words, words, the outline, meaning."""
     if one.is_section:
-        return _of_section(tables, asked, people, ranked, one)
+        return _of_section(tables, asked, people, ranked, one, traces)
     text = tables.texts[one.key]
     found: list[Evidence] = []
     for reference in asked.references:
@@ -49,68 +43,12 @@ def reasons(
     found += _phrases(tables, asked, text)
     found += _mentions(tables, people, text)
     if one.unit is not None:
-        found += _fulltext(tables, asked, people, ranked, text, one.unit)
+        found += _fulltext(tables, traces, text, one.unit)
         if one.unit.told > 0:
-            found += _outline(tables, asked, people, ranked, text)
+            found += _outline(tables, traces, text)
     if one.key in near:
         found.append(_near(text, near[one.key]))
     return tuple(found)
-
-
-def _sought_words(tables: CorpusTables, asked: Understanding, ranked: Ranked) -> tuple[str, ...]:
-    """Everything that may count as a trace of the question in a text, lower case."""
-    words = [*asked.phrases, *asked.aliases, *ranked.read.words]
-    for entity_id in asked.entities:
-        entity = tables.entities[entity_id]
-        words += [entity.name, *entity.aliases]
-    return tuple(dict.fromkeys(word.lower() for word in words))
-
-
-def words_in(text: str, words: Sequence[str]) -> tuple[str, ...]:
-    """Those of `words` that stand in `text`; Latin ones at the beginning of a word."""
-    lower = text.lower()
-    found = []
-    for word in words:
-        at = lower.find(word)
-        while at > 0 and not is_unspaced(word) and lower[at - 1].isalnum():
-            at = lower.find(word, at + 1)
-        if at >= 0:
-            found.append(word)
-    return tuple(found)
-
-
-def _traces(tables: CorpusTables, asked: Understanding, people: People, ranked: Ranked, text: str) -> tuple[str, ...]:
-    """What of the question stands in `text`: its words, else inflected, else what else may be meant, characters."""
-    whom = {entity_id: tables.entities[entity_id].name for entity_id in (*people.related, *ranked.described)}
-    written = {mention.entity_id: mention.term for mention in tables.matcher.find_all(text)} if whom else {}
-    names = [f"{written[one]} ({name}, whom the question describes)" for one, name in whom.items() if one in written]
-    found = (*_stretches(asked.content, text), *words_in(text, _sought_words(tables, asked, ranked)))
-    words = tuple(dict.fromkeys(found))
-    words = tuple(one for one in words if not any(one != other and one in other for other in words))
-    if not words:
-        terms = set(_core.terms(text))
-        words = tuple(term for term in ranked.read.terms if term in terms)
-        for word, others in ranked.read.alternatives.items():
-            words += tuple(f"{other} ({word})" for other, _ in others if terms.issuperset(terms_of(other) or [other]))
-        named = {word[0] for word in words}
-        words += tuple(char for char in asked.singles if char in text and char not in named)
-        if not words and not names:
-            card = (term for group in ranked.groups if group.family == "card" for term, _ in group.terms)
-            words = tuple(f"{term} (the profile)" for term in card if term in terms)
-    return (*words[:_SHOWN], *names[:_PEOPLE])
-
-
-def _stretches(question: str, text: str) -> Iterator[str]:
-    """The longest stretches of two characters or more, of a script without spaces, that both hold, leftmost first."""
-    for run in re.findall(rf"[{UNSPACED}]+", question):
-        at = 0
-        while at + 1 < len(run):
-            end = at + 1
-            while end < len(run) and run[at : end + 1] in text:
-                end += 1
-            if end - at > 1:
-                yield run[at:end]
-            at = end if end - at > 1 else at + 1
 
 
 def _mentions(tables: CorpusTables, people: People, text: Text) -> list[Evidence]:
@@ -137,20 +75,26 @@ def _phrases(tables: CorpusTables, asked: Understanding, text: Text) -> list[Evi
     return found
 
 
-def _fulltext(
-    tables: CorpusTables, asked: Understanding, people: People, ranked: Ranked, text: Text, unit: ScoredUnit
-) -> list[Evidence]:
+def _fulltext(tables: CorpusTables, traces: Traces, text: Text, unit: ScoredUnit) -> list[Evidence]:
     """The best paragraph and what of the question stands in it."""
     document = tables.document(text.path)
     best = unit.best
     if document is None or best is None:
         return []
-    for index in sorted(range(len(document.paragraphs)), key=lambda one: abs(one - best))[:_AROUND]:
-        paragraph = document.paragraphs[index]
-        words = _traces(tables, asked, people, ranked, document.text[paragraph.start : paragraph.end])
-        if words and text.start <= paragraph.start < text.end:
+    paragraphs = document.paragraphs
+    for index in _around(best, len(paragraphs)):
+        paragraph = paragraphs[index]
+        if not text.start <= paragraph.start < text.end:
+            continue
+        if words := traces.in_text(document.text[paragraph.start : paragraph.end]):
             return [Evidence("fulltext", ", ".join(words), text.path, (paragraph.start, paragraph.end))]
     return []
+
+
+def _around(best: int, number: int) -> list[int]:
+    """The nearest of `number` positions to one of them, that first; of two as near the one before."""
+    near = range(max(best - _AROUND, 0), min(best + _AROUND + 1, number))
+    return sorted(near, key=lambda at: abs(at - best))[:_AROUND]
 
 
 def _near(text: Text, near: Near) -> Evidence:
@@ -158,19 +102,19 @@ def _near(text: Text, near: Near) -> Evidence:
     return Evidence("vector", f"{how}, similarity {near.similarity:.3f}", text.path, (near.start, near.end))
 
 
-def _outline(tables: CorpusTables, asked: Understanding, people: People, ranked: Ranked, text: Text) -> list[Evidence]:
+def _outline(tables: CorpusTables, traces: Traces, text: Text) -> list[Evidence]:
     """The line of the outline that most of the question stands in, else the title."""
     best = Evidence("outline", f"title: {text.title}", text.path)
-    most = words = _traces(tables, asked, people, ranked, text.title)
+    most = words = traces.in_text(text.title)
     for line in tables.outline.get(text.key, []):
-        words = _traces(tables, asked, people, ranked, line.text)
+        words = traces.in_text(line.text)
         if len(words) > len(most) or (not most and best.path == text.path):
             best, most = Evidence("outline", line.text.strip(" -*"), line.path, (line.start, line.end)), words
     return [replace(best, detail=f"{best.detail}: {', '.join(most)}") if most else best]
 
 
 def _of_section(
-    tables: CorpusTables, asked: Understanding, people: People, ranked: Ranked, one: Ordered
+    tables: CorpusTables, asked: Understanding, people: People, ranked: Ranked, one: Ordered, traces: Traces
 ) -> tuple[Evidence, ...]:
     section = tables.sections[one.key]
     span = (section.start, section.end)
@@ -187,11 +131,11 @@ def _of_section(
             detail = f"{word}: {name} ({tie.role.name}, {tie.said})"
             found.append(Evidence("relation", detail, tie.path or section.path, span if not tie.path else None))
         if entity_id in ranked.described:
-            words = ", ".join(_traces(tables, asked, _NOBODY, ranked, section.text))
+            words = ", ".join(traces.in_text(section.text, people=False))
             found.append(Evidence("fulltext", f"described by the question: {words}", section.path, span))
         if one.how == "present":
             found.append(Evidence("mention", f"{name} is in the chapters found", section.path, span))
     if not found:
-        words = ", ".join(_traces(tables, asked, _NOBODY, ranked, section.text))
+        words = ", ".join(traces.in_text(section.text, people=False))
         found.append(Evidence("fulltext", words, section.path, span))
     return tuple(found)

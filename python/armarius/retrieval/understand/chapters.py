@@ -81,6 +81,10 @@ _RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"结尾|\bthe ending\b", re.IGNORECASE), "here or last"),
     (re.compile(r"开头|\bthe opening\b", re.IGNORECASE), "here or opening"),
 )
+# What holds neither is looked through for none of the patterns above that need one of them, which are most.
+_UNITS = re.compile(_UNIT)
+_CHAPTER = re.compile("chapter", re.IGNORECASE)
+_WITHOUT_UNIT = frozenset({"last", "opening", "here or last", "here or opening"})
 Part = Literal["", "head", "tail"]
 _HEAD = re.compile(r"开头|开篇|开端|起首|\b(?:opening|beginning|start)\b", re.IGNORECASE)
 _TAIL = re.compile(
@@ -127,8 +131,9 @@ def chapter_references(
     Cost: linear in the query.
     """
     found: list[ChapterReference] = []
-    for pattern in (_CJK, _HANGUL, _LATIN, _CJK_BARE):
-        for match in pattern.finditer(query):
+    units = _UNITS.search(query) is not None
+    for pattern, needs_unit in ((_CJK, True), (_HANGUL, False), (_LATIN, False), (_CJK_BARE, True)):
+        for match in pattern.finditer(query) if units or not needs_unit else ():
             body = match["body"]
             numbers = _numbers(body)
             if pattern is _CJK and not re.search(_UNIT, body):
@@ -144,8 +149,9 @@ def chapter_references(
             found.append(ChapterReference((number,), match.start(), match.end()))
     absolute = bool(found)
     taken = [(reference.start, reference.end) for reference in found]
+    units = units or _CHAPTER.search(query) is not None
     for pattern, how in _RELATIVE:
-        for match in pattern.finditer(query):
+        for match in pattern.finditer(query) if units or how in _WITHOUT_UNIT else ():
             if how in ("last", "opening", "here or last", "here or opening") and absolute:
                 continue  # 第120回结尾: the end of that chapter
             written = match.groupdict().get("n")

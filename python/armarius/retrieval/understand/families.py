@@ -16,11 +16,11 @@ What every family weighs stands in `retrieval/weights.py`.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 import armarius._core as _core
 from armarius.lexicon import word_file
-from armarius.quick import quick
 from armarius.retrieval.thesaurus import near, split
 from armarius.retrieval.understand.query import Understanding
 
@@ -36,10 +36,8 @@ _CONTRACTED = re.compile(r"(.+?)(?:n't|'(?:s|m|re|ll|ve|d))$")
 _SHORTENED = frozenset({"ai", "ca", "sha", "wo"})  # of am, can, shall, will before n't
 
 
-@quick
-@dataclass(frozen=True, slots=True)
-class Group:
-    """One concept: any of several wordings, whose frequencies add up to one, with one rarity.
+class Group(NamedTuple):
+    """One concept: any of several wordings, whose frequencies add up to one, with one rarity. The core takes it so.
 
     Attributes:
         family: One of `FAMILIES`.
@@ -78,7 +76,7 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class _Functions:
     han: frozenset[str]
-    longest: int
+    between: re.Pattern[str]  # the longest of them first
     latin: frozenset[str]
     stems: frozenset[str]
 
@@ -87,7 +85,8 @@ class _Functions:
 def _functions() -> _Functions:
     words = word_file("functions")
     han, latin = frozenset(words["han"].split()), frozenset(words["latin"].split())
-    return _Functions(han, max(map(len, han)), latin, frozenset(_core.stem(word) for word in latin))
+    between = re.compile("|".join(map(re.escape, sorted(han, key=lambda word: (-len(word), word)))))
+    return _Functions(han, between, latin, frozenset(_core.stem(word) for word in latin))
 
 
 def question(asked: Understanding, related: Mapping[str, float] | None = None) -> Question:
@@ -160,6 +159,7 @@ def _looked_up(part: str) -> list[str]:
     return [part] if len(part) <= _LONGEST_WORD else _pairs(part)
 
 
+@lru_cache(maxsize=1024)
 def _alternatives(word: str) -> tuple[tuple[str, float], ...]:
     """Other words for `word`, one for each stem, function words left out."""
     if _IS_HAN.match(word):
@@ -172,8 +172,8 @@ def _alternatives(word: str) -> tuple[tuple[str, float], ...]:
     return tuple(found.values())
 
 
-def _one_each(family: str, terms: Iterable[str]) -> Iterator[Group]:
-    return (Group(family, terms=((term, 1.0),)) for term in terms)
+def _one_each(family: str, terms: Iterable[str]) -> list[Group]:
+    return [Group(family, 1.0, ((term, 1.0),)) for term in terms]
 
 
 def _runs(text: str) -> Iterator[str]:
@@ -188,6 +188,7 @@ def _plain(run: str) -> str:
     return run.lower().replace("’", "'")
 
 
+@lru_cache(maxsize=2048)
 def _content(run: str) -> str | None:
     """The stem of a word, None of a function word."""
     word, functions = _plain(run), _functions()
@@ -200,17 +201,4 @@ def _content(run: str) -> str | None:
 
 def _pieces(run: str) -> list[str]:
     """What is left of a run of Han when function words are taken out, leftmost-longest."""
-    functions = _functions()
-    left: list[str] = []
-    current, at = "", 0
-    while at < len(run):
-        longest = min(functions.longest, len(run) - at)
-        length = next((n for n in range(longest, 0, -1) if run[at : at + n] in functions.han), 0)
-        if not length:
-            current += run[at]
-            at += 1
-            continue
-        if current:
-            left.append(current)
-        current, at = "", at + length
-    return [*left, current] if current else left
+    return [piece for piece in _functions().between.split(run) if piece]

@@ -5,7 +5,7 @@ matches are leftmost-longest and never overlap.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -14,12 +14,22 @@ import armarius._core as _core
 from armarius.lexicon import word_file
 from armarius.text.scripts import UNSPACED
 
-__all__ = ["Found", "Phrases", "about_the_text", "attributes", "intents", "is_unspaced", "table", "tokens_of"]
+__all__ = [
+    "Found",
+    "Phrases",
+    "about_the_text",
+    "attributes",
+    "intents",
+    "is_unspaced",
+    "table",
+    "tokens_of",
+    "unspaced_in",
+]
 
 T = TypeVar("T")
 Tokens = list[tuple[str, int, int]]
 
-_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*|\d+")
+_TOKEN = re.compile(rf"([{UNSPACED}])|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*|\d+")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _SPACED = re.compile(rf"[^\W_{UNSPACED}]")  # a letter or digit that is part of a longer token
 
@@ -82,18 +92,17 @@ class Phrases(Generic[T]):
         if tokens is None:
             tokens = tokens_of(text)
         found: list[Found[T]] = []
-        at, end, longest = 0, len(tokens), self._longest.get
-        while at < end:
-            most = longest(tokens[at][0], 0)
-            for length in range(min(most, end - at), 0, -1) if most else ():
+        past, end, longest = 0, len(tokens), self._longest
+        for at in [at for at, one in enumerate(tokens) if one[0] in longest]:
+            if at < past:
+                continue
+            for length in range(min(longest[tokens[at][0]], end - at), 0, -1):
                 piece = tokens[at : at + length]
                 value = self._values.get(tuple(token for token, _, _ in piece))
                 if value is not None and _joined(text, piece):
                     found.append(Found(piece[0][1], piece[-1][2], value))
-                    at += length
+                    past = at + length
                     break
-            else:
-                at += 1
         return found
 
 
@@ -102,10 +111,9 @@ def tokens_of(text: str) -> Tokens:
     return list(_tokens(text))
 
 
-def _tokens(text: str) -> Iterable[tuple[str, int, int]]:
+def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
     for match in _TOKEN.finditer(text):
-        word = match[0]
-        yield (word if _IS_UNSPACED.match(word) else _stem(word)), match.start(), match.end()
+        yield match[1] or _stem(match[0]), *match.span()
 
 
 @cache
@@ -125,6 +133,11 @@ def _joined(text: str, piece: list[tuple[str, int, int]]) -> bool:
 def is_unspaced(text: str) -> bool:
     """Whether `text` holds a character of a script written without spaces."""
     return _IS_UNSPACED.search(text) is not None
+
+
+def unspaced_in(text: str) -> list[str]:
+    """The characters of scripts written without spaces, in order."""
+    return _IS_UNSPACED.findall(text)
 
 
 @cache

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import armarius._core as _core
+from armarius.quick import quick
 from armarius.retrieval.understand.chapters import ChapterReference, Part, chapter_references, part_asked
 from armarius.retrieval.understand.kinship import Role, relation_words
 from armarius.retrieval.understand.lexicon import (
     about_the_text,
     attributes,
     intents,
-    is_unspaced,
     tokens_of,
+    unspaced_in,
 )
 from armarius.text.matcher import EntityMatcher, Mention
 
@@ -39,6 +40,7 @@ class RelationWord:
     end: int
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Understanding:
     """What was understood of a question.
@@ -122,8 +124,10 @@ def understand(
     wanted = frozenset(name for name, phrases in intents().items() if phrases.find(rest, tokens))
     for mention in mentions:
         rest = _blank(rest, mention.start, mention.end)
-    named = [name for found in attributes().find(rest) for name in found.value]
-    for found in about_the_text().find(rest):
+    if mentions:
+        tokens = tokens_of(rest)
+    named = [name for found in attributes().find(rest, tokens) for name in found.value]
+    for found in about_the_text().find(rest, tokens):
         rest = _blank(rest, found.start, found.end)
     content = " ".join(rest.split())
     excluded = dict.fromkeys(n for reference in references if reference.excluded for n in reference.numbers)
@@ -144,7 +148,7 @@ def understand(
         intents=wanted,  # type: ignore[arg-type]
         content=content,
         terms=tuple(dict.fromkeys(_core.terms(content)))[:_MOST_TERMS],
-        singles=tuple(dict.fromkeys(char for char in content if is_unspaced(char)))[:_MOST_TERMS],
+        singles=tuple(dict.fromkeys(unspaced_in(content)))[:_MOST_TERMS],
         attributes=tuple(dict.fromkeys(named)),
     )
 
@@ -156,7 +160,7 @@ def _remarks(
     current: int | None,
     beyond: Sequence[int],
 ) -> Iterator[str]:
-    every = sorted({*known, *beyond})
+    every = sorted({*known, *beyond}) if references else []
     for reference in references:
         words = query[reference.start : reference.end].strip()
         missing = [number for number in reference.numbers if number not in every]
