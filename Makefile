@@ -38,11 +38,12 @@ develop: $(VENV)/.developed
 # Two at a time: what compiles beside what installs and reads, most of which keeps one core busy. Then the tests of
 # Python, which take both. FIRST keeps two builds from waiting for each other.
 test:
-	+$(MAKE) --jobs=2 FIRST=test-rust lint-rust lint-python test-rust docs code-tools nervusdb lint-stubs test-wheel
-	+$(MAKE) test-python
+	$(MAKE) --jobs=2 FIRST=test-rust lint-rust $(VENV)/.installed test-rust lint-python docs code-tools \
+		nervusdb lint-stubs test-wheel
+	$(MAKE) test-python
 
 test-rust:
-	+cargo test --quiet
+	cargo test --quiet
 
 test-python: develop code-tools nervusdb
 	$(PY) scripts/run_tests.py
@@ -90,7 +91,7 @@ lint: lint-rust lint-python lint-stubs
 # In a folder of its own: clippy tells pyo3 another Python than maturin does, and each would undo what the other built.
 lint-rust:
 	cargo fmt --check
-	+PYO3_PYTHON=$(PYTHON) cargo clippy --quiet --target-dir target/clippy --all-targets --features instructions,python \
+	PYO3_PYTHON=$(PYTHON) cargo clippy --quiet --target-dir target/clippy --all-targets --features instructions,python \
 		-- -D warnings
 	$(PYTHON) scripts/check_licenses.py
 

@@ -29,6 +29,13 @@ def call(engine):
     return lambda method, **params: methods[method](params)
 
 
+@pytest.fixture
+def refused(standing):
+    """`call` for what is refused and changes nothing."""
+    methods = methods_of(standing)
+    return lambda method, **params: methods[method](params)
+
+
 def test_assemble_and_inspect_answer_in_the_wire_form(call):
     result = call("context:prompt:assemble", **REQUEST)
     assert result["tokenCount"] > 0
@@ -114,10 +121,10 @@ def test_a_conversation_travels_in_the_wire_form(call):
         ("also", [f"x{n}" for n in range(9)]),
     ],
 )
-def test_bounds_of_the_wrong_kind_are_refused_with_the_field_as_it_was_written(call, method, field, value):
+def test_bounds_of_the_wrong_kind_are_refused_with_the_field_as_it_was_written(refused, method, field, value):
     request = REQUEST if method.startswith("context") else {"query": "小雨"}
     with pytest.raises(ContractError, match=rf"\.{field}: "):
-        call(method, **request, **{field: value})
+        refused(method, **request, **{field: value})
 
 
 def test_budget_is_updated_under_its_version(call):
@@ -163,9 +170,9 @@ def test_detect_search_retrieve_and_status_answer_in_plain_json(call):
         ("context:budget:update", {"version": 1, "profile": {"size": 3}}, "size"),
     ],
 )
-def test_a_wrong_parameter_is_named(call, method, params, field):
+def test_a_wrong_parameter_is_named(refused, method, params, field):
     with pytest.raises(ContractError, match=field):
-        call(method, **params)
+        refused(method, **params)
 
 
 def environment():
