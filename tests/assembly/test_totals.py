@@ -97,3 +97,18 @@ def test_of_long_texts_the_last_are_remembered_and_every_count_is_right():
     assert all(text in measured._known for text in short)
     assert measured._held == sum(map(len, measured._known))
     assert [measured.count(text) for text in texts] == plain.count_batch(texts)
+
+
+def test_a_full_memory_of_counts_lets_the_half_go_that_it_knows_longest(monkeypatch):
+    monkeypatch.setattr(CachedCounter, "_MEMORY_CHARACTERS", 1_000)
+    plain = armarius.TokenCounter.for_encoding("o200k_base")
+    measured = CachedCounter(plain)
+    texts = [f"第{n:03}段，雨停了。" for n in range(400)]
+    most = 0
+    for n, text in enumerate(texts):
+        assert measured.count(text) == plain.count(text)
+        assert measured._held == sum(map(len, measured._known)) <= 1_000
+        assert list(measured._known) == texts[n + 1 - len(measured._known) : n + 1], "the newest stay, in their order"
+        most = max(most, len(measured._known))
+    assert most * len(texts[0]) > 900
+    assert measured.counts(texts) == plain.count_batch(texts)

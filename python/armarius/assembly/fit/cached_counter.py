@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import islice
 from typing import Protocol
 
 from armarius.text.tokens import TokenCounter
@@ -38,16 +39,16 @@ class Counter(Protocol):
 class CachedCounter:
     """A counter that remembers.
 
-    Pieces of a prompt recur from request to request; each is counted once. The memory is bounded
-    and dropped whole when full; of long texts, most of them windows that come but once, the last are kept. Safe to
-    share between threads: at worst a text is counted twice.
+    Pieces of a prompt recur from request to request; each is counted once. The memory is bounded: when it is full, the
+    half that is known longest goes; of long texts, most of them windows that come but once, the last are kept. Safe to
+    share between threads: at worst a text is counted twice (docs/decisions/0182).
 
     Attributes:
         counter: What counts.
         adds_up: Whether counts of pieces are known to be the count of the whole.
     """
 
-    _MEMORY_CHARACTERS = 16_000_000
+    _MEMORY_CHARACTERS = 2_500_000  # three long novels' worth; of Chinese 5 MB, and 100 bytes a text
 
     def __init__(self, counter: Counter) -> None:
         self.counter = counter
@@ -76,9 +77,10 @@ class CachedCounter:
         return [counted[text] for text in texts]
 
     def _remember(self, texts: Sequence[str], tokens: Sequence[int]) -> None:
-        self._held += sum(map(len, texts))
-        if self._held > self._MEMORY_CHARACTERS:
-            self._known, self._long, self._held, self._held_long = {}, deque(), 0, 0
+        more = sum(map(len, texts))
+        if self._held + more > self._MEMORY_CHARACTERS:
+            self._forget_half()
+        self._held += more
         known, long = self._known, self._long
         for text, count in zip(texts, tokens, strict=True):
             # A copy: the text itself holds its UTF-8 beside its characters once the core has read it.
@@ -92,6 +94,14 @@ class CachedCounter:
             self._held_long -= len(gone)
             if known.pop(gone, None) is not None:
                 self._held -= len(gone)
+
+    def _forget_half(self) -> None:
+        """Those known longest stand first. Threads that come here at once forget more than they must."""
+        known = self._known
+        for gone in list(islice(known, len(known) // 2 + 1)):
+            known.pop(gone, None)
+        self._long = deque(text for text in list(self._long) if text in known)
+        self._held, self._held_long = sum(map(len, list(known))), sum(map(len, self._long))
 
     def of_pieces(self, pieces: Sequence[str]) -> int:
         """Tokens of the pieces as one text, exactly; each but the last must end with a line end.
