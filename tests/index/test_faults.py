@@ -387,7 +387,7 @@ def test_a_project_that_moved_away_is_said_without_the_place_where_it_was(novel,
 
 def test_damage_to_whose_index_it_is_is_an_index_built_again(novel, cache):
     with ProjectIndex.open(novel) as index:
-        path, expected = index.store.path, answers(index)
+        path, expected = place_for(novel).index, answers(index)
     connection = sqlite3.connect(path)
     with connection:
         assert connection.execute("UPDATE meta SET value = 'other' WHERE key = 'project_id'").rowcount == 1
