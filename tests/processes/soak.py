@@ -1,9 +1,9 @@
 """`python -m tests.processes.soak --minutes M`: one engine at work; memory, open files and threads must stay flat.
 
 A page is edited, a question searched, retrieved and assembled, a rule written and deleted, an engine opened and closed
-beside it, over and over. Before that everything that remembers is filled: as many different texts are counted as the
-memory of counts holds twice over, and every page has had its full length. From then on nothing may grow: the last fifth of
-the time is held against the first (`LEEWAY`).
+beside it, over and over. Before that everything that remembers is filled: as many different texts are counted as
+the memory of counts holds twice over, and every page has had its full length. From then on nothing may grow: the last
+fifth of the time is held against the first (`LEEWAY`).
 """
 
 import argparse
@@ -39,7 +39,9 @@ def measured():
 
 def turn(engine, root, number):
     page = root / f"chapters/{number % PAGES:02}.md"
-    page.write_text(f"# 第{number % PAGES + 1}章\n\n白鹭第{number}次来。\n\n" + "雨停了。" * (number % LENGTHS), "utf-8")
+    page.write_text(
+        f"# 第{number % PAGES + 1}章\n\n白鹭第{number}次来。\n\n" + "雨停了。" * (number % LENGTHS), "utf-8"
+    )
     late = time.monotonic() + PATIENCE
     while not any(hit.path == f"chapters/{page.name}" for hit in engine.search(f"白鹭第{number}次来", limit=50)):
         assert time.monotonic() < late, number  # where the machine is busy, a search may come before the refresh
@@ -54,7 +56,7 @@ def turn(engine, root, number):
 
 
 def filled(engine):
-    """Ask with texts that come once, until whatever remembers texts has had more than it keeps; then the turns to make."""
+    """Ask with texts that come once, until whatever remembers has had more than it keeps; then the turns to make."""
     for number in range(TEXTS):
         text = f"第{number}件事：" + f"雨{number}停了。" * (LENGTH // 8)
         engine.assemble("白鹭来了几次", additional_input=text[:LENGTH], budget=3000)
