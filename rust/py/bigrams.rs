@@ -3,11 +3,13 @@
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
+use super::signals::detached;
+
 /// The index tokens of each text.
 #[pyfunction]
 #[pyo3(signature = (texts, /))]
-pub fn index_tokens(py: Python<'_>, texts: Vec<PyBackedStr>) -> Vec<String> {
-    py.detach(move || {
+pub fn index_tokens(py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<Vec<String>> {
+    detached(py, move || {
         texts
             .iter()
             .map(|text| crate::text::bigrams::index_tokens(text))
@@ -25,8 +27,8 @@ pub fn term_phrase(term: &str) -> String {
 /// The distinct grams of a text in order of first occurrence.
 #[pyfunction]
 #[pyo3(signature = (text, /))]
-pub fn text_grams(py: Python<'_>, text: &str) -> Vec<String> {
-    py.detach(|| crate::text::bigrams::grams(text))
+pub fn text_grams(py: Python<'_>, text: &str) -> PyResult<Vec<String>> {
+    detached(py, || crate::text::bigrams::grams(text))
 }
 
 /// Where the terms stand in each text: code-point spans, sorted, merged.
@@ -40,8 +42,8 @@ pub fn find_terms(
     py: Python<'_>,
     texts: Vec<PyBackedStr>,
     terms: Vec<String>,
-) -> Vec<Vec<(u32, u32)>> {
-    py.detach(|| {
+) -> PyResult<Vec<Vec<(u32, u32)>>> {
+    detached(py, || {
         texts
             .iter()
             .map(|text| crate::text::bigrams::find_terms(text, &terms))

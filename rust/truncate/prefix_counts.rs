@@ -5,6 +5,7 @@
 //! is what precedes the next mark plus the count there. Inside very long pieces the marks are the
 //! places where no token can span (see `tokens::glyphs`).
 
+use crate::interrupt::Pace;
 use crate::text::segment::{ceil, floor};
 use crate::tokens::{Bpe, Counter, TokensError};
 
@@ -126,6 +127,7 @@ impl<'t> Ruler<'t> {
         let bytes = &self.text.as_bytes()[..to];
         let (mut at, mut tokens) = (from, 0);
         self.marks.clear();
+        let mut pace = Pace::new();
         while at < to {
             self.marks.push(Mark {
                 at,
@@ -144,6 +146,7 @@ impl<'t> Ruler<'t> {
                 });
             }
             tokens += bpe.count_piece(bytes, at, end);
+            pace.step(end - at);
             at = end;
         }
         self.marks.push(Mark {
