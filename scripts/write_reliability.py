@@ -167,6 +167,16 @@ ROWS = (
         "`tests/processes/test_fork.py`",
         "13 tests",
     ),
+    Row(
+        "What the core answers equals a reference made of other parts, whatever the bytes are",
+        "`rust/fuzzed`, 11 targets; `make fuzz-rust` and `make test-asan`, below",
+        "300 inputs a target, and all that ever failed",
+    ),
+    Row(
+        "One long text, one large matcher is left in the middle, and the next answer is whole",
+        "`tests/processes/test_interrupts.py`, by how often signals are heard; `rust/interrupt`, ended at four looks",
+        "24 calls",
+    ),
     Row("Ctrl-C ends a long call and tears nothing", "`tests/processes/test_signals.py`", "5 calls"),
     Row(
         "A process that ends while it builds and embeds leaves a sound index and says nothing",
