@@ -11,7 +11,8 @@ RUST_SOURCES := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock
 # Where the demo runs: in the environment of the tests when that is there, else in a light one of its own.
 DEMO   := $(if $(wildcard $(VENV)/.developed),$(VENV),$(VENV)-demo)
 
-.PHONY: all code-tools nervusdb demo server-demo test test-rust test-python docs test-wheel test-slow fuzz soak lint \
+.PHONY: all code-tools nervusdb demo server-demo test test-rust test-python docs test-wheel test-slow test-asan \
+	fuzz fuzz-rust soak lint \
 	lint-rust lint-python lint-stubs bench bench-smoke bench-instructions wheel develop release-develop clean
 
 all: test
@@ -81,6 +82,18 @@ test-slow: develop
 MINUTES ?= 10
 fuzz: develop
 	$(PY) -W ignore -m tests.fuzz --minutes $(MINUTES)
+
+# The same for the core alone, guided by coverage and under the address sanitiser. Needs a nightly toolchain and cargo-fuzz;
+# without them it says so and passes.
+fuzz-rust:
+	$(PYTHON) -m tests.fuzz.guided --minutes $(MINUTES)
+
+# The tests of the core under the address sanitiser; without a nightly toolchain it says so and passes.
+test-asan:
+	@cargo +nightly --version > /dev/null 2>&1 || { echo "test-asan: not run: there is no nightly toolchain (rustup toolchain install nightly)"; exit 0; }; \
+	target=$$(rustc -vV | sed -n 's/^host: //p'); \
+	RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0 CARGO_TARGET_DIR=target-asan \
+		cargo +nightly test --quiet --lib --target $$target
 
 # A project that is edited, searched and assembled for so long; fails when memory, files or threads grow.
 soak: develop

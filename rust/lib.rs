@@ -4,6 +4,7 @@
 //! only module that does. Spans inside Rust are byte spans; `text::offsets` turns them into code points once, at the
 //! edge.
 
+pub mod interrupt;
 pub mod text;
 pub mod threads;
 
@@ -19,3 +20,6 @@ pub mod truncate;
 
 #[cfg(feature = "python")]
 mod py;
+
+#[cfg(any(test, fuzzing))]
+pub mod fuzzed;

@@ -36,7 +36,7 @@ impl Ends {
         .copied()
     }
 
-    fn allow(self, before: Option<char>, key: &str, after: Option<char>) -> bool {
+    pub(crate) fn allow(self, before: Option<char>, key: &str, after: Option<char>) -> bool {
         match self {
             Self::Any => true,
             Self::AsciiWord => {

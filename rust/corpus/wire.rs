@@ -161,7 +161,7 @@ fn read_family(reader: &mut Reader<'_>, units: &[UnitSpan]) -> Result<FamilyTerm
 }
 
 /// Eight bytes at a time, each mixed into all bits of the sum; against disks, not against people.
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
+fn checksum(bytes: &[u8]) -> u64 {
     let mut sum = 0x9e37_79b9_7f4a_7c15_u64 ^ bytes.len() as u64;
     let mut mix = |word: u64| {
         sum = (sum ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -175,4 +175,12 @@ pub(super) fn checksum(bytes: &[u8]) -> u64 {
     last[..rest.len()].copy_from_slice(rest);
     mix(u64::from_le_bytes(last));
     sum
+}
+
+/// The checksum of a part whose other bytes were changed, so that what comes after it is reached.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let sum = checksum(&bytes[HEADER..]);
+    bytes[6..HEADER].copy_from_slice(&sum.to_le_bytes());
+    bytes
 }

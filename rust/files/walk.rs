@@ -217,6 +217,19 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_is_gone_is_refused_without_saying_where_it_was() {
+        let root = std::env::temp_dir().join("armarius-walk-that-nobody-made");
+        let (found, refused, _) = walk(&root, &[], &[], &mut || true).expect("no patterns");
+        assert!(found.is_empty());
+        let [one] = refused.as_slice() else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(one.path, Path::new("."));
+        assert!(!one.reason.contains("armarius-walk"), "{}", one.reason);
+        assert!(!one.reason.is_empty());
+    }
+
+    #[test]
     fn ignored_hidden_and_excluded_files_are_left_out() {
         let root = std::env::temp_dir().join(format!("armarius-walk-{}", std::process::id()));
         for (path, text) in [

@@ -5,6 +5,7 @@
 //!
 //! Cost: building is linear in the aliases; a search is one pass, see `search`.
 
+use crate::interrupt::{Pace, aside};
 use crate::matching::ambiguity::Doubt;
 use crate::matching::boundary::Reason;
 use crate::matching::fold_trigger::Alphabet;
@@ -114,6 +115,7 @@ impl Matcher {
     where
         N: IntoIterator<Item = &'a str>,
     {
+        let mut pace = Pace::new();
         let mut ids: Vec<String> = Vec::new();
         let mut index_of: FxHashMap<&str, u32> = FxHashMap::default();
         let mut names_of = Names::default();
@@ -123,6 +125,7 @@ impl Matcher {
                 ids.len() as u32 - 1
             });
             for (place, name) in names.into_iter().enumerate() {
+                pace.step(name.len() + NAME);
                 if !names_of.add(name, Some(entity), kind) {
                     let which = match place {
                         0 => "its name".to_owned(),
@@ -155,7 +158,8 @@ impl Matcher {
         }
         let engine = match folded.as_slice() {
             [] => None,
-            some => Some(Engine::new(some)?),
+            _ if folded.len() < ASIDE => Some(Engine::new(&folded)?),
+            _ => Some(aside(move || Engine::new(&folded))?),
         };
         Ok(Self {
             ids,
@@ -314,6 +318,11 @@ pub(crate) const FIRST_ALIAS: u32 = 1;
 const CHAIN: usize = 16;
 /// A byte that stands in no UTF-8.
 const NEVER: u8 = 0xFF;
+
+/// As many names have an automaton in a few milliseconds; that of more is built aside.
+const ASIDE: usize = 4096;
+/// What taking a name in costs, in bytes of folding.
+const NAME: usize = 64;
 
 /// States up to here are rows of a table: the bytes of one Han character branch too widely for lists.
 const DENSE_DEPTH: usize = 3;

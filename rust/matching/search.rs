@@ -8,6 +8,7 @@
 //!
 //! Cost: O(len(text) + positions passed × longest alias).
 
+use crate::interrupt::{Pace, STRETCH, checkpoint, paced};
 use crate::matching::beginnings::word_at;
 use crate::matching::boundary::{self, Reason};
 use crate::matching::matcher::{Engine, FIRST_ALIAS, Hit, Matcher, Rejected};
@@ -18,11 +19,18 @@ use aho_corasick::Anchored;
 use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::contiguous::NFA;
 
+/// What reading the surroundings of one hit costs, in bytes of searching.
+const READING: usize = 64;
+
 impl Matcher {
     /// Mentions that do not overlap, ascending: leftmost, then longest of what the policy allows.
     pub fn find_all(&self, text: &str) -> Vec<Hit> {
         let mut hits = self.candidates(text);
-        hits.retain(|hit| self.rejection(text, hit).is_none());
+        let mut pace = Pace::new();
+        hits.retain(|hit| {
+            pace.step(READING);
+            self.rejection(text, hit).is_none()
+        });
         hits
     }
 
@@ -71,7 +79,11 @@ impl Matcher {
             }
             None
         });
-        hits.retain(|hit| self.rejection(text, hit).is_none());
+        let mut pace = Pace::new();
+        hits.retain(|hit| {
+            pace.step(READING);
+            self.rejection(text, hit).is_none()
+        });
         hits
     }
 
@@ -80,7 +92,7 @@ impl Matcher {
         let mut kept = self.candidates(text).into_iter().peekable();
         let mut current: Option<Hit> = None;
         let mut rejected = Vec::new();
-        for (hit, reason) in self.occurrences(text) {
+        for (hit, reason) in paced(self.occurrences(text).into_iter()) {
             while let Some(next) = kept.next_if(|next| next.start <= hit.start) {
                 current = Some(next);
             }
@@ -159,7 +171,7 @@ impl Matcher {
         let Some(engine) = &self.engine else {
             return hits;
         };
-        let mut from = 0;
+        let (mut from, mut pace) = (0, Pace::new());
         while from < text.len() {
             let (rest, first) = (&text[from..], hits.len());
             let plain = Folded::unchanged(rest);
@@ -179,6 +191,7 @@ impl Matcher {
                 hit.end = from + start + folded.end_in_original(hit.end).unwrap_or(hit.end);
             }
             from += end;
+            pace.step(end); // lines that are folded are too short to look in
         }
         hits
     }
@@ -197,7 +210,12 @@ impl Matcher {
         let mut at = 0;
         // Whether the character before is an ASCII letter or digit, or `_`.
         let mut in_word = false;
+        let mut stop = STRETCH;
         while at < bytes.len() {
+            if at >= stop {
+                stop = at + STRETCH;
+                checkpoint();
+            }
             if !single && (0xE4..=0xE9).contains(&bytes[at]) {
                 at = prefilter.skip_han(bytes, at);
                 in_word = false;

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use rayon::prelude::*;
 
+use super::signals::detached;
 use crate::threads::spread;
 
 /// Texts of this many bytes together are worth all cores.
@@ -12,9 +13,9 @@ const SPREAD_ABOVE: usize = 64 * 1024;
 /// The index tokens of each text.
 #[pyfunction]
 #[pyo3(signature = (texts, /))]
-pub fn index_tokens(py: Python<'_>, texts: Vec<PyBackedStr>) -> Vec<String> {
+pub fn index_tokens(py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<Vec<String>> {
     let one = |text: &PyBackedStr| crate::text::bigrams::index_tokens(text);
-    py.detach(move || {
+    detached(py, move || {
         if texts.iter().map(|text| text.len()).sum::<usize>() < SPREAD_ABOVE {
             return texts.iter().map(one).collect();
         }
@@ -32,8 +33,8 @@ pub fn term_phrase(term: &str) -> String {
 /// The distinct grams of a text in order of first occurrence.
 #[pyfunction]
 #[pyo3(signature = (text, /))]
-pub fn text_grams(py: Python<'_>, text: &str) -> Vec<String> {
-    py.detach(|| crate::text::bigrams::grams(text))
+pub fn text_grams(py: Python<'_>, text: &str) -> PyResult<Vec<String>> {
+    detached(py, || crate::text::bigrams::grams(text))
 }
 
 /// Where the terms stand in each text: code-point spans, sorted, merged.
@@ -47,8 +48,8 @@ pub fn find_terms(
     py: Python<'_>,
     texts: Vec<PyBackedStr>,
     terms: Vec<String>,
-) -> Vec<Vec<(u32, u32)>> {
-    py.detach(|| {
+) -> PyResult<Vec<Vec<(u32, u32)>>> {
+    detached(py, || {
         texts
             .iter()
             .map(|text| crate::text::bigrams::find_terms(text, &terms))

@@ -1,6 +1,6 @@
 //! `EntityMatcher` for Python: conversions and nothing else.
 
-use super::signals::in_pieces;
+use super::signals::{detached, in_pieces};
 use crate::matching::ambiguity::Doubt;
 use crate::matching::matcher::{Hit, Matcher, MatcherError, NameModel};
 use crate::matching::readings::Kind;
@@ -55,7 +55,7 @@ impl EntityMatcher {
                 .map(|(alias, rule, usual)| (&**alias, doubt_of(alias, rule, usual)))
                 .collect(),
         };
-        let matcher = py.detach(|| Matcher::with_name_model(named, &name_model))?;
+        let matcher = detached(py, || Matcher::with_name_model(named, &name_model))??;
         let ids = matcher
             .ids()
             .iter()
@@ -90,7 +90,7 @@ impl EntityMatcher {
     fn find_all<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let hits = self.run(py, text, |matcher| matcher.find_all(text))?;
         without_collecting(py, hits.len(), || {
-            PyList::new(py, self.mentions(py, text, &hits))
+            PyList::new(py, self.mentions(py, text, &hits)?)
         })
     }
 
@@ -99,7 +99,7 @@ impl EntityMatcher {
     fn find_overlapping<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let hits = self.run(py, text, |matcher| matcher.find_overlapping(text))?;
         without_collecting(py, hits.len(), || {
-            PyList::new(py, self.mentions(py, text, &hits))
+            PyList::new(py, self.mentions(py, text, &hits)?)
         })
     }
 
@@ -130,8 +130,8 @@ impl EntityMatcher {
         })?;
         let mentions = |(text, hits): (&PyBackedStr, &Vec<_>)| self.mentions(py, text, hits);
         without_collecting(py, found.iter().map(Vec::len).sum(), || {
-            let rows: Vec<_> = texts.iter().zip(&found).map(mentions).collect();
-            PyList::new(py, rows)
+            let rows: PyResult<Vec<_>> = texts.iter().zip(&found).map(mentions).collect();
+            PyList::new(py, rows?)
         })
     }
 
@@ -211,13 +211,16 @@ impl EntityMatcher {
         if text.len() < DETACH_ABOVE {
             return Ok(search(&self.matcher));
         }
-        Ok(py.detach(|| search(&self.matcher)))
+        detached(py, || search(&self.matcher))
     }
 
-    fn mentions(&self, py: Python<'_>, text: &str, hits: &[Hit]) -> Vec<Mention> {
+    fn mentions(&self, py: Python<'_>, text: &str, hits: &[Hit]) -> PyResult<Vec<Mention>> {
         let mut cursor = CodePoints::new(text);
         let mut mentions = Vec::with_capacity(hits.len());
-        for hit in hits {
+        for (number, hit) in hits.iter().enumerate() {
+            if number % SIGNALS_EVERY == SIGNALS_EVERY - 1 {
+                py.check_signals()?;
+            }
             let (start, end) = cursor.span(hit.start, hit.end);
             for entity in self.matcher.entities_of(hit.alias) {
                 mentions.push(Mention {
@@ -228,7 +231,7 @@ impl EntityMatcher {
                 });
             }
         }
-        mentions
+        Ok(mentions)
     }
 
     /// What was written: the alias's own string object when it was written that way.
@@ -243,6 +246,9 @@ impl EntityMatcher {
         }
     }
 }
+
+/// Mentions made between two looks for signals: a few milliseconds.
+const SIGNALS_EVERY: usize = 1 << 14;
 
 /// As many new objects as make `CPython` look for cycles.
 const MANY: usize = 700;
@@ -272,7 +278,8 @@ fn of_each<T: Send>(
     texts: &[PyBackedStr],
     one: impl Fn((usize, &PyBackedStr)) -> T + Send + Sync,
 ) -> Vec<T> {
-    if texts.iter().map(|text| text.len()).sum::<usize>() < DETACH_ABOVE {
+    let size = texts.iter().map(|text| text.len()).sum::<usize>();
+    if size < DETACH_ABOVE || texts.len() == 1 {
         return texts.iter().enumerate().map(one).collect();
     }
     spread(|| texts.par_iter().enumerate().map(one).collect())

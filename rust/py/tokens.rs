@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use rayon::prelude::*;
 
-use super::signals::in_pieces;
+use super::signals::{detached, in_pieces};
 use crate::threads::spread;
 use crate::tokens::{Counter, TokensError, encoding_names, knows_model};
 
@@ -107,7 +107,7 @@ impl TokenCounter {
         if text.len() < DETACH_ABOVE {
             return Ok(self.counter.count(text)?);
         }
-        Ok(py.detach(|| self.counter.count(text))?)
+        Ok(detached(py, || self.counter.count(text))??)
     }
 
     /// `count` of each text, in one crossing and in parallel.
@@ -122,6 +122,9 @@ impl TokenCounter {
         }
         in_pieces(py, &texts, 1 << 19, |_, piece| {
             let one = |text: &PyBackedStr| self.counter.count(text);
+            if let [text] = piece {
+                return one(text).map(|count| vec![count]);
+            }
             spread(|| {
                 piece
                     .par_iter()
@@ -135,7 +138,7 @@ impl TokenCounter {
     /// A number the model's own count cannot exceed.
     #[pyo3(signature = (text, /))]
     fn upper_bound(&self, py: Python<'_>, text: &str) -> PyResult<usize> {
-        Ok(py.detach(|| self.counter.upper_bound(text))?)
+        Ok(detached(py, || self.counter.upper_bound(text))??)
     }
 
     /// Whether the text may follow a blank line without changing either side's count.

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+use super::signals::detached;
 use super::tokens::{DETACH_ABOVE, TokenCounter};
 use super::value::value;
 use crate::text::offsets::CodePoints;
@@ -82,7 +83,7 @@ pub fn truncate(
     let cut = if text.len() < DETACH_ABOVE {
         cut_text(counter, text, max_tokens, keep, boundary)?
     } else {
-        py.detach(|| cut_text(counter, text, max_tokens, keep, boundary))?
+        detached(py, || cut_text(counter, text, max_tokens, keep, boundary))??
     };
     let (start, end) = CodePoints::new(text).span(cut.start, cut.end);
     Ok(Cut {

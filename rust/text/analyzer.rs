@@ -9,6 +9,8 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
+use crate::interrupt::stretches;
+
 const PAIR: u64 = 1 << 62;
 const SINGLE: u64 = 2 << 62;
 const WORD: u64 = 3 << 62;
@@ -64,7 +66,7 @@ pub fn unspaced(c: char) -> bool {
 pub fn each_term(text: &str, mut found: impl FnMut(Term<'_>)) {
     let mut previous: Option<char> = None;
     let mut word = String::new();
-    for raw in text.chars().chain([' ']) {
+    for raw in stretches(text).chain([" "]).flat_map(str::chars) {
         let c = narrow(raw);
         if unspaced(c) {
             end_word(&mut word, &mut found);

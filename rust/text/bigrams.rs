@@ -7,6 +7,8 @@
 
 use std::fmt::Write;
 
+use crate::interrupt::paced;
+
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
@@ -61,7 +63,7 @@ fn fold(text: &str) -> FoldedUnits {
     };
     let mut position = 0u32;
     let mut last_end = u32::MAX;
-    let mut chars = text.char_indices().peekable();
+    let mut chars = paced(text.char_indices()).peekable();
     while let Some((at, c)) = chars.next() {
         let start = position;
         position += 1;
@@ -135,7 +137,7 @@ fn paired(folded: &FoldedUnits, i: usize) -> Option<Unit> {
 pub fn index_tokens(text: &str) -> String {
     let folded = fold(text);
     let mut out = String::with_capacity(folded.text.len() * 3);
-    for (i, &unit) in folded.units.iter().enumerate() {
+    for (i, &unit) in paced(folded.units.iter().enumerate()) {
         if !out.is_empty() {
             out.push(' ');
         }
@@ -154,7 +156,7 @@ pub fn phrase(term: &str) -> String {
     let mut out = String::new();
     let mut prefix = false;
     let mut after_pair = false;
-    for (i, &unit) in folded.units.iter().enumerate() {
+    for (i, &unit) in paced(folded.units.iter().enumerate()) {
         let pair = paired(&folded, i);
         let last = i + 1 == folded.units.len();
         if last && unit.single && after_pair {
@@ -183,7 +185,7 @@ pub fn grams(text: &str) -> Vec<String> {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut out = Vec::new();
     let mut after_pair = false;
-    for (i, &unit) in folded.units.iter().enumerate() {
+    for (i, &unit) in paced(folded.units.iter().enumerate()) {
         let pair = paired(&folded, i);
         let mut gram = folded.unit(unit).to_owned();
         if let Some(next) = pair {
@@ -211,7 +213,7 @@ pub fn find_terms(text: &str, terms: &[String]) -> Vec<(u32, u32)> {
         let Some(count) = needle.units.len().checked_sub(1).map(|n| n + 1) else {
             continue;
         };
-        for window in haystack.units.windows(count) {
+        for window in paced(haystack.units.windows(count)) {
             let same = window
                 .iter()
                 .zip(&needle.units)

@@ -8,6 +8,7 @@
 //!
 //! Source: Unicode 16, sections 3.13 (default caseless matching) and UAX #15.
 
+use crate::interrupt::Pace;
 use crate::text::offset_map::{Folded, Folding};
 use std::sync::LazyLock;
 use unicode_normalization::char::canonical_combining_class;
@@ -18,8 +19,10 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 /// Cost: O(len(text)); memory for the map only where lengths change.
 pub fn fold(text: &str) -> Folded<'_> {
     let mut folding = Folding::with_capacity(text.len());
-    let mut at = 0;
+    let (mut at, mut pace, mut seen) = (0, Pace::new(), 0);
     while let Some(first) = text[at..].chars().next() {
+        pace.step(at - seen);
+        seen = at;
         let plain = plain_prefix(&text.as_bytes()[at..]);
         if plain > 0 {
             let from = folding.out.len();

@@ -1,5 +1,7 @@
 //! A paragraph that is too long to be one unit, as pieces that can be read.
 
+use crate::interrupt::paced;
+
 use super::segment::{ends_sentence, is_grapheme_boundary};
 
 const OPEN: &[char] = &['“', '「', '『', '«'];
@@ -64,7 +66,7 @@ fn places(text: &str) -> Vec<(usize, Kind)> {
     let mut found = Vec::new();
     let (mut depth, mut straight) = (0_usize, false);
     let mut before = None;
-    for (count, (at, c)) in text.char_indices().enumerate() {
+    for (count, (at, c)) in paced(text.char_indices()).enumerate() {
         if count > 0
             && let Some(kind) = kind_at(text, at, before, depth > 0 || straight)
         {

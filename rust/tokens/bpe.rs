@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
+use crate::interrupt::{Pace, STRETCH, checkpoint, paced};
+
 use super::classes::{Classes, decode};
 use super::glyphs::Glyphs;
 use super::memo::{self, Key, LONGEST, Memo};
@@ -45,10 +47,22 @@ impl Bpe {
         })
     }
 
+    /// How it splits, and whether it composes first: what `reference` goes by.
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn rules(&self) -> (Grammar, bool) {
+        (self.grammar, self.composes)
+    }
+
+    /// Its tokens.
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn vocab(&self) -> &Vocab {
+        &self.vocab
+    }
+
     /// Number of tokens of `text`; control tokens written out in it count as ordinary text.
     pub(crate) fn count(&self, text: &str) -> usize {
         if self.rewrites(text) {
-            let composed: String = text.nfc().collect();
+            let composed: String = paced(text.chars()).nfc().collect();
             return self.count_from(composed.as_bytes(), 0);
         }
         self.count_from(text.as_bytes(), 0)
@@ -64,9 +78,13 @@ impl Bpe {
         memo::with(self.number, |memo| {
             let (mut at, mut total) = (from, 0);
             while at < text.len() {
-                let end = self.piece_end(text, at);
-                total += self.count_with(memo, text, at, end);
-                at = end;
+                let stop = text.len().min(at + STRETCH);
+                while at < stop {
+                    let end = self.piece_end(text, at);
+                    total += self.count_with(memo, text, at, end);
+                    at = end;
+                }
+                checkpoint();
             }
             total
         })
@@ -149,6 +167,7 @@ fn is_plain(c: u32) -> bool {
 fn is_composed(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (mut at, mut before) = (0, 0);
+    let mut pace = Pace::new();
     while at < bytes.len() {
         let width = match bytes[at] {
             0..0x80 => 1,
@@ -161,6 +180,7 @@ fn is_composed(text: &str) -> bool {
         };
         before = at;
         at += width;
+        pace.step(width);
     }
     // A character that composes with the one before is itself doubtful: what was passed is settled.
     let rest = if at < bytes.len() {
@@ -168,10 +188,10 @@ fn is_composed(text: &str) -> bool {
     } else {
         ""
     };
-    match is_nfc_quick(rest.chars()) {
+    match is_nfc_quick(paced(rest.chars())) {
         IsNormalized::Yes => true,
         IsNormalized::No => false,
-        IsNormalized::Maybe => unicode_normalization::is_nfc(rest),
+        IsNormalized::Maybe => paced(rest.chars()).nfc().eq(rest.chars()),
     }
 }
 

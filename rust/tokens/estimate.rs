@@ -2,6 +2,8 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::interrupt::paced;
+
 /// Quarter tokens of a character: 1.5 tokens for a CJK character, 0.25 for every other byte.
 #[inline]
 pub(crate) fn quarters(c: char) -> usize {
@@ -19,7 +21,7 @@ pub(crate) fn count(text: &str) -> usize {
     if text.is_ascii() {
         return text.len().div_ceil(4);
     }
-    text.chars().map(quarters).sum::<usize>().div_ceil(4)
+    paced(text.chars()).map(quarters).sum::<usize>().div_ceil(4)
 }
 
 /// No tokenizer that covers all bytes makes more tokens of `text` than this.
@@ -33,7 +35,8 @@ pub(crate) fn upper_bound(text: &str) -> usize {
     let longest = if text.is_ascii() {
         text.len()
     } else {
-        text.len().max(text.nfkc().map(char::len_utf8).sum())
+        text.len()
+            .max(paced(text.chars()).nfkc().map(char::len_utf8).sum())
     };
     longest + 1
 }

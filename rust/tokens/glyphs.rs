@@ -8,6 +8,8 @@
 //! which such a token can stand is marked, and no cut is made there. Where nothing is marked, every
 //! merge across a boundary joins whole characters, so merging may start from characters, not bytes.
 
+use crate::interrupt::{STRETCH, checkpoint};
+
 use super::memo::{Key, LONGEST, Memo};
 use super::merge::{count_bytes, count_units};
 use super::vocab::{NONE, Vocab};
@@ -170,7 +172,12 @@ impl Glyphs {
         let mut total = 0;
         let mut atom = Atom::new(from);
         let (mut at, mut left, mut left_info) = (from, 0, 0);
+        let mut stop = from + STRETCH;
         while at < to {
+            if at >= stop {
+                stop = at + STRETCH;
+                checkpoint();
+            }
             let (c, info, width) = match text[at] {
                 0..0x80 => (0, 0, 1),
                 0x80..0xE0 => (0, 0, 2),

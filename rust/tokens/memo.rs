@@ -103,17 +103,28 @@ thread_local! {
 /// Run `work` with this thread's memo of encoding number `encoding`.
 #[inline]
 pub(crate) fn with<T>(encoding: usize, work: impl FnOnce(&mut Memo) -> T) -> T {
-    MEMOS.with_borrow_mut(|memos| {
-        if memos.len() <= encoding {
-            memos.resize_with(encoding + 1, || None);
+    MEMOS.with(|memos| match memos.try_borrow_mut() {
+        Ok(mut memos) => {
+            if memos.len() <= encoding {
+                memos.resize_with(encoding + 1, || None);
+            }
+            work(memos[encoding].get_or_insert_with(Memo::new))
         }
-        work(memos[encoding].get_or_insert_with(Memo::new))
+        // A count inside a count: what a long one asks, whether to go on, may be answered by somebody who counts.
+        Err(_) => work(&mut Memo::new()),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_count_inside_a_count_has_a_memo_of_its_own() {
+        let key = Key::of(b"ab", 0, 2);
+        let inner = with(0, |_| with(0, |memo| memo.get_or(key, || 2)));
+        assert_eq!(inner, 2);
+    }
 
     #[test]
     fn a_piece_is_counted_once_and_never_taken_for_another() {

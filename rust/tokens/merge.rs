@@ -10,6 +10,8 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
+use crate::interrupt::{Pace, paced};
+
 use super::vocab::{NONE, Vocab};
 
 /// Pieces of fewer units than this need the least of the stack.
@@ -141,15 +143,16 @@ fn count_large(vocab: &Vocab, text: &[u8], edges: &[u32]) -> usize {
         buckets: FxHashMap::default(),
         order: BinaryHeap::new(),
     };
-    for unit in 0..units as u32 {
+    for unit in paced(0..units as u32) {
         chain.requeue(unit);
     }
-    let mut left = units;
+    let (mut left, mut pace) = (units, Pace::new());
     while let Some(Reverse(rank)) = chain.order.pop() {
         let mut bucket = chain.buckets.remove(&rank).unwrap_or_default();
         bucket.sort_unstable();
         bucket.dedup();
         for (i, &unit) in bucket.iter().enumerate() {
+            pace.step(1);
             // A merge may have made a pair that comes earlier: it goes first, the rest waits.
             if chain
                 .order
@@ -174,21 +177,9 @@ fn count_large(vocab: &Vocab, text: &[u8], edges: &[u32]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reference::merged;
     use super::*;
     use proptest::prelude::*;
-
-    /// The definition, word for word.
-    fn naive(vocab: &Vocab, text: &[u8]) -> usize {
-        let mut edges: Vec<usize> = (0..=text.len()).collect();
-        loop {
-            let pairs = edges.windows(3).enumerate();
-            let best = pairs.map(|(i, w)| (vocab.rank(text, w[0], w[2]), i)).min();
-            match best {
-                Some((rank, i)) if rank != NONE => edges.remove(i + 1),
-                _ => return edges.len() - 1,
-            };
-        }
-    }
 
     fn vocabulary(seed: &[(u8, u8)]) -> Vocab {
         let mut tokens: Vec<Vec<u8>> = (b'a'..=b'd').map(|b| vec![b]).collect();
@@ -213,7 +204,7 @@ mod tests {
         ) {
             let vocab = vocabulary(&seed);
             let edges: Vec<u32> = (0..=text.len() as u32).collect();
-            let expected = naive(&vocab, &text);
+            let expected = merged(&vocab, &text);
             prop_assert_eq!(count_bytes(&vocab, &text, 0, text.len()), expected);
             prop_assert_eq!(count_large(&vocab, &text, &edges), expected);
         }

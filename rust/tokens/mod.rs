@@ -21,8 +21,9 @@ mod memo;
 mod merge;
 mod models;
 mod pretokenize;
-#[cfg(test)]
-mod pretokenize_patterns;
+#[cfg(any(test, fuzzing))]
+#[allow(clippy::expect_used, clippy::unwrap_used)]
+pub mod reference;
 mod scanners;
 mod vocab;
 mod vocab_file;

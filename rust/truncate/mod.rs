@@ -8,6 +8,7 @@ mod prefix_counts;
 mod properties;
 
 use self::prefix_counts::{Ruler, Side};
+use crate::interrupt::{Pace, paced};
 use crate::text::segment::{
     ceil, ends_paragraph, ends_sentence, floor, is_grapheme_boundary, starts_paragraph,
     starts_sentence,
@@ -48,6 +49,9 @@ pub struct Cut {
     /// Whether a text that went on beyond this one, where it was cut, would have given the same.
     pub settled: bool,
 }
+
+/// What trying one place costs, in bytes of counting.
+const PLACE: usize = 64;
 
 impl Boundary {
     pub(crate) fn finer(self) -> Option<Self> {
@@ -141,12 +145,13 @@ fn head(
     if ruler.fits {
         return Ok(cut(text.len(), ruler.tokens(text.len())?));
     }
-    let mut step = Some(boundary);
+    let (mut step, mut pace) = (Some(boundary), Pace::new());
     while let Some(boundary) = step {
         let mut at = ruler.limit;
         while at > 0 && at >= least {
+            pace.step(PLACE);
             if let Some((from, _)) = ruler.blank(at) {
-                let places: Vec<usize> = (least.max(from + 1)..=at)
+                let places: Vec<usize> = paced(least.max(from + 1)..=at)
                     .filter(|&at| {
                         text.is_char_boundary(at) && boundary.allows(Side::Head, text, at)
                     })
@@ -190,13 +195,13 @@ fn tail(
     if ruler.fits {
         return Ok(cut(0, ruler.tokens(0)?));
     }
-    let mut step = Some(boundary);
+    let (mut step, mut pace) = (Some(boundary), Pace::new());
     while let Some(boundary) = step {
         let mut at = ruler.limit;
         while at < end && at <= most {
+            pace.step(PLACE);
             if let Some((_, to)) = ruler.blank(at) {
-                let places: Vec<usize> = (at..to.min(most + 1))
-                    .rev()
+                let places: Vec<usize> = paced((at..to.min(most + 1)).rev())
                     .filter(|&at| {
                         text.is_char_boundary(at) && boundary.allows(Side::Tail, text, at)
                     })

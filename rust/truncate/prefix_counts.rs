@@ -5,6 +5,7 @@
 //! is what precedes the next mark plus the count there. Inside very long pieces the marks are the
 //! places where no token can span (see `tokens::glyphs`).
 
+use crate::interrupt::Pace;
 use crate::text::segment::{ceil, floor};
 use crate::tokens::{Bpe, Counter, TokensError};
 
@@ -128,6 +129,7 @@ impl<'t> Ruler<'t> {
         let bytes = &self.text.as_bytes()[..to];
         let (mut at, mut tokens, mut beyond) = (from, 0, 0);
         self.marks.clear();
+        let mut pace = Pace::new();
         while at < to {
             beyond += usize::from(tokens > budget);
             if self.side == Side::Head && beyond > UNSETTLED && tokens >= budget + SLACK {
@@ -150,6 +152,7 @@ impl<'t> Ruler<'t> {
                 });
             }
             tokens += bpe.count_piece(bytes, at, end);
+            pace.step(end - at);
             at = end;
         }
         self.marks.push(Mark {

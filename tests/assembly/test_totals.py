@@ -110,7 +110,7 @@ def test_sections_are_counted_with_the_separator_and_apart_from_the_texts_alone(
         assert [measured.section(text) for text in texts] == measured.sections(texts)
 
 
-def test_a_memory_that_is_full_is_dropped_whole_and_every_count_is_right(monkeypatch):
+def test_of_texts_and_of_sections_a_full_memory_holds_no_more_than_it_may_and_every_count_is_right(monkeypatch):
     monkeypatch.setattr(CachedCounter, "_MEMORY_CHARACTERS", 2_000)
     plain = armarius.TokenCounter.for_encoding("o200k_base")
     measured = CachedCounter(plain)
@@ -119,3 +119,18 @@ def test_a_memory_that_is_full_is_dropped_whole_and_every_count_is_right(monkeyp
         assert measured.section(text) == plain.count(text + SEPARATOR)
         assert measured.count(text) == plain.count(text)
         assert measured._held == sum(map(len, measured._known)) + sum(map(len, measured._sections)) <= 2_000
+
+
+def test_a_full_memory_of_counts_lets_the_half_go_that_it_knows_longest(monkeypatch):
+    monkeypatch.setattr(CachedCounter, "_MEMORY_CHARACTERS", 1_000)
+    plain = armarius.TokenCounter.for_encoding("o200k_base")
+    measured = CachedCounter(plain)
+    texts = [f"第{n:03}段，雨停了。" for n in range(400)]
+    most = 0
+    for n, text in enumerate(texts):
+        assert measured.count(text) == plain.count(text)
+        assert measured._held == sum(map(len, measured._known)) <= 1_000
+        assert list(measured._known) == texts[n + 1 - len(measured._known) : n + 1], "the newest stay, in their order"
+        most = max(most, len(measured._known))
+    assert most * len(texts[0]) > 900
+    assert measured.counts(texts) == plain.count_batch(texts)

@@ -133,3 +133,22 @@ def test_a_request_as_of_a_chapter_before_the_first_is_told_so(engine, verb):
 )
 def test_without_a_query_there_is_a_prompt_where_there_is_something_to_go_on_with(engine, asked):
     assert engine.assemble("", budget=4000, **asked).token_count > 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda engine: engine.assemble("灯塔", model="a\ud800"),
+        lambda engine: engine.inspect("灯塔", model="a\ud800"),
+        lambda _: armarius.TokenCounter.for_model("a\ud800"),
+        lambda _: armarius.TokenCounter.knows("a\ud800"),
+    ],
+)
+def test_a_models_name_that_is_no_text_is_refused_by_an_error_of_ours(engine, call):
+    with pytest.raises(armarius.ContractError, match="model: character 1 is a lone surrogate"):
+        call(engine)
+
+
+def test_an_encodings_name_that_is_no_text_is_refused_by_an_error_of_ours():
+    with pytest.raises(armarius.ContractError, match="encoding: character 0 is a lone surrogate"):
+        armarius.TokenCounter.for_encoding("\ud800")

@@ -2,6 +2,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import pytest
 from tests.index.conftest import NOVEL, put
 from tests.index.test_index import equals_folder
 
+import armarius
 from armarius.errors import SchemaTooNew, ScopeViolation, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.files.cache import is_remote
 from armarius.index.project_index import ProjectIndex
@@ -369,3 +371,44 @@ def test_a_folder_that_takes_the_place_of_a_watched_project_is_seen_at_the_next_
         novel.with_name("new").rename(novel)
         index.freshen()
         assert [hit.path for hit in index.search("青鸾")] == ["chapters/ch003.md"]
+
+
+def test_a_project_that_moved_away_is_said_without_the_place_where_it_was(novel, cache):
+    with armarius.open(novel, watch=False) as engine:
+        engine.search("林默")
+        novel.rename(novel.with_name("gone"))
+        said = [str(one) for one in engine.assemble("林默来了吗", budget=6000).warnings]
+        with pytest.raises(armarius.ArmariusError):
+            engine.constraints.create("规则")
+        assert not novel.exists(), "the old folder was made again"
+    assert any(one.startswith("DOCUMENT_SKIPPED: .: ") for one in said), said
+    assert not [one for one in said if str(novel.parent) in one], "a path of this machine travels with an answer"
+
+
+def test_damage_to_whose_index_it_is_is_an_index_built_again(novel, cache):
+    with ProjectIndex.open(novel) as index:
+        path, expected = place_for(novel).index, answers(index)
+    connection = sqlite3.connect(path)
+    with connection:
+        assert connection.execute("UPDATE meta SET value = 'other' WHERE key = 'project_id'").rowcount == 1
+    connection.close()
+    with ProjectIndex.open(novel) as index:
+        assert answers(index) == expected
+        assert index.store.verify() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a folder again, to be read only")
+def test_a_cache_that_may_only_be_read_is_an_error_of_the_store(novel, tmp_path, monkeypatch):
+    place = tmp_path / "held"
+    place.mkdir()
+    monkeypatch.setenv("ARMARIUS_CACHE", str(place))
+    ProjectIndex.open(novel).close()
+    if os.geteuid() or subprocess.run(["mount", "--bind", place, place], capture_output=True, check=False).returncode:
+        pytest.skip("no right to mount")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(place)], check=True)
+        with pytest.raises(StoreFull, match="cannot be written"):
+            ProjectIndex.open(novel).close()
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+    ProjectIndex.open(novel).close()

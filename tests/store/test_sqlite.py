@@ -1,3 +1,4 @@
+import threading
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,24 @@ def test_sql_stays_inside_the_store_and_nobody_asks_which_one_it_is():
         text = path.read_text("utf-8")
         for word in ("import apsw", "SELECT ", "(store, Sqlite", ", SqliteStore)"):
             assert word not in text, path
+
+
+def test_readers_that_only_a_crowd_needed_are_closed_when_it_is_gone(open_store):
+    store = open_store()
+    store.apply([Put(document("a.md", "甲"), "")])
+    inside = threading.Barrier(12)
+
+    def read():
+        with store._session.reading() as connection:
+            inside.wait(timeout=60)
+            assert connection.execute("SELECT count(*) FROM documents").fetchone() == (1,)
+
+    crowd = [threading.Thread(target=read) for _ in range(12)]
+    for thread in crowd:
+        thread.start()
+    for thread in crowd:
+        thread.join()
+    assert not inside.broken
+    assert 1 <= len(store._session._connections._idle) <= 3
+    assert set(store.files()) == {"a.md"}
+    store.close()

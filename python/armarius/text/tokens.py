@@ -60,9 +60,12 @@ class TokenCounter:
         gets the nearest encoding, its name prefixed with `~`. Both are not `exact`, and `note` says why.
 
         Args:
-            model: Any string, in any case.
+            model: Any text, in any case.
+
+        Raises:
+            ContractError: `model` is none, holds a lone surrogate, or more than 4,096 code points.
         """
-        return cls(_core.TokenCounter.for_model(model))
+        return cls(_core.TokenCounter.for_model(valid_text("model", model)))
 
     @classmethod
     def for_encoding(cls, encoding: str) -> "TokenCounter":
@@ -73,9 +76,10 @@ class TokenCounter:
 
         Raises:
             CounterError: No such encoding; the message lists those there are, `near` holds the closest.
+            ContractError: `encoding` is no text, or holds a lone surrogate.
         """
         try:
-            return cls(_core.TokenCounter.for_encoding(encoding))
+            return cls(_core.TokenCounter.for_encoding(valid_text("encoding", encoding)))
         except CounterError as error:
             close = near(encoding, cls.encodings())
             raise CounterError(f"{error.message}{suggestion(close)}", close) from None
@@ -100,7 +104,7 @@ class TokenCounter:
     @staticmethod
     def knows(model: str) -> bool:
         """Whether the family of `model` is in the data; a known one may still have no published tokenizer."""
-        return _core.TokenCounter.knows(model)
+        return _core.TokenCounter.knows(valid_text("model", model))
 
     @classmethod
     def near(cls, model: str) -> tuple[str, ...]:

@@ -78,7 +78,11 @@ fn varint(reader: &mut impl Read) -> Result<Option<u64>, ScipError> {
 pub fn read(path: &Path) -> Result<Occurrences, ScipError> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
-    let mut reader = BufReader::with_capacity(1 << 16, file);
+    read_from(BufReader::with_capacity(1 << 16, file), size)
+}
+
+/// `read` of `size` bytes.
+pub fn read_from(mut reader: impl Read, size: u64) -> Result<Occurrences, ScipError> {
     let mut collector = Collector::default();
     let mut message = Vec::new();
     let mut seen = 0u64;

@@ -1,14 +1,7 @@
 //! Parts as bytes, and bytes that are no parts.
 
 use super::*;
-use crate::corpus::wire::{from_bytes, to_bytes};
-
-/// The checksum of a part whose other bytes were changed, so that what comes after it is reached.
-fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
-    let sum = crate::corpus::wire::checksum(&bytes[14..]);
-    bytes[6..14].copy_from_slice(&sum.to_le_bytes());
-    bytes
-}
+use crate::corpus::wire::{from_bytes, resealed, to_bytes};
 
 proptest! {
     #[test]

@@ -9,6 +9,7 @@ use super::kind_of;
 use crate::corpus::part::Part;
 use crate::corpus::rows::{Role, Unit};
 use crate::corpus::wire;
+use crate::py::signals::detached;
 
 /// One document of a corpus, immutable: rows of its paragraphs, its terms, who stands in them.
 #[pyclass(frozen, module = "armarius._core")]
@@ -46,9 +47,9 @@ impl CorpusPart {
             .iter()
             .map(|(p, name, own)| (*p, &**name, &**own))
             .collect();
-        Ok(Self(py.detach(|| {
+        Ok(Self(detached(py, || {
             Part::with_names(path, kind, text, &spans, units, &names)
-        })?))
+        })??))
     }
 
     /// The part that `to_bytes` gave.

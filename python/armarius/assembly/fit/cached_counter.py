@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import islice
 from typing import Protocol
 
 from armarius.assembly.render import SEPARATOR
@@ -39,9 +40,9 @@ class Counter(Protocol):
 class CachedCounter:
     """A counter that remembers.
 
-    Pieces of a prompt recur from request to request; each is counted once. The memory is bounded
-    and dropped whole when full; of long texts, most of them windows that come but once, the last are kept. Safe to
-    share between threads: at worst a text is counted twice.
+    Pieces of a prompt recur from request to request; each is counted once. The memory is bounded: when it is full, the
+    half that is known longest goes; of long texts, most of them windows that come but once, the last are kept. Safe to
+    share between threads: at worst a text is counted twice (docs/decisions/0182).
 
     Attributes:
         counter: What counts.
@@ -49,7 +50,7 @@ class CachedCounter:
         windows: Where texts were cut around a cursor, of the last ones: by text, cursor, tokens and earlier start.
     """
 
-    _MEMORY_CHARACTERS = 16_000_000
+    _MEMORY_CHARACTERS = 2_500_000  # three long novels' worth; of Chinese 5 MB, and 100 bytes a text
 
     def __init__(self, counter: Counter) -> None:
         self.counter = counter
@@ -99,12 +100,14 @@ class CachedCounter:
         return [counted[text] for text in texts]
 
     def _remember(self, known: dict[str, int], keys: Sequence[str], tokens: Sequence[int]) -> None:
-        held = self._held + sum(map(len, keys))
-        if held > self._MEMORY_CHARACTERS:
-            self._known, self._sections, self._long, self._held, self._held_long = {}, {}, deque(), 0, 0
+        more = sum(map(len, keys))
+        if more > self._MEMORY_CHARACTERS:
             return
-        self._held, long = held, self._long
+        while self._held + more > self._MEMORY_CHARACTERS:
+            self._forget_half()
+        self._held += more
         known.update(zip(keys, tokens, strict=True))
+        long = self._long
         for key in keys:
             if len(key) > _LONG:
                 long.append((known, key))
@@ -114,6 +117,16 @@ class CachedCounter:
             self._held_long -= len(gone)
             if known.pop(gone, None) is not None:
                 self._held -= len(gone)
+
+    def _forget_half(self) -> None:
+        """Those known longest stand first. Threads that come here at once forget more than they must."""
+        memories = (self._known, self._sections)
+        for known in memories:
+            for gone in list(islice(known, (len(known) + 1) // 2)):
+                known.pop(gone, None)
+        self._long = deque((known, text) for known, text in list(self._long) if text in known)
+        self._held = sum(sum(map(len, list(known))) for known in memories)
+        self._held_long = sum(len(text) for _, text in self._long)
 
     def of_pieces(self, pieces: Sequence[tuple[str, bool]]) -> int:
         """Tokens of the pieces as one text, exactly; each but the last must end with a line end.

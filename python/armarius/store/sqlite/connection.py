@@ -28,6 +28,7 @@ __all__ = [
 _MINIMUM_SQLITE = (3, 54, 0)
 _BUSY_SECONDS = 5.0
 _LOG_BYTES = 4 * 1024 * 1024
+_IDLE = 3  # readers kept: a question, a refresh and an embedding at once
 _WRITE_FAULTS = frozenset(
     getattr(apsw, name)
     for name in (
@@ -122,7 +123,8 @@ def first_row(connection: apsw.Connection, sql: str, values: Sequence[Any] = ())
 class Connections:
     """One writer and as many readers as there are threads reading at once.
 
-    Readers are kept for the next caller; every borrowed reader sees one snapshot, because each use is one transaction.
+    A few readers are kept for the next callers, and those that only a crowd needed are closed: each has files open
+    and up to 8 MB of pages. Every borrowed reader sees one snapshot, because each use is one transaction.
     """
 
     def __init__(self, path: Path) -> None:
@@ -146,11 +148,7 @@ class Connections:
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-            with self._lock:
-                if not self._closed:
-                    self._idle.append(connection)
-                    return
-            connection.close()
+            self._give_back(connection)
 
     @contextmanager
     def apart(self) -> Iterator[apsw.Connection]:
@@ -186,12 +184,15 @@ class Connections:
         with translated(self.path):
             connection = connection or connect(self.path)
             row = connection.execute(sql).fetchone()
-        with self._lock:
-            if not self._closed:
-                self._idle.append(connection)
-                return row
-        connection.close()
+        self._give_back(connection)
         return row
+
+    def _give_back(self, connection: apsw.Connection) -> None:
+        with self._lock:
+            if not self._closed and len(self._idle) < _IDLE:
+                self._idle.append(connection)
+                return
+        connection.close()
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
