@@ -65,7 +65,7 @@ docs: $(VENV)/.installed
 	$(PY) -m zensical build --strict --config-file mkdocs.yml
 
 test-slow: develop
-	$(PY) -m pytest -m slow
+	$(PY) -m pytest -m slow; status=$$?; $(PY) scripts/write_reliability.py; exit $$status
 
 # Mutated inputs for the core and the readers; what fails is kept under tests/fuzz/found and replayed by `make test`.
 MINUTES ?= 10

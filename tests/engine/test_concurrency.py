@@ -36,7 +36,8 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("turns", [6, pytest.param(200, marks=pytest.mark.slow)])
-def test_thirty_two_threads_assemble_while_files_change(folder, turns):
+def test_thirty_two_threads_assemble_while_files_change(folder, record_property, turns):
+    record_property("count", 32 * turns)
     engine = ContextEngine(folder, counters=lambda model, version: FixedCounter())
     stop = threading.Event()
 

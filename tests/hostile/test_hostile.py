@@ -27,7 +27,9 @@ def test_nothing_hostile_reaches_outside_runs_hangs_or_breaks_the_rest(zygotes, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", groups(often=False))
-def test_nor_does_anything_else_of_the_whole_product(zygotes, group):
+def test_nor_does_anything_else_of_the_whole_product(zygotes, record_property, group):
+    names = [case.name for case in all_cases().values() if case.group == group and not case.often]
+    record_property("count", len(names))
     assert failures(zygotes, group, often=False) == ""
 
 

@@ -79,12 +79,23 @@ def in_child(call):
     return pid, read
 
 
+def seconds_of_a_build(root, chance):
+    """How long the victim takes when nobody kills it, on this machine as busy as it is."""
+    change_files(root, chance, -1)
+    started = time.monotonic()
+    pid, read = in_child(lambda write: build(root, write))
+    os.waitpid(pid, 0)
+    os.close(read)
+    return time.monotonic() - started
+
+
 def main(root, rounds, seed):
     chance = random.Random(seed)
+    longest = seconds_of_a_build(root, chance)
     for round_number in range(rounds):
         change_files(root, chance, round_number)
         pid, read = in_child(lambda write: build(root, write))
-        time.sleep(chance.random() * 0.25)
+        time.sleep(chance.random() * longest)
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         with os.fdopen(read) as pipe:

@@ -1,6 +1,5 @@
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -55,8 +54,10 @@ def test_killed_while_indexing_the_next_opening_finds_a_sound_index(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
-def test_killed_five_hundred_times(tmp_path):
+def test_killed_five_hundred_times(tmp_path, record_property):
     found = rounds_of_crashes(tmp_path, 500, 2)
+    record_property("count", len(found))
+    record_property("failures", sum(bool(one.get("error") or one["problems"] or not one["equal"]) for one in found))
     check_crashes(found, 500)
     assert sum(one["acknowledged"] > 0 for one in found) > 20  # some died in the middle, some before, some after
 
@@ -83,39 +84,6 @@ def test_acknowledged_documents_survive_a_kill(novel, cache):
     assert len(store.files()) >= 64
     assert last in store.files()
     store.close()
-
-
-def flips(novel, cache, count, seed, *, sealed):
-    """Flip one bit at a time; the answers stay what they were."""
-    with ProjectIndex.open(novel) as index:
-        expected, path = answers(index), Path(index.status().path)
-    sound = path.read_bytes()
-    chance = random.Random(seed)
-    for _ in range(count):
-        at, bit = chance.randrange(len(sound)), 1 << chance.randrange(8)
-        with path.open("r+b") as file:
-            file.seek(at)
-            file.write(bytes([sound[at] ^ bit]))
-        if not sealed:
-            path.with_name("index.seal").unlink()
-        with ProjectIndex.open(novel) as index:
-            assert answers(index) == expected, (at, bit)
-            assert index.status().documents == len(NOVEL)
-        sound = path.read_bytes()
-
-
-def test_a_flipped_bit_is_always_noticed(novel, cache):
-    flips(novel, cache, 25, 1, sealed=True)
-
-
-@pytest.mark.slow
-def test_five_hundred_flipped_bits(novel, cache):
-    flips(novel, cache, 500, 2, sealed=True)
-
-
-@pytest.mark.slow
-def test_flipped_bits_in_an_index_left_by_a_crash(novel, cache):
-    flips(novel, cache, 500, 3, sealed=False)
 
 
 @pytest.mark.parametrize("keep", [0, 1, 99, 100, 4095, 4096, 10_000, 0.5, 0.9])
@@ -328,7 +296,8 @@ def test_hostile_files_neither_hang_nor_leak(novel, cache, tmp_path):
 
 
 @pytest.mark.slow
-def test_twenty_thousand_files_that_come_while_nobody_watches(index):
+def test_twenty_thousand_files_that_come_while_nobody_watches(index, record_property):
+    record_property("count", 20_000)
     for i in range(20_000):
         put(index.root, f"notes/{i // 500}/{i}.md", f"第{i}条，独角兽。")
     index.refresh()
@@ -341,7 +310,8 @@ def test_twenty_thousand_files_that_come_while_nobody_watches(index):
 
 
 @pytest.mark.slow
-def test_a_flood_of_files_under_the_watcher_is_all_there_in_the_end(index):
+def test_a_flood_of_files_under_the_watcher_is_all_there_in_the_end(index, record_property):
+    record_property("count", 5_000)
     with index.watch():
         for i in range(5_000):
             put(index.root, f"flood/{i // 100}/{i}.md", f"第{i}条")

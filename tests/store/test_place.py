@@ -492,3 +492,22 @@ def test_two_that_come_at_the_same_instant_and_find_each_other_come_again(projec
     with ProjectIndex.open(project, watch=False) as index:
         assert len(taken) == 2
         assert index.search("白鹭")
+
+
+def test_a_lock_that_cannot_be_given_back_for_lack_of_room_is_an_error_of_ours(tmp_path):
+    class Full:
+        in_transaction = True
+
+        def execute(self, statement):
+            raise apsw.FullError(f"{statement}: database or disk is full")
+
+        def close(self):
+            return None
+
+    lock = PlaceLock(tmp_path / "index.lock")
+    assert lock.enter()
+    held, lock._lock = lock._lock, Full()
+    held.close()
+    with pytest.raises(StoreFull, match=r"index\.lock: cannot be written: COMMIT: database or disk is full"):
+        lock.settle()
+    lock.leave()

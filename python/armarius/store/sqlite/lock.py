@@ -42,8 +42,12 @@ class PlaceLock:
             return self._take()
 
     def settle(self) -> None:
-        """The index is checked: let others in."""
-        with self._at_work:
+        """The index is checked: let others in.
+
+        Raises:
+            StoreFull, StoreCorrupt: The lock cannot be written or read.
+        """
+        with self._at_work, translated(self._path):
             if self._lock is not None and self._lock.in_transaction:
                 self._lock.execute("COMMIT")
             self._share()
@@ -96,6 +100,5 @@ class PlaceLock:
 
     def _share(self) -> None:
         assert self._lock is not None
-        with translated(self._path):
-            self._lock.execute("BEGIN")
-            self._lock.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        self._lock.execute("BEGIN")
+        self._lock.execute("SELECT count(*) FROM sqlite_master").fetchone()
