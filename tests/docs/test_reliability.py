@@ -36,7 +36,7 @@ def test_every_slow_test_that_the_table_names_is_there_and_slow(name):
     assert "mark.slow" in text
     if function:
         decorated = text[: text.index(f"def {function}(")].rpartition("\n\n\n")[2]
-        assert "slow" in decorated
+        assert "slow" in decorated.lower()
 
 
 def test_every_result_is_in_the_table():

@@ -1,10 +1,11 @@
 """A session of everything that touches a disk, run once for each failed call, each in a process of its own.
 
-Run as a program, with the shim preloaded: `python -m tests.reliability.session FOLDER COUNT`. The program opens nothing
-itself: it forks one child that works while a call fails, and one that looks at what is left. A line of JSON for each
-point: the call that failed, and what was wrong.
+Run as a program, with the shim preloaded: `python -m tests.reliability.session FOLDER COUNT FIRST STEP`. The program
+opens nothing more once it is warm: it forks one child that works while a call fails, and one that looks at what is left.
+A line of JSON for each point: the call that failed, and what was wrong.
 """
 
+import gc
 import json
 import os
 import shutil
@@ -177,13 +178,18 @@ def in_a_child(call, seconds=120):
     return json.loads(said) if said else {"wrong": [f"the child ended with status {status}"]}
 
 
+def planted(folder):
+    """The novel, and an empty cache, in an empty folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for path, text in NOVEL.items():
+        put(folder / "novel", path, text)
+    os.environ["ARMARIUS_CACHE"] = str(folder / "cache")
+    return folder / "novel"
+
+
 def one_point(folder, shim, at, mode):
     """Let call number `at` fail, in `mode`; -1 fails none and says how many there are."""
-    shutil.rmtree(folder, ignore_errors=True)
-    root = folder / "novel"
-    for path, text in NOVEL.items():
-        put(root, path, text)
-    os.environ["ARMARIUS_CACHE"] = str(folder / "cache")
+    root = planted(folder)
 
     def work():
         session = Session(root, shim)
@@ -204,28 +210,27 @@ def points(folder, shim, count):
         sound = one_point(folder, shim, -1, modes[0])
         assert sound["wrong"] == [], sound
         every += [(at, mode) for at in range(sound["calls"]) for mode in modes]
-    return len(every), [every[number * len(every) // count] for number in range(min(count, len(every)))]
+    assert len(every) >= count
+    return [every[number * len(every) // count] for number in range(count)]
 
 
-def warm(folder):
-    """Have read once, in this process, what each child would read anew: word lists, tokenizers."""
-    root = folder / "novel"
-    for path, text in NOVEL.items():
-        put(root, path, text)
-    os.environ["ARMARIUS_CACHE"] = str(folder / "cache")
-    with armarius.open(root, watch=False) as engine:
-        engine.assemble(query=QUESTION, document="chapters/ch002.md", cursor=10, budget=4000)
+def warm(folder, shim):
+    """Read once, in this process, what each child would read anew: word lists, tokenizers, libraries."""
+    root = planted(folder)
+    session = Session(root, shim)
+    session.run()
+    assert session.wrong == [] == examine(root, session.done), session.wrong
+    gc.collect()
+    gc.freeze()  # the collector would touch, and so copy, every page of what is shared
 
 
-def main(folder, count):
+def main(folder, count, first, step):
     warnings.simplefilter("ignore")
     shim = Shim()
-    warm(folder)
-    total, chosen = points(folder, shim, count)
-    print(json.dumps({"points": total}), flush=True)
-    for at, mode in chosen:
+    warm(folder, shim)
+    for at, mode in points(folder, shim, count)[first::step]:
         print(json.dumps(one_point(folder, shim, at, mode), ensure_ascii=False), flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:]))
