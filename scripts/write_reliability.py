@@ -57,7 +57,7 @@ ROWS = (
         "the n-th `open`, `read`, `write`, `fsync`, `rename`, `truncate`, `mkdir` or `unlink` below project and cache "
         "fails for SQLite, Python and Rust alike, in a session of opening, saving, records, prompt and vectors: "
         f"`{_RELIABILITY}/test_io_faults.py`",
-        "10 points",
+        "6 points",
         "points",
         (f"{_RELIABILITY}/test_io_faults.py::test_a_failed_call_is_an_error_of_ours_and_loses_nothing",),
     ),
@@ -66,7 +66,7 @@ ROWS = (
         "bits flipped, pages zeroed and swapped, blocks overwritten, files cut and lengthened, of an index that was "
         "closed "
         f"and of one that a crash left: `{_RELIABILITY}/test_damage.py`",
-        "48 damages",
+        "32 damages",
         "damages",
         (f"{_RELIABILITY}/test_damage.py::test_a_damaged_index_is_always_noticed",),
     ),

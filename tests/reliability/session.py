@@ -1,8 +1,8 @@
 """A session of everything that touches a disk, run once for each failed call, each in a process of its own.
 
 Run as a program, with the shim preloaded: `python -m tests.reliability.session FOLDER COUNT FIRST STEP`. The program
-opens nothing more once it is warm: it forks one child that works while a call fails, and one that looks at what is left.
-A line of JSON for each point: the call that failed, and what was wrong.
+opens nothing more once it is warm: it forks one child that works while a call fails, and one that looks at what is
+left. A line of JSON for each point: the call that failed, and what was wrong.
 """
 
 import gc

@@ -77,7 +77,7 @@ def novel(tmp_path):
 
 
 @pytest.mark.parametrize("sealed", [True, False], ids=["closed", "left by a crash"])
-@pytest.mark.parametrize("count", [24, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [16, pytest.param(500, marks=pytest.mark.slow)])
 def test_a_damaged_index_is_always_noticed(novel, record_property, count, sealed):
     chance = random.Random(count + sealed)
     with ProjectIndex.open(novel) as index:

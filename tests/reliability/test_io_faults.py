@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SLOW = [pytest.param(2000, first, 8, marks=pytest.mark.slow) for first in range(8)]
 
 
-@pytest.mark.parametrize(("count", "first", "step"), [(10, 0, 1), *SLOW])
+@pytest.mark.parametrize(("count", "first", "step"), [(6, 0, 1), *SLOW])
 def test_a_failed_call_is_an_error_of_ours_and_loses_nothing(tmp_path, record_property, count, first, step):
     environment = {
         **os.environ,
