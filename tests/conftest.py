@@ -7,6 +7,16 @@ import pytest
 from tests.recorded import forget_peak, record
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_what_tests_share(tmp_path_factory):
+    """For fixtures of a module or of the session, which are made before those of a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ARMARIUS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("ARMARIUS_CONFIG", str(tmp_path_factory.mktemp("config")))
+        patch.delenv("ARMARIUS_TRUSTED", raising=False)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _cache_of_its_own(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path_factory.mktemp("cache")))

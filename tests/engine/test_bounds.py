@@ -31,9 +31,10 @@ def book(request, tmp_path_factory):
         yield engine, [*ENDINGS, *questions(truth)[::7]]
 
 
-@pytest.fixture
-def novel(tmp_path):
-    with armarius.open(ROOT / "examples" / "novel", watch=False, index_dir=tmp_path) as engine:
+@pytest.fixture(scope="module")
+def novel(tmp_path_factory):
+    """Asked by every test, changed by none."""
+    with armarius.open(ROOT / "examples" / "novel", watch=False, index_dir=tmp_path_factory.mktemp("index")) as engine:
         yield engine
 
 

@@ -25,9 +25,6 @@ def engine(novel):
 @pytest.fixture(scope="session")
 def standing(tmp_path_factory):
     """An engine over the example for what is refused: nothing may change it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ARMARIUS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("ARMARIUS_CONFIG", str(tmp_path_factory.mktemp("config")))
-        engine = armarius.open(shutil.copytree(NOVEL, tmp_path_factory.mktemp("standing") / "novel"), watch=False)
-    with engine:
+    novel = shutil.copytree(NOVEL, tmp_path_factory.mktemp("standing") / "novel")
+    with armarius.open(novel, watch=False) as engine:
         yield engine
