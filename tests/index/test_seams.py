@@ -114,7 +114,7 @@ def test_a_first_index_is_one_transaction(source, authored, store):
     ("path", "text", "expected"),
     [
         ("chapters/ch002.md", "# 第二章\n\n林默走了。\n", {"Put": 1, "Learnt": 3, "Note": 1}),
-        ("spec/people.md", "# 人物\n\n## 林默\n\n- 类型：人物\n", {"Put": 1, "Learnt": 8, "Note": 3, "Graph": 1}),
+        ("spec/people.md", "# 人物\n\n## 林默\n\n- 类型：人物\n", {"Put": 1, "Learnt": 9, "Note": 3, "Graph": 1}),
     ],
 )
 def test_a_save_is_one_transaction_whatever_follows_from_it(index, source, store, path, text, expected):
