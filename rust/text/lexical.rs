@@ -11,6 +11,7 @@
     reason = "counts of grams, far below 2^23"
 )]
 
+use crate::interrupt::{Pace, paced};
 use unicode_normalization::UnicodeNormalization;
 
 /// Closed-class characters of modern and older vernacular Chinese: particles, pronouns, conjunctions,
@@ -29,6 +30,9 @@ const FUNCTION_WORDS: &[&str] = &[
 
 /// Weight of a gram that is all function characters; one that is half of them gets its square root.
 const FUNCTION_WEIGHT: f32 = 0.09;
+
+/// As many grams are sorted in a few milliseconds; the sort of more looks whether to go on.
+const MANY: usize = 1 << 16;
 
 /// One normalised vector per text, row-major. A text without letters or digits is a row of zeros.
 ///
@@ -66,13 +70,18 @@ fn script(c: char) -> Script {
 }
 
 fn collect(text: &str, grams: &mut Vec<(u64, f32)>) {
-    let folded: Vec<char> = text.nfkc().flat_map(char::to_lowercase).collect();
+    let folded: Vec<char> = paced(text.chars())
+        .nfkc()
+        .flat_map(char::to_lowercase)
+        .collect();
+    let mut pace = Pace::new();
     for run in folded.chunk_by(|a, b| script(*a) == script(*b)) {
+        pace.step(run.len());
         match script(run[0]) {
             Script::Cjk => {
                 for size in 1..=2 {
                     grams.extend(
-                        run.windows(size)
+                        paced(run.windows(size))
                             .map(|gram| (hash(gram, size as u64), weight(gram))),
                     );
                 }
@@ -104,7 +113,15 @@ fn weight(gram: &[char]) -> f32 {
 
 fn fill(grams: &mut [(u64, f32)], row: &mut [f32]) {
     // sorted, so that sums are added in the same order on every machine
-    grams.sort_unstable_by_key(|gram| gram.0);
+    if grams.len() < MANY {
+        grams.sort_unstable_by_key(|gram| gram.0);
+    } else {
+        let mut pace = Pace::new();
+        grams.sort_unstable_by_key(|gram| {
+            pace.step(1);
+            gram.0
+        });
+    }
     for same in grams.chunk_by(|a, b| a.0 == b.0) {
         let (hash, weight) = same[0];
         let value = (same.len() as f32).sqrt() * weight;
