@@ -147,6 +147,8 @@ bench-instructions:
 $(VENV)/.bench-peers: $(VENV)/.installed
 	$(PY) -m pip install --quiet --group bench && $(PY) -m pip install --quiet --no-deps prompt-poet==0.0.52 \
 		|| echo "bench: not every peer is installed, the tables say which are absent"
+	@npm install --silent --no-audit --no-fund --prefix .cache/prompt-peers @vscode/prompt-tsx@0.4.0-alpha.9 \
+		|| echo "bench: prompt-tsx is not installed, the table says so"
 	touch $@
 
 bench: $(VENV)/.bench-peers release-develop
