@@ -21,7 +21,7 @@ _UNEXPECTED = ("Traceback (most recent call last)", "this should not happen")
 _MAY_WRITE = ("index_dir", "graph.path", "a foreign database", "idx a link to a folder inside")
 """Cases that name a folder of the project to write into."""
 
-_DRAFT = re.compile(r"\.?[\w.-]+[.-][0-9a-z_]{6,}\.(tmp|part|nearest)")  # a random name, made exclusively
+_DRAFT = re.compile(r"\.?[\w.-]+[.-][0-9a-z_]{6,}\.(tmp|part|usearch)")  # a random name, made exclusively
 
 
 def judge(case: Case, place: Place, watch: Watch) -> dict[str, Any]:

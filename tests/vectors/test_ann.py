@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from armarius.errors import DimensionMismatch, StoreCorrupt, StoreFull
 from armarius.store.sqlite import ann_file
-from armarius.store.sqlite.ann_graph import GraphIndex
-from armarius.store.sqlite.ann_signs import SignIndex
+from armarius.store.sqlite.ann import AnnIndex
 from armarius.store.vector_rows import unit_rows
 
 
@@ -23,15 +22,10 @@ def points(count, dimension=32, seed=0):
     return (centres[rng.integers(0, 12, count)] + rng.normal(size=(count, dimension))).astype(np.float32)
 
 
-def filled(vectors, kind=SignIndex):
-    index = kind(vectors.shape[1])
+def filled(vectors):
+    index = AnnIndex(vectors.shape[1])
     index.put(range(len(vectors)), vectors)
     return index
-
-
-@pytest.fixture(params=[SignIndex, GraphIndex], ids=["signs", "graph"])
-def kind(request):
-    return request.param
 
 
 def nearest(vectors, query, limit, gone=()):
@@ -40,9 +34,9 @@ def nearest(vectors, query, limit, gone=()):
     return np.argsort(-similarity, kind="stable")[:limit].tolist()
 
 
-def test_small_indexes_equal_exact_search_with_similarities(kind):
+def test_small_indexes_equal_exact_search_with_similarities():
     vectors = points(60)
-    index = filled(vectors, kind)
+    index = filled(vectors)
     for query in points(20, seed=1):
         found = index.search(query, 10)
         assert set(found.keys.tolist()) == set(nearest(vectors, query, 10))
@@ -51,9 +45,9 @@ def test_small_indexes_equal_exact_search_with_similarities(kind):
         assert (np.diff(found.similarities) <= 0).all()
 
 
-def test_removed_keys_do_not_come_back_and_replaced_ones_move(kind):
+def test_removed_keys_do_not_come_back_and_replaced_ones_move():
     vectors = points(50)
-    index = filled(vectors, kind)
+    index = filled(vectors)
     index.remove([3, 4, 999])
     index.put([7], -vectors[8:9])
     assert len(index) == 48
@@ -61,17 +55,17 @@ def test_removed_keys_do_not_come_back_and_replaced_ones_move(kind):
     assert index.search(-vectors[8], 1).keys.tolist() == [7]
 
 
-def test_the_same_vectors_give_the_same_bytes(kind):
-    assert filled(points(300), kind).to_bytes() == filled(points(300), kind).to_bytes()
+def test_the_same_vectors_give_the_same_bytes():
+    assert filled(points(300)).to_bytes() == filled(points(300)).to_bytes()
 
 
-def test_an_empty_index_and_a_limit_of_zero_find_nothing(kind):
-    assert kind(8).search(np.ones(8, np.float32), 5).keys.size == 0
-    assert filled(points(5), kind).search(points(1)[0], 0).keys.size == 0
+def test_an_empty_index_and_a_limit_of_zero_find_nothing():
+    assert AnnIndex(8).search(np.ones(8, np.float32), 5).keys.size == 0
+    assert filled(points(5)).search(points(1)[0], 0).keys.size == 0
 
 
-def test_a_vector_of_another_dimension_is_refused(kind):
-    index = filled(points(5), kind)
+def test_a_vector_of_another_dimension_is_refused():
+    index = filled(points(5))
     with pytest.raises(DimensionMismatch, match="32 dimensions"):
         index.search(np.ones(8, np.float32), 1)
     with pytest.raises(DimensionMismatch, match="32 dimensions"):
@@ -79,23 +73,16 @@ def test_a_vector_of_another_dimension_is_refused(kind):
 
 
 def test_the_graph_is_worn_at_thirty_percent_removed():
-    index = filled(points(100), GraphIndex)
+    index = filled(points(100))
     index.remove(range(30))
     assert not index.worn
     index.remove([30])
     assert index.worn
 
 
-def test_signs_are_never_worn():
-    index = filled(points(100))
-    index.remove(range(99))
-    assert not index.worn
-    assert index.search(points(1)[0], 5).keys.tolist() == [99]
-
-
-def test_recall_is_sampled_and_expansion_raised_until_the_target(kind):
+def test_recall_is_sampled_and_expansion_raised_until_the_target():
     vectors = np.random.default_rng(0).normal(size=(4000, 128)).astype(np.float32)
-    index = filled(vectors, kind)
+    index = filled(vectors)
     queries = np.random.default_rng(1).normal(size=(24, 128)).astype(np.float32)
     before = index.expansion
     sample = index.tune(queries, lambda query, limit: nearest(vectors, query, limit))
@@ -104,9 +91,9 @@ def test_recall_is_sampled_and_expansion_raised_until_the_target(kind):
     assert index.expansion > before, "unstructured vectors need more than the first expansion"
 
 
-def test_a_saved_index_answers_like_the_one_in_memory(tmp_path, kind):
+def test_a_saved_index_answers_like_the_one_in_memory(tmp_path):
     vectors = points(400)
-    index = filled(vectors, kind)
+    index = filled(vectors)
     saved = ann_file.save(index, tmp_path, sequence=7)
     loaded = ann_file.load(tmp_path, saved)
     assert (len(loaded), loaded.expansion, saved.sequence) == (400, index.expansion, 7)
@@ -116,11 +103,11 @@ def test_a_saved_index_answers_like_the_one_in_memory(tmp_path, kind):
     assert len(loaded) == 401
 
 
-def test_two_hundred_damaged_files_never_reach_the_loader(tmp_path, monkeypatch, kind):
-    saved = ann_file.save(filled(points(300), kind), tmp_path, sequence=1)
-    path = next(tmp_path.glob("*.nearest"))
+def test_two_hundred_damaged_files_never_reach_the_loader(tmp_path, monkeypatch):
+    saved = ann_file.save(filled(points(300)), tmp_path, sequence=1)
+    path = next(tmp_path.glob("*.usearch"))
     good = path.read_bytes()
-    monkeypatch.setattr(kind, "from_verified_bytes", lambda *_args, **_kwargs: pytest.fail("damage reached load"))
+    monkeypatch.setattr(AnnIndex, "from_verified_bytes", lambda *_args, **_kwargs: pytest.fail("damage reached load"))
     chooser = random.Random(5)
     for round_ in range(200):
         data = bytearray(good)
@@ -143,8 +130,8 @@ def test_two_hundred_damaged_files_never_reach_the_loader(tmp_path, monkeypatch,
             ann_file.load(tmp_path, saved)
 
 
-def test_a_missing_file_and_a_file_of_another_index_are_refused(tmp_path, kind):
-    saved = ann_file.save(filled(points(30), kind), tmp_path, sequence=1)
+def test_a_missing_file_and_a_file_of_another_index_are_refused(tmp_path):
+    saved = ann_file.save(filled(points(30)), tmp_path, sequence=1)
     with pytest.raises(StoreCorrupt, match="expected"):
         ann_file.load(tmp_path, dataclasses.replace(saved, count=31))
     ann_file.sweep(tmp_path, None)
@@ -166,40 +153,19 @@ def test_sweep_keeps_only_the_current_file(tmp_path):
     ann_file.save(filled(points(30)), tmp_path, sequence=1)
     current = ann_file.save(filled(points(31)), tmp_path, sequence=2)
     ann_file.sweep(tmp_path, current)
-    assert len(list(tmp_path.glob("*.nearest"))) == 1
+    assert len(list(tmp_path.glob("*.usearch"))) == 1
     assert len(ann_file.load(tmp_path, current)) == 31
 
 
 def test_sweep_leaves_the_users_own_files_and_what_a_link_leads_to(tmp_path):
-    folder, mine = tmp_path / "index", tmp_path / "mine.nearest"
+    folder, mine = tmp_path / "index", tmp_path / "mine.usearch"
     folder.mkdir()
     mine.write_bytes(b"mine")
-    (folder / "vectors-of-mine.nearest").write_bytes(b"of the user")
-    (folder / "vectors-0123456789abcdef.nearest").symlink_to(mine)
+    (folder / "photos.usearch").write_bytes(b"of the user")
+    (folder / "vectors-0123456789abcdef.usearch").symlink_to(mine)
     ann_file.sweep(folder, None)
-    kept = sorted(path.name for path in folder.iterdir())
-    assert kept == ["vectors-0123456789abcdef.nearest", "vectors-of-mine.nearest"]
+    assert sorted(path.name for path in folder.iterdir()) == ["photos.usearch", "vectors-0123456789abcdef.usearch"]
     assert mine.read_bytes() == b"mine"
-
-
-def test_sweep_removes_what_an_earlier_version_left(tmp_path):
-    (tmp_path / "vectors-0123456789abcdef.usearch").write_bytes(b"a graph of then")
-    ann_file.sweep(tmp_path, None)
-    assert not any(tmp_path.iterdir())
-
-
-def test_a_graph_beside_signs_is_loaded_as_what_it_is(tmp_path):
-    for kind in (GraphIndex, SignIndex):
-        assert type(ann_file.load(tmp_path, ann_file.save(filled(points(40), kind), tmp_path, 1))) is kind
-
-
-def test_comparing_with_every_vector_is_exact_search():
-    vectors = points(2000, 96)
-    index = filled(vectors)
-    for query in points(20, 96, seed=4):
-        similarity = unit_rows(vectors) @ unit_rows(query[None])[0]
-        found, truth = index.exactly(query, 10), nearest(vectors, query, 10)
-        np.testing.assert_allclose(similarity[found], similarity[truth], atol=3e-5)
 
 
 def test_a_file_larger_than_was_saved_is_refused_unread(tmp_path):
@@ -210,9 +176,9 @@ def test_a_file_larger_than_was_saved_is_refused_unread(tmp_path):
         ann_file.load(tmp_path, saved)
 
 
-def test_searching_while_writing_neither_crashes_nor_invents_keys(kind):
+def test_searching_while_writing_neither_crashes_nor_invents_keys():
     vectors = points(600, 64)
-    index = filled(vectors[:300], kind)
+    index = filled(vectors[:300])
     stop = threading.Event()
     seen: set[int] = set()
 
@@ -243,7 +209,7 @@ async def test_building_leaves_the_event_loop_responsive():
             await asyncio.sleep(0.005)
 
     pulse = asyncio.create_task(heartbeat())
-    await asyncio.to_thread(filled, vectors, GraphIndex)
+    await asyncio.to_thread(filled, vectors)
     pulse.cancel()
     assert len(beats) > 10, "the loop ran while the graph was built"
 
@@ -252,7 +218,7 @@ async def test_building_leaves_the_event_loop_responsive():
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=60))
 def test_any_order_of_puts_and_removes_equals_a_dictionary(steps):
     vectors = points(31, 16)
-    index, model = SignIndex(16), set()
+    index, model = AnnIndex(16), set()
     for add, key in steps:
         if add:
             index.put([key], vectors[key : key + 1])

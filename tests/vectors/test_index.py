@@ -2,9 +2,7 @@ import numpy as np
 import pytest
 from tests.vectors.stores import CountingEmbedder, chapter, embed_all, removal, setting
 
-from armarius.store.sqlite.ann_graph import GraphIndex
-from armarius.store.sqlite.ann_index import GRAPH_FROM, ApproximateIndex
-from armarius.store.sqlite.ann_signs import SignIndex
+from armarius.store.sqlite.ann_index import ApproximateIndex
 from armarius.store.sqlite.vectors_owners import owners_named
 from armarius.store.vectors_protocol import SetGone, VectorFilter
 
@@ -23,9 +21,9 @@ def queries(count=12):
     return np.random.default_rng(9).normal(size=(count, 16)).astype(np.float32)
 
 
-def indexed(store, exact_below, graph_from=GRAPH_FROM):
+def indexed(store, exact_below):
     index = ApproximateIndex(store.vectors.reader, store.vectors.approximate.folder)
-    index.exact_below, index.graph_from = exact_below, graph_from
+    index.exact_below = exact_below
     return index
 
 
@@ -35,8 +33,8 @@ def named(store, found):
     return [owners[number] for number, _ in found]
 
 
-def approximate(store, graph_from=GRAPH_FROM):
-    index = indexed(store, 10, graph_from)
+def approximate(store):
+    index = indexed(store, 10)
     index.refresh()
     assert index.status().approximate
     return index
@@ -103,12 +101,12 @@ def test_a_saved_index_is_loaded_and_caught_up_instead_of_built(filled, monkeypa
 def test_a_small_change_is_found_at_once_and_does_not_write_the_whole_file_again(filled):
     store, embedder = filled
     index = approximate(store)
-    (before,) = store.vectors.approximate.folder.glob("*.nearest")
+    (before,) = store.vectors.approximate.folder.glob("*.usearch")
     for number in (20, 21):
         store.apply([chapter(number, f"第{number}章里全新的段落")])
         embed_all(store.vectors, embedder)
         index.refresh()
-    assert [*store.vectors.approximate.folder.glob("*.nearest")] == [before]
+    assert [*store.vectors.approximate.folder.glob("*.usearch")] == [before]
     again = approximate(store)
     serving = store.vectors.sets()["serving"]
     for search in (index, again):
@@ -117,7 +115,7 @@ def test_a_small_change_is_found_at_once_and_does_not_write_the_whole_file_again
     store.apply([chapter(22, *(f"又一个段落{n}" for n in range(9)))])
     embed_all(store.vectors, embedder)
     index.refresh()
-    assert [*store.vectors.approximate.folder.glob("*.nearest")] != [before]
+    assert [*store.vectors.approximate.folder.glob("*.usearch")] != [before]
 
 
 def test_damaged_or_missing_files_are_built_again_with_equal_answers(filled):
@@ -126,33 +124,21 @@ def test_damaged_or_missing_files_are_built_again_with_equal_answers(filled):
     serving = store.vectors.sets()["serving"]
     wanted = [fresh.search(serving, query, 10, VectorFilter()) for query in queries()]
     for damage in (lambda p: p.write_bytes(p.read_bytes()[:100]), lambda p: p.unlink(), lambda p: p.write_bytes(b"")):
-        damage(next(store.vectors.approximate.folder.glob("*.nearest")))
+        damage(next(store.vectors.approximate.folder.glob("*.usearch")))
         index = approximate(store)
         assert [index.search(serving, query, 10, VectorFilter()) for query in queries()] == wanted
 
 
-@pytest.mark.parametrize(("graph_from", "times"), [(200, 1), (GRAPH_FROM, 0)], ids=["graph", "signs"])
-def test_many_removals_rebuild_a_graph_and_not_signs(filled, monkeypatch, graph_from, times):
-    store, _ = filled
-    index = approximate(store, graph_from)
-    built = []
-    build = ApproximateIndex._build
-    monkeypatch.setattr(ApproximateIndex, "_build", lambda self, *args: built.append(self) or build(self, *args))
-    store.apply([removal(n) for n in range(1, 5)])
-    index.refresh()
-    assert built == [index] * times
-    assert_like_exact(store, index)
-
-
-def test_signs_that_have_become_too_many_are_built_again_as_a_graph(filled):
+def test_many_removals_rebuild_the_graph(filled, monkeypatch):
     store, _ = filled
     index = approximate(store)
-    assert isinstance(index._loaded.ann, SignIndex)
-    index.graph_from = 200
+    built = []
+    build = ApproximateIndex._build
+    monkeypatch.setattr(ApproximateIndex, "_build", lambda self, *args: built.append(1) or build(self, *args))
+    store.apply([removal(n) for n in range(1, 5)])
     index.refresh()
-    assert isinstance(index._loaded.ann, GraphIndex)
+    assert built == [1]
     assert_like_exact(store, index)
-    assert isinstance(approximate(store, graph_from=200)._loaded.ann, GraphIndex)
 
 
 def test_removed_paragraphs_are_not_found_even_before_a_refresh(filled):

@@ -14,17 +14,12 @@ from pathlib import Path
 from armarius.errors import StoreCorrupt
 from armarius.files import read_file, remove_file, stat_of, write_atomic
 from armarius.store.sqlite.ann import AnnIndex
-from armarius.store.sqlite.ann_graph import GraphIndex
-from armarius.store.sqlite.ann_signs import MAGIC, SignIndex
 
 __all__ = ["AnnFile", "load", "save", "sweep"]
 
-_SUFFIX = ".nearest"
-# The second was the suffix when every index was USearch's.
-_OURS = re.compile(r"vectors-[0-9a-f]{16}\.(?:nearest|usearch)")
-_MOST_PER_VECTOR = (
-    16_384  # bytes of links and padding beside twice its float32 values: far above what either index writes
-)
+_SUFFIX = ".usearch"
+_OURS = re.compile(r"vectors-[0-9a-f]{16}\.usearch")
+_MOST_PER_VECTOR = 16_384  # bytes of links and padding beside twice its float32 values: far above what usearch writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +75,13 @@ def load(folder: Path, saved: AnnFile, *, below: Path | None = None) -> AnnIndex
         raise StoreCorrupt(
             f"{path}: the approximate index is damaged ({len(data)} bytes); it is built again from the store"
         )
-    kind = SignIndex if data.startswith(MAGIC) else GraphIndex
-    return kind.from_verified_bytes(data, saved.dimension, saved.count, expansion=saved.expansion)
+    return AnnIndex.from_verified_bytes(data, saved.dimension, saved.count, expansion=saved.expansion)
 
 
 def sweep(folder: Path, keep: AnnFile | None, *, below: Path | None = None) -> None:
     """Remove the index files that `save` left in the folder but `keep`; others of that suffix are the user's."""
     kept = _path(folder, keep) if keep else None
-    for path in folder.glob("vectors-*"):
+    for path in folder.glob(f"*{_SUFFIX}"):
         if path != kept and _OURS.fullmatch(path.name):
             with contextlib.suppress(OSError):
                 remove_file(path, below=below)

@@ -14,20 +14,15 @@ import numpy as np
 from armarius.errors import StoreCorrupt
 from armarius.store.sqlite import ann_file
 from armarius.store.sqlite.ann import AnnIndex
-from armarius.store.sqlite.ann_graph import GraphIndex
-from armarius.store.sqlite.ann_signs import SignIndex
 from armarius.store.sqlite.vectors_reader import VectorReader
 from armarius.store.sqlite.vectors_sets import SetRow
 from armarius.store.vector_rows import unit_rows
 from armarius.store.vectors_protocol import RecallSample, VectorFilter, VectorIndexStatus, Vectors, VectorSet
 
-__all__ = ["EXACT_BELOW", "GRAPH_FROM", "ApproximateIndex"]
+__all__ = ["EXACT_BELOW", "ApproximateIndex"]
 
 EXACT_BELOW = 1500
 """Vectors up to which exact search stays below 5 ms: 2 to 3 ms per 1,000 of 768 dimensions (docs/decisions/0083)."""
-
-GRAPH_FROM = 500_000
-"""Vectors from which a graph is made: minutes of work, but searching all signs takes milliseconds (decision 0193)."""
 
 _AT_ONCE = 64
 _SAMPLES = 32
@@ -56,13 +51,11 @@ class ApproximateIndex:
 
     Attributes:
         exact_below: Number of vectors up to which search is exact.
-        graph_from: Number of vectors from which the index that is built is a graph.
         folder: As given.
     """
 
     def __init__(self, reader: VectorReader, folder: Path, *, below: Path | None = None) -> None:
         self.exact_below = EXACT_BELOW
-        self.graph_from = GRAPH_FROM
         self.folder = folder
         self._below = below
         self._reader = reader
@@ -92,8 +85,7 @@ class ApproximateIndex:
         """Build, load or catch up, save, and sample recall, as far as needed. Slow: call it in the background.
 
         Args:
-            resample: Sample recall also where it is known: of a graph a third of a second per 100,000 vectors and
-                question.
+            resample: Sample recall also where it is known, at a third of a second per 100,000 vectors and question.
             cancelled: Asked between blocks of a build; when it says so, nothing half-built is used.
         """
         with self._refreshing:
@@ -109,7 +101,7 @@ class ApproximateIndex:
                 loaded = self._load(serving)
             if loaded is not None:
                 self._catch_up(loaded, serving)
-            if loaded is None or loaded.ann.worn or self._outgrown(loaded.ann):
+            if loaded is None or loaded.ann.worn:
                 loaded = self._build(serving, cancelled)
                 if loaded is None:
                     return
@@ -117,8 +109,7 @@ class ApproximateIndex:
             else:
                 self._loaded = loaded  # tuned when it was built: it answers while it is sampled again
             if resample or len(loaded.ann) > _GROWTH * loaded.sampled_at:
-                exact = loaded.ann.exactly if isinstance(loaded.ann, SignIndex) else self._exact_keys(serving)
-                loaded.recall = loaded.ann.tune(self._samples(serving), exact)
+                loaded.recall = loaded.ann.tune(self._samples(serving), self._exact_keys(serving))
                 loaded.sampled_at = len(loaded.ann)
             self._loaded = loaded
             self._save(loaded, serving)
@@ -149,8 +140,7 @@ class ApproximateIndex:
     def _build(self, serving: SetRow, cancelled: Callable[[], bool]) -> _Loaded | None:
         sequence, changes = self._reader.changes(serving, 0)
         owner_of = {change.slot: change.owner for change in changes if change.slot is not None}
-        kind = GraphIndex if len(owner_of) >= self.graph_from else SignIndex
-        ann: AnnIndex = kind(serving.fingerprint.dimension)
+        ann = AnnIndex(serving.fingerprint.dimension)
         for slots, vectors in self._reader.blocks(serving):
             if cancelled():
                 return None
@@ -158,9 +148,6 @@ class ApproximateIndex:
             keys = [_key(owner_of[slot]) for slot in slots[rows].tolist()]
             ann.put(keys, vectors[rows])
         return _Loaded(serving.id, ann, sequence)
-
-    def _outgrown(self, ann: AnnIndex) -> bool:
-        return isinstance(ann, SignIndex) and len(ann) > _GROWTH * self.graph_from
 
     def _catch_up(self, loaded: _Loaded, serving: SetRow) -> None:
         sequence, changes = self._reader.changes(serving, loaded.sequence)
