@@ -101,9 +101,7 @@ class CachedCounter:
 
     def _remember(self, known: dict[str, int], keys: Sequence[str], tokens: Sequence[int]) -> None:
         more = sum(map(len, keys))
-        if more > self._MEMORY_CHARACTERS:
-            return
-        while self._held + more > self._MEMORY_CHARACTERS:
+        while self._held and self._held + more > self._MEMORY_CHARACTERS:  # one batch may be more
             self._forget_half()
         self._held += more
         known.update(zip(keys, tokens, strict=True))
