@@ -139,9 +139,12 @@ impl KeySet {
         {
             let at = hit.pattern().as_usize();
             let (key, ends) = &self.keys[at];
+            if key.is_empty() {
+                continue; // found already; its hits lie inside characters too
+            }
             let before = text[..hit.start()].chars().next_back();
             let after = text[hit.end()..].chars().next();
-            if !key.is_empty() && ends.allow(before, key, after) {
+            if ends.allow(before, key, after) {
                 last.insert(at, hit.start());
             }
         }
@@ -161,6 +164,18 @@ mod tests {
     fn found(key: &str, ends: Ends, text: &str) -> bool {
         let set = KeySet::new(vec![(key.into(), ends)]).expect("one key");
         !set.found(text).is_empty()
+    }
+
+    #[test]
+    fn an_empty_key_stands_in_every_text_and_tears_no_character() {
+        let keys = vec![("".into(), Ends::Any), ("宝玉".into(), Ends::Any)];
+        let set = KeySet::new(keys).expect("two keys");
+        assert_eq!(
+            set.found("见宝玉"),
+            [Found { key: 0, last: 0 }, Found { key: 1, last: 3 }]
+        );
+        assert_eq!(set.found("é"), [Found { key: 0, last: 0 }]);
+        assert_eq!(set.found(""), [Found { key: 0, last: 0 }]);
     }
 
     #[test]

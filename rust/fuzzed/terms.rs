@@ -84,7 +84,7 @@ pub fn pieces(data: &[u8]) {
     assert!(blank(end, chars.len()));
     for at in 0..=text.len() {
         let (before, after) = (floor(&text, at), ceil(&text, at));
-        assert!(before <= at && at <= after && after - before < 4);
+        assert!(before <= at && at <= after && after - before <= 4);
         if before == after {
             assert_eq!(ends_sentence(&text, at), ends_sentence(&text, at));
             let _ = starts_sentence(&text, at);

@@ -144,7 +144,10 @@ fn long_calls() -> Vec<(String, Long)> {
     let others: [(&str, fn(&str)); 7] = [
         ("estimate", estimate),
         ("part", part),
-        ("fold", |text| drop(normalize::fold(text))),
+        // What folding leaves alone is copied at a nanosecond a byte, in one go.
+        ("fold", |text| {
+            drop(normalize::fold(&text.replace('了', "É")))
+        }),
         ("index_tokens", |text| drop(bigrams::index_tokens(text))),
         ("grams", |text| drop(bigrams::grams(text))),
         ("pieces", |text| drop(pieces::pieces(text, 50))),
