@@ -179,7 +179,7 @@ fn multiply(
         };
         let whole = (units.sum[number as usize] + weights.d) * allowed;
         let signals = own.iter().zip(&around).zip(window.iter()).zip(&given);
-        let scores = signals
+        let worths = signals
             .zip(body)
             .map(|((((own, around), window), given), body)| {
                 let sum = weights.paragraph * own
@@ -189,7 +189,7 @@ fn multiply(
                 let factor = if *body { 1.0 } else { weights.heading };
                 factor * (sum + weights.c) * whole
             });
-        scored.scores.extend(scores);
+        scored.scores.extend(worths);
         if let Some(target) = target.as_deref_mut()
             && let Some(at) = (target.paragraph as usize)
                 .checked_sub(range.start)

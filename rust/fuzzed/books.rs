@@ -29,7 +29,7 @@ pub fn keys(data: &[u8]) {
                 let after = text[*at + written.len()..].chars().next();
                 ends.allow(before, written, after)
             };
-            places.filter(stands).filter(free).last()
+            places.filter(stands).rfind(free)
         };
         expected.extend(last.map(|last| Found { key, last }));
     }

@@ -62,7 +62,7 @@ pub fn outlines(data: &[u8]) {
     }
     each_call(&text, |name| assert!(name.len() > 1 && text.contains(name)));
     each_part(&text, |part| {
-        assert!(!part.is_empty() && text.contains(part))
+        assert!(!part.is_empty() && text.contains(part));
     });
     let lines = Lines::new(&text, encoding);
     for (at, _) in text.char_indices().take(200) {
@@ -89,6 +89,13 @@ pub fn scip(data: &[u8]) {
     // Where nothing of it is on disk, the texts are those that it carries.
     let nowhere = Path::new("/nonexistent/armarius");
     let graph = build(&found, nowhere);
-    assert!(graph.nodes.len() <= found.rows.len());
-    assert_eq!(graph.nodes.len(), build(&found, nowhere).nodes.len());
+    for edge in &graph.edges {
+        assert!((edge.from.max(edge.to) as usize) < graph.nodes.len());
+        assert!((edge.document as usize) < graph.documents.len());
+    }
+    let again = build(&found, nowhere);
+    assert_eq!(
+        (graph.nodes.len(), graph.edges.len()),
+        (again.nodes.len(), again.edges.len())
+    );
 }

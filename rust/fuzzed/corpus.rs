@@ -51,7 +51,7 @@ pub fn parts(data: &[u8]) {
         let at = 14 + at % (bytes.len() - 14);
         bytes[at] = *byte;
     }
-    if cut % 3 == 0 {
+    if cut.is_multiple_of(3) {
         bytes.truncate(14 + cut % (bytes.len() - 14));
     }
     // With the checksum made right again: an error, or a part that can be used.

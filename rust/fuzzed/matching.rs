@@ -23,7 +23,7 @@ pub fn matcher(data: &[u8]) {
         Kind::Other
     };
     let each = ids.iter().zip(&names);
-    let named = each.map(|(id, name)| (id.as_str(), kind, [name.as_str()]));
+    let entities = each.map(|(id, name)| (id.as_str(), kind, [name.as_str()]));
     let mut model = NameModel::default();
     let last = names[count - 1].as_str();
     if flags & 2 != 0 {
@@ -43,7 +43,7 @@ pub fn matcher(data: &[u8]) {
         model.doubts.push((last, doubt.clone()));
     }
     let blank = |name: &String| fold(name.trim()).text.trim().is_empty();
-    let Ok(matcher) = Matcher::with_name_model(named, &model) else {
+    let Ok(matcher) = Matcher::with_name_model(entities, &model) else {
         assert!(names.iter().any(blank), "refused: {names:?}");
         return;
     };

@@ -91,6 +91,9 @@ fn looks(work: impl FnOnce()) -> usize {
     looks.get()
 }
 
+/// A call that knows nothing but its text.
+type Short = fn(&str);
+
 /// A call that grows with its text.
 type Long = Box<dyn Fn(&str)>;
 
@@ -141,12 +144,12 @@ fn long_calls() -> Vec<(String, Long)> {
         let span = (0, text.chars().count() as u32, Role::Body);
         assert!(Part::new("a.md", Kind::Note, text, &[span], vec![unit]).is_ok());
     };
-    let others: [(&str, fn(&str)); 7] = [
+    let others: [(&str, Short); 7] = [
         ("estimate", estimate),
         ("part", part),
         // What folding leaves alone is copied at a nanosecond a byte, in one go.
         ("fold", |text| {
-            drop(normalize::fold(&text.replace('了', "É")))
+            drop(normalize::fold(&text.replace('了', "É")));
         }),
         ("index_tokens", |text| drop(bigrams::index_tokens(text))),
         ("grams", |text| drop(bigrams::grams(text))),

@@ -19,12 +19,12 @@ pyo3::import_exception!(armarius.files.read, TooLarge);
     clippy::needless_pass_by_value,
     reason = "extracted from Python, owned for the detached work"
 )]
-pub fn read_files<'py>(
-    py: Python<'py>,
+pub fn read_files(
+    py: Python<'_>,
     root: PathBuf,
     paths: Vec<PathBuf>,
     limit: u64,
-) -> PyResult<Bound<'py, PyList>> {
+) -> PyResult<Bound<'_, PyList>> {
     let found = py.detach(|| read_many_below(&root, &paths, limit));
     let answers = PyList::empty(py);
     for (path, one) in paths.iter().zip(found) {
@@ -36,14 +36,14 @@ pub fn read_files<'py>(
             Err(Unread::TooLarge(size)) => {
                 answers.append(TooLarge::new_err((name, limit, size)).value(py))?;
             }
-            Err(Unread::Failed(error)) => answers.append(failure(error, name).value(py))?,
+            Err(Unread::Failed(error)) => answers.append(failure(&error, name).value(py))?,
         }
     }
     Ok(answers)
 }
 
 /// As `armarius.files` raises it.
-fn failure(error: Error, name: String) -> PyErr {
+fn failure(error: &Error, name: String) -> PyErr {
     match (error.kind(), error.raw_os_error()) {
         (ErrorKind::NotADirectory, _) => Refused::new_err(("not a folder", name)),
         (_, None) => Refused::new_err((error.to_string(), name)),

@@ -17,8 +17,8 @@ use super::vocab::{NONE, Vocab};
 pub fn count(encoding: &str, text: &str) -> Option<usize> {
     let encoding = encodings::find(encoding)?;
     let bpe = encoding.bpe().ok()?;
-    let (grammar, composes) = bpe.rules();
-    let composed: String = if composes {
+    let (grammar, normalizes) = bpe.rules();
+    let composed: String = if normalizes {
         text.nfc().collect()
     } else {
         text.to_owned()
