@@ -1,10 +1,11 @@
 """A question to a prompt's worth of text: ours beside chunks found by LangChain, LlamaIndex and tantivy.
 
-ARMARIUS_CORPUS is a folder with chapters/*.md and truth/queries.jsonl. Everybody is given the same documents, asked
-the same questions and fills the same budget: the best chunks for as long as the next one fits, counted with the same
-counter. Before anything is timed every prompt is counted, and every line of a chunk
-is looked up in the book. Ours is the whole assembly with no document open: names, settings, rules and a reason for
-every item included. By the way: in how many prompts all the quotes stand that `truth` says answer the question.
+ARMARIUS_CORPUS is a folder with chapters/*.md and truth/queries.jsonl. Everybody is given the same documents
+(ours reads `codex.json` besides), asked the same questions and fills the same budget: the best chunks for as long as
+the next one fits, counted with the same counter. Before anything is timed every prompt is counted, and every line of
+a chunk is looked up in the book. Ours is the whole assembly with no document open: names, settings, rules and a
+reason for every item included. By the way: in how many prompts all the quotes stand that `truth` says answer the
+question.
 """
 
 import json
