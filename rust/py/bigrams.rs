@@ -4,22 +4,29 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use rayon::prelude::*;
 
-use super::signals::detached;
+use super::signals::{detached, in_pieces};
 use crate::threads::spread;
 
 /// Texts of this many bytes together are worth all cores.
 const SPREAD_ABOVE: usize = 64 * 1024;
+/// Bytes of text between two looks for signals; a text longer than that has the calling thread and looks inside.
+const PIECE: usize = 1 << 20;
 
 /// The index tokens of each text.
 #[pyfunction]
 #[pyo3(signature = (texts, /))]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "extracted from Python, owned for the detached work"
+)]
 pub fn index_tokens(py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<Vec<String>> {
     let one = |text: &PyBackedStr| crate::text::bigrams::index_tokens(text);
-    detached(py, move || {
-        if texts.iter().map(|text| text.len()).sum::<usize>() < SPREAD_ABOVE {
-            return texts.iter().map(one).collect();
+    in_pieces(py, &texts, PIECE, |_, piece| {
+        let size = piece.iter().map(|text| text.len()).sum::<usize>();
+        if size < SPREAD_ABOVE || piece.len() == 1 {
+            return Ok::<_, PyErr>(piece.iter().map(one).collect());
         }
-        spread(|| texts.par_iter().map(one).collect())
+        Ok(spread(|| piece.par_iter().map(one).collect()))
     })
 }
 

@@ -1,6 +1,6 @@
 //! A paragraph that is too long to be one unit, as pieces that can be read.
 
-use crate::interrupt::paced;
+use crate::interrupt::{Pace, paced};
 
 use super::segment::{ends_sentence, is_grapheme_boundary};
 
@@ -31,14 +31,16 @@ enum Kind {
 pub fn pieces(text: &str, limit: usize) -> Vec<(usize, usize)> {
     let limit = limit.max(1);
     let places = places(text);
-    let chars: Vec<char> = text.chars().collect();
+    let chars: Vec<char> = paced(text.chars()).collect();
     let mut found = Vec::new();
     let mut start = skip(&chars, 0);
     let mut end = chars.len();
     while end > start && chars[end - 1].is_whitespace() {
         end -= 1;
     }
+    let mut pace = Pace::new();
     while end - start > limit {
+        pace.step(limit);
         let cut =
             best(&places, start, limit).unwrap_or_else(|| anywhere(&chars[start..], limit) + start);
         let mut right = cut;
