@@ -40,8 +40,10 @@ with tempfile.TemporaryDirectory() as small:
 work = lambda: armarius.open(root, watch=False).close()
 """,
 }
+# A shell that runs the tests in the background leaves SIGINT ignored, and so do all that they start.
 PROGRAM = """
-import os, sys, time, armarius
+import os, signal, sys, time, armarius
+signal.signal(signal.SIGINT, signal.default_int_handler)
 root = sys.argv[1]
 {prepare}
 print('ready', flush=True)
