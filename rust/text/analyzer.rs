@@ -66,27 +66,30 @@ pub fn unspaced(c: char) -> bool {
 pub fn each_term(text: &str, mut found: impl FnMut(Term<'_>)) {
     let mut previous: Option<char> = None;
     let mut word = String::new();
-    for raw in stretches(text).chain([" "]).flat_map(str::chars) {
-        let c = narrow(raw);
-        if unspaced(c) {
-            end_word(&mut word, &mut found);
-            if let Some(before) = previous {
-                found(Term::Pair(before, c));
+    for stretch in stretches(text).chain([" "]) {
+        for raw in stretch.chars() {
+            let c = narrow(raw);
+            if unspaced(c) {
+                end_word(&mut word, &mut found);
+                if let Some(before) = previous {
+                    found(Term::Pair(before, c));
+                }
+                found(Term::Single(c));
+                previous = Some(c);
+                continue;
             }
-            found(Term::Single(c));
-            previous = Some(c);
-            continue;
-        }
-        previous = None;
-        let inside = c.is_alphanumeric() || is_mark(c) || (is_apostrophe(c) && !word.is_empty());
-        if !inside {
-            end_word(&mut word, &mut found);
-            continue;
-        }
-        if is_apostrophe(c) {
-            word.push('\'');
-        } else {
-            word.extend(c.to_lowercase());
+            previous = None;
+            let inside =
+                c.is_alphanumeric() || is_mark(c) || (is_apostrophe(c) && !word.is_empty());
+            if !inside {
+                end_word(&mut word, &mut found);
+                continue;
+            }
+            if is_apostrophe(c) {
+                word.push('\'');
+            } else {
+                word.extend(c.to_lowercase());
+            }
         }
     }
 }
