@@ -3,8 +3,8 @@ import shlex
 
 import pytest
 
-from armarius.cli import build_parser, main
-from armarius.cli.examples import EXAMPLES, FIRST
+from armarius.cli import build_parser
+from armarius.cli.examples import EXAMPLES
 
 COMMANDS = sorted(next(iter(build_parser()._subparsers._group_actions)).choices)
 
@@ -41,18 +41,3 @@ def test_one_thing_is_spelt_alike_in_every_command():
     assert spellings.pop("--model") == {"MODEL", "FOLDER"}  # of language, and of embeddings: `embed` has no other
     assert {option: words for option, words in spellings.items() if len(words) > 1} == {}
     assert all(re.fullmatch(r"--[a-z0-9]+(-[a-z0-9]+)*", option) for option in spellings)
-
-
-def test_without_a_command_three_to_begin_with_are_shown_and_they_run(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main([]) == 2
-    assert capsys.readouterr() == ("", FIRST)
-    shown = [re.split(r" {3,}", line.strip()) for line in FIRST.splitlines() if line.startswith("  armarius ")]
-    assert len(shown) == 3
-    choices = next(iter(build_parser()._subparsers._group_actions))._choices_actions
-    told = {action.dest: action.help for action in choices}
-    for command, what in shown:
-        words = shlex.split(command)[1:]
-        assert what == told[words[0]]
-        assert main(words) == 0
-        assert "林小雨" in capsys.readouterr().out or words[0] == "new"

@@ -1,7 +1,6 @@
 """`armarius`: what the model would be told, and why, from a terminal.
 
-Bad input is one line on standard error and exit status 2; no command at all, what to begin with, and the same status.
-Results are on standard output, so that they can be piped.
+Bad input is one line on standard error and exit status 2; results are on standard output, so that they can be piped.
 A file with commands has `add_commands(subparsers)`; each command sets `run`, from the parsed arguments to a status.
 Only the file of the command that is asked for is loaded, and it loads what is slow when the command needs it.
 """
@@ -116,13 +115,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
-    words = sys.argv[1:] if argv is None else argv
-    if not words:
-        from armarius.cli.examples import FIRST
-
-        sys.stderr.write(FIRST)
-        return BAD_INPUT
     try:
+        words = sys.argv[1:] if argv is None else argv
         arguments = build_parser(words).parse_args(words)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0

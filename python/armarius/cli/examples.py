@@ -1,6 +1,6 @@
 """A line or two to copy, for the help of each command; every one is parsed by the tests."""
 
-__all__ = ["EXAMPLES", "FIRST"]
+__all__ = ["EXAMPLES"]
 
 EXAMPLES = {
     "assemble": "armarius assemble novel/ --query '检查第3章的角色一致性' --document chapters/ch003.md --budget 8000",
@@ -28,14 +28,3 @@ EXAMPLES = {
     "subgraph": "armarius subgraph repo/ Context.invoke --direction callers --depth 2",
     "trust": "armarius trust novel/",
 }
-
-FIRST = """usage: armarius command ...
-
-What comes first:
-  armarius new my-novel                             a small novel to start from, in a new folder
-  armarius assemble my-novel --query '林小雨是谁'   print the prompt that the model would get
-  armarius inspect my-novel --query '林小雨是谁'    what would go in, what would stay out, and why
-
-armarius --help lists every command, armarius COMMAND --help what one takes.
-"""
-"""What stands on standard error when no command is given; the tests run it."""
