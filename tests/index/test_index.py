@@ -3,6 +3,7 @@ import os
 import shutil
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from tests.index.conftest import NOVEL, PROFILES, counts_of, mentions_of, put
@@ -66,6 +67,21 @@ def test_a_saved_chapter_is_all_that_is_written(index):
     assert [h.path for h in index.search("麒麟")] == ["chapters/ch002.md"]
     assert index.search("没有说话") == []
     assert equals_folder(index)
+
+
+def test_a_touched_file_makes_no_generation_and_is_read_once(index, monkeypatch):
+    before = index.status().generation
+    (index.root / "outline.md").touch()
+    index.refresh()
+    later = time.time_ns() + 3_000_000_000
+    monkeypatch.setattr("armarius.index.folder_source.time", SimpleNamespace(time_ns=lambda: later))  # no doubt is left
+    index.refresh()
+    stamp = index.store.files()["outline.md"].stamp
+    read = []
+    monkeypatch.setattr("armarius.index.folder_source.read_documents", lambda *args, **_: read.append(args))
+    index.refresh()
+    assert (read, index.status().generation) == ([], before)
+    assert not stamp.startswith("?")
 
 
 def test_a_touched_file_is_not_written_again(index):

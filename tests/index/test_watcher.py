@@ -110,6 +110,11 @@ class TestPending:
         mark()
         assert found.due() == pytest.approx(100.05 + 2.0)
 
+    def test_a_look_at_everything_is_no_save(self, pending):
+        found, clock, _ = pending
+        found.mark_everything()
+        assert found.due() == pytest.approx(clock[0] + 0.1)
+
     def test_a_burst_that_lasts_is_no_save(self, pending):
         found, clock, mark = pending
         mark()

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armarius.cxx_locale import is_locale_usable
 from armarius.embedders.folder import ModelFolder
 from armarius.errors import EmbeddingError, MissingExtra
 from armarius.processes import PerProcess
@@ -34,9 +36,13 @@ def open_session(
             (spinning was measured no faster from the second run on, and it starves everyone else).
 
     Raises:
-        EmbeddingError: The file is not a model onnxruntime can run.
+        EmbeddingError: The file is not a model onnxruntime can run, or onnxruntime would end the process.
         MissingExtra: onnxruntime is not installed.
     """
+    if "onnxruntime" not in sys.modules and not is_locale_usable():
+        raise EmbeddingError(
+            "onnxruntime would end this process, where other code has loaded usearch: import onnxruntime before usearch"
+        )
     try:
         import onnxruntime
     except ImportError as error:

@@ -24,6 +24,7 @@ class Commits:
         is_cancelled: Asked before every batch of documents.
         unsettled: What an index says of itself between two batches, when it is not whole.
         outcome: What was committed.
+        restamped: Whether stamps of files were among it.
     """
 
     store: Store
@@ -33,6 +34,7 @@ class Commits:
     is_cancelled: Callable[[], bool]
     unsettled: Callable[[], Sequence[Change]]
     outcome: Outcome = field(default_factory=Outcome)
+    restamped: bool = False
     _first: list[Change] = field(default_factory=list)
     _batch: list[Change] = field(default_factory=list)
     _documents: list[Put | Remove | Restamp] = field(default_factory=list)
@@ -65,6 +67,7 @@ class Commits:
         if changes:
             self.generation = self.store.apply(changes)
         self.outcome.count(changes)
+        self.restamped = self.restamped or any(isinstance(change, Restamp) for change in changes)
         documents = self._documents
         self._first, self._batch, self._documents = [], [], []
         if documents:

@@ -66,7 +66,8 @@ class Pending:
         """When what is marked is to be handed over, None when nothing is; ask with `wake` held."""
         if not (self._paths or self._everything):
             return None
-        alone = self._first - self._settled >= _REST_SECONDS and self._last - self._first < _QUIET_SECONDS
+        rested = self._first - self._settled >= _REST_SECONDS
+        alone = bool(self._paths) and rested and self._last - self._first < _QUIET_SECONDS
         return min(self._last + (_ALONE_SECONDS if alone else _QUIET_SECONDS), self._first + _LONGEST_SECONDS)
 
     @property

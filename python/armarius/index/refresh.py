@@ -133,6 +133,8 @@ class Refresher:
             if self._told and stamp and not only:
                 self._equal = (stamp, commits.generation)
         outcome = commits.outcome
+        if commits.restamped:  # perhaps without a generation
+            self._seen = None
         outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))
         outcome.seconds = time.monotonic() - started
         return outcome

@@ -76,7 +76,10 @@ class Store(Protocol):
         ...
 
     def generation(self) -> int:
-        """Grows with every `apply` that had something to say, by whichever process. Cost: one row."""
+        """Grows with every `apply` that had something to say, by whichever process; with `Restamp`s alone it need not.
+
+        Cost: one row.
+        """
         ...
 
     def changed(self, since: int) -> Changed:

@@ -84,7 +84,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Restamp:
-    """The file was touched and its content is the same; unknown paths are ignored."""
+    """The file was touched and its content is the same: nothing reads otherwise. Unknown paths are ignored."""
 
     path: str
     stamp: str

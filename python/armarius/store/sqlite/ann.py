@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armarius.cxx_locale import set_up_locale
 from armarius.errors import DimensionMismatch, StoreCorrupt
 from armarius.store.vector_rows import unit_rows
 from armarius.store.vectors_protocol import RecallSample, Vectors
@@ -158,6 +159,7 @@ class AnnIndex:
 
 
 def _empty(dimension: int, expansion: int) -> Any:  # noqa: ANN401
+    set_up_locale()
     from usearch.index import Index
 
     return Index(

@@ -10,7 +10,7 @@ from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import unread_documents
 from armarius.store.sqlite.schema import keep_meta, meta
 
-__all__ = ["GENERATION", "changed", "forget", "generation", "next_generation", "remember", "sweep"]
+__all__ = ["GENERATION", "changed", "expected", "forget", "generation", "next_generation", "remember", "sweep"]
 
 GENERATION = "SELECT value FROM meta WHERE key = 'generation'"
 
@@ -23,8 +23,8 @@ def generation(connection: apsw.Connection) -> int:
     return int(meta(connection, "generation") or 0)
 
 
-def next_generation(connection: apsw.Connection, expect: int | None) -> int:
-    """The generation of what is written now, inside a write transaction.
+def expected(connection: apsw.Connection, expect: int | None) -> int:
+    """The generation that stands, inside a write transaction.
 
     Raises:
         StoreConflict: Somebody has written since `expect`.
@@ -32,6 +32,12 @@ def next_generation(connection: apsw.Connection, expect: int | None) -> int:
     now = generation(connection)
     if expect is not None and now != expect:
         raise StoreConflict(f"the index is at generation {now}, the changes were made from {expect}")
+    return now
+
+
+def next_generation(connection: apsw.Connection, expect: int | None) -> int:
+    """The generation of what is written now, inside a write transaction; raises as `expected` does."""
+    now = expected(connection, expect)
     keep_meta(connection, "generation", str(now + 1))
     return now + 1
 

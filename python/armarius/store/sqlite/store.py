@@ -19,6 +19,7 @@ from armarius.store.rows import (
     PassageKey,
     Record,
     RelationRow,
+    Restamp,
     StoreState,
     TextHit,
     TextQuery,
@@ -142,7 +143,8 @@ class SqliteStore:
                 raise StoreConflict(f"the index is at generation {now}, not {expect}")
             return now
         with self._writing() as connection:
-            version = generations.next_generation(connection, expect)
+            read_alike = all(isinstance(change, Restamp) for change in changes)
+            version = (generations.expected if read_alike else generations.next_generation)(connection, expect)
             write(connection, changes, version)
         return version
 
