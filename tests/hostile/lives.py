@@ -222,7 +222,12 @@ def guilty(place: Place) -> dict[str, Callable[[], Any]]:
         link.symlink_to(place.outside / "mine.txt")
         return link.read_bytes().decode()[:0]
 
+    def listed() -> None:
+        link.symlink_to(place.outside)
+        assert [*link.iterdir()]
+
     return {
+        "list through a link": listed,
         "write outside": lambda: Path(place.outside, "mine.txt").write_text("x"),
         "make outside": lambda: Path(place.outside, "more").mkdir(),
         "delete outside": lambda: Path(place.outside, "secret.md").unlink(),

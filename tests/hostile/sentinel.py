@@ -30,6 +30,8 @@ _EVENTS = {
     0x100: "made",
     0x200: "deleted",
 }
+_FOLDER = 0x40000000
+_LOOKED = 0x001 | 0x020
 _NONBLOCK_CLOEXEC = os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -104,7 +106,7 @@ class Watch:
             self._names[mark] = folder
 
     def events(self) -> list[str]:
-        """What happened since, once each: `opened /path`."""
+        """What happened since, once each: `opened /path`; a folder is `listed /path`."""
         told: dict[str, None] = {}
         while self._descriptor >= 0:
             try:
@@ -117,7 +119,9 @@ class Watch:
                 data = data[16 + length :]
                 if mark in self._names:
                     path = self._names[mark] / name if name else self._names[mark]
-                    told.update(dict.fromkeys(f"{what} {path}" for bit, what in _EVENTS.items() if mask & bit))
+                    listed = mask & _FOLDER and mask & _LOOKED
+                    done = ["listed"] if listed else [what for bit, what in _EVENTS.items() if mask & bit]
+                    told.update(dict.fromkeys(f"{what} {path}" for what in done))
         return list(told)
 
     def stop(self) -> None:

@@ -13,6 +13,7 @@ DEEDS = {
     "delete outside": "outside: deleted outside/secret.md",
     "write in the home": "outside: made home/x",
     "write where it stands": "outside: made cwd/x",
+    "list through a link": "outside: listed outside",
     "read through a link": "outside: opened, read outside/mine.txt",
     "change a chapter": "the writer's own: changed chapters/ch002.md",
     "run a program": "outside: made marks/ckb",
