@@ -2,11 +2,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import armarius
 from armarius.errors import StoreBusy, StoreCorrupt
 from armarius.store.rows import Learnt, Note, Put, Remove, TextQuery
-from armarius.store.sqlite import generations
+from armarius.store.sqlite import filling, generations
 from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.schema import SCHEMA_VERSION
 from armarius.store.sqlite.store import SqliteStore
@@ -89,6 +91,14 @@ def test_an_index_of_an_earlier_schema_that_is_in_use_is_left_alone(open_store):
     store.close()
 
 
+def _instances(store):
+    with store._session.writing() as connection:
+        connection.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, full_text, instance)")
+        found = sorted(connection.execute("SELECT doc & 0xFFFFFF, col, offset, term FROM temp.instances"))
+        connection.execute("DROP TABLE temp.instances")
+    return found
+
+
 def _found(store, term):
     return [hit.path for hit in store.search(TextQuery((term,)))]
 
@@ -132,6 +142,53 @@ def test_a_saved_chapter_has_its_full_text_at_once(open_store):
     store = open_store()
     store.apply([Put(document("a.md", "独角兽"), "")])
     assert not store.lags()
+    store.close()
+
+
+PARAGRAPHS = st.sampled_from(["独角兽来了。", "麒麟兽走了。", "# 雨夜", "Rain fell.", "宝玉摔玉。"])
+TEXTS = st.tuples(
+    st.sampled_from(["", "---\ntags: [雨]\n---\n", "---\ntags: [雪]\n---\n"]), st.lists(PARAGRAPHS, max_size=6)
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(TEXTS, min_size=2, max_size=5))
+def test_full_text_of_a_document_written_over_is_that_of_one_written_once(open_store, versions):
+    texts = [front + "\n\n".join(body) for front, body in versions]
+    over, once = open_store("over"), open_store("once")
+    try:
+        for store in (over, once):
+            store.apply([Remove("a.md")])
+        for text in texts:
+            over.apply([Put(document("a.md", text), "")])
+        once.apply([Put(document("a.md", texts[-1]), "")])
+        assert over.verify() == []
+        assert _instances(over) == _instances(once)
+    finally:
+        over.close()
+        once.close()
+
+
+def test_only_changed_paragraphs_of_a_saved_chapter_are_written(open_store, monkeypatch):
+    written = []
+    indexed = filling.full_text_rows
+    monkeypatch.setattr(
+        filling, "full_text_rows", lambda *args: written.append([row[0] & 0xFFFFFF for row in indexed(*args)]) or []
+    )
+    store = open_store()
+    for text in ("一。\n\n二。\n\n三。", "一。\n\n二了。\n\n三。", "一。\n\n二了。\n\n三。\n\n四。"):
+        store.apply([Put(document("a.md", text), "")])
+    assert written == [[0, 1, 2], [1], [3]]
+    store.close()
+
+
+def test_a_document_read_anew_has_its_full_text_anew(open_store):
+    store = open_store()
+    store.apply([Put(document("a.md", "独角兽"), "")])
+    with store._session.writing() as connection:
+        connection.execute("DELETE FROM full_text")
+    store.apply([Put(document("a.md", "独角兽"), "")])
+    assert _found(store, "独角兽") == ["a.md"]
     store.close()
 
 

@@ -79,5 +79,5 @@ def _add(connection: apsw.Connection, document: Document) -> None:
     )
     connection.executemany(
         "INSERT INTO full_text (rowid, title, content, characters, tags) VALUES (?, ?, ?, ?, ?)",
-        full_text_rows([(number, document)]),
+        full_text_rows([(number, document)], {}),
     )

@@ -68,7 +68,7 @@ def _problems(connection: apsw.Connection) -> list[str]:
             due.discard(row[0])
             continue
         searchable += len(document.paragraphs)
-        for _, *columns in full_text_rows([(row[0], document)]):
+        for _, *columns in full_text_rows([(row[0], document)], {}):
             for token in {token for column in columns for token in column.split(" ") if token}:
                 vocabulary[token] = vocabulary.get(token, 0) + 1
     for table, expected, count in (

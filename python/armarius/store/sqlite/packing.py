@@ -3,7 +3,7 @@
 import hashlib
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -70,13 +70,24 @@ def insert_documents(connection: apsw.Connection, documents: Sequence[tuple[int,
     connection.executemany("INSERT INTO headings VALUES (?, ?)", headings)
 
 
-def full_text_rows(documents: Sequence[tuple[int, Document]]) -> list[tuple[int, str, str, str, str]]:
-    """What is indexed of each paragraph: a heading as title, front matter by its keys, anything else as content."""
-    tokens = iter(_core.index_tokens([one.text[p.start : p.end] for _, one in documents for p in one.paragraphs]))
+def full_text_rows(
+    documents: Sequence[tuple[int, Document]], without: Mapping[int, Collection[int]]
+) -> list[tuple[int, str, str, str, str]]:
+    """What is indexed of each paragraph: a heading as title, front matter by its keys, anything else as content.
+
+    Args:
+        documents: By their ids.
+        without: Document to the numbers of paragraphs that are left out.
+    """
+    wanted = [
+        (number, one, [p for p in one.paragraphs if p.index not in without.get(number, ())])
+        for number, one in documents
+    ]
+    tokens = iter(_core.index_tokens([one.text[p.start : p.end] for _, one, some in wanted for p in some]))
     rows = []
-    for number, document in documents:
+    for number, document, some in wanted:
         base, matter = number << PARAGRAPH_BITS, document.front_matter
-        for p in document.paragraphs:
+        for p in some:
             found = next(tokens)
             if p.role == "heading":
                 rows.append((base + p.index, found, "", "", ""))
@@ -90,11 +101,16 @@ def full_text_rows(documents: Sequence[tuple[int, Document]]) -> list[tuple[int,
     return rows
 
 
-def remove_document(connection: apsw.Connection, number: int) -> None:
-    """Remove a document and everything kept by its id."""
+def remove_document(connection: apsw.Connection, number: int, stands: Collection[int] = ()) -> None:
+    """Remove a document and everything kept by its id, but the full text of the paragraphs of which it `stands`."""
     low, high = number << PARAGRAPH_BITS, (number + 1) << PARAGRAPH_BITS
     connection.execute("DELETE FROM learnt WHERE document = ?", (number,))
-    connection.execute("DELETE FROM full_text WHERE rowid >= ? AND rowid < ?", (low, high))
+    if stands:
+        there = all_rows(connection, "SELECT id FROM paragraphs WHERE id >= ? AND id < ?", (low, high))
+        gone = [(at,) for (at,) in there if at - low not in stands]
+        connection.executemany("DELETE FROM full_text WHERE rowid = ?", gone)
+    else:
+        connection.execute("DELETE FROM full_text WHERE rowid >= ? AND rowid < ?", (low, high))
     connection.execute("DELETE FROM full_text_due WHERE document = ?", (number,))
     connection.execute("DELETE FROM paragraphs WHERE id >= ? AND id < ?", (low, high))
     connection.execute("DELETE FROM headings WHERE id >= ? AND id < ?", (low, high))

@@ -12,7 +12,7 @@ from armarius.documents.document import Document
 from armarius.store.rows import Change, Graph, Learnt, Note, Put, Records, Remove, Restamp
 from armarius.store.sqlite import generations
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.filling import keep_full_text
+from armarius.store.sqlite.filling import keep_full_text, standing
 from armarius.store.sqlite.graph import replace_graph
 from armarius.store.sqlite.integrity import keep_hash
 from armarius.store.sqlite.learnt import keep_learnt
@@ -62,13 +62,15 @@ def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> N
     of_path = {change.document.path: change for change in changes}
     known = _ids(connection, list(of_path))
     free = itertools.count(first_row(connection, "SELECT coalesce(max(id), 0) FROM documents")[0] + 1)
-    for number in known.values():
-        remove_document(connection, number)
     put = [(known.get(path) or next(free), change.document, change.stamp) for path, change in of_path.items()]
+    numbered = [(number, document) for number, document, _ in put]
+    stands = standing(connection, numbered)
+    for number in known.values():
+        remove_document(connection, number, stands.get(number, ()))
     insert_documents(connection, put, version)
-    keep_full_text(connection, [(number, document) for number, document, _ in put])
+    keep_full_text(connection, numbered, stands)
     generations.forget(connection, list(of_path))
-    _carry_vectors(connection, [(number, document) for number, document, _ in put])
+    _carry_vectors(connection, numbered)
 
 
 def _ids(connection: apsw.Connection, paths: Sequence[str]) -> dict[str, int]:
