@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import armarius
@@ -11,7 +12,7 @@ from armarius.contract import AssembleRequest, AssembleResult, InspectRequest
 from armarius.errors import ArmariusError, BudgetError, ContractError
 from armarius.integrations.methods import methods_of
 
-NO_NUMBERS = [True, "5", 1.0, b"5", math.nan, math.inf, [5], object()]
+NO_NUMBERS = [True, "5", 1.0, b"5", math.nan, math.inf, [5], np.array([1, 2]), object()]
 
 
 @pytest.fixture(scope="module")

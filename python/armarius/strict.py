@@ -1,8 +1,9 @@
 """One rule for numbers, texts and switches that a caller gives, at every surface: Python, wire, channel, MCP.
 
-A number is an `int`, numpy's too, between two bounds, never a `bool`, a text with digits in it, a float that happens to
-be whole or bytes; a text is a `str`, a switch a `bool`. Nothing is converted: what `1.0` or `"5"` should mean, the
-caller knows. The error names the field and shows what came.
+A number is an `int` between two bounds, never a `bool`, a text with digits in it, a float that happens to be whole or
+bytes; a text is a `str`, a switch a `bool`. Nothing is converted: what `1.0` or `"5"` should mean, the caller knows.
+The error names the field and shows what came. Numbers that are arguments of a method (`limit`, `depth`) may be numpy's
+whole ones as well; the fields of a request (`budget`, `cursor`), which go over the wire, may not.
 """
 
 from operator import index
@@ -49,12 +50,20 @@ def whole(
     if type(value) is int:  # nearly always; to ask a protocol takes three microseconds
         number: int | None = value
     else:
-        number = None if isinstance(value, bool) or not isinstance(value, SupportsIndex) else index(value)
+        number = None if isinstance(value, bool) else _indexed(value)
     if number is None or (least is not None and number < least):
         _refuse(field, "a whole number" + ("" if least is None else f" >= {least}"), value, error)
     if most is not None and number > most:
         _refuse(field, f"a whole number <= {most}", value, error)
     return number
+
+
+def _indexed(value: object) -> int | None:
+    """The number that something says it is; None when it is none, as an array of two."""
+    try:
+        return index(value) if isinstance(value, SupportsIndex) else None
+    except Exception:  # noqa: BLE001 - somebody else's class may raise whatever it likes
+        return None
 
 
 def text(field: str, value: object, *, most: int | None = None, error: type[ContractError] = ContractError) -> str:

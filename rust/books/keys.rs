@@ -6,6 +6,8 @@
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
 use rustc_hash::FxHashMap;
 
+use crate::interrupt::paced;
+
 /// What must stand beside a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
@@ -132,11 +134,8 @@ impl KeySet {
     /// The keys that stand in `text`, by index, each with its last occurrence.
     pub fn found(&self, text: &str) -> Vec<Found> {
         let mut last: FxHashMap<usize, usize> = self.empty.iter().map(|&key| (key, 0)).collect();
-        for hit in self
-            .automaton
-            .iter()
-            .flat_map(|automaton| automaton.find_overlapping_iter(text))
-        {
+        let hits = self.automaton.iter();
+        for hit in paced(hits.flat_map(|automaton| automaton.find_overlapping_iter(text))) {
             let at = hit.pattern().as_usize();
             let (key, ends) = &self.keys[at];
             if key.is_empty() {

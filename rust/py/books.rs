@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+use super::signals::detached;
 use crate::books::keys;
 use crate::books::patterns::{Answer, Flags, Pattern};
 
@@ -37,11 +38,9 @@ impl KeySet {
 
     /// Pairs of key index and byte offset of its last occurrence, by index.
     #[pyo3(signature = (text, /))]
-    fn found(&self, py: Python<'_>, text: &str) -> Vec<(usize, usize)> {
-        py.detach(|| self.0.found(text))
-            .into_iter()
-            .map(|one| (one.key, one.last))
-            .collect()
+    fn found(&self, py: Python<'_>, text: &str) -> PyResult<Vec<(usize, usize)>> {
+        let found = detached(py, || self.0.found(text))?;
+        Ok(found.into_iter().map(|one| (one.key, one.last)).collect())
     }
 
     fn __len__(&self) -> usize {

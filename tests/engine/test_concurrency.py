@@ -92,6 +92,29 @@ def test_identical_requests_in_flight_are_computed_once(folder):
     assert all(pack is packs[0] for pack in packs)
 
 
+def test_a_question_after_a_save_does_not_wait_for_the_answer_of_before(folder):
+    (folder / "chapters").mkdir(exist_ok=True)
+    saved = folder / "chapters/ch001.md"
+    saved.write_text("# 第一章\n\n灯塔。\n", "utf-8")
+    started, release = threading.Event(), threading.Event()
+
+    class Held(FakeFetcher):
+        def fetch(self, request):
+            started.set()
+            release.wait(60)
+            return Fetched()
+
+    with ContextEngine(folder, more_fetchers=[Held()]) as engine, ThreadPoolExecutor(2) as pool:
+        before = pool.submit(engine.assemble, query="灯塔的口令")
+        assert started.wait(60)
+        saved.write_text("# 第一章\n\n灯塔。口令是杏仁糖。\n", "utf-8")
+        release_later = threading.Timer(1, release.set)
+        release_later.start()
+        after = engine.assemble(query="灯塔的口令")
+        assert "杏仁糖" in after.prompt
+        assert "杏仁糖" not in before.result().prompt
+
+
 def test_more_than_the_limit_wait_and_then_get_backpressure():
     flight = SingleFlight(limit=1, patience=0.05)
     release, running = threading.Event(), threading.Event()

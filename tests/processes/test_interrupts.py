@@ -24,6 +24,7 @@ WORD = "白鹭来了又走了林小雨说今天的雨真大"
 COUNTER = armarius.TokenCounter.for_encoding("o200k")
 OTHER = armarius.TokenCounter.for_encoding("qwen2")
 MATCHER = armarius.EntityMatcher([{"id": "a", "name": "白鹭", "aliases": ["Éva"]}, {"id": "b", "name": "林小雨"}])
+KEYS = core.KeySet([*LINE, "白鹭", "今天", "说：", "雨真大"], [0] * (len(LINE) + 4))
 
 
 def names(count):
@@ -58,6 +59,7 @@ CALLS = {
     "pieces": lambda text: core.pieces(text, 200),
     "lexical_embed": lambda text: core.lexical_embed([text], 64),
     "CorpusPart": part,
+    "KeySet": KEYS.found,
 }
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import armarius
+from armarius.errors import StoreError
 from armarius.index import events
+from armarius.shelves import local_shelf
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="counts by /proc")
 
@@ -54,6 +56,32 @@ def test_projects_are_the_folders_that_are_neither_hidden_nor_links(novels, shel
             shelf.project(name)
     with pytest.raises(armarius.UnknownId, match="n0"):
         shelf.project("n00")
+
+
+def test_an_engine_that_is_being_made_while_the_shelf_is_closed_is_closed_too(novels, monkeypatch):
+    making, go_on, made, told = threading.Event(), threading.Event(), [], []
+    build = local_shelf.build
+
+    def slow(*args, **named):
+        making.set()
+        assert go_on.wait(10)
+        made.append(build(*args, **named))
+        return made[0]
+
+    def ask():
+        with pytest.raises(StoreError, match="shelf is closed"):
+            shelf.project("n1").search("钟楼")
+        told.append(True)
+
+    monkeypatch.setattr(local_shelf, "build", slow)
+    with armarius.shelf(novels) as shelf:
+        asking = threading.Thread(target=ask)
+        asking.start()
+        assert making.wait(10)
+    go_on.set()
+    asking.join(20)
+    assert told
+    assert not made[0].index._following.on
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/etc", "n0\\x", None, 7, "a\0b", "x" * 300])

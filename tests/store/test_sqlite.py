@@ -192,6 +192,29 @@ def test_a_document_read_anew_has_its_full_text_anew(open_store):
     store.close()
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE documents SET front_matter = '{\"a'",
+        "UPDATE documents SET front_matter = '[]'",
+        "UPDATE headings SET path = '[\"Chap'",
+        "UPDATE headings SET path = '7'",
+        "UPDATE documents SET text = x'00112233'",
+    ],
+)
+def test_a_damaged_row_is_an_error_of_ours_and_a_save_mends_it(open_store, damage):
+    store = open_store()
+    store.apply([Put(document("a.md", "# 题\n\n独角兽"), "")])
+    with store._session.writing() as connection:
+        connection.execute(damage)
+    with pytest.raises(StoreCorrupt):
+        store.document("a.md")
+    store.apply([Put(document("a.md", "# 题\n\n麒麟"), "")])
+    assert store.document("a.md") == document("a.md", "# 题\n\n麒麟")
+    assert store.verify() == []
+    store.close()
+
+
 def test_full_text_that_is_due_of_no_document_is_found_by_verify_and_by_nobody_else(open_store):
     store = open_store()
     store.apply([Put(document("a.md", "独角兽"), "")])

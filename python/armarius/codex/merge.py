@@ -140,7 +140,7 @@ class NameIndex:
         key = fold(reference)
         ids = self._names.get(key) or self._aliases.get(key) or set()
         if len(ids) > 1 and not root:
-            ids &= self._own
+            ids = ids & self._own
         return next(iter(ids)) if len(ids) == 1 else None
 
 

@@ -69,11 +69,14 @@ class Paragraphs:
         return self._corpus
 
     def _finish(self) -> None:
-        opening, self._opening = self._opening, None
+        """Take in what was read; whoever is interrupted while waiting leaves it to the next."""
+        opening = self._opening
         if opening is not None:
-            self._corpus, mended = opening.wait()
+            corpus, mended = opening.wait()
             gone = self._removed
+            self._corpus = corpus
             self._changed = {path: part for path, part in mended.items() if path not in gone} | self._changed
+            self._opening = None
 
 
 class _Opening:
@@ -81,21 +84,21 @@ class _Opening:
 
     def __init__(self, parts: Sequence[KeptBytes], anew: Callable[[str], CorpusPart]) -> None:
         self._anew = anew
-        self._read: tuple[Corpus, dict[str, str]] | BaseException | None = None
+        self._paths = [path for path, *_ in parts]
+        self._read: tuple[Corpus, dict[str, str]] | None = None
         self._thread = threading.Thread(target=self._run, args=(list(parts),), name="armarius-corpus", daemon=True)
         self._thread.start()
 
     def _run(self, parts: list[KeptBytes]) -> None:
         try:
             self._read = Corpus.recover(parts)
-        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
-            self._read = error
+        except Exception as error:  # noqa: BLE001 - whatever it is: all of it can be made anew
+            self._read = Corpus([]), dict.fromkeys(self._paths, f"{type(error).__name__}: {error}")
 
     def wait(self) -> tuple[Corpus, dict[str, CorpusPart]]:
-        """The corpus of what could be read, and the parts of what could not, made anew."""
+        """The corpus of what could be read, and the parts of what could not, made anew; as often as it is asked."""
         self._thread.join()
-        if not isinstance(self._read, tuple):
-            raise RuntimeError("the corpus could not be read") from self._read
+        assert self._read is not None, "the thread ends with an answer"
         corpus, damaged = self._read
         return corpus, {path: _mended(path, why, self._anew) for path, why in damaged.items()}
 

@@ -20,7 +20,7 @@ from armarius.engine.rewords import Rewords
 from armarius.engine.tasks import Tasks
 from armarius.headings import Language
 from armarius.messages import asked_last
-from armarius.project import Project
+from armarius.project import Project, ProjectView
 from armarius.records import LayerName
 from armarius.rewording.reworder import Model, Reworder
 
@@ -283,7 +283,7 @@ class Prompts:
             task = self._resolver.task(
                 view, request, previous, layers, worded.warnings, asked=told.asked, carried=told.carried
             )
-        return self._flight.run(_key(kind, task), lambda: self._timed(task, remember=kind[0] == "assemble"))
+        return self._flight.run(_key(kind, task, view), lambda: self._timed(task, remember=kind[0] == "assemble"))
 
     def _timed(self, task: Task, *, remember: bool) -> Pack:
         pack = self._assembler.assemble(task, remember=remember)
@@ -291,6 +291,7 @@ class Prompts:
         return pack if call is None else replace(pack, timings=dict(call.stages))
 
 
-def _key(kind: tuple[str, float | None], task: Task) -> Hashable:
-    """Two tasks with one key have the same answer."""
-    return kind, task.request, task.fetch, tuple(sorted(task.layers.items())), id(task.previous), task.profile.version
+def _key(kind: tuple[str, float | None], task: Task, view: ProjectView) -> Hashable:
+    """Two tasks with one key have the same answer: the moment is told by the stamps, which a task under way keeps."""
+    layers = tuple(sorted(task.layers.items()))
+    return kind, task.request, task.fetch, layers, id(task.previous), task.profile.version, id(view.stamps)

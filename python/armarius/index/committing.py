@@ -25,6 +25,7 @@ class Commits:
         unsettled: What an index says of itself between two batches, when it is not whole.
         outcome: What was committed.
         restamped: Whether stamps of files were among it.
+        alone: Nobody else has written meanwhile: `generation` holds what the refresh knew, and what it wrote.
     """
 
     store: Store
@@ -35,6 +36,7 @@ class Commits:
     unsettled: Callable[[], Sequence[Change]]
     outcome: Outcome = field(default_factory=Outcome)
     restamped: bool = False
+    alone: bool = True
     _first: list[Change] = field(default_factory=list)
     _batch: list[Change] = field(default_factory=list)
     _documents: list[Put | Remove | Restamp] = field(default_factory=list)
@@ -64,10 +66,13 @@ class Commits:
             self.outcome.cancelled = True
             return False
         changes = [*self._first, *self._batch, *more]
+        stamps = sum(isinstance(change, Restamp) for change in changes)
         if changes:
-            self.generation = self.store.apply(changes)
+            before, self.generation = self.generation, self.store.apply(changes)
+            # Stamps alone need no generation: one that came with them may be somebody else's.
+            self.alone = self.alone and self.generation - before <= (len(changes) > stamps)
         self.outcome.count(changes)
-        self.restamped = self.restamped or any(isinstance(change, Restamp) for change in changes)
+        self.restamped = self.restamped or stamps > 0
         documents = self._documents
         self._first, self._batch, self._documents = [], [], []
         if documents:

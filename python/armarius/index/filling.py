@@ -25,8 +25,10 @@ class Filler:
             return
         if store.lags():
             self._ending = ending = threading.Event()
-            self._thread = threading.Thread(target=_fill, args=(store, ending), name="armarius-filler", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=_fill, args=(store, ending), name="armarius-filler", daemon=True)
+            with suppress(RuntimeError):  # no thread to be had: whoever searches fills it
+                thread.start()
+                self._thread = thread
 
     def end(self) -> None:
         """Stop after the transaction under way; what is left is done by the next search, or the next open."""

@@ -163,7 +163,7 @@ class FolderSource:
                 found.changes.append(Remove(stamp.path))
         elif row is not None and row.content_hash == document.content_hash and not force:
             if row.stamp != trusted:
-                found.changes.append(Restamp(stamp.path, trusted))
+                found.changes.append(Restamp(stamp.path, trusted, row.content_hash))
         else:
             found.changes.append(Put(document, trusted))
 

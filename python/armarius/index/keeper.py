@@ -98,7 +98,7 @@ class StoreKeeper:
             if self._closed:
                 raise StoreError("the index is closed")
             self._refresher.cancelled.clear()
-            self.state = "building"
+            self.state, self.equal = "building", None
             try:
                 try:
                     if self._lost:
@@ -276,4 +276,6 @@ class StoreKeeper:
         self.store = self.store.reopen()
         if self._whole is not None:  # its texts may be others too
             self._refresher.forget()
+        else:
+            self._refresher.begin_anew()
         self._lost = False

@@ -69,6 +69,7 @@ class Refresher:
         self._describing = Describing(authored)
         self._authored_stamp = ""
         self._told = False  # whether the store has been compared with this world
+        self._elsewhere = False  # whether the store is another than the one this world was read from
         self._names = NameLearner()
         self._seen: _Known | None = None
         self._equal: tuple[str, int] | None = None  # the stamp of a source, and the generation that equals it
@@ -84,8 +85,17 @@ class Refresher:
         """Make `store` equal to the source, or to these paths of it.
 
         What is written is one transaction, unless more than 32 documents differ: then it is one for each 32, the last
-        with what depends on them all.
+        with what depends on them all. Whatever ends it in the middle, the next one builds the world again.
         """
+        try:
+            return self._refresh(store, paths, report)
+        except BaseException:
+            self._authored_stamp = ""
+            raise
+
+    def _refresh(
+        self, store: Store, paths: Collection[str] | None, report: Callable[[Progress], None] | None
+    ) -> Outcome:
         started = time.monotonic()
         self.config.reload()
         known = self._known(store)
@@ -130,7 +140,7 @@ class Refresher:
             if force:
                 rest.append(Note("reader", reader))
             self._told = commits.finish(rest)
-            if self._told and stamp and not only:
+            if self._told and stamp and not only and commits.alone:
                 self._equal = (stamp, commits.generation)
         outcome = commits.outcome
         if commits.restamped:  # perhaps without a generation
@@ -143,9 +153,10 @@ class Refresher:
         """Codex and matcher from what the store holds."""
         with uncollected():
             self._describing.load(store)
-            self._authored_stamp = self._authored.stamp()
+            stamp = self._authored.stamp()
             self._told = False
             self.snapshot = self._names.recall(store, self._describing.codex())
+            self._authored_stamp, self._elsewhere = stamp, False
         self.loaded.set()
         return self.snapshot
 
@@ -154,6 +165,11 @@ class Refresher:
         self.snapshot, self._seen, self._equal, self._authored_stamp = None, None, None, ""
         self._names = NameLearner()
         self.config.forget()
+
+    def begin_anew(self) -> None:
+        """The store is another one: what describes somebody is read again from what it holds, and from the files."""
+        self._elsewhere = True
+        self._seen = self._equal = None
 
     def look_again(self) -> None:
         """Read what the store holds once more: inside one transaction all writes are of one generation."""
@@ -210,6 +226,7 @@ class Refresher:
         """No world yet, or another process has built another one since."""
         return (
             self.snapshot is None
+            or self._elsewhere
             or known.graph not in (None, self.snapshot.codex_digest)
             or known.names not in (None, "", self.snapshot.match_digest)
         )
@@ -229,13 +246,14 @@ class Refresher:
     def _renew_world(self) -> None:
         """Build the codex again from what describes it."""
         with uncollected():
-            self._authored_stamp = self._authored.stamp()
+            stamp = self._authored.stamp()
             codex = self._describing.codex()
             people_digest, known = people_digest_of(codex), self.snapshot
             if known is not None and known.people_digest == people_digest:
                 self.snapshot = known.with_codex(codex)
             else:
                 self.snapshot = snapshot_of(codex, people_digest)
+            self._authored_stamp = stamp
 
     def _untold(self, store: Store, graph: str | None) -> list[Change]:
         """What the store has to say otherwise of the world, whoever changed it and whether or not anybody looked."""

@@ -17,7 +17,7 @@ from armarius.index.folder_source import FolderSource
 from armarius.index.roots import Root
 from armarius.index.settings import LiveConfig
 from armarius.index.source import ReadBatch, SourceChanges
-from armarius.store.rows import FileRow, Put, Remove, Restamp
+from armarius.store.rows import FileRow, Put, Remove
 from armarius.warnings_table import SERIES_UNAVAILABLE
 
 __all__ = ["SeriesAuthored", "SeriesConfig", "SeriesSource"]
@@ -164,7 +164,7 @@ class SeriesSource:
             elif isinstance(change, Remove):
                 found.changes.append(Remove(qualified(name, change.path)))
             else:
-                found.changes.append(Restamp(qualified(name, change.path), change.stamp))
+                found.changes.append(replace(change, path=qualified(name, change.path)))
         return found
 
 

@@ -136,9 +136,14 @@ class HotEngines(Generic[Hot]):
         hot.bytes = bytes_of(hot.characters)
         hot.users = 1
         with self._lock:
-            self.misses += 1
-            self._kept[key] = hot
             self._opening.pop(key, None)
+            closed = self._closed
+            if not closed:
+                self.misses += 1
+                self._kept[key] = hot
+        if closed:
+            hot.close()
+            raise StoreError("the shelf is closed")
         self._make_room()
         return hot
 

@@ -193,7 +193,7 @@ class StoredSource:
                 if row is not None:
                     found.changes.append(Remove(stamp.path))
             elif row is not None and row.content_hash == document.content_hash and not force:
-                found.changes.append(Restamp(stamp.path, stamp.stamp))
+                found.changes.append(Restamp(stamp.path, stamp.stamp, row.content_hash))
             else:
                 found.changes.append(Put(document, stamp.stamp))
         return found

@@ -84,10 +84,14 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Restamp:
-    """The file was touched and its content is the same: nothing reads otherwise. Unknown paths are ignored."""
+    """The file was touched and its content is the same: nothing reads otherwise. Unknown paths are ignored.
+
+    With a `content_hash` only a document of that content is stamped: the index may hold another's by now.
+    """
 
     path: str
     stamp: str
+    content_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,13 @@ class StoreContents:
         assert store.files()["outline.md"].stamp == "later"
         assert store.files()["outline.md"].content_hash == rows["outline.md"].content_hash
 
+    def test_a_stamp_of_other_content_is_ignored(self, store: Store) -> None:
+        """Somebody else may have written the document since the file was read."""
+        held = store.files()["outline.md"].content_hash
+        store.apply([Restamp("outline.md", "mine", held), Restamp("chapters/ch001.md", "mine", held)])
+        assert store.files()["outline.md"].stamp == "mine"
+        assert store.files()["chapters/ch001.md"].stamp == "stamp chapters/ch001.md"
+
     def test_passages_come_in_the_order_asked_and_unknown_ones_are_left_out(self, store: Store) -> None:
         """Spans slice the document."""
         people = "spec/people.md"

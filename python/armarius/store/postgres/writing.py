@@ -34,7 +34,7 @@ class Folded:
 
     put: dict[str, Put] = field(default_factory=dict)
     removed: set[str] = field(default_factory=set)
-    stamps: dict[str, str] = field(default_factory=dict)
+    stamps: dict[str, Restamp] = field(default_factory=dict)
     learnt: dict[tuple[str, str], Learnt] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     graph: Graph | None = None
@@ -65,11 +65,12 @@ def fold(changes: Sequence[Change]) -> Folded:
                 folded.put.pop(path, None)
                 folded.removed.add(path)
                 _forget(folded, path)
-            case Restamp(path, stamp):
-                if path in folded.put:
-                    folded.put[path] = Put(folded.put[path].document, stamp)
-                elif path not in folded.removed:
-                    folded.stamps[path] = stamp
+            case Restamp(path, stamp, content):
+                put = folded.put.get(path)
+                if put is not None and content in ("", put.document.content_hash):
+                    folded.put[path] = Put(put.document, stamp)
+                elif put is None and path not in folded.removed:
+                    folded.stamps[path] = change
             case Note(key, value):
                 folded.notes[check_name(key, "note")] = value
             case Graph():
@@ -91,8 +92,8 @@ def write(tx: Transaction, project: UUID, folded: Folded) -> None:
     _carry_vectors(tx, project, folded)
     _write_learnt(tx, project, folded)
     tx.many(
-        "UPDATE {s}.documents SET stamp = %s WHERE project = %s AND path = %s",
-        [(stamp, project, path) for path, stamp in folded.stamps.items()],
+        "UPDATE {s}.documents SET stamp = %s WHERE project = %s AND path = %s AND %s IN ('', content_hash)",
+        [(one.stamp, project, one.path, one.content_hash) for one in folded.stamps.values()],
     )
     tx.many(
         "INSERT INTO {s}.notes (project, key, version, value) VALUES (%s, %s, %s, %s) ON CONFLICT (project, key) "

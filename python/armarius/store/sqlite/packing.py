@@ -185,22 +185,25 @@ class _Packed:
 
 def _paragraphs(path: str, rows: Sequence[Any], headings: Sequence[Any]) -> tuple[Paragraph, ...]:
     """Paragraphs of a document from their rows."""
-    paths = {at: tuple(json.loads(titles)) for at, titles in headings}
     first = (1 << PARAGRAPH_BITS) - 1
     try:
+        paths = {at: tuple(json.loads(titles)) for at, titles in headings}
         return tuple(
             Paragraph(at & first, start, end, paths[heading], ROLES[role], number)
             for at, number, start, end, role, heading in rows
         )
-    except (KeyError, IndexError) as error:
+    except (KeyError, IndexError, ValueError, TypeError, RecursionError) as error:
         raise StoreCorrupt(f"paragraphs of {path} are damaged: {error!r}") from error
 
 
 def unpack_front_matter(column: str) -> dict[str, str | tuple[str, ...]]:
-    """Front matter from its column."""
+    """Front matter from its column; raises StoreCorrupt."""
     if column == "{}":
         return {}
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(column).items()}
+    try:
+        return {key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(column).items()}
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise StoreCorrupt(f"front matter is damaged: {error!r}") from error
 
 
 def unpack_text(path: str, data: bytes) -> str:

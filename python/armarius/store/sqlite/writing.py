@@ -47,8 +47,9 @@ def _make(connection: apsw.Connection, change: Change, version: int) -> None:
                 remove_document(connection, number)
                 generations.remember(connection, path, version)
                 _carry_vectors(connection, [(number, None)])
-        case Restamp(path, stamp):
-            connection.execute("UPDATE documents SET stamp = ? WHERE path = ?", (stamp, path))
+        case Restamp(path, stamp, content):
+            query = "UPDATE documents SET stamp = ? WHERE path = ? AND ? IN ('', content_hash)"
+            connection.execute(query, (stamp, path, content))
         case Note(key, value):
             connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (key, value, version))
         case Graph():
