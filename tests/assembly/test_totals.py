@@ -121,6 +121,18 @@ def test_of_texts_and_of_sections_a_full_memory_holds_no_more_than_it_may_and_ev
         assert measured._held == sum(map(len, measured._known)) + sum(map(len, measured._sections)) <= 2_000
 
 
+def test_texts_are_few_however_short_they_are(monkeypatch):
+    monkeypatch.setattr(CachedCounter, "_MEMORY_TEXTS", 100)
+    plain = armarius.TokenCounter.for_encoding("o200k_base")
+    measured = CachedCounter(plain)
+    for number in range(400):
+        text = f"第{number}段"
+        assert (measured.count(text), measured.section(text)) == (plain.count(text), plain.count(text + SEPARATOR))
+        assert len(measured._known) + len(measured._sections) <= 100
+    texts = [f"第{number}章" for number in range(300)]
+    assert measured.counts(texts) == plain.count_batch(texts)
+
+
 def test_a_full_memory_of_counts_lets_the_half_go_that_it_knows_longest(monkeypatch):
     monkeypatch.setattr(CachedCounter, "_MEMORY_CHARACTERS", 1_000)
     plain = armarius.TokenCounter.for_encoding("o200k_base")

@@ -21,6 +21,7 @@ PAGES = 60
 PATIENCE = 30.0  # seconds
 LENGTHS = 300  # of a page; after as many turns it has had each
 TEXTS, LENGTH = 5_600, 900  # what is counted to fill the memory of counts, and its code points: twice what that holds
+SHORT = 25_000  # texts of a few characters: more than it remembers, however short they are
 LEEWAY = {"memory": 3_000_000, "files": 2, "threads": 1}  # pages of a heap, a reader more, a timer
 
 
@@ -60,6 +61,9 @@ def filled(engine):
     for number in range(TEXTS):
         text = f"第{number}件事：" + f"雨{number}停了。" * (LENGTH // 8)
         engine.assemble("白鹭来了几次", additional_input=text[:LENGTH], budget=3000)
+    for number in range(SHORT // 500):
+        turns = [{"role": "user", "content": f"第{number}次之{one}"} for one in range(500)]
+        engine.assemble(messages=[*turns, {"role": "user", "content": "白鹭来了几次"}], budget=3000)
     for number in range(1, LENGTHS + 1):
         yield number
 

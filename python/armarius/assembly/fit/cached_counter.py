@@ -50,7 +50,8 @@ class CachedCounter:
         windows: Where texts were cut around a cursor, of the last ones: by text, cursor, tokens and earlier start.
     """
 
-    _MEMORY_CHARACTERS = 2_500_000  # three long novels' worth; of Chinese 5 MB, and 100 bytes a text
+    _MEMORY_CHARACTERS = 2_500_000  # three long novels' worth; of Chinese 5 MB
+    _MEMORY_TEXTS = 20_000  # each takes 200 bytes, however short it is
 
     def __init__(self, counter: Counter) -> None:
         self.counter = counter
@@ -101,8 +102,10 @@ class CachedCounter:
 
     def _remember(self, known: dict[str, int], keys: Sequence[str], tokens: Sequence[int]) -> None:
         more = sum(map(len, keys))
-        while self._held and self._held + more > self._MEMORY_CHARACTERS:  # one batch may be more
-            self._forget_half()
+        while self._held and (
+            self._held + more > self._MEMORY_CHARACTERS or self._texts + len(keys) > self._MEMORY_TEXTS
+        ):
+            self._forget_half()  # one batch may be more
         self._held += more
         known.update(zip(keys, tokens, strict=True))
         long = self._long
@@ -115,6 +118,10 @@ class CachedCounter:
             self._held_long -= len(gone)
             if known.pop(gone, None) is not None:
                 self._held -= len(gone)
+
+    @property
+    def _texts(self) -> int:
+        return len(self._known) + len(self._sections)
 
     def _forget_half(self) -> None:
         """Those known longest stand first. Threads that come here at once forget more than they must."""
