@@ -20,8 +20,8 @@ import armarius
 PAGES = 60
 PATIENCE = 30.0  # seconds
 LENGTHS = 300  # of a page; after as many turns it has had each
-TEXTS, LENGTH = 5_600, 900  # what is counted to fill the memory of counts, and its code points: twice what that holds
-SHORT = 25_000  # texts of a few characters: more than it remembers, however short they are
+SLIPS, AT_ONCE = 30_000, 500  # texts that are counted to fill the memory of counts: half as much again as it holds
+SLIP = "纸条"
 LEEWAY = {"memory": 3_000_000, "files": 2, "threads": 1}  # pages of a heap, a reader more, a timer
 
 
@@ -56,14 +56,24 @@ def turn(engine, root, number):
             other.search("白鹭")
 
 
+class Slips:
+    """Texts that come but once, up to 400 code points, for whoever asks for them."""
+
+    name, layer = "slips", "retrieved"
+
+    def fetch(self, request):
+        if not request.query.startswith(SLIP):
+            return armarius.Fetched()
+        return armarius.Fetched(tuple(self._slip(f"{request.query}之{number}", number) for number in range(AT_ONCE)))
+
+    def _slip(self, name, number):
+        return armarius.Candidate(name, "retrieved", "slip", f"{name}：" + "雨停了。" * (number % 100))
+
+
 def filled(engine):
     """Ask with texts that come once, until whatever remembers has had more than it keeps; then the turns to make."""
-    for number in range(TEXTS):
-        text = f"第{number}件事：" + f"雨{number}停了。" * (LENGTH // 8)
-        engine.assemble("白鹭来了几次", additional_input=text[:LENGTH], budget=3000)
-    for number in range(SHORT // 500):
-        turns = [{"role": "user", "content": f"第{number}次之{one}"} for one in range(500)]
-        engine.assemble(messages=[*turns, {"role": "user", "content": "白鹭来了几次"}], budget=3000)
+    for number in range(SLIPS // AT_ONCE):
+        assert len(engine.assemble(f"{SLIP}{number}", budget=300_000).items) > AT_ONCE
     for number in range(1, LENGTHS + 1):
         yield number
 
@@ -80,7 +90,7 @@ def run(seconds, seen=print):
         (root / "chapters").mkdir(parents=True)
         (root / "codex.json").write_text('{"entities": [{"id": "bai", "name": "白鹭"}]}', "utf-8")
         samples, number = [], 0
-        with armarius.open(root) as engine:
+        with armarius.ContextEngine(root, watch=True, more_fetchers=[Slips()]) as engine:
             at_first = measured()
             for number in filled(engine):
                 turn(engine, root, number)
