@@ -79,10 +79,60 @@ def test_relative_references_count_from_the_current_chapter(query, current, expe
     assert numbers(query, current) == expected
 
 
+@pytest.mark.parametrize("current", [None, 50, 120])
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("最后一章发生了什么", [[120]]),
+        ("这是最后一章吗", [[120]]),
+        ("最末一章", [[120]]),
+        ("末章", [[120]]),
+        ("最後一章", [[120]]),
+        ("最后一回", [[120]]),
+        ("检查最后两章", [[119, 120]]),
+        ("最后2章", [[119, 120]]),
+        ("what happens in the last chapter?", [[120]]),
+        ("the final two chapters", [[119, 120]]),
+        ("岁末一回家就病了", []),
+    ],
+)
+def test_the_last_chapters_are_the_last_that_there_are_whichever_is_open(query, expected, current):
+    assert numbers(query, current) == expected
+
+
+@pytest.mark.parametrize("current", [None, 50])
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("第一章之后一章讲什么", [[2]]),
+        ("第1章之后2章", [[2, 3]]),
+        ("第三章的前一章", [[2]]),
+        ("第五章前面的两章", [[3, 4]]),
+        ("第九回下一回", [[10]]),
+        ("第一百二十章之后一章", [[]]),
+        ("第一百三十章之后一章", [[130]]),
+        ("第三章之后，第五章之前", [[3], [5]]),
+        ("第三章前一天晚上", [[3]]),
+    ],
+)
+def test_a_chapter_behind_one_that_is_named_is_counted_from_that_one(query, expected, current):
+    assert numbers(query, current) == expected
+
+
+def test_a_numeral_in_digits_counts_chapters_as_one_in_characters_does():
+    for words in ("前{}章", "最近{}章", "最后{}章", "开头的{}章"):
+        assert numbers(words.format("3"), 50) == numbers(words.format("三"), 50) != [[3]]
+
+
+def test_a_last_reel_that_is_a_thing_of_the_story_is_no_chapter():
+    assert chapter_references("最后一卷胶片", known=KNOWN, is_content=lambda text: text.startswith("最后一卷")) == ()
+
+
 @pytest.mark.parametrize(
     ("query", "wanted", "excluded"),
     [
         ("除了第三章", [], [3]),
+        ("除了最后一章", [], [120]),
         ("第三章以外", [], [3]),
         ("除了第3到5章以外哪里提到钥匙", [], [3, 4, 5]),
         ("第1到4章，除了第2章", [1, 2, 3, 4], [2]),

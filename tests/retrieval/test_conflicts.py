@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import armarius
-from armarius.retrieval.contradictions.values import topic_of, values_in
+from armarius.retrieval.contradictions.values import located, topic_of
 
 from .conftest import write
 
@@ -124,7 +124,7 @@ def test_an_english_chapter_that_speaks_of_she_disputes_age_and_eyes_unasked(coa
 def test_ages_are_read_as_english_spells_them_and_other_numbers_are_not(coast, sentence, values):
     view = coast._parts.project.view()
     with view.corpus.tables() as tables:
-        assert values_in(tables, sentence, [], topic_of("age")) == values
+        assert {one.text for one in located(tables, sentence, [], topic_of("age"))} == values
 
 
 def test_an_age_long_past_does_not_compete_with_a_later_one(tmp_path):

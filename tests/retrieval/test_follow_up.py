@@ -71,6 +71,26 @@ def test_what_a_question_lacks_is_that_of_the_one_before(said, query, spelled):
 
 
 @pytest.mark.parametrize(
+    ("said", "query", "carries"),
+    [
+        (["谁是阿青的爷爷？", "宋岩"], "那只表在哪里", False),
+        (["谁是阿青的爷爷？", "宋岩"], "那封信是谁写的？", False),
+        (["谁是阿青的爷爷？", "宋岩"], "那家当铺在哪里？", False),
+        (["谁买了怀表？", "宋岩"], "那只表在哪里", True),
+        (["谁送来了信？", "宋岩"], "那封信写了什么？", True),
+        (["谁送来了信？", "一个船夫，还带着一只箱子。"], "那只箱子在哪里？", True),
+        (["谁买了怀表？", "宋岩"], "那只呢", True),
+        (["谁买了怀表？", "宋岩"], "那封信呢？", True),
+        (["谁送来了信和钱？", "宋岩"], "那些东西在哪？", True),
+    ],
+)
+def test_a_thing_pointed_at_that_nobody_has_named_is_a_topic_of_its_own(said, query, carries):
+    found = asked(query, *said)
+    assert found.asked.endswith(query)
+    assert (found.asked != query, bool(found.carried)) == (carries, carries)
+
+
+@pytest.mark.parametrize(
     ("said", "query", "spelled"),
     [
         (["Who is Pat?", "She keeps the inn."], "Where does she live?", "Where does Pat Reed live?"),

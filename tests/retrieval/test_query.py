@@ -115,6 +115,11 @@ def test_a_type_without_kinship_is_no_pair():
     assert pair_of("居于") is None
 
 
+def test_a_chapter_behind_the_last_does_not_exist_and_the_open_one_is_not_asked_for():
+    assert ask("第三章之后一章", chapters=[1, 2, 3]).unknown == ("第三章之后一章: there is no such chapter",)
+    assert ask("后一章", chapters=[1, 2, 3]).unknown == ("后一章: the current chapter is not known",)
+
+
 def test_every_role_of_the_vocabulary_has_an_inverse():
     for name in table("kin"):
         role = Role(name.rpartition("_")[0] if name.endswith(("_m", "_f")) else name)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 import armarius._core as _core
 from armarius.corpus.units import Section
 from armarius.documents.document import Document
+from armarius.retrieval.contradictions.owners import Place, Whose
 from armarius.retrieval.contradictions.values import (
     Topic,
+    located,
     topic_of,
-    values_in,
     without_parts,
 )
 from armarius.retrieval.corpus.tables import CorpusTables
@@ -24,6 +25,7 @@ __all__ = ["SHARED", "Statement", "is_about", "is_rival", "order_of", "statement
 
 _TEXTS = 12
 _PARAGRAPHS = 8  # of each text
+_PERSON = "character"
 SHARED = 2  # terms that a sentence has in common with what a profile claims
 
 
@@ -161,7 +163,10 @@ def _in_sections(tables: CorpusTables, entity_id: str, topic: Topic | None) -> I
             if not about:
                 continue
             sentence = document.text[start:end]
-            values = frozenset() if topic is None else values_in(tables, sentence, mentions, topic)
+            place: Place = "own" if key in own else _place_of(tables, section)
+            values, others = _given(tables, entity_id, sentence, mentions, topic, place)
+            if others and place == "other":
+                continue
             if key not in own and "place" in (topic.dimensions if topic else ()):
                 # In the section of a place, to be named there is to be there.
                 here = [other for other in section.entities if tables.entities[other].type == "location"]
@@ -216,7 +221,9 @@ def _in_paragraph(
         if not spoken and shared < SHARED and "age" not in topic.dimensions:
             continue
         mentions = tables.matcher.find_all(sentence)
-        values = values_in(tables, sentence, mentions, topic)
+        values, others = _given(tables, entity_id, sentence, mentions, topic, "prose")
+        if others:
+            continue
         one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
         named = is_about(tables, entity_id, one)
         told = spoken or any(value.startswith(("years:", "reached:")) for value in values)
@@ -225,6 +232,29 @@ def _in_paragraph(
         if valued and ((told and named) or (shared >= SHARED and (spoken or values)) or compared):
             sure = 2 * (shared >= SHARED) + 2 * named + bool(values) + spoken
             yield sure, one
+
+
+def _given(
+    tables: CorpusTables,
+    entity_id: str,
+    sentence: str,
+    mentions: Sequence[Mention],
+    topic: Topic | None,
+    place: Place,
+) -> tuple[frozenset[str], bool]:
+    """The values that a sentence gives of an entity, and whether it gives only those of others."""
+    every = located(tables, sentence, mentions, topic) if topic else ()
+    if not every or topic is None:
+        return frozenset(), False
+    people = [one for one in mentions if one.entity_id == entity_id or tables.entities[one.entity_id].type == _PERSON]
+    whose = Whose(sentence, people, entity_id, place, topic)
+    values = frozenset(one.text for one in every if whose.owns(one))
+    return values, not values and place != "own"
+
+
+def _place_of(tables: CorpusTables, section: Section) -> Place:
+    """A profile has an owner whom it speaks of; what is told of a place speaks of whomever it names."""
+    return "other" if any(tables.entities[one].type == _PERSON for one in section.entities) else "prose"
 
 
 def _bodies(values: frozenset[str]) -> frozenset[str]:

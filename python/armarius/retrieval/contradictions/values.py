@@ -10,13 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from armarius.documents.numerals import parse_numeral
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.understand.lexicon import Phrases, attributes, table
 from armarius.text.matcher import Mention
 
-__all__ = ["ATTRIBUTES", "Topic", "topic_of", "values_in", "without_names", "without_parts"]
+__all__ = ["ATTRIBUTES", "Topic", "Value", "located", "topic_of", "without_names", "without_parts"]
 
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
@@ -28,12 +29,26 @@ _YEARS = re.compile(
     rf"|\b({_EN})[\s-]years?[\s-](?:old\b|of\sage\b)"
     rf"|\b(?:[Aa]ged|[Aa]ge\s*[:：]|age\sof)\s*({_EN})(?![\w-])"
     rf"|(?:\b(?:was|is|am|become)|[,:])\s(?:a|an)\s(?:\w+\s)?(?:man|woman|girl|boy|lady|person|child|lad)\sof\s({_GROWN})"
+    rf"|(?:年龄|年纪|岁数|年岁|年齡)[*_\s]*[:：|][*_\s]*([零〇一二两三四五六七八九十百]{{1,5}}|\d{{1,3}})(?=\s*(?:$|[，,。；;、|（(*_]))"
     rf"|(?<!when\s)(?<!since\s)\b(?:[Hh]e|[Ss]he|I)\s(?:was|is|am)\s(?:only\s|just\s|now\s)?({_GROWN})(?=[.,;!?]|$|\sand\b)"
 )
 # Past that age already: later ones may be said as well. "At six she rose" is a clock.
 _REACHED = re.compile(rf"\b[Aa]t\s({_GROWN}),?\s(?=he\b|she\b|they\b|[A-Z]\w)")
+# 七岁那年, 从五岁起, "when she was five years old", "at the age of five": how old somebody has been.
+_SINCE = re.compile(
+    r"(?:自|从|從|打|那一?年[^，。；、：“”]{0,6})$|\bwhen\s$"
+    r"|\b(?:when|since|while|until|till)\s(?:\w+\s){1,2}(?:was|were|turned)\s(?:only\s|just\s)?$"
+    r"|\b(?:at|from|since|by|until|till)\s(?:the\s)?$",
+    re.IGNORECASE,
+)
+_BACK_THEN = re.compile(
+    r"(?:的)?(?:那一?年|那[时時天个個会會夜晚]|[时時](?!髦)|时候|時候|起|开始|開始|以来|以來|就|上(?!下)|生日)"
+    r"|\s(?:when|at\sthe\stime|that\s(?:year|spring|summer|autumn|winter|day|night))\b"
+)
+_NOT_YET = re.compile(r"(?:[等直活长長][到她他]*到了?|将满|不到|未满|没到|还没|不足)$")
+_UNTIL = re.compile(r"(?:以|之)?[前后後]|(?:以|之)[上下内]|上下")
 # One of these stands in whatever the patterns of ages find.
-_AGES = re.compile(r"[岁比]|[Yy]ear|[Aa]ge|\b(?:of|was|is|am|at)\s|than\b|er\s", re.IGNORECASE)
+_AGES = re.compile(r"[岁比年齡]|[Yy]ear|[Aa]ge|\b(?:of|was|is|am|at)\s|than\b|er\s", re.IGNORECASE)
 _WHO = r"[^，。；、：“”‘’！？\s的得]{1,6}?"
 _OLDER_ZH = re.compile(
     rf"(?P<left>{_WHO})比(?P<right>{_WHO})(?P<way>年?[大长小幼]|年[长轻])(?=[一二两三四五六七八九十几\d]|些|$|[，。；、！？”])"
@@ -59,6 +74,14 @@ _AFTER = re.compile(
     rf"[\s:：是为呈带很极的都珠子眸瞳浅深淡暗有些略发泛又乌]{{0,6}}(?:\b(?:{_LINK})\b[\s:]*){{0,4}}", re.IGNORECASE
 )
 _BEFORE = re.compile(r"[色的大小长短细]{0,3}|-?(?:,?\s*[^\W\d_]+)?[\s-]+", re.IGNORECASE)
+
+
+class Value(NamedTuple):
+    """What a sentence gives, prefixed by its kind, and where: `sentence[start:end]`."""
+
+    text: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +160,8 @@ def _things() -> dict[str, tuple[str, ...]]:
     return {name: tuple(words) for name, words in rows.items()}
 
 
-def values_in(tables: CorpusTables, sentence: str, mentions: Sequence[Mention], topic: Topic) -> frozenset[str]:
-    """The values that a sentence gives, each prefixed by its kind; empty when it gives none.
+def located(tables: CorpusTables, sentence: str, mentions: Sequence[Mention], topic: Topic) -> frozenset[Value]:
+    """The values that a sentence gives, of whomever; empty when it gives none.
 
     Args:
         tables: For the types of entities.
@@ -146,20 +169,21 @@ def values_in(tables: CorpusTables, sentence: str, mentions: Sequence[Mention], 
         mentions: The entities mentioned in it.
         topic: Which kinds of value count.
     """
-    found: set[str] = set()
+    found: set[Value] = set()
     bare = without_names(sentence, mentions)  # a place called 翠 is not green
     if "place" in topic.dimensions:
         found |= {
-            f"place:{mention.entity_id}"
+            Value(f"place:{mention.entity_id}", mention.start, mention.end)
             for mention in mentions
             if tables.entities[mention.entity_id].type == "location"
         }
     if "age" in topic.dimensions:
         found |= _ages(sentence)
     if "body" in topic.dimensions and _first_letters("body").search(bare):
-        found |= {f"body:{one.value}" for one in _values("body").find(bare)}
+        found |= {Value(f"body:{one.value}", one.start, one.end) for one in _values("body").find(bare)}
     if not topic.valued:  # which of two: 左手, 右手
-        found |= {f"body:{one.value}" for one in _values("body").find(bare) if one.value.startswith(("left", "right"))}
+        hands = [one for one in _values("body").find(bare) if one.value.startswith(("left", "right"))]
+        found |= {Value(f"body:{one.value}", one.start, one.end) for one in hands}
     if "colour" in topic.dimensions and _first_letters("colour").search(bare):
         found |= _coloured(bare, topic.things)
     return frozenset(found)
@@ -172,27 +196,38 @@ def without_names(sentence: str, mentions: Sequence[Mention]) -> str:
     return sentence
 
 
-def _ages(sentence: str) -> set[str]:
-    found: set[str] = set()
+def _ages(sentence: str) -> set[Value]:
+    found: set[Value] = set()
     if not _AGES.search(sentence):
         return found
     for match in _YEARS.finditer(sentence):
         years = parse_numeral(next(filter(None, match.groups())))
         before = sentence[max(0, match.start() - 1) : match.start()]
         if years is not None and before not in ("大", "小", "长"):
-            found.add(f"years:{years}")
-    found |= {f"reached:{parse_numeral(match[1])}" for match in _REACHED.finditer(sentence)}
+            kind = _kind_of(sentence, match)
+            found |= {Value(f"{kind}:{years}", match.start(), match.end())} if kind else set()
+    found |= {
+        Value(f"reached:{parse_numeral(match[1])}", match.start(), match.end()) for match in _REACHED.finditer(sentence)
+    }
     for pattern in (_OLDER_ZH, _OLDER_EN):
         for match in pattern.finditer(sentence):
             left, right = match["left"], match["right"]
             younger = match["way"].lower() in ("小", "幼", "年幼", "年轻", "年小", "younger")
-            found.add(f"older:{right if younger else left}")
+            found.add(Value(f"older:{right if younger else left}", match.start(), match.end()))
     return found
 
 
-def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[str]:
+def _kind_of(sentence: str, match: re.Match[str]) -> str:
+    """Of a number of years: how old somebody is, has been ("reached"), or neither (等到十八岁)."""
+    before, behind = sentence[: match.start()], sentence[match.end() :]
+    if _NOT_YET.search(before) or _UNTIL.match(behind):
+        return ""
+    return "reached" if _SINCE.search(before) or _BACK_THEN.match(behind) else "years"
+
+
+def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[Value]:
     """`<thing>:<colour>` wherever a colour stands beside its thing."""
-    found = set()
+    found: set[Value] = set()
     colours = _values("colour").find(sentence)
     for name, words in things.items() if colours else ():
         for thing in _phrases(words).find(sentence):
@@ -204,7 +239,7 @@ def _coloured(sentence: str, things: Mapping[str, tuple[str, ...]]) -> set[str]:
                 else:
                     beside = re.match("", "")
                 if beside:
-                    found.add(f"{name}:{colour.value}")
+                    found.add(Value(f"{name}:{colour.value}", min(thing.start, colour.start), colour.end))
     return found
 
 

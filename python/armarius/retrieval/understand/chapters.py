@@ -1,4 +1,4 @@
-"""Which chapters a question names: 第3章, 第5到8回, 除了第三章, 前一章, 最近三章, "the last two chapters"."""
+"""Which chapters a question names: 第3章, 第5到8回, 除了第三章, 前一章, 最后两章, "the last two chapters"."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -39,10 +39,15 @@ _EXCEPT_BEHIND = re.compile(r"\s*(?:以外|之外(?!套)|除外|외에|제외)")
 # 卷 and the like are chapters in some books and things in others: the seventh ledger, the falling curtain.
 _THING = re.compile("[节節卷集幕]")
 _COUNT = r"(?P<n>\d{1,3}|[一二两兩三四五六七八九十几]|one|two|three|four|five|six|seven|eight|nine|ten|few)"
+# 第一章之后一章, 第五章的前两章: counted from the chapter named, in its own unit (第三章的前一节 is a part of it).
+_FROM = re.compile(rf"\s*(?:[之以的]?(?P<way>[前后後上下])面?|接下来)的?\s*{_COUNT}\s*(?P<unit>[章回话話集])")
+_COUNTED = re.compile(
+    r"(?:最近|近|刚才|最新|[前后後上下]面|[之此][前后後]|接下来|最[后後末初早]|[末尾前头]|[结开][尾头])的?\s*$"
+)
 # (pattern, how to count from the current chapter `c`, the number `n` and the last chapter)
 _RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"(?:前一|上一)\s*{_UNIT}|上\s*章|\b(?:the\s+)?previous chapter\b", re.IGNORECASE), "previous"),
-    (re.compile(rf"(?:后一|下一)\s*{_UNIT}|下\s*章|\b(?:the\s+)?next chapter\b", re.IGNORECASE), "next"),
+    (re.compile(rf"(?:(?<!最)[后後]一|下一)\s*{_UNIT}|下\s*章|\b(?:the\s+)?next chapter\b", re.IGNORECASE), "next"),
     (
         re.compile(
             rf"(?:这一|当前)\s*{_UNIT}|[本此这]\s*章|本[回话話集]|\b(?:this|the current) chapter\b", re.IGNORECASE
@@ -55,11 +60,17 @@ _RELATIVE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"(?:前面|之前|此前|上面)的?\s*{_COUNT}\s*{_UNIT}"), "before"),
     (re.compile(rf"(?:后面|之后|接下来|下面)的?\s*{_COUNT}\s*{_UNIT}"), "after"),
     (re.compile(rf"(?:the\s+)?next\s+{_COUNT}\s+chapters", re.IGNORECASE), "after"),
-    (re.compile(rf"(?:最后|末尾?|结尾)的?\s*{_COUNT}\s*{_UNIT}"), "final"),
+    (re.compile(rf"(?:最[后後末]|(?<![周期年月岁])末尾?|结尾)的?\s*{_COUNT}\s*{_UNIT}"), "final"),
     (re.compile(rf"(?:the\s+)?final\s+{_COUNT}\s+chapters", re.IGNORECASE), "final"),
     (re.compile(rf"(?:开头|前|最初|最早|头)的?\s*{_COUNT}\s*{_UNIT}"), "first"),
     (re.compile(rf"(?:the\s+)?(?:first|opening)\s+{_COUNT}\s+chapters", re.IGNORECASE), "first"),
-    (re.compile(r"(?:最后|最末|末)一?\s*[章回话話]|大结局|(?:the\s+)?(?:last|final) chapter\b", re.IGNORECASE), "last"),
+    (
+        re.compile(
+            r"(?:最[后後末]|(?<![周期年月岁])末)\s*[章回话話]|(?:the\s+)?(?:last|final) chapter\b", re.IGNORECASE
+        ),
+        "final",
+    ),
+    (re.compile(r"大结局"), "last"),
     (
         re.compile(
             r"(?:全书|小说|故事|全文|本书|书)的?(?:结尾|末尾|结局|最后|怎么结束|如何结束|怎么收场|如何收场)"
@@ -101,7 +112,7 @@ class ChapterReference:
         start: First code point of the stretch in the question.
         end: One past its last.
         relative: It counts from the current chapter or from either end of the book. Without numbers: there is no
-            such chapter, or the current one is not known.
+            such chapter, or (only if relative) the current one is not known.
         excluded: These chapters are not wanted (除了第三章, "except chapter 3").
     """
 
@@ -140,8 +151,10 @@ def chapter_references(
                 continue
             if pattern is _CJK and _THING.search(body) and is_content(match[0]):
                 continue
+            if pattern is _CJK_BARE and body.isdigit() and _COUNTED.search(query, 0, match.start()):
+                continue  # 最后2章
             if numbers and not _overlaps(found, match.start(), match.end()):
-                end = match.end()
+                numbers, end = _counted_on(query, match, numbers, known)
                 found.append(ChapterReference(numbers, match.start(), end))
     for match in _ORDINAL.finditer(query):
         number = parse_numeral(match["n"])
@@ -154,9 +167,10 @@ def chapter_references(
         for match in pattern.finditer(query) if units or how in _WITHOUT_UNIT else ():
             if how in ("last", "opening", "here or last", "here or opening") and absolute:
                 continue  # 第120回结尾: the end of that chapter
+            if how == "final" and _THING.search(match[0]) and is_content(match[0]):
+                continue
             written = match.groupdict().get("n")
-            count = 1 if written is None else 3 if written in ("几", "few") else parse_numeral(written) or 1
-            chapters = _relative(how, count, list(known), current)
+            chapters = _relative(how, _count(written), list(known), current)
             if any(start < match.end() and match.start() < end for start, end in taken):
                 continue
             taken.append(match.span())
@@ -208,6 +222,24 @@ def _numbers(body: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(numbers))
 
 
+def _count(written: str | None) -> int:
+    return 1 if written is None else 3 if written in ("几", "few") else parse_numeral(written) or 1
+
+
+def _counted_on(
+    query: str, match: re.Match[str], numbers: tuple[int, ...], known: Sequence[int]
+) -> tuple[tuple[int, ...], int]:
+    """The chapters of a match and where it ends; those counted from its last where the query goes on 之后一章."""
+    on = _FROM.match(query, match.end())
+    if on is None or on["unit"] != match[0][-1]:
+        return numbers, match.end()
+    if numbers[-1] not in known:
+        return numbers, on.end()
+    if on["way"] in ("前", "上"):
+        return tuple(n for n in known if n < numbers[-1])[-_count(on["n"]) :], on.end()
+    return tuple(n for n in known if n > numbers[-1])[: _count(on["n"])], on.end()
+
+
 def _relative(how: str, count: int, known: list[int], current: int | None) -> list[int]:
     if not known:
         return []
@@ -222,5 +254,7 @@ def _relative(how: str, count: int, known: list[int], current: int | None) -> li
         return after[:count]
     if how == "current" or (how.startswith("here") and current is not None):
         return [current] if current is not None else []
-    # Nobody who writes an earlier chapter is told how the book ends.
-    return upto[-count:] if how in ("final", "last", "here or last") else known[:count]
+    if how == "final":
+        return known[-count:]
+    # Nobody who writes an earlier chapter is told how the book ends, unless he names its last chapter.
+    return upto[-count:] if how in ("last", "here or last") else known[:count]

@@ -24,7 +24,7 @@ from armarius.retrieval.understand.pronouns import (
 )
 from armarius.retrieval.understand.query import Understanding, understand
 from armarius.retrieval.understand.referents import Cast, Referents, may_mean
-from armarius.retrieval.understand.topics import names_topic
+from armarius.retrieval.understand.topics import names_topic, things_shown
 from armarius.text.matcher import EntityMatcher
 from armarius.text.scripts import UNSPACED
 from armarius.text.sentences import BETWEEN
@@ -87,9 +87,11 @@ class _Talk:
         self._topic, self._topic_turn = "", 0
         self._about: tuple[str, ...] = ()
         self._answer, self._answer_turn = "", 0
+        self._heard = ""
 
     def hear(self, number: int, turn: Turn) -> None:
         text = turn.content.strip()[:_LISTENED]
+        self._heard += f"{text}\n"
         if turn.role != SPOKEN[0]:
             self._referents.hear(number, text, aside=not asks_name(self._topic))
             self._answer, self._answer_turn = BETWEEN.split(text, maxsplit=1)[0].strip()[:_ANSWERED], number
@@ -150,8 +152,12 @@ class _Talk:
             return here
         words, whom = _content(asked), [*asked.entities, *meant]
         stranger = lost and not meant and any(one.kind in ("m", "f") for one in pronouns(asked.query))
-        lost |= not whom and takes_up(asked.query, "demonstrative")
-        event, onward = lost or takes_up(asked.query, "event"), goes_on(asked.query)
+        onward = goes_on(asked.query)
+        if not whom and takes_up(asked.query, "demonstrative"):
+            if not onward and self._shows_another(asked.query):
+                return here
+            lost = True
+        event = lost or takes_up(asked.query, "event")
         short = _length(asked.query) <= _SHORT
         is_whole = asks(asked.query) and not meant
         if asked.references:
@@ -174,6 +180,11 @@ class _Talk:
         if words <= (_FEW if onward else 1) and (short or onward):
             return self._with_subject(text, notes) if self._about else self._with_topic(text, notes, answer=True)
         return here
+
+    def _shows_another(self, query: str) -> bool:
+        """Whether every thing that it points at (那只表) is one that no turn has named."""
+        things = things_shown(query)
+        return bool(things) and not any(one in self._heard for one in things)
 
     def _adds(self, whom: Sequence[str]) -> bool:
         """Whether the question before says more than whom this one is about."""

@@ -24,6 +24,7 @@ __all__ = [
     "goes_on",
     "parts_clause",
     "pronouns",
+    "shown",
     "takes_up",
 ]
 
@@ -72,6 +73,11 @@ def pronouns(text: str) -> list[Pronoun]:
 def takes_up(text: str, row: Literal["event", "demonstrative", "sequence"]) -> bool:
     """Whether it takes up an `event` (did that, 那件事), a thing (那张), or what came after (and then, 后来)."""
     return bool(_phrases(row).find(text))
+
+
+def shown(text: str) -> list[int]:
+    """Where each word ends that points at a thing: 那只, 这张."""
+    return [found.end for found in _phrases("demonstrative").find(text)]
 
 
 def goes_on(text: str) -> bool:

@@ -168,7 +168,8 @@ def _remarks(
             there = f"the chapters are {every[0]} to {every[-1]}" if every else "there are no chapters"
             yield f"{words}: no chapter {', '.join(map(str, missing))}; {there}"
         elif not reference.numbers:
-            yield f"{words}: " + ("the current chapter is not known" if current is None else "there is no such chapter")
+            lost = current is None and reference.relative
+            yield f"{words}: " + ("the current chapter is not known" if lost else "there is no such chapter")
 
 
 def _blank(text: str, start: int, end: int) -> str:

@@ -1,4 +1,4 @@
-"""Whether a question says by itself what it is about: "where was the barrel?", 灯塔在哪里？."""
+"""Whether a question says by itself what it is about: "where was the barrel?", 灯塔在哪里？, 那只表."""
 
 import re
 from functools import cache
@@ -6,13 +6,16 @@ from itertools import pairwise
 
 from armarius.lexicon import word_file
 from armarius.retrieval.understand.families import question
-from armarius.retrieval.understand.query import Understanding
+from armarius.retrieval.understand.pronouns import shown
+from armarius.retrieval.understand.query import Understanding, understand
+from armarius.text.matcher import EntityMatcher
 from armarius.text.scripts import UNSPACED
 
-__all__ = ["names_topic"]
+__all__ = ["names_topic", "things_shown"]
 
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_NO_NAMES = EntityMatcher(())
 _NOUN = 2  # Han characters of a word that is no verb by itself
 
 
@@ -28,6 +31,22 @@ def names_topic(asked: Understanding) -> bool:
         return False
     words = [word for word in question(asked).words if word not in _row("latin", "of_another")]
     return _behind_article(asked.query, words) or _begins(asked.query, words)
+
+
+def things_shown(text: str) -> tuple[str, ...]:
+    """The nouns behind 那只, 那封, 这张; none where one of them says no more than 那个人 does, or nothing (那个呢).
+
+    Cost: linear in the text, once for each.
+    """
+    found = []
+    for one in shown(text):
+        behind = text[one:].lstrip()
+        words = question(understand(behind, matcher=_NO_NAMES)).words
+        noun = max((word for word in words if behind.startswith(word)), key=len, default="")
+        if not noun or noun in _row("han", "says_little"):
+            return ()
+        found.append(noun)
+    return tuple(found)
 
 
 def _behind_article(query: str, words: list[str]) -> bool:
