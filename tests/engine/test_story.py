@@ -116,6 +116,17 @@ def test_the_end_of_the_chapter_before_is_its_last_lines(engine):
     assert before[-60:] in pack.stable_prefix
 
 
+def test_what_the_story_tells_is_told_once(engine):
+    pack = engine.assemble("续写：怀表走了三下，恐吓的纸条", document="chapters/ch004.md", budget=3000)
+    (ending,) = [item for item in pack.items if item.source == "story:ending:chapters/ch003.md"]
+    lines = [line for line in pack.prompt[slice(*ending.span)].splitlines() if len(line) > 8]
+    assert lines
+    assert {line: pack.prompt.count(line) for line in lines} == dict.fromkeys(lines, 1)
+    (found,) = pack.explain("rag:passage:chapters/ch003.md#4").omitted
+    assert (found.reason, found.detail) == ("duplicate", "stands in the prompt already")
+    assert [item for item in pack.items if item.source.startswith("rag:passage:")]
+
+
 def test_nothing_later_is_told_than_the_request_may_see(engine):
     pack = engine.assemble("续写", as_of=4, **HERE)
     assert "story:outline:spec/outline.md#5" not in told(pack)

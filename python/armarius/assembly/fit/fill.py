@@ -20,7 +20,7 @@ from armarius.assembly.fit.totals import layer_tokens, prompt_tokens
 from armarius.assembly.render import Placed, closing_piece, heading_piece, opening_piece, render
 from armarius.calls import stage
 from armarius.headings import DEFAULT_LANGUAGE, Language, frame
-from armarius.records import Candidate, Offer, Row
+from armarius.records import STORY, Candidate, Offer, Row
 
 __all__ = ["WINDOW_PERCENT", "fill", "window_share"]
 
@@ -184,9 +184,9 @@ class _Filling:
         return row if item.text.endswith(escape(row.text, self.plan.admitted.groups)) else None
 
     def _shown(self) -> str:
-        """What the immediate layer says already, line by line."""
-        placed = self.fitted.rendered.placed
-        return _lines("\n\n".join(_unmarked(item) for item in placed if item.candidate.layer == "immediate"))
+        """What the immediate layer and the story so far say already, line by line."""
+        placed = (item for item in self.fitted.rendered.placed if _is_text(item.candidate))
+        return _lines("\n\n".join(map(_unmarked, placed)))
 
     def place(self, rows: Sequence[Row]) -> list[Placed]:
         """The rows as they stand in the prompt, each under its heading unless it continues the one before."""
@@ -225,6 +225,11 @@ def _serves(rows: Mapping[_Key, Row], fresh: Mapping[_Key, Row]) -> bool:
     worth, enough = (sum(row.score for row in some.values() if not row.asked) for some in (rows, fresh))
     asked = {key for key, row in fresh.items() if row.asked}
     return asked <= rows.keys() and 100 * worth >= _KEPT_PERCENT * enough
+
+
+def _is_text(candidate: Candidate) -> bool:
+    """Whether it shows the project's texts as they are written, which a paragraph may then not show again."""
+    return candidate.layer == "immediate" or candidate.source.startswith(STORY)
 
 
 def _unmarked(item: Placed) -> str:
