@@ -11,7 +11,7 @@ from armarius.documents.classify import classify
 from armarius.documents.kind_words import KIND_OF_WORD, TYPE_OF_WORD, title_words
 from armarius.documents.titles import page_kind
 from armarius.names.lexicon import letters, words
-from armarius.text.folding import fold, slug
+from armarius.text.folding import APOSTROPHES, fold, slug
 
 RUST = Path(__file__).parents[1] / "rust"
 KINDS = tomllib.loads(files("armarius.lexicon").joinpath("kinds.toml").read_text(encoding="utf-8"))
@@ -36,6 +36,19 @@ def test_ranks_and_kin_words_of_the_core_are_bare_titles():
 
 def test_shortened_titles_are_the_same_in_the_core():
     assert set(rust_list("matching/ambiguity.rs", "TITLES")) == words("latin", "shortened")
+
+
+def test_what_else_is_written_short_is_the_same_in_the_core():
+    assert set(rust_list("matching/full_stops.rs", "STOPPED")) == words("latin", "stopped")
+
+
+def test_an_apostrophe_is_the_same_in_the_core():
+    (found,) = re.findall(
+        r"fn is_apostrophe.*?matches!\(character, (.*?)\)", (RUST / "text/normalize.rs").read_text("utf-8"), re.DOTALL
+    )
+    assert {ord(one) for one in re.findall(r"'(.)'", found)} == APOSTROPHES.keys()
+    assert fold("O’Neill") == fold("O'Neill")
+    assert slug("Tully’s Reach") == "tully’s-reach"
 
 
 def test_what_is_counted_by_its_shape_is_counted_as_a_thing():

@@ -88,12 +88,14 @@ fn begins_sentence(before: &str) -> bool {
                 .is_none_or(|last| ".!?…:;。！？：；—–\n\r#".contains(last))
 }
 
-/// "Dr." and "J." end no sentence; the row `shortened` of lexicon/names.toml.
+/// Titles written short: the row `shortened` of lexicon/names.toml.
+pub(crate) const TITLES: &[&str] = &[
+    "mr", "mrs", "ms", "mme", "mlle", "dr", "st", "prof", "capt", "lt", "sgt", "cpl", "col", "gen",
+    "rev", "insp", "det",
+];
+
+/// "Dr." and "J." end no sentence.
 fn ends_in_short_form(bare: &str) -> bool {
-    const TITLES: &[&str] = &[
-        "mr", "mrs", "ms", "mme", "mlle", "dr", "st", "prof", "capt", "lt", "sgt", "cpl", "col",
-        "gen", "rev", "insp", "det",
-    ];
     let Some(rest) = bare.strip_suffix('.') else {
         return false;
     };

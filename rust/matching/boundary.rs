@@ -11,6 +11,7 @@
 //! The reasons are in `docs/decisions/0010-where-a-mention-begins-and-ends.md`.
 
 use crate::matching::particles;
+use crate::text::normalize;
 
 /// Why an occurrence of an alias is not a mention of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,7 +86,8 @@ pub fn right(text: &str, end: usize) -> Option<Reason> {
 
 const JOINER: char = '\u{200D}';
 
-/// Letters, digits and marks of scripts written with spaces, and `_`; the non-joiner continues a word.
+/// Letters, digits and marks of scripts written with spaces, and `_`; the non-joiner continues a word, and an apostrophe
+/// ends one, whichever it is: ʼ, a letter to Unicode, is to a name what ' is.
 pub fn in_word(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphanumeric() || character == '_';
@@ -93,6 +95,7 @@ pub fn in_word(character: char) -> bool {
     !is_han(character)
         && (character.is_alphanumeric() || character == '\u{200C}')
         && !is_unspaced(character)
+        && !normalize::is_apostrophe(character)
 }
 
 /// The CJK unified ideographs of the basic plane: the common case, tested first.
@@ -164,6 +167,7 @@ mod tests {
             ("", "кот", "орый", Some(Reason::InsideWord)),
             ("Hier, ", "Élodie", "'s", None),
             ("d’", "Artagnan", "", None),
+            ("", "Will", "ʼs", None),
             ("", "민수", "는 집", None),
             ("", "민수", "진은", Some(Reason::InsideWord)),
             ("", "Tom", "은 왔다", None),

@@ -9,6 +9,7 @@ use crate::interrupt::{Pace, aside};
 use crate::matching::ambiguity::Doubt;
 use crate::matching::boundary::Reason;
 use crate::matching::fold_trigger::Alphabet;
+use crate::matching::full_stops::other_habit;
 use crate::matching::prefilter::Prefilter;
 use crate::matching::readings::{self, Kind};
 use crate::text::normalize;
@@ -17,6 +18,7 @@ use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
 
 /// Why a matcher cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -136,6 +138,7 @@ impl Matcher {
                 }
             }
         }
+        names_of.add_other_habits();
         for longer in &name_model.longer {
             names_of.add(longer, None, Kind::Other);
         }
@@ -261,12 +264,45 @@ impl Names {
         true
     }
 
-    /// Doubts a known alias; of an unknown one there is nothing to doubt.
-    fn doubt(&mut self, name: &str, doubt: &Doubt) {
-        let folded = normalize::fold(name.trim()).text;
-        if let Some(known) = self.index_of.get(folded.as_ref()) {
-            self.aliases[*known as usize].doubt = Some(doubt.clone());
+    /// Adds each name as it is with the full stops of its titles and without, unless somebody's name is written so.
+    fn add_other_habits(&mut self) {
+        for known in 0..self.aliases.len() {
+            let alias = &self.aliases[known];
+            let Some(shown) = other_habit(&alias.shown) else {
+                continue;
+            };
+            let folded = normalize::fold(&shown).text.into_owned();
+            if let Entry::Vacant(free) = self.index_of.entry(folded) {
+                free.insert(self.aliases.len() as u32);
+                let other = Alias {
+                    shown,
+                    ..alias.clone()
+                };
+                self.aliases.push(other);
+            }
         }
+    }
+
+    /// Doubts a known alias, with the full stops of its titles and without; of an unknown one there is nothing to doubt.
+    fn doubt(&mut self, name: &str, doubt: &Doubt) {
+        if let Some(other) = other_habit(name.trim())
+            && let Some(known) = self.known(&other)
+            && known.doubt.is_none()
+        {
+            known.doubt = Some(match doubt {
+                Doubt::Capital(_) => Doubt::Capital(other),
+                Doubt::Inside(_) => Doubt::Inside(other),
+                doubt => doubt.clone(),
+            });
+        }
+        if let Some(known) = self.known(name.trim()) {
+            known.doubt = Some(doubt.clone());
+        }
+    }
+
+    fn known(&mut self, name: &str) -> Option<&mut Alias> {
+        let known = self.index_of.get(normalize::fold(name).text.as_ref())?;
+        Some(&mut self.aliases[*known as usize])
     }
 }
 

@@ -10,6 +10,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::FxHasher;
 
 use crate::interrupt::stretches;
+use crate::text::normalize;
 
 const PAIR: u64 = 1 << 62;
 const SINGLE: u64 = 2 << 62;
@@ -79,8 +80,11 @@ pub fn each_term(text: &str, mut found: impl FnMut(Term<'_>)) {
                 continue;
             }
             previous = None;
-            let inside =
-                c.is_alphanumeric() || is_mark(c) || (is_apostrophe(c) && !word.is_empty());
+            let inside = if is_apostrophe(c) {
+                !word.is_empty()
+            } else {
+                c.is_alphanumeric() || is_mark(c)
+            };
             if !inside {
                 end_word(&mut word, &mut found);
                 continue;
@@ -131,7 +135,7 @@ fn narrow(c: char) -> char {
 }
 
 fn is_apostrophe(c: char) -> bool {
-    matches!(c, '\'' | '’')
+    c == '\'' || normalize::is_apostrophe(c)
 }
 
 fn is_mark(c: char) -> bool {
@@ -223,6 +227,13 @@ mod tests {
             term_strings("林黛玉，笑道 The LAMPs of ＡＢ"),
             ["林黛", "黛玉", "笑道", "lamp", "ab"]
         );
+    }
+
+    #[test]
+    fn every_apostrophe_is_the_same() {
+        for written in ["O'Neill", "O’Neill", "O‘Neill", "Oʼneill", "‘O’Neill’s’"] {
+            assert_eq!(term_strings(written), ["o'neill"], "{written}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Folding: one spelling for everything that differs only in case, width or canonical composition.
 //!
 //! `fold` applies, in this order: width (full-width and half-width forms to their ordinary ones),
-//! full case folding (ß → ss, İ → i̇; ı stays itself) and canonical composition (NFC); variation
-//! selectors and invisible joiners that carry no letter are left out. The result knows the way back:
+//! full case folding (ß → ss, İ → i̇; ı stays itself), apostrophes (‘ ’ ʼ → ') and canonical composition
+//! (NFC); variation selectors and invisible joiners that carry no letter are left out. The result knows the way back:
 //! every offset between two folded characters has its offset in the original, and an offset inside a
 //! character that became several (between the two s of ß) has none.
 //!
@@ -37,6 +37,8 @@ pub fn fold(text: &str) -> Folded<'_> {
         let single = end - at == first.len_utf8();
         if single && !changes(first) {
             folding.out.push(first);
+        } else if single && is_apostrophe(first) {
+            folding.out.push('\'');
         } else {
             fold_unit(unit, &mut folding.out);
         }
@@ -87,7 +89,11 @@ static CHANGING: LazyLock<Vec<u64>> = LazyLock::new(|| {
 });
 
 fn changes_slowly(character: char) -> bool {
-    if merges(character) || is_variation_selector(character) || is_invisible(character) {
+    if merges(character)
+        || is_variation_selector(character)
+        || is_invisible(character)
+        || is_apostrophe(character)
+    {
         return true;
     }
     let ordinary = !matches!(character as u32, 0x3000 | 0xFF01..=0xFFEE);
@@ -143,6 +149,12 @@ fn is_invisible(character: char) -> bool {
     matches!(character as u32, 0xAD | 0x200B | 0x2060 | 0xFEFF)
 }
 
+/// What a printer sets for ', in a name too: the single quotation marks and the letter apostrophe. As quotation marks
+/// they are what ' is, the end of a word. `APOSTROPHES` of text/folding.py is the same.
+pub fn is_apostrophe(character: char) -> bool {
+    matches!(character, '‘' | '’' | 'ʼ')
+}
+
 fn fold_unit(unit: &str, out: &mut String) {
     let visible = unit
         .chars()
@@ -166,7 +178,8 @@ fn fold_case(character: char, out: &mut String) {
         character
             .to_lowercase()
             .flat_map(char::to_uppercase)
-            .flat_map(char::to_lowercase),
+            .flat_map(char::to_lowercase)
+            .map(|letter| if is_apostrophe(letter) { '\'' } else { letter }),
     );
 }
 
@@ -208,6 +221,12 @@ mod tests {
             ("葛\u{E0100}城", "葛城"),
             ("So\u{AD}phie", "sophie"),
             ("豈", "豈"),
+            (
+                "O’Neill, O‘Neill, Oʼneill, O＇NEILL",
+                "o'neill, o'neill, o'neill, o'neill",
+            ),
+            ("ŉ", "'n"),
+            ("’\u{301}", "'\u{301}"),
         ] {
             assert_eq!(fold(text).text, expected, "{text}");
         }

@@ -81,6 +81,18 @@ def test_entities_of_no_known_type_are_left_as_they_are():
     assert found(None, untyped, "一颗珍珠") == [("nurse", "珍珠")]
 
 
+def test_a_doubt_about_a_titled_name_holds_with_its_full_stop_and_without():
+    doubtful = (DoubtfulAlias("St. Bell", "b", "capital", "St. Bell", "by hand"),)
+    matcher = EntityMatcher([{"id": "b", "name": "St. Bell"}], name_model=NameModel(doubtful=doubtful))
+    assert [one.term for one in matcher.find_all("St Bell, st bell, St. Bell, st. bell")] == ["St Bell", "St. Bell"]
+
+
+def test_what_is_written_small_is_counted_whichever_apostrophe_it_has():
+    people = [{"id": "d", "name": "Devil's Dyke", "type": "location"}]
+    model = learn_names(people, ["The devil’s dyke, a devil’s dyke, this devil’s dyke. Devil’s Dyke."])
+    assert [(one.alias, one.rule) for one in model.doubtful] == [("Devil's Dyke", "capital")]
+
+
 def test_habits_can_be_written_by_hand():
     name_model = NameModel(longer=(LongerName("国王", "王", "the author says so"),))
     assert found(name_model, [{"id": "w", "name": "王"}], "国王走了进来，王说") == [("w", "王")]

@@ -147,6 +147,19 @@ def test_a_family_name_of_several_is_refused_and_a_title_tells_which(larkmoor):
     assert [(one.text, one.entities) for one in name_model.refused] == [("Finch", ("bob-finch", "mary-finch"))]
 
 
+def test_a_derived_name_is_known_for_one_with_any_apostrophe_and_full_stop():
+    people = [
+        {"id": "o", "name": "Sean O'Neill", "type": "character"},
+        {"id": "f", "name": "Dr. Ann Finch", "type": "character", "attributes": {"gender": "f"}},
+        {"id": "g", "name": "Bob Finch", "type": "character", "attributes": {"gender": "m"}},
+    ]
+    model = learn_names(people, ["Then O’Neill left with Dr. Finch. Sean O’Neill was gone."])
+    matcher = EntityMatcher(people, name_model=model)
+    found = matcher.find_all("“O’Neill,” said Dr Finch")
+    assert [(one.entity_id, one.term) for one in found] == [("o", "O’Neill"), ("f", "Dr Finch")]
+    assert [matcher.derived(one.entity_id, one.term).of for one in found] == ["Sean O'Neill", "Dr. Ann Finch"]
+
+
 PEOPLE = [
     {"id": "bob", "name": "Robert “Bob” Stone", "type": "character", "description": "He is a mason."},
     {"id": "rose", "name": "Rose Amadi", "type": "character", "description": "She is nicknamed Thorn."},

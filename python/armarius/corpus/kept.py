@@ -36,7 +36,7 @@ __all__ = [
 
 KIND = "corpus"
 _CORE = int.from_bytes(CorpusPart("", "note", "", [], []).to_bytes()[4:6], "little")
-FORM = f"2.{_CORE}"
+FORM = f"3.{_CORE}"
 """Raise the first number when what is worked out from a document changes; the second is that of the core's part."""
 
 _HEAD = struct.Struct("<III")  # bytes of the texts, bytes of the names, CRC-32 of both

@@ -29,7 +29,7 @@ logger = logging.getLogger("armarius")
 KIND: Final = "names"
 _PROSE: Final = ("chapter", "note")  # kinds whose text is learnt from: names stand there as they are used
 _NOTE: Final = "habits"  # what was learnt, and from what
-_RULES: Final = 2  # raised when the same prose teaches something else
+_RULES: Final = 3  # raised when the same prose teaches something else
 _BATCH: Final = 32  # documents counted at once
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from armarius.names.lexicon import words
 from armarius.names.western import untitled
+from armarius.text.folding import caseless
 from armarius.text.matcher import Mention
 from armarius.text.name_model import DoubtfulAlias, LongerName
 
@@ -58,10 +59,10 @@ class Capitals:
 
     def doubtful(self, times: Counter[tuple[str, str]]) -> Iterator[DoubtfulAlias]:
         """Will, Hope, the Castle: what edited prose writes small is another word, however the list of names has it."""
-        self._look_up({term.lower() for _, term in times})
+        self._look_up({caseless(term) for _, term in times})
         capital, small = Counter[str](), Counter[str]()
         for (_, term), count in times.items():
-            folded = term.lower()
+            folded = caseless(term)
             spellings = self._spellings.get(folded, ())
             lacking = spellings and all(spelled != term and lacks_capitals(spelled, term) for spelled in spellings)
             written = small if lacking else capital
@@ -101,7 +102,7 @@ class Capitals:
         for _, entity_id, names in self._named:
             for name in names:
                 bare = name.strip()
-                key = bare.lower()
+                key = caseless(bare)
                 if key in folded:
                     self._spellings[key].append(bare)
                     self._owner[key] = entity_id

@@ -11,6 +11,7 @@ from armarius.names.chinese import all_titles, han_forms, split_name
 from armarius.names.lexicon import letters, words
 from armarius.names.people import Form, Person
 from armarius.names.western import latin_forms, untitled
+from armarius.text.folding import caseless
 from armarius.text.matcher import EntityMatcher
 from armarius.text.scripts import is_han
 
@@ -31,19 +32,19 @@ class Forms:
         given: Given name to the id of the only person who has it.
         loose: Familiar form or family name with title to the ids of those who may be meant.
         complete: Ids of persons whose list of names has parts of the first: whoever listed one has listed all.
-        taken: The names that are given; no form is one of them. Folded as far as case goes.
+        taken: The names that are given; no form is one of them. Folded as `caseless` does.
         matcher: Finds the forms; the ids are the forms.
     """
 
     def __init__(self, people: Sequence[Person], names: Iterable[str]) -> None:
-        self.taken: Final = {name.strip().lower() for name in names}
+        self.taken: Final = {caseless(name.strip()) for name in names}
         self.by_text: Final[dict[str, list[Form]]] = {}
         self.complete: Final = {person.id for person in people if _lists_parts(person)}
         self.families: Final[dict[str, list[Person]]] = {}
         for person in people:
             for form in chain(han_forms(person), _korean_forms(person), latin_forms(person)):
                 known = self.by_text.setdefault(form.text, [])
-                if form.text.lower() not in self.taken and form.person.id not in [one.person.id for one in known]:
+                if caseless(form.text) not in self.taken and form.person.id not in [one.person.id for one in known]:
                     known.append(form)
             parts = split_name(person.names[0])
             if parts is not None and parts[1]:

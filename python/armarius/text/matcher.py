@@ -23,6 +23,7 @@ from armarius.errors import ContractError
 from armarius.shown import Shown
 from armarius.strict import shown
 from armarius.strict import text as strict_text
+from armarius.text.folding import caseless
 from armarius.text.name_model import NameModel, ShortName
 
 __all__ = ["EntityMatcher", "Match", "Matches", "Mention", "Rejection"]
@@ -34,8 +35,9 @@ Answer = TypeVar("Answer")
 class EntityMatcher:
     """An immutable set of entity names and an automaton that finds all of them in one pass.
 
-    Names and aliases are compared folded: case, full and half width, and canonically equivalent
-    spellings (é as one character or two) are the same. Where the edge of a name is a letter of a script
+    Names and aliases are compared folded: case, full and half width, apostrophes (' ’ ‘ ʼ) and canonically
+    equivalent spellings (é as one character or two) are the same, and so is a name whose title is written short with
+    its full stop and without ("Mr. Finch", "Mr Finch"). Where the edge of a name is a letter of a script
     written with spaces, the mention has to be a whole word; Korean particles may follow it (민수는).
     Han and kana have no such rule. Thread safe; to change the set, build another.
 
@@ -65,9 +67,9 @@ class EntityMatcher:
         short = [one for one in name_model.short if one.entity_id in ids] if name_model else []
         named += [(one.entity_id, "person", [one.text]) for one in short]
         self._uncased: Final = (
-            {one.alias.lower() for one in name_model.doubtful if one.rule == "case"} if name_model else set()
+            {_key(one.alias) for one in name_model.doubtful if one.rule == "case"} if name_model else set()
         )
-        self._derived: Final = {(one.entity_id, one.text.lower()): one for one in short}
+        self._derived: Final = {(one.entity_id, _key(one.text)): one for one in short}
         longer = [one.text for one in name_model.longer] if name_model else []
         doubts: list[tuple[str, str, str]] = (
             [(one.alias, one.rule, one.usual) for one in name_model.doubtful] if name_model else []
@@ -116,7 +118,7 @@ class EntityMatcher:
 
     def derived(self, entity_id: str, term: str) -> ShortName | None:
         """What a mention's term is derived from; None for a name that the entity was given."""
-        return self._derived.get((entity_id, term.lower())) if self._derived else None
+        return self._derived.get((entity_id, _key(term))) if self._derived else None
 
     def __len__(self) -> int:
         return len(self._core)
@@ -154,7 +156,7 @@ class EntityMatcher:
         return [
             Mention(one.entity_id, one.term, one.start, one.end)
             for one in doubted
-            if not one.term[0].islower() or one.term.lower() in self._uncased
+            if not one.term[0].islower() or _key(one.term) in self._uncased
         ]
 
     def find_overlapping(self, text: str) -> list[Mention]:
@@ -246,6 +248,11 @@ class Matches(Shown[Match]):
     def cells(cls, match: Match, /) -> tuple[str, ...]:
         """Id, what stands in the text, code point."""
         return match.entity_id, match.matched_term, str(match.position)
+
+
+def _key(term: str) -> str:
+    """A name in whichever way the core finds it written."""
+    return caseless(term).replace(".", "")
 
 
 def _of_text(find: Callable[[str], Answer], text: str) -> Answer:
