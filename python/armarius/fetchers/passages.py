@@ -153,7 +153,7 @@ class PassageFetcher:
 
 def _unknown(ranked: Ranked) -> list[Omission]:
     """The words of the question that occur nowhere, where they make the answer doubtful."""
-    if ranked.outcome == "found" or not ranked.missing:
+    if ranked.outcome == "found" or ranked.stated or not ranked.missing:
         return []
     detail = f"{ranked.outcome}: {', '.join(ranked.missing)} occur nowhere"
     return [Omission("request:words", "retrieved", "request:words", "no match", detail)]

@@ -133,7 +133,7 @@ class PassageOffer:
     @property
     def group(self) -> str:
         """The heading, which says when the answer is weak."""
-        return heading("weak" if self.ranked.outcome == "weak" else "passages", self.language)
+        return heading("weak" if self.ranked.is_faint else "passages", self.language)
 
     def row(self, path: str, paragraph: int, /) -> Row | None:
         """Any paragraph of the project as it reads today, with its worth."""

@@ -61,6 +61,7 @@ class Ranked:
         also: Other wordings, and as the core was asked for each.
         strange: Wordings that look like questions about what is not there, each with its words that occur nowhere:
             they count for nothing, as their best would count as much as that of a good one.
+        stated: A card says what is asked for, whatever the story holds of it.
     """
 
     scores: CorpusScores
@@ -73,6 +74,12 @@ class Ranked:
     groups: tuple[Group, ...]
     also: tuple[tuple[str, CorpusQuery], ...] = ()
     strange: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    stated: bool = False
+
+    @property
+    def is_faint(self) -> bool:
+        """Whether an answer has to say that there may be none."""
+        return self.outcome == "weak" and not self.stated
 
 
 def rank(

@@ -18,6 +18,7 @@ from armarius.graph.additions import Known
 from armarius.graph.timeout import GraphGuard
 from armarius.hits import Hit
 from armarius.records import Evidence, Omission
+from armarius.retrieval.contradictions.stated import is_stated
 from armarius.retrieval.corpus.bounded import bounded
 from armarius.retrieval.corpus.corpus import Corpus
 from armarius.retrieval.corpus.tables import CorpusTables
@@ -171,6 +172,8 @@ def find(
         return Meaning.of(answer, alike)
 
     ranked = rank(tables, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning)
+    if ranked.outcome == "weak" and is_stated(tables, asked, people):
+        ranked = replace(ranked, stated=True)
     clock.lap("search")
     ordered: list[Ordered] = []
     if listed or "consistency" in asked.intents:
@@ -182,7 +185,7 @@ def find(
     clock.lap("explain")
     outcome: Outcome = "source failed" if warnings else "nothing found"
     if hits if listed else ranked.outcome != "nothing found":
-        outcome = "weak" if ranked.outcome == "weak" else "found"
+        outcome = "weak" if ranked.is_faint else "found"
     retrieval = Retrieval(
         hits=tuple(hits),
         understanding=asked,

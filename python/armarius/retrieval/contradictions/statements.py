@@ -21,7 +21,7 @@ from armarius.retrieval.understand.lexicon import is_unspaced
 from armarius.text.matcher import Mention
 from armarius.text.sentences import STATEMENT
 
-__all__ = ["SHARED", "Statement", "is_about", "is_rival", "order_of", "statements"]
+__all__ = ["SHARED", "Statement", "is_about", "is_rival", "order_of", "people_in", "statements"]
 
 _TEXTS = 12
 _PARAGRAPHS = 8  # of each text
@@ -246,10 +246,14 @@ def _given(
     every = located(tables, sentence, mentions, topic) if topic else ()
     if not every or topic is None:
         return frozenset(), False
-    people = [one for one in mentions if one.entity_id == entity_id or tables.entities[one.entity_id].type == _PERSON]
-    whose = Whose(sentence, people, entity_id, place, topic)
+    whose = Whose(sentence, people_in(tables, mentions, entity_id), entity_id, place, topic)
     values = frozenset(one.text for one in every if whose.owns(one))
     return values, not values and place != "own"
+
+
+def people_in(tables: CorpusTables, mentions: Sequence[Mention], entity_id: str) -> list[Mention]:
+    """Those of `mentions` that are of a character, or of the entity."""
+    return [one for one in mentions if one.entity_id == entity_id or tables.entities[one.entity_id].type == _PERSON]
 
 
 def _place_of(tables: CorpusTables, section: Section) -> Place:
