@@ -194,8 +194,8 @@ ROWS = (
         "30 engines",
     ),
     Row(
-        "The adapter of a graph program keeps the contract of graph stores, the folder of e5 is made once and checked, the "
-        "gates of the source hold",
+        "The adapter of a graph program keeps the contract of graph stores, the folder of e5 is made once and "
+        "checked, the gates of the source hold",
         "`tests/graph/test_stores.py`, `tests/vectors/test_e5.py`, `tests/files/test_gates.py`",
         "the contract over a program that stands in",
         "tests",
@@ -204,10 +204,10 @@ ROWS = (
     Row(
         "Memory, open files and threads stay flat",
         "`make soak MINUTES=20`, once everything that remembers is full: 3 MB, two files, one thread more at most. "
-        "Twenty minutes on 2026-11-22, 25,529 turns: files and threads flat, memory from 102 to 112 MB, so it failed. Half of "
-        "that were short texts whose counts are remembered, "
-        "[bounded since](decisions/0182-what-is-remembered-is-bounded-and-full-soon.md); 400 to 1,000 bytes of the C heap a "
-        "turn are not explained: Python's objects and SQLite's memory stand still",
+        "Twenty minutes on 2026-11-22, 25,529 turns: files and threads flat, memory from 102 to 112 MB, so it failed. "
+        "Half of that were short texts whose counts are remembered, "
+        "[bounded since](decisions/0182-what-is-remembered-is-bounded-and-full-soon.md); 400 to 1,000 bytes of the C "
+        "heap a turn are not explained: Python's objects and SQLite's memory stand still",
         "",
     ),
 )  # fmt: skip
