@@ -168,7 +168,6 @@ class Resolver:
             ScopeViolation: The request or `previous` belongs to another project.
             UnknownDocument: No such document.
             CursorOutOfRange: Cursor or selection lie inside a character, are negative, or outside the live text.
-            ConfigError: The stored budget profile cannot be read.
             BudgetError: A layer's budget is none.
             UnknownId: Nothing is called what the request pins or mutes.
             ContractError: `previous` is neither a pack nor a continuation of one; other wordings of no question.
@@ -223,8 +222,8 @@ class Resolver:
             asked=asked if asked != request.query else "",
             carried=carried,
         )
-        warnings = (*view.warnings, *warnings, *clamps, *unknown, *extra)
-        profile = self._profiles.read()
+        profile, damaged = self._profiles.served()
+        warnings = (*view.warnings, *damaged, *warnings, *clamps, *unknown, *extra)
         return Task(
             request=resolved,
             fetch=fetch,

@@ -2,6 +2,7 @@
 
 import argparse
 
+from armarius.assembly.fit.profile import ProfileStore
 from armarius.assembly.settings import read_settings
 from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.indexing import holds, opened, troubles
@@ -57,7 +58,10 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     steps = next_steps(rows, status, here, books)
     wrong += embedding_problems(index, config)
     try:
-        read_settings(config)
+        ProfileStore(index.authored, read_settings(config).profile).read()
+    except ConfigError as error:
+        wrong.append(str(error))
+    try:
         graph = read_graph_options(config, index.root).store
         held = graph.snapshot() if graph is not None else None
         graphs = [] if held is None else [f"graph: {len(held.entities)} entities, {len(held.relations)} relations"]
