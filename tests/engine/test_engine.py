@@ -2,6 +2,7 @@ import asyncio
 import inspect
 import json
 import pydoc
+import re
 
 import pytest
 
@@ -214,6 +215,40 @@ def test_card_nobody_names_any_more_stays_until_its_codex_changes(engine, folder
     (folder / "codex.json").write_text(text.replace("林默的妹妹", "林默的姐姐"), encoding="utf-8")
     after = engine.assemble(query="继续", budget=4000, previous=typed)
     assert "codex:detected:e1" not in after.layers.retrieved.source
+
+
+class Letters:
+    """A counter of what the manual asks for, and nothing more."""
+
+    name = "letters"
+    exact = True
+
+    def count(self, text):
+        return len(text)
+
+
+def test_a_counter_needs_a_name_whether_it_is_exact_and_count(folder):
+    with ContextEngine(folder, counters=lambda model, version: Letters()) as engine:
+        pack = engine.assemble("小雨是谁？", budget=3000)
+    assert (pack.counter, pack.counter_exact, pack.token_count) == ("letters", True, len(pack.prompt))
+    assert [one for one in pack.warnings if one.startswith("CONTEXT_BUDGET_FALLBACK")] == []
+
+
+@pytest.mark.parametrize(
+    ("counters", "why"),
+    [
+        (lambda model, version: 1 / 0, r"ZeroDivisionError: division by zero"),
+        (lambda model: None, r"TypeError: .*positional argument"),
+        (lambda model, version: None, r"NoneType is no counter, it lacks name, exact, count"),
+        (lambda model, version: len, r"builtin_function_or_method is no counter, it lacks name, exact, count"),
+    ],
+)
+def test_a_counter_that_cannot_be_made_is_a_warning_whatever_it_raises(folder, counters, why):
+    with ContextEngine(folder, counters=counters) as engine:
+        pack = engine.assemble("小雨是谁？", budget=3000)
+    (told,) = [one for one in pack.warnings if one.startswith("CONTEXT_BUDGET_FALLBACK")]
+    assert re.search(rf"no counter for 'gpt-4o' \(.*{why}.*\); counted by estimate$", told)
+    assert pack.counter == "estimate"
 
 
 def test_model_name_that_nobody_knows_is_counted_by_estimate_and_said_so(folder):

@@ -251,11 +251,12 @@ class Resolver:
         if known is not None:
             return known, self._doubt(model, known.counter)
         try:
-            measured = CachedCounter(self._counter_for(model, version))
-        except (CounterError, OSError) as error:
+            measured = CachedCounter(_counting(self._counter_for(model, version)))
+        except Exception as error:  # a host's own function may raise anything
             if self._fallback is None:
                 raise
-            return CachedCounter(self._fallback), (COUNTER_MISSING(model=model, why=message_of(error)),)
+            why = message_of(error) if isinstance(error, CounterError | OSError) else f"{type(error).__name__}: {error}"
+            return CachedCounter(self._fallback), (COUNTER_MISSING(model=model, why=why),)
         with self._lock:
             measured = self._counters.setdefault((model, version), measured)
             while len(self._counters) > _COUNTERS_KEPT:
@@ -268,6 +269,17 @@ class Resolver:
         if isinstance(counter, TokenCounter) and counter.name == "estimate" and not TokenCounter.knows(model):
             return (MODEL_UNKNOWN(model=model, near=suggestion(TokenCounter.near(model))),)
         return ()
+
+
+def _counting(made: Counter) -> Counter:
+    """What a host's function gave, if it is a counter.
+
+    Raises:
+        CounterError: It is none; says what it lacks.
+    """
+    if lacking := [name for name in ("name", "exact", "count") if not hasattr(made, name)]:
+        raise CounterError(f"{type(made).__name__} is no counter, it lacks {', '.join(lacking)}")
+    return made
 
 
 def _open(view: State, request: AssembleRequest) -> tuple[Document | None, bool]:
