@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import astuple
 
-from armarius.embedders.adapt import as_embedder
+from armarius.embedders.adapt import as_embedder, fingerprint_of
 from armarius.embedders.lexical_grams import LexicalEmbedder
 from armarius.embedders.protocol import (
     AnyEmbedder,
@@ -44,7 +44,7 @@ class Semantic:
         background: Whether to embed in a thread of its own; without, call `embed_pending`.
 
     Raises:
-        EmbeddingError: The store keeps no vectors.
+        EmbeddingError: The store keeps no vectors; the embedder cannot say what it is.
 
     Attributes:
         store: The store it was opened with.
@@ -57,7 +57,7 @@ class Semantic:
         self.store = store
         self._storage = store.vectors
         self._embedder: Embedder = as_embedder(embedder)
-        self._embedders: dict[Fingerprint, Embedder] = {self._embedder.fingerprint: self._embedder}
+        self._embedders: dict[Fingerprint, Embedder] = {fingerprint_of(self._embedder): self._embedder}
         self._queries = QueryVectors()
         self._lock = threading.Lock()
         self._backgrounds: dict[int, NoiseFloor] = {}
@@ -180,16 +180,17 @@ class Semantic:
             EmbeddingError: With `wait`: the embedder failed; the old vectors stay.
         """
         new = self._embedder if embedder is None else as_embedder(embedder)
+        made = fingerprint_of(new)
         with self._lock:
-            self._embedders[new.fingerprint] = new
+            self._embedders[made] = new
             self._embedder = new
             # another prompt of questions may come with it
             self._probes, self._backgrounds, self._trusted = {}, {}, {}
         serving = self._storage.sets().get("serving")
-        if serving is not None and serving.fingerprint == new.fingerprint:
+        if serving is not None and serving.fingerprint == made:
             self._storage.abandon()
         else:
-            self._storage.build(new.fingerprint)
+            self._storage.build(made)
         self.queue.start()
         if wait:
             self.queue.wait()

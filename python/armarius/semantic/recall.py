@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, TypeVar
 from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.codex.cards import entity_card
 from armarius.codex.model import Codex
-from armarius.embedders.adapt import as_embedder
+from armarius.embedders.adapt import as_embedder, fingerprint_of
 from armarius.embedders.protocol import AnyEmbedder, Embedder
 from armarius.errors import EmbeddingError, StoreError
 from armarius.hits import Hits
@@ -208,7 +208,7 @@ class ProjectRecall:
     def model(self) -> str:
         """What makes the vectors, in words; why it cannot be asked, when it cannot."""
         try:
-            return str(self._embedder.fingerprint)
+            return str(fingerprint_of(self._embedder))
         except EmbeddingError as error:
             return error.message
 
