@@ -118,6 +118,25 @@ def test_an_index_of_another_model_is_refused_naming_both(novel):
         assert engine.similar("林小雨")
 
 
+def test_vectors_of_wording_never_answer_for_another_model_in_silence(novel):
+    with armarius.open(novel, embedder=embedders.lexical()) as engine:
+        engine.recall.embed()
+        assert engine.similar("银色的河流").warnings == ()
+    with armarius.open(novel, embedder=CountingEmbedder("mine")) as engine:
+        (said,) = map(str, engine.status().warnings)
+        assert said.startswith("EMBEDDING_UNAVAILABLE: the index holds vectors of lexical")
+        assert "the embedder is mine" in said
+        hits = engine.similar("银色的河流")
+        assert hits
+        assert [str(one) for one in hits.warnings] == [said]
+        assert repr(hits).endswith("; 1 warning>")
+        assert [str(one) for one in engine.retrieve("银色的河流").warnings] == [said]
+        assert said in engine.assemble("银色的河流", budget=4000).warnings
+        engine.reembed(wait=True)
+        assert engine.similar("银色的河流").warnings == ()
+        assert engine.retrieve("银色的河流").warnings == ()
+
+
 def test_embedding_does_not_make_the_project_look_changed(novel):
     with armarius.open(novel, embedder=embedders.lexical()) as engine:
         before = engine.index.status().generation

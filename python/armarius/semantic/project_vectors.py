@@ -13,7 +13,7 @@ from armarius.embedders.protocol import (
     Fingerprint,
     Vectors,
 )
-from armarius.errors import EmbeddingError
+from armarius.errors import DimensionMismatch, EmbeddingError
 from armarius.semantic.hits import SemanticStatus
 from armarius.semantic.outliers import PROBES, Near, Nearby, NoiseFloor
 from armarius.semantic.query_vectors import QueryVectors
@@ -36,7 +36,8 @@ class Semantic:
     """Paragraphs and entities by meaning.
 
     Opening with an embedder whose fingerprint is not the index's is allowed, so that `reembed` can be called; until it
-    is done, `nearest` raises DimensionMismatch.
+    is done, `nearest` raises DimensionMismatch. Vectors of wording alone (`lexical`) need no files and go on answering
+    meanwhile; `trouble` says that they are another model's.
 
     Args:
         store: An open store.
@@ -110,7 +111,7 @@ class Semantic:
         lines = self.nearest(query, _NEAREST, VectorFilter(kinds=("outline",))) if found else []
         return Nearby(
             tuple(self._standing_out(found[:_STANDING_OUT])),
-            self.queue.error,
+            self.trouble,
             _placed(found),
             _placed(lines),
             self._trust(),
@@ -160,6 +161,15 @@ class Semantic:
         sets = self._storage.sets()
         if not any(vector_set.fingerprint == self._embedder.fingerprint for vector_set in sets.values()):
             require_same(sets["serving"].fingerprint, self._embedder.fingerprint)
+
+    @property
+    def trouble(self) -> str:
+        """Why what answers is not the embedder's, or not all of it; "" when nothing is wrong. Cost: one look-up."""
+        try:
+            self.require_model()
+        except DimensionMismatch as error:
+            return error.message
+        return self.queue.error
 
     def embed_pending(self, timeout: float | None = None) -> bool:
         """Embed everything now and wait for it. False when the time ran out.
