@@ -252,6 +252,8 @@ class Resolver:
             return known, self._doubt(model, known.counter)
         try:
             measured = CachedCounter(_counting(self._counter_for(model, version)))
+        except ContractError:  # the model's name is none
+            raise
         except Exception as error:  # a host's own function may raise anything
             if self._fallback is None:
                 raise
