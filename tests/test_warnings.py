@@ -156,6 +156,11 @@ def codex_invalid(folder):
     return told(folder)
 
 
+def profile_invalid(folder):
+    put(folder, ".armarius/budget.json", '{"x"')
+    return told(folder)
+
+
 def broken_book(folder):
     with armarius.open(folder, watch=False) as engine:
         engine.importing.add(b'{"entries": {"0": {"uid": 0, "key": ["a"], "content": "b"}}}', name="lore.json")
@@ -283,6 +288,7 @@ SITUATIONS = {
     "PROJECT_GONE": gone,
     "SOURCE_EMPTY": empty_source,
     "CODEX_INVALID": codex_invalid,
+    "PROFILE_INVALID": profile_invalid,
     "CHAPTER_UNKNOWN": lambda folder: told(folder, query="检查第99章的角色一致性"),
     "RULES_UNAVAILABLE": lambda _: RulesFetcher(constraints=Broken()).fetch(ASKED).warnings,
     "STYLE_UNAVAILABLE": lambda _: SettingsFetcher(style=Broken()).fetch(ASKED).warnings,

@@ -116,6 +116,7 @@ if TYPE_CHECKING:
         GraphError,
         MissingExtra,
         ProjectError,
+        ProjectGone,
         QuotaExceeded,
         RewordingError,
         SchemaTooNew,
@@ -325,6 +326,7 @@ __all__ = [
     "ProfileDifference",
     "Progress",
     "ProjectError",
+    "ProjectGone",
     "ProjectGraph",
     "ProjectIndex",
     "ProjectRecall",
@@ -461,9 +463,9 @@ _HOMES = {
     "errors": (
         "AmbiguousSymbol ArmariusError Backpressure BookError BudgetConflict BudgetError CodeGraphError "
         "CodexError ConfigError ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch "
-        "DocumentSkipped EmbeddingError GraphError MissingExtra ProjectError QuotaExceeded RewordingError SchemaTooNew "
-        "ScopeViolation SettingRefused SourceReason SourceUnavailable StoreBusy StoreConflict StoreCorrupt "
-        "StoreError StoreFull StoreUnavailable UnknownDocument UnknownId UnknownSymbol"
+        "DocumentSkipped EmbeddingError GraphError MissingExtra ProjectError ProjectGone QuotaExceeded RewordingError "
+        "SchemaTooNew ScopeViolation SettingRefused SourceReason SourceUnavailable StoreBusy StoreConflict "
+        "StoreCorrupt StoreError StoreFull StoreUnavailable UnknownDocument UnknownId UnknownSymbol"
     ),
     "evaluation.measure": "Evaluation Miss evaluate",
     "evaluation.questions": "Question read_questions",

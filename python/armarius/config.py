@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import armarius._core as _core
 from armarius.bounds import KINDS
-from armarius.errors import ConfigError
+from armarius.errors import ConfigError, ContractError
 from armarius.toml_file import read_toml, settings_of
 
 __all__ = ["BUILT_IN_MODELS", "CONFIG_NAME", "Config", "load_config", "parse_config"]
@@ -29,6 +30,7 @@ CONFIG_NAME = "armarius.toml"
 BUILT_IN_MODELS = frozenset({"e5", "lexical"})
 """Names of embedders that are installed with the package or an extra of it: any project may choose them."""
 _MAX_DOCUMENT = 256 * 1024 * 1024  # a document is held in memory, several times over while it is read
+_NOWHERE = "\0"  # no system has a folder of that name
 _MOST_PATTERNS, _LONGEST_PATTERN = 500, 500  # each is tried on every file
 
 _OF_DOCUMENTS = ("exclude", "max_bytes", "index_dir")
@@ -73,8 +75,8 @@ def load_config(root: Path) -> Config:
     """Read `armarius.toml` under `root`; a missing file is the default configuration.
 
     Raises:
-        ConfigError: Not a regular file of at most 256 KiB, not TOML, not UTF-8, an unknown key or a value of the wrong
-            type; names file and key.
+        ConfigError: Not a regular file of at most 256 KiB, not TOML, not UTF-8, an unknown key, a value of the wrong
+            type, or a pattern that is none; names file and key.
     """
     return _config(read_toml(root / CONFIG_NAME, name=CONFIG_NAME) or {})
 
@@ -125,7 +127,7 @@ def _model_folder(embedding: Mapping[str, Any]) -> list[str]:
     path = PurePosixPath(model.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or not path.parts:
         return []
-    return ["/" + "".join(f"\\{char}" if char in "*?[]!#\\" else char for char in str(path)) + "/"]
+    return ["/" + "".join(f"\\{char}" if char in "*?[]{}!#\\" else char for char in str(path)) + "/"]
 
 
 def _strings(table: Mapping[str, Any], key: str, section: str) -> list[str]:
@@ -136,4 +138,17 @@ def _strings(table: Mapping[str, Any], key: str, section: str) -> list[str]:
         raise ConfigError(
             f"{CONFIG_NAME}: {section}.{key} may have {_MOST_PATTERNS} patterns of {_LONGEST_PATTERN} characters each"
         )
+    if _fault(value):
+        wrong, why = next(((one, why) for one in value if (why := _fault([one]))), ("", _fault(value)))
+        raise ConfigError(f"{CONFIG_NAME}: {section}.{key}: not a pattern: {wrong!r}: {why}")
     return value
+
+
+def _fault(patterns: list[str]) -> str:
+    """What is wrong with gitignore patterns, "" for nothing: the core reads them, and finds nowhere to walk."""
+    try:
+        if patterns:
+            _core.walk(_NOWHERE, patterns, [])
+    except ContractError as error:
+        return error.message.rpartition("': ")[2]
+    return ""

@@ -223,7 +223,8 @@ def _contract_error(kind: type[Wire], error: ValidationError, given: Collection[
             lines += [f"{name}.{where}.{line.partition('.')[2]}" for line in str(nested).split("; ")]
             continue
         what = item["msg"].removeprefix("Value error, ")
-        got = "" if item["type"] == "missing" else f", got {shown(item['input'])}"
+        told = item["type"] == "missing" or (item["type"] == "value_error" and ", got " in what)  # ours says it itself
+        got = "" if told else f", got {shown(item['input'])}"
         lines.append(f"{name}.{where}: {what}{got}")
     return ContractError("; ".join(lines))
 

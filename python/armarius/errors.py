@@ -11,6 +11,7 @@
     ├── ProjectError                    the folder cannot serve as a project
     │   ├── ConfigError                 armarius.toml or the user's own: file, key and what is wrong
     │   │   └── SettingRefused          armarius.toml asks for what only the user may allow; carries what would
+    │   ├── ProjectGone (StoreFull)     the folder of an open project is not there any more; nothing is written
     │   ├── CodexError                  codex.json or an authored file: file, entry, field
     │   └── BookError                   a lorebook, card or manuscript: file and place
     ├── StoreError                      the index cannot be used
@@ -72,6 +73,7 @@ __all__ = [
     "GraphError",
     "MissingExtra",
     "ProjectError",
+    "ProjectGone",
     "QuotaExceeded",
     "RewordingError",
     "SchemaTooNew",
@@ -238,6 +240,12 @@ class StoreFull(StoreError):
     """The disk is full or the index folder cannot be written."""
 
     code = "STORE_FULL"
+
+
+class ProjectGone(ProjectError, StoreFull):
+    """The folder of an open project is not there any more: moved, deleted, unplugged. Nothing is written."""
+
+    code = "PROJECT_GONE"
 
 
 class StoreUnavailable(StoreError):

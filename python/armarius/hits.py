@@ -6,6 +6,7 @@ from typing import Any
 from armarius.quick import quick
 from armarius.records import Evidence
 from armarius.shown import Shown
+from armarius.warnings_table import ContextWarning
 
 __all__ = ["Hit", "Hits"]
 
@@ -103,8 +104,13 @@ class Hit:
 
 
 class Hits(Shown[Hit]):
-    """Hits, best first."""
+    """Hits, best first.
 
+    Attributes:
+        warnings: Of `similar`: what is not the model's answer, or not all of it. A slice has none.
+    """
+
+    warnings: tuple[ContextWarning, ...] = ()
     noun = ("hit", "hits")
     columns = ("score", "where", "under", "text or reason")
 
@@ -112,6 +118,10 @@ class Hits(Shown[Hit]):
     def brief(cls, hit: Hit, /) -> str:
         """Where, and the score."""
         return f"{hit.reference} {hit.score:.3f}"
+
+    def __repr__(self) -> str:
+        warned = f"; {len(self.warnings)} warning{'s' * (len(self.warnings) != 1)}>" if self.warnings else ">"
+        return super().__repr__()[:-1] + warned
 
     @classmethod
     def cells(cls, hit: Hit, /) -> tuple[str, ...]:

@@ -124,6 +124,11 @@ SOURCE_EMPTY: Final = Row(
 CODEX_INVALID: Final = Row(
     "CODEX_INVALID", "an entry of codex.json, a profile or an authored file was passed over", "{problem}"
 )
+PROFILE_INVALID: Final = Row(
+    "CODEX_INVALID",
+    "the stored budget profile cannot be read; prompts are divided without it",
+    "{problem}; the prompt is divided by {used}",
+)
 
 CHAPTER_UNKNOWN: Final = Row(
     "CHAPTER_UNKNOWN", "the question names, or the request is limited to, chapters that there are not", "{what}"

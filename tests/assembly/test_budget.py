@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from importlib import resources
 import pytest
 from tests.files.conftest import KINDS, plant
 
+import armarius
 from armarius.assembly.fit.profile import BudgetProfile, LayerBudget, ProfileStore
 from armarius.assembly.report.cache_rules import cache_rule
 from armarius.codex.folder import FolderAuthored
@@ -66,6 +68,38 @@ def test_broken_profile_file_is_an_error_that_names_it(tmp_path, content):
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"budget\.json"):
         ProfileStore(FolderAuthored(tmp_path), BudgetProfile()).read()
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ('{"x"', "Expecting"),
+        ('{"version": 1, "profile": {}}', "unknown key profile; known: version, budget, warnPercent"),
+        ('{"storyPercent": 51}', "storyPercent must be a whole number <= 50, got 51"),
+        ('{"layers": {"rules": {"least": 1}}}', r"layers\['rules'\]: "),
+        ('{"layers": 3}', "layers must be a mapping"),
+    ],
+)
+def test_a_damaged_profile_costs_no_prompt_and_is_said_by_file(tmp_path, content, why):
+    (tmp_path / "armarius.toml").write_text("[budget]\ntokens = 1234\n", encoding="utf-8")
+    path = tmp_path / ".armarius" / "budget.json"
+    path.parent.mkdir()
+    path.write_text(content, encoding="utf-8")
+    said = rf"^CODEX_INVALID: \.armarius/budget\.json: not a budget profile: .*{why}.*; the prompt is divided by the "
+    with armarius.open(tmp_path, watch=False) as engine:
+        pack = engine.assemble("x")
+        (told,) = [str(one) for one in pack.warnings if "budget" in str(one)]
+        assert re.search(said + "default profile$", told)
+        assert pack.budget == 1234
+        with pytest.raises(ConfigError, match=r"^\.armarius/budget\.json: not a budget profile: "):
+            engine.budget_profile()
+        path.write_text('{"version": 3, "budget": 4321}', encoding="utf-8")
+        assert (engine.assemble("x").budget, engine.budget_profile().version) == (4321, 3)
+        path.write_text(content, encoding="utf-8")
+        pack = engine.assemble("x")
+        (told,) = [str(one) for one in pack.warnings if "budget" in str(one)]
+        assert re.search(said + "last profile that was right$", told)
+        assert pack.budget == 4321
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")

@@ -1,6 +1,7 @@
 """The shelf: who may make rules, which file is an update, what is read again, what a broken import leaves."""
 
 import json
+import re
 import threading
 from functools import partial
 
@@ -10,6 +11,8 @@ from tests.books.samples import text
 import armarius
 from armarius.books import activate, card, keeping, shelf
 from armarius.books.manuscripts import import_manuscript
+from armarius.cli import main
+from armarius.errors import UnknownId
 
 
 def world(name="Harbour", **entries):
@@ -261,3 +264,34 @@ def test_a_project_has_a_greatest_number_of_books(books, monkeypatch):
     add(books, CONSTANT)
     with pytest.raises(armarius.BookError, match="at most 1 books"):
         add(books, OTHER, name="o.json")
+
+
+@pytest.mark.parametrize(
+    ("card", "why"),
+    [
+        ("{", r"\.armarius/books/x/book\.json: not JSON"),
+        ('{"name": "x"}', r"\.armarius/books/x/original: the file is not there, and book\.json is$"),
+    ],
+)
+def test_a_book_without_its_original_is_broken_and_everybody_says_so(tmp_path, capsys, card, why):
+    (tmp_path / "notes.md").write_text("# One\n\nIt rained.\n", encoding="utf-8")
+    (tmp_path / ".armarius" / "books" / "x").mkdir(parents=True)
+    (tmp_path / ".armarius" / "books" / "x" / "book.json").write_text(card, encoding="utf-8")
+    with armarius.open(tmp_path, watch=False) as engine:
+        (told,) = [one for one in engine.assemble("rain").warnings if one.startswith("LORE_UNAVAILABLE")]
+        assert re.search(rf"^LORE_UNAVAILABLE: x: {why}", told)
+        with pytest.raises(UnknownId, match=rf"the book 'x' is broken: {why}"):
+            engine.books["x"]
+        assert "1 broken" in repr(engine.books)
+    assert main(["doctor", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert re.search(rf"^! LORE_UNAVAILABLE: x: {why}", out, re.MULTILINE)
+    assert "nothing is wrong" not in out
+    assert main(["export", str(tmp_path)]) == 0
+    assert re.search(rf"^armarius: x: {why}", capsys.readouterr().err, re.MULTILINE)
+
+
+def test_an_import_that_has_not_come_to_its_end_is_no_book_yet(tmp_path):
+    (tmp_path / ".armarius" / "books" / "x").mkdir(parents=True)
+    (tmp_path / ".armarius" / "books" / "x" / "original").write_bytes(b"{}")
+    assert armarius.Books(tmp_path).look() == ({}, {})

@@ -399,3 +399,13 @@ def test_an_unknown_command_option_or_choice_is_one_line_with_the_near_one(words
     line = capsys.readouterr().err
     assert said in line
     assert line.count("\n") == 1
+
+
+def test_doctor_says_that_the_stored_profile_is_damaged(capsys, tmp_path):
+    (tmp_path / "notes.md").write_text("# One\n\nIt rained.\n", encoding="utf-8")
+    (tmp_path / ".armarius").mkdir()
+    (tmp_path / ".armarius" / "budget.json").write_text('{"x"', encoding="utf-8")
+    assert main(["doctor", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert "! .armarius/budget.json: not a budget profile: " in out
+    assert "nothing is wrong" not in out

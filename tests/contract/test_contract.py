@@ -156,3 +156,30 @@ def test_positions_of_every_encoding_name_the_same_character(text, data):
 def test_cursor_outside_the_text_or_inside_a_character_is_refused(text, position, encoding):
     with pytest.raises(CursorOutOfRange):
         code_points(text, position, encoding)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"as_of": "x"},
+        {"chapters": [1, "x"]},
+        {"also": [3]},
+        {"also": "x"},
+        {"messages": [3]},
+        {"messages": [{"role": "user"}]},
+        {"include": [3]},
+        {"include": ["x"] * 99},
+        {"budget": "x"},
+        {"query": 3},
+    ],
+)
+def test_what_came_instead_is_shown_once(said):
+    with pytest.raises(ContractError) as refused:
+        AssembleRequest(**said)
+    assert str(refused.value).count(", got ") == 1, str(refused.value)
+
+
+def test_what_came_instead_is_shown_once_by_the_names_of_the_wire():
+    wire = {"projectId": "p", "documentId": "", "cursorPosition": 0, "skillId": "", "asOf": "x"}
+    with pytest.raises(ContractError, match=r"asOf: expected a chapter number, got 'x'$"):
+        AssembleRequest.from_wire(wire)

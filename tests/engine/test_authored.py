@@ -112,6 +112,30 @@ def test_folder_that_has_gone_is_a_warning_that_says_so_and_no_place_of_the_mach
         assert not [warning for warning in warnings if str(tmp_path) in warning]
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda engine: engine.codex.create("白鹭"),
+        lambda engine: engine.memories.create("多雨"),
+        lambda engine: engine.constraints.create("不说破"),
+        lambda engine: engine.update_budget_profile(engine.budget_profile(), version=1),
+        lambda engine: engine.importing.add(
+            b'{"entries": {"0": {"uid": 0, "key": ["a"], "content": "b"}}}', name="lore.json"
+        ),
+    ],
+)
+def test_writing_into_a_folder_that_has_gone_says_that_it_is_gone(tmp_path, write):
+    folder = tmp_path / "was"
+    folder.mkdir()
+    (folder / "a.md").write_text("# 第一章\n\n白鹭来了。\n", encoding="utf-8")
+    with armarius.open(folder, watch=False) as engine:
+        folder.rename(tmp_path / "elsewhere")
+        with pytest.raises(armarius.ProjectError, match=r"not written: the folder was is gone$") as refused:
+            write(engine)
+    assert (type(refused.value), refused.value.code) == (armarius.errors.ProjectGone, "PROJECT_GONE")
+    assert not folder.exists()
+
+
 def test_mention_of_an_always_entity_is_accounted_for(novel):
     engine = armarius.open(novel)
     engine.codex.update("林默", level="always")

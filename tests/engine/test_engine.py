@@ -2,6 +2,7 @@ import asyncio
 import inspect
 import json
 import pydoc
+import re
 
 import pytest
 
@@ -216,6 +217,40 @@ def test_card_nobody_names_any_more_stays_until_its_codex_changes(engine, folder
     assert "codex:detected:e1" not in after.layers.retrieved.source
 
 
+class Letters:
+    """A counter of what the manual asks for, and nothing more."""
+
+    name = "letters"
+    exact = True
+
+    def count(self, text):
+        return len(text)
+
+
+def test_a_counter_needs_a_name_whether_it_is_exact_and_count(folder):
+    with ContextEngine(folder, counters=lambda model, version: Letters()) as engine:
+        pack = engine.assemble("小雨是谁？", budget=3000)
+    assert (pack.counter, pack.counter_exact, pack.token_count) == ("letters", True, len(pack.prompt))
+    assert [one for one in pack.warnings if one.startswith("CONTEXT_BUDGET_FALLBACK")] == []
+
+
+@pytest.mark.parametrize(
+    ("counters", "why"),
+    [
+        (lambda model, version: 1 / 0, r"ZeroDivisionError: division by zero"),
+        (lambda model: None, r"TypeError: .*positional argument"),
+        (lambda model, version: None, r"NoneType is no counter, it lacks name, exact, count"),
+        (lambda model, version: len, r"builtin_function_or_method is no counter, it lacks name, exact, count"),
+    ],
+)
+def test_a_counter_that_cannot_be_made_is_a_warning_whatever_it_raises(folder, counters, why):
+    with ContextEngine(folder, counters=counters) as engine:
+        pack = engine.assemble("小雨是谁？", budget=3000)
+    (told,) = [one for one in pack.warnings if one.startswith("CONTEXT_BUDGET_FALLBACK")]
+    assert re.search(rf"no counter for 'gpt-4o' \(.*{why}.*\); counted by estimate$", told)
+    assert pack.counter == "estimate"
+
+
 def test_model_name_that_nobody_knows_is_counted_by_estimate_and_said_so(folder):
     with ContextEngine(folder) as engine:
         for _ in range(2):
@@ -303,7 +338,17 @@ def test_configuration_names_file_table_and_key_when_it_is_wrong(folder):
     for text, message in [
         ('[assembly]\nmodle = "x"', r"armarius\.toml: unknown key assembly\.modle"),
         ("[budget]\ntokens = true", r"armarius\.toml: budget\.tokens must be of type int"),
-        ('[budget.layers.retrieved]\nmax = "lots"', r"armarius\.toml: budget: max must be"),
+        ('[budget.layers.retrieved]\nmax = "lots"', r"armarius\.toml: budget\.layers\.retrieved\.max must be"),
+        (
+            "[budget]\nlayers.rules = {min = 1, foo = 2}",
+            r"unknown key budget\.layers\.rules\.foo; known: min, max, ratio",
+        ),
+        ("[budget]\nlayers.rules = {ratio = 101}", r"armarius\.toml: budget\.layers\.rules\.ratio must be"),
+        ("[budget]\nlayers.rules = 5", r"armarius\.toml: budget\.layers\.rules must be a table .* got 5"),
+        ("[budget]\nlayers.memory = {min = 1}", r"armarius\.toml: unknown key budget\.layers\.memory; known: rules"),
+        ("[budget]\nlayers.rules = {min = 9, max = 5}", r"armarius\.toml: budget\.layers\['rules'\]: min 9 is more"),
+        ("[budget]\ntokens = 0", r"armarius\.toml: budget\.tokens must be a whole number >= 1, got 0"),
+        ("[budget]\nstory = 101", r"armarius\.toml: budget\.story must be a whole number <= 50, got 101"),
         ("[assembly]\nmax_concurrent = 0", r"assembly\.max_concurrent must be > 0"),
         ("[assembly]\nfetch_timeout_s = inf", r"assembly\.fetch_timeout_s must be > 0 and <= 86,400, got inf"),
         ("[assembly]\nqueue_timeout_s = nan", r"assembly\.queue_timeout_s must be > 0 and <= 86,400, got nan"),

@@ -47,6 +47,54 @@ def test_a_failing_embedder_is_a_warning_of_the_answer_not_an_error(novel):
         assert any(str(warning).startswith("EMBEDDING_UNAVAILABLE: ") for warning in pack.warnings)
 
 
+class Silent:
+    """An embedder that is a property and two methods, all of which fail."""
+
+    @property
+    def fingerprint(self):
+        raise RuntimeError("no such device")
+
+    def embed_queries(self, texts):
+        raise RuntimeError("no such device")
+
+    embed_documents = embed_queries
+
+
+def broken(texts):
+    raise RuntimeError("no such device")
+
+
+@pytest.mark.parametrize("embedder", [broken, Silent()])
+def test_an_embedder_that_fails_from_the_start_leaves_an_open_project_that_says_so(novel, embedder):
+    why = "the embedder failed: RuntimeError: no such device"
+    with armarius.open(novel, embedder=embedder) as engine:
+        answer = engine.retrieve("银色的河流")
+        assert answer[0].path == "chapters/ch002.md"
+        assert [str(one) for one in answer.warnings] == [f"EMBEDDING_UNAVAILABLE: {why}"]
+        assert f"EMBEDDING_UNAVAILABLE: {why}" in engine.assemble("银色的河流", budget=4000).warnings
+        assert [str(one) for one in engine.status().warnings] == [f"EMBEDDING_UNAVAILABLE: {why}"]
+        assert engine.recall.model == why
+        for ask in (lambda: engine.similar("银色的河流"), engine.recall.embed, engine.reembed):
+            with pytest.raises(EmbeddingError, match=f"^EMBEDDING_UNAVAILABLE: {why}$"):
+                ask()
+
+
+def test_an_embedder_that_fails_at_a_question_is_an_error_of_similar_that_is_ours(novel):
+    failing = CountingEmbedder(error=RuntimeError("no memory"))
+    said = "the embedder failed: RuntimeError: no memory"
+    with armarius.open(novel, embedder=failing) as engine, pytest.raises(EmbeddingError, match=said):
+        engine.similar("银色的河流")
+
+
+def test_an_embedder_whose_fingerprint_is_none_of_ours_says_so(novel):
+    class Named(CountingEmbedder):
+        fingerprint = "my model, the second"
+
+    with armarius.open(novel, embedder=Named()) as engine:
+        (told,) = engine.status().warnings
+        assert "Named is no Fingerprint: 'my model, the second'" in str(told)
+
+
 def test_reembed_migrates_while_the_old_vectors_answer(novel):
     with armarius.open(novel, embedder=CountingEmbedder("old")) as engine:
         engine.recall.embed()
@@ -68,6 +116,25 @@ def test_an_index_of_another_model_is_refused_naming_both(novel):
         assert engine.retrieve("银色的河流")[0].path == "chapters/ch002.md"
         engine.reembed(wait=True)
         assert engine.similar("林小雨")
+
+
+def test_vectors_of_wording_never_answer_for_another_model_in_silence(novel):
+    with armarius.open(novel, embedder=embedders.lexical()) as engine:
+        engine.recall.embed()
+        assert engine.similar("银色的河流").warnings == ()
+    with armarius.open(novel, embedder=CountingEmbedder("mine")) as engine:
+        (said,) = map(str, engine.status().warnings)
+        assert said.startswith("EMBEDDING_UNAVAILABLE: the index holds vectors of lexical")
+        assert "the embedder is mine" in said
+        hits = engine.similar("银色的河流")
+        assert hits
+        assert [str(one) for one in hits.warnings] == [said]
+        assert repr(hits).endswith("; 1 warning>")
+        assert [str(one) for one in engine.retrieve("银色的河流").warnings] == [said]
+        assert said in engine.assemble("银色的河流", budget=4000).warnings
+        engine.reembed(wait=True)
+        assert engine.similar("银色的河流").warnings == ()
+        assert engine.retrieve("银色的河流").warnings == ()
 
 
 def test_embedding_does_not_make_the_project_look_changed(novel):

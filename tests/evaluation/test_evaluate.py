@@ -78,6 +78,7 @@ def test_questions_of_which_no_quote_stands_in_the_project_are_refused(engine):
         ("[]", "expected an object, got list"),
         ('{"query": "x"}', "quotes must be"),
         ('{"query": "x", "quotes": [" "]}', "quotes must be"),
+        ('{"query": "x", "quotes": []}', r"quotes must be a list of one text or more, got \[\]$"),
         ('{"quotes": ["x"]}', "query must be a text"),
         ('{"query": "x", "quotes": ["y"], "colour": 1}', "colour"),
         ('{"query": "x", "quotes": ["y"], "chapters": "x"}', "chapters"),

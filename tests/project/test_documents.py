@@ -179,6 +179,12 @@ def test_configuration_is_read_from_armarius_toml(tmp_path):
         ("[documents]\nmax_bytes = 1000000000000", "max_bytes must be a number >= 1 and <= 268,435,456"),
         ("documents = 3", "documents must be a table, got int"),
         ("[", "armarius.toml: "),
+        (
+            '[documents]\nexclude = ["old/**", "["]',
+            r"^armarius\.toml: documents\.exclude: not a pattern: '\[': unclosed character class; missing '\]'$",
+        ),
+        ('[documents]\nexclude = ["x[z-a]"]', r"documents\.exclude: not a pattern: 'x\[z-a\]': invalid range"),
+        ('[kinds]\nchapter = ["["]', r"^armarius\.toml: kinds\.chapter: not a pattern: '\[': unclosed"),
     ],
 )
 def test_wrong_configuration_names_file_and_key(tmp_path, text, message):

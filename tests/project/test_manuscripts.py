@@ -161,6 +161,14 @@ def test_what_is_not_read_is_named_with_what_to_do(tmp_path):
     assert "compile" in skipped["n.scriv"]
 
 
+@pytest.mark.parametrize("name", ["cut.docx", "cut.odt", "cut.epub", "folder/cut.docx"])
+def test_what_is_wrong_with_a_manuscript_does_not_begin_with_its_name_again(tmp_path, name):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(DOCX[: len(DOCX) // 2])
+    (one,) = list_documents(tmp_path).skipped
+    assert (one.path, one.reason) == (name, "not a readable archive: File is not a zip file")
+
+
 def test_without_the_extra_a_manuscript_is_skipped_with_its_name(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "lxml", None)
     (tmp_path / "book.docx").write_bytes(DOCX)

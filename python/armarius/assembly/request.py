@@ -168,7 +168,6 @@ class Resolver:
             ScopeViolation: The request or `previous` belongs to another project.
             UnknownDocument: No such document.
             CursorOutOfRange: Cursor or selection lie inside a character, are negative, or outside the live text.
-            ConfigError: The stored budget profile cannot be read.
             BudgetError: A layer's budget is none.
             UnknownId: Nothing is called what the request pins or mutes.
             ContractError: `previous` is neither a pack nor a continuation of one; other wordings of no question.
@@ -223,8 +222,8 @@ class Resolver:
             asked=asked if asked != request.query else "",
             carried=carried,
         )
-        warnings = (*view.warnings, *warnings, *clamps, *unknown, *extra)
-        profile = self._profiles.read()
+        profile, damaged = self._profiles.served()
+        warnings = (*view.warnings, *damaged, *warnings, *clamps, *unknown, *extra)
         return Task(
             request=resolved,
             fetch=fetch,
@@ -252,11 +251,14 @@ class Resolver:
         if known is not None:
             return known, self._doubt(model, known.counter)
         try:
-            measured = CachedCounter(self._counter_for(model, version))
-        except (CounterError, OSError) as error:
+            measured = CachedCounter(_counting(self._counter_for(model, version)))
+        except ContractError:  # the model's name is none
+            raise
+        except Exception as error:  # a host's own function may raise anything
             if self._fallback is None:
                 raise
-            return CachedCounter(self._fallback), (COUNTER_MISSING(model=model, why=message_of(error)),)
+            why = message_of(error) if isinstance(error, CounterError | OSError) else f"{type(error).__name__}: {error}"
+            return CachedCounter(self._fallback), (COUNTER_MISSING(model=model, why=why),)
         with self._lock:
             measured = self._counters.setdefault((model, version), measured)
             while len(self._counters) > _COUNTERS_KEPT:
@@ -269,6 +271,17 @@ class Resolver:
         if isinstance(counter, TokenCounter) and counter.name == "estimate" and not TokenCounter.knows(model):
             return (MODEL_UNKNOWN(model=model, near=suggestion(TokenCounter.near(model))),)
         return ()
+
+
+def _counting(made: Counter) -> Counter:
+    """What a host's function gave, if it is a counter.
+
+    Raises:
+        CounterError: It is none; says what it lacks.
+    """
+    if lacking := [name for name in ("name", "exact", "count") if not hasattr(made, name)]:
+        raise CounterError(f"{type(made).__name__} is no counter, it lacks {', '.join(lacking)}")
+    return made
 
 
 def _open(view: State, request: AssembleRequest) -> tuple[Document | None, bool]:

@@ -22,15 +22,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
+from armarius.assembly.fit.profile import BudgetProfile, LayerBudget, profile_number
 from armarius.config import CONFIG_NAME, Config
 from armarius.errors import BudgetError, ConfigError
 from armarius.headings import FRAMES, Language
+from armarius.records import LAYERS, LayerName
+from armarius.strict import shown
 
 __all__ = ["AssemblySettings", "read_settings"]
 
 _DEFAULT_MODEL = "gpt-4o"
 _MOST = 86_400  # of seconds, and of assemblies at once
+_OF_LAYER = ("min", "max", "ratio")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +85,33 @@ def _profile(budget: Mapping[str, Any]) -> BudgetProfile:
     names = {
         "tokens": "budget", "warn_percent": "warn_percent", "trim_percent": "trim_percent", "story": "story_percent",
     }  # fmt: skip
-    values = {names[key]: value for key, value in budget.items() if key != "layers"}
     try:
-        layers = {name: LayerBudget(**layer) for name, layer in budget.get("layers", {}).items()}
-        return BudgetProfile(layers=layers, **values)
-    except (BudgetError, TypeError) as error:
-        raise ConfigError(f"{CONFIG_NAME}: budget: {error}") from None
+        values: dict[str, Any] = {
+            names[key]: profile_number(names[key], value, key) for key, value in budget.items() if key != "layers"
+        }
+        return BudgetProfile(layers=_layers(budget.get("layers", {})), **values)
+    except BudgetError as error:
+        raise ConfigError(f"{CONFIG_NAME}: budget.{error.message}") from None
+
+
+def _layers(layers: Mapping[str, Any]) -> dict[LayerName, LayerBudget]:
+    if unknown := sorted(layers.keys() - set(LAYERS)):
+        raise ConfigError(f"{CONFIG_NAME}: unknown key budget.layers.{unknown[0]}; known: {', '.join(LAYERS)}")
+    return {name: _layer(name, layers[name]) for name in LAYERS if name in layers}
+
+
+def _layer(name: LayerName, said: object) -> LayerBudget:
+    if not isinstance(said, Mapping):
+        wanted = "a table of min, max and ratio"
+        raise ConfigError(f"{CONFIG_NAME}: budget.layers.{name} must be {wanted}, got {shown(said)}")
+    if unknown := sorted(said.keys() - set(_OF_LAYER)):
+        raise ConfigError(
+            f"{CONFIG_NAME}: unknown key budget.layers.{name}.{unknown[0]}; known: {', '.join(_OF_LAYER)}"
+        )
+    try:
+        return LayerBudget(**said)
+    except BudgetError as error:  # begins with the key
+        raise ConfigError(f"{CONFIG_NAME}: budget.layers.{name}.{error.message}") from None
 
 
 def _checked(table: Mapping[str, Any], name: str, kinds: Mapping[str, type]) -> dict[str, Any]:

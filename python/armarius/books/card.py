@@ -60,9 +60,12 @@ def digest(*parts: bytes) -> str:
 
 
 def stamp(keeping: BookKeeping, id_: str) -> object:
-    """What changes with the files of a book, None where there is none. Cost: a look at each of two files."""
-    stamps = tuple(keeping.stamp(id_, name) for name in (_CARD, _ORIGINAL))
-    return None if None in stamps else stamps
+    """What changes with the files of a book, None where there is no `book.json`, which is written last.
+
+    Cost: a look at each of two files.
+    """
+    card = keeping.stamp(id_, _CARD)
+    return None if card is None else (card, keeping.stamp(id_, _ORIGINAL))
 
 
 def save(keeping: BookKeeping, book: Book, data: bytes | None, before: Kept | None) -> Kept:
@@ -145,7 +148,10 @@ def _load(keeping: BookKeeping, id_: str, now: object) -> Kept:
 
 def _original(keeping: BookKeeping, id_: str, belongs: object) -> bytes:
     """The original that the edits belong to."""
-    data = keeping.read(id_, _ORIGINAL, limit=MAX_BYTES)
+    try:
+        data = keeping.read(id_, _ORIGINAL, limit=MAX_BYTES)
+    except FileNotFoundError:
+        raise BookError(f"{FOLDER}/{id_}/{_ORIGINAL}: the file is not there, and {_CARD} is") from None
     if belongs is None or digest(data) == belongs:  # a book.json made before there was a hash in it
         return data
     try:

@@ -69,7 +69,10 @@ class Books(Mapping[str, Book]):
             return MappingProxyType(books), self.problems
 
     def __getitem__(self, key: str) -> Book:
-        return _called(self.snapshot(), key)
+        books, problems = self.look()
+        if key in problems:
+            raise UnknownId(f"the book {key!r} is broken: {problems[key]}")
+        return _called(books, key)
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and key in self.snapshot()

@@ -2,7 +2,9 @@
 
 import argparse
 
+from armarius.assembly.fit.profile import ProfileStore
 from armarius.assembly.settings import read_settings
+from armarius.books.shelf import Books
 from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.indexing import holds, opened, troubles
 from armarius.cli.terminal import add_index_dir, add_project, add_series, plain, printable, show_json
@@ -14,6 +16,7 @@ from armarius.graph.options import read_graph_options
 from armarius.index.lying_about import books_lying_about
 from armarius.index.next_steps import found_lines, next_steps
 from armarius.index.project_index import ProjectIndex
+from armarius.warnings_table import LORE_INVALID
 
 __all__ = ["add_commands"]
 
@@ -56,8 +59,13 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     books = [] if index.root is None else books_lying_about(index.root, config)
     steps = next_steps(rows, status, here, books)
     wrong += embedding_problems(index, config)
+    broken = Books(index.root, index.books).look()[1]
+    wrong += [str(LORE_INVALID(book=id_, why=why)) for id_, why in sorted(broken.items())]
     try:
-        read_settings(config)
+        ProfileStore(index.authored, read_settings(config).profile).read()
+    except ConfigError as error:
+        wrong.append(str(error))
+    try:
         graph = read_graph_options(config, index.root).store
         held = graph.snapshot() if graph is not None else None
         graphs = [] if held is None else [f"graph: {len(held.entities)} entities, {len(held.relations)} relations"]

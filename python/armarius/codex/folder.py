@@ -31,6 +31,7 @@ __all__ = ["FolderAuthored"]
 # Not documents, and part of what the index is made from.
 _INDEXED = (f"{FOLDER}/codex.toml", f"{FOLDER}/memories.toml", f"{FOLDER}/constraints.toml")
 _PROFILE = "budget.json"
+_PROFILE_PATH = f"{FOLDER}/{_PROFILE}"
 _MAX_PROFILE_BYTES = 1024 * 1024
 
 
@@ -74,7 +75,7 @@ class FolderAuthored:
     @property
     def profile_name(self) -> str:
         """See `Authored`."""
-        return _PROFILE
+        return _PROFILE_PATH
 
     def profile(self) -> Mapping[str, Any] | None:
         """See `Authored`: a link, what is no regular file, and more than 1 MiB are refused."""
@@ -86,8 +87,8 @@ class FolderAuthored:
         except OSError as error:
             if error.filename != _PROFILE:
                 return None  # the folder of records is a link: CODEX_INVALID says so
-            raise ConfigError(f"{_PROFILE}: not read: {error.strerror}") from None
-        return profile_of_text(data, _PROFILE)
+            raise ConfigError(f"{_PROFILE_PATH}: not read: {error.strerror}") from None
+        return profile_of_text(data, _PROFILE_PATH)
 
     def change_profile(self, change: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]) -> None:
         """See `Authored`."""

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint, Vectors
-from armarius.errors import ContractError, DimensionMismatch, EmbeddingError
+from armarius.errors import ArmariusError, ContractError, DimensionMismatch, EmbeddingError
 from armarius.store.vector_rows import unit_rows
+from armarius.strict import shown
 
-__all__ = ["as_embedder", "checked_vectors", "likeness"]
+__all__ = ["as_embedder", "checked_vectors", "fingerprint_of", "likeness", "model_failed"]
 
 PROBE = "The lighthouse keeper wrote a letter. 守灯塔的人写了一封信。"
 """What a model is told apart by when it has no files to be hashed."""
@@ -47,6 +48,28 @@ def as_embedder(given: AnyEmbedder) -> Embedder:
             f"embedder: {name} is no Embedder: it has neither embed_queries and embed_documents nor embed"
         )
     return _Adapted(given, one, one)
+
+
+def fingerprint_of(embedder: Embedder) -> Fingerprint:
+    """What decides the vectors of `embedder`, which may be somebody else's: asking it may run a model.
+
+    Raises:
+        EmbeddingError: It failed, whatever it raised, or gave no fingerprint.
+    """
+    try:
+        said = embedder.fingerprint
+    except ArmariusError:
+        raise
+    except Exception as error:
+        raise model_failed(error) from error
+    if not isinstance(said, Fingerprint):
+        raise EmbeddingError(f"embedder: the fingerprint of {type(embedder).__name__} is no Fingerprint: {shown(said)}")
+    return said
+
+
+def model_failed(error: Exception) -> EmbeddingError:
+    """What somebody else's model raised, as an error of ours."""
+    return EmbeddingError(f"the embedder failed: {type(error).__name__}: {error}")
 
 
 def checked_vectors(made: ArrayLike, count: int, dimension: int | None, who: str) -> Vectors:

@@ -249,7 +249,11 @@ class Prompts:
         return located(quote, regions, lambda path: documents[path].text)
 
     def budget_profile(self) -> BudgetProfile:
-        """How this project divides its prompts, with the version an update must name."""
+        """How this project divides its prompts, with the version an update must name.
+
+        Raises:
+            ConfigError: What is stored is no profile; prompts are made without it, and say so (CODEX_INVALID).
+        """
         return self._profiles.read()
 
     def update_budget_profile(self, profile: BudgetProfile, *, version: int) -> BudgetProfile:

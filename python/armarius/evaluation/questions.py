@@ -8,6 +8,7 @@ from typing import Any
 
 from armarius.contract import AssembleRequest
 from armarius.errors import ContractError
+from armarius.strict import shown
 
 __all__ = ["Question", "read_questions", "squeezed"]
 
@@ -73,7 +74,7 @@ def _questions(text: str, name: str) -> Iterator[Question]:
 def _question(row: dict[str, Any], where: str, number: int) -> Question:
     quotes = row.get("quotes")
     if not isinstance(quotes, list) or not quotes or not all(isinstance(one, str) and squeezed(one) for one in quotes):
-        raise ContractError(f"{where}: quotes must be a list of texts, got {str(quotes)[:60]!r}")
+        raise ContractError(f"{where}: quotes must be a list of one text or more, got {shown(quotes)}")
     if len(quotes) > _MOST_QUOTES:
         raise ContractError(f"{where}: at most {_MOST_QUOTES} quotes, got {len(quotes)}")
     if not isinstance(row.get("query"), str):

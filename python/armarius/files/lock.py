@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from armarius.errors import StoreBusy
+from armarius.errors import ProjectGone, StoreBusy
 from armarius.files.folder import Folder, Refused, opened_folder, refusal
 from armarius.files.write import not_written
 
@@ -34,6 +34,7 @@ def folder_lock(
 
     Raises:
         StoreBusy: Another process holds it for longer than `timeout` seconds.
+        ProjectGone: `below` is not there.
         StoreFull: The folder cannot be written, or what lies in the place of the lock is not a regular file.
     """
     deadline = time.monotonic() + timeout
@@ -43,6 +44,8 @@ def folder_lock(
             with opened_folder(folder, below=below, make=True) as opened:
                 descriptor = _acquire(opened, name)
         except OSError as error:
+            if below is not None and isinstance(error, FileNotFoundError) and not below.exists():
+                raise ProjectGone(f"{folder.name}: not written: the folder {below.name} is gone") from error
             raise not_written(f"{folder.name}/{name}", error, below) from error
         if descriptor is None:
             if time.monotonic() >= deadline:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import astuple
 
-from armarius.embedders.adapt import as_embedder
+from armarius.embedders.adapt import as_embedder, fingerprint_of
 from armarius.embedders.lexical_grams import LexicalEmbedder
 from armarius.embedders.protocol import (
     AnyEmbedder,
@@ -13,7 +13,7 @@ from armarius.embedders.protocol import (
     Fingerprint,
     Vectors,
 )
-from armarius.errors import EmbeddingError
+from armarius.errors import DimensionMismatch, EmbeddingError
 from armarius.semantic.hits import SemanticStatus
 from armarius.semantic.outliers import PROBES, Near, Nearby, NoiseFloor
 from armarius.semantic.query_vectors import QueryVectors
@@ -36,7 +36,8 @@ class Semantic:
     """Paragraphs and entities by meaning.
 
     Opening with an embedder whose fingerprint is not the index's is allowed, so that `reembed` can be called; until it
-    is done, `nearest` raises DimensionMismatch.
+    is done, `nearest` raises DimensionMismatch. Vectors of wording alone (`lexical`) need no files and go on answering
+    meanwhile; `trouble` says that they are another model's.
 
     Args:
         store: An open store.
@@ -44,7 +45,7 @@ class Semantic:
         background: Whether to embed in a thread of its own; without, call `embed_pending`.
 
     Raises:
-        EmbeddingError: The store keeps no vectors.
+        EmbeddingError: The store keeps no vectors; the embedder cannot say what it is.
 
     Attributes:
         store: The store it was opened with.
@@ -57,7 +58,7 @@ class Semantic:
         self.store = store
         self._storage = store.vectors
         self._embedder: Embedder = as_embedder(embedder)
-        self._embedders: dict[Fingerprint, Embedder] = {self._embedder.fingerprint: self._embedder}
+        self._embedders: dict[Fingerprint, Embedder] = {fingerprint_of(self._embedder): self._embedder}
         self._queries = QueryVectors()
         self._lock = threading.Lock()
         self._backgrounds: dict[int, NoiseFloor] = {}
@@ -110,7 +111,7 @@ class Semantic:
         lines = self.nearest(query, _NEAREST, VectorFilter(kinds=("outline",))) if found else []
         return Nearby(
             tuple(self._standing_out(found[:_STANDING_OUT])),
-            self.queue.error,
+            self.trouble,
             _placed(found),
             _placed(lines),
             self._trust(),
@@ -161,6 +162,15 @@ class Semantic:
         if not any(vector_set.fingerprint == self._embedder.fingerprint for vector_set in sets.values()):
             require_same(sets["serving"].fingerprint, self._embedder.fingerprint)
 
+    @property
+    def trouble(self) -> str:
+        """Why what answers is not the embedder's, or not all of it; "" when nothing is wrong. Cost: one look-up."""
+        try:
+            self.require_model()
+        except DimensionMismatch as error:
+            return error.message
+        return self.queue.error
+
     def embed_pending(self, timeout: float | None = None) -> bool:
         """Embed everything now and wait for it. False when the time ran out.
 
@@ -180,16 +190,17 @@ class Semantic:
             EmbeddingError: With `wait`: the embedder failed; the old vectors stay.
         """
         new = self._embedder if embedder is None else as_embedder(embedder)
+        made = fingerprint_of(new)
         with self._lock:
-            self._embedders[new.fingerprint] = new
+            self._embedders[made] = new
             self._embedder = new
             # another prompt of questions may come with it
             self._probes, self._backgrounds, self._trusted = {}, {}, {}
         serving = self._storage.sets().get("serving")
-        if serving is not None and serving.fingerprint == new.fingerprint:
+        if serving is not None and serving.fingerprint == made:
             self._storage.abandon()
         else:
-            self._storage.build(new.fingerprint)
+            self._storage.build(made)
         self.queue.start()
         if wait:
             self.queue.wait()

@@ -4,8 +4,9 @@ import threading
 from collections import OrderedDict
 
 from armarius.calls import bounded
+from armarius.embedders.adapt import model_failed
 from armarius.embedders.protocol import Embedder, Fingerprint, Vectors
-from armarius.errors import EmbeddingError
+from armarius.errors import ArmariusError, EmbeddingError
 
 __all__ = ["QueryVectors"]
 
@@ -25,14 +26,23 @@ class QueryVectors:
         self._lock = threading.Lock()
 
     def vector(self, embedder: Embedder, query: str) -> Vectors:
-        """The vector of `query`: float32, shape (dimension,); zeros when it has nothing to embed."""
+        """The vector of `query`: float32, shape (dimension,); zeros when it has nothing to embed.
+
+        Raises:
+            EmbeddingError: The embedder failed, whatever it raised, or was late.
+        """
         key = (embedder.fingerprint, query)
         with self._lock:
             known = self._known.get(key)
             if known is not None and known[0] is embedder:
                 self._known.move_to_end(key)
                 return known[1]
-        vector: Vectors = bounded(lambda: embedder.embed_queries([query])[0], _late)
+        try:
+            vector: Vectors = bounded(lambda: embedder.embed_queries([query])[0], _late)
+        except ArmariusError:
+            raise
+        except Exception as error:
+            raise model_failed(error) from error
         with self._lock:
             self._known[key] = (embedder, vector)
             while len(self._known) > _REMEMBERED:

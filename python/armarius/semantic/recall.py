@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, TypeVar
 from armarius.bounds import OPEN, Bounds, Chapters, Kind
 from armarius.codex.cards import entity_card
 from armarius.codex.model import Codex
-from armarius.embedders.adapt import as_embedder
+from armarius.embedders.adapt import as_embedder, fingerprint_of
 from armarius.embedders.protocol import AnyEmbedder, Embedder
 from armarius.errors import EmbeddingError, StoreError
 from armarius.hits import Hits
@@ -26,6 +26,7 @@ from armarius.semantic.queue import EmbeddingProgress
 from armarius.store.protocol import Store
 from armarius.store.vectors_protocol import Owner, VectorFilter
 from armarius.strict import LONGEST_QUESTION, text, whole
+from armarius.warnings_table import EMBEDDING_UNAVAILABLE
 
 __all__ = ["IndexOfProject", "ProjectRecall"]
 
@@ -123,7 +124,8 @@ class ProjectRecall:
             timeout_s: Seconds that the embedder has for the query; late, it has failed.
 
         Returns:
-            Hits whose `score` is the cosine similarity, in [-1, 1].
+            Hits whose `score` is the cosine similarity, in [-1, 1]; with `EMBEDDING_UNAVAILABLE` in their `warnings`
+            when not everything could be embedded, or the vectors of wording alone answer for another model.
 
         Raises:
             ContractError: Chapters or kinds that are none.
@@ -136,7 +138,13 @@ class ProjectRecall:
         query = text("query", query, most=LONGEST_QUESTION)
         self._index.freshen()
         which = VectorFilter(bounds.kinds, bounds.chapters)
-        return self._ask(lambda semantic: _hits(semantic.store, semantic.nearest(query, limit, which)))
+
+        def found(semantic: Semantic) -> Hits:
+            hits = _hits(semantic.store, semantic.nearest(query, limit, which))
+            hits.warnings = (EMBEDDING_UNAVAILABLE(why=semantic.trouble),) if semantic.trouble else ()
+            return hits
+
+        return self._ask(found)
 
     def near(self, query: str) -> Nearby:
         """What stands out as near in meaning, for retrieval; may be empty. Answers from what is embedded so far."""
@@ -198,17 +206,15 @@ class ProjectRecall:
     def trouble(self) -> str:
         """Why paragraphs are not found by meaning, or not all of them; "" when nothing is wrong."""
         try:
-            semantic = self._current()
-            semantic.require_model()
+            return self._current().trouble
         except (EmbeddingError, StoreError) as error:
             return error.message
-        return semantic.queue.error
 
     @property
     def model(self) -> str:
         """What makes the vectors, in words; why it cannot be asked, when it cannot."""
         try:
-            return str(self._embedder.fingerprint)
+            return str(fingerprint_of(self._embedder))
         except EmbeddingError as error:
             return error.message
 

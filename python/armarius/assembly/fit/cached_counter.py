@@ -1,7 +1,7 @@
 """Counting once: a counter with a memory, so that only new text is tokenised."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Protocol
 
@@ -16,7 +16,11 @@ _LONG_KEPT = 1_500_000  # code points of them in all
 
 
 class Counter(Protocol):
-    """Text to tokens. `armarius.TokenCounter` is one; a host may bring its own."""
+    """Text to tokens. `armarius.TokenCounter` is one; a host may bring its own.
+
+    One with a method `count_batch(texts)` as well, a list of counts in the order of a list of texts, is asked by that
+    where there are many.
+    """
 
     @property
     def name(self) -> str:
@@ -30,10 +34,6 @@ class Counter(Protocol):
 
     def count(self, text: str, /) -> int:
         """Tokens of one text."""
-        ...
-
-    def count_batch(self, texts: list[str], /) -> list[int]:
-        """Tokens of each text."""
         ...
 
 
@@ -93,7 +93,8 @@ class CachedCounter:
         counted = {text: known.get(text, -1) for text in texts}
         missing = [text for text, tokens in counted.items() if tokens < 0]
         read = [text + end for text in missing] if end else missing
-        found = self.counter.count_batch(read)
+        batch: Callable[[list[str]], list[int]] | None = getattr(self.counter, "count_batch", None)
+        found = [self.counter.count(text) for text in read] if batch is None else batch(read)
         counted.update(zip(missing, found, strict=True))
         # Copies: a text holds its UTF-8 beside its characters once the core has read it.
         keys = [text[: -len(end)] for text in read] if end else [(text + "\n")[:-1] for text in read]

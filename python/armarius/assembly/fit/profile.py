@@ -14,11 +14,12 @@ from typing import Any, Final
 from armarius._core import BudgetLayer
 from armarius.camel import camel
 from armarius.codex.authored.protocol import Authored
-from armarius.errors import BudgetConflict, BudgetError, ConfigError
+from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContextWarning
 from armarius.records import LAYERS, LayerName
 from armarius.strict import shown, whole
+from armarius.warnings_table import PROFILE_INVALID
 
-__all__ = ["MOST_TOKENS", "BudgetProfile", "LayerBudget", "ProfileStore", "layer_budgets"]
+__all__ = ["MOST_TOKENS", "BudgetProfile", "LayerBudget", "ProfileStore", "layer_budgets", "profile_number"]
 
 
 # Served first when tokens are scarce: what must not be missed, then what the writer looks at.
@@ -27,7 +28,14 @@ MOST_TOKENS: Final = 1 << 30
 _PRIORITY: dict[LayerName, int] = {"rules": 0, "immediate": 1, "settings": 2, "retrieved": 3}
 _UNLIMITED = 2**32 - 1
 _MINIMA_PERCENT = 75
-_SNAKE = {"warnPercent": "warn_percent", "trimPercent": "trim_percent", "storyPercent": "story_percent"}
+_NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = {
+    "version": (None, None),
+    "budget": (1, MOST_TOKENS),
+    "warn_percent": (1, 100),
+    "trim_percent": (1, 100),
+    "story_percent": (0, 50),
+}
+_SNAKE = {camel(name): name for name in _NUMBERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,16 @@ def layer_budgets(layers: object) -> dict[LayerName, LayerBudget]:
     return found
 
 
+def profile_number(name: str, value: object, called: str) -> int:
+    """A number of a profile, as the field `name` takes it.
+
+    Raises:
+        BudgetError: It is none within the bounds; says what the caller `called` it.
+    """
+    least, most = _NUMBERS[name]
+    return whole(called, value, least=least, most=most, error=BudgetError)
+
+
 def _tokens(value: int | str | None, available: int, name: str) -> int | None:
     if value is None:
         return None
@@ -149,11 +167,8 @@ class BudgetProfile:
     story_percent: int = 15
 
     def __post_init__(self) -> None:
-        whole("version", self.version, least=None, most=None, error=BudgetError)
-        whole("budget", self.budget, least=1, most=MOST_TOKENS, error=BudgetError)
-        for name in ("warn_percent", "trim_percent"):
-            whole(name, getattr(self, name), least=1, most=100, error=BudgetError)
-        whole("story_percent", self.story_percent, least=0, most=50, error=BudgetError)
+        for name in _NUMBERS:
+            profile_number(name, getattr(self, name), name)
         object.__setattr__(self, "layers", self._merged(self.layers, _defaults()))
 
     @staticmethod
@@ -221,10 +236,21 @@ class BudgetProfile:
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> "BudgetProfile":
-        """Read what `to_wire` wrote, or wrote before names were camelCase; unknown keys raise TypeError."""
-        wire = {_SNAKE.get(name, name): value for name, value in wire.items()}
-        layers = {name: LayerBudget(**layer) for name, layer in dict(wire.get("layers", {})).items()}
-        return cls(**{**wire, "layers": layers})
+        """Read what `to_wire` wrote, or wrote before names were camelCase.
+
+        Raises:
+            BudgetError: An unknown key or a wrong value; names the key as it is written.
+        """
+        said: dict[str, Any] = {}
+        for key, value in wire.items():
+            name = _SNAKE.get(key, key)
+            if name in _NUMBERS:
+                said[name] = profile_number(name, value, key)
+            elif name == "layers":
+                said[name] = layer_budgets(value)
+            else:
+                raise BudgetError(f"unknown key {key}; known: {', '.join((*_SNAKE, 'layers'))}")
+        return cls(**said)
 
 
 class ProfileStore:
@@ -238,6 +264,7 @@ class ProfileStore:
     def __init__(self, authored: Authored | None, default: BudgetProfile) -> None:
         self._authored = authored
         self._default = default
+        self._good: BudgetProfile | None = None
         self._lock = threading.Lock()
 
     def read(self) -> BudgetProfile:
@@ -246,7 +273,16 @@ class ProfileStore:
         Raises:
             ConfigError: What is stored cannot be understood.
         """
-        return self._profile(None if self._authored is None else self._authored.profile())
+        self._good = self._profile(None if self._authored is None else self._authored.profile())
+        return self._good
+
+    def served(self) -> tuple[BudgetProfile, tuple[ContextWarning, ...]]:
+        """The profile for a prompt, which a damaged one does not keep from being made: then the last that was right."""
+        try:
+            return self.read(), ()
+        except ConfigError as error:
+            used = "the last profile that was right" if self._good else "the default profile"
+            return self._good or self._default, (PROFILE_INVALID(problem=error.message, used=used),)
 
     def update(self, profile: BudgetProfile, *, version: int) -> BudgetProfile:
         """Replace the profile, if it is still at `version`, whichever process has stored it.

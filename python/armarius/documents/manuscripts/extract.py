@@ -18,7 +18,7 @@ def extract(path: str, data: bytes) -> str:
 
     Raises:
         Undecodable: Damaged, above a limit, not what its suffix says, or its reader is not installed; the message is
-            the reason, with the extra to install.
+            the reason, with the extra to install, and leaves it to the caller to name the file.
 
     Cost: linear in what it unpacks to, which is limited.
     """
@@ -26,12 +26,12 @@ def extract(path: str, data: bytes) -> str:
     name = PurePosixPath(path).name
     try:
         return _read(suffix, data, name)
-    except BookError as error:
-        raise Undecodable(str(error)) from None
+    except (BookError, Undecodable) as error:
+        raise Undecodable(str(error).removeprefix(f"{name}: ")) from None
     except MissingExtra as error:
         raise Undecodable(str(error)) from None
     except RecursionError:
-        raise Undecodable(f"{name}: nested too deeply") from None
+        raise Undecodable("nested too deeply") from None
 
 
 def _read(suffix: str, data: bytes, name: str) -> str:

@@ -26,8 +26,8 @@ class UpdateBudget(Params):
 def _update(engine: "ContextEngine", asked: UpdateBudget) -> Mapping[str, Any]:
     try:
         wanted = BudgetProfile.from_wire(asked.profile)
-    except TypeError as error:
-        raise BudgetError(f"profile: {error}") from None
+    except BudgetError as error:
+        raise BudgetError(f"profile: {error.message}") from None
     return engine.update_budget_profile(wanted, version=asked.version).to_wire()
 
 
