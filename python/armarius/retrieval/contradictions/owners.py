@@ -114,6 +114,8 @@ class Whose:
         here = [one for one in before if one.start >= clause]
         if not here or any(self._id in one.ids for one in here) or here[-1].owns >= 0:
             return True
+        if _THIRD.search(self._sentence, here[-1].end, value.start):
+            return True  # 黎景翼写卖契时她十六岁: a profile's "she" is its owner
         return self._sentence[clause : here[-1].start].strip(" -*_#") != ""
 
     def _in_other(self, value: Value, before: Sequence[_Named], clause: int, *, whole: bool) -> bool:
@@ -127,6 +129,8 @@ class Whose:
             return False
         if here[-1].owns >= 0:
             return self._is_trait(here[-1].owns, value.start, whole=whole)
+        if _THIRD.search(self._sentence, here[-1].end, value.start):
+            return False
         return _BESIDE.search(self._sentence[: here[-1].start]) is None
 
     def _in_prose(self, value: Value, before: Sequence[_Named], clause: int, *, whole: bool) -> bool:
