@@ -141,8 +141,8 @@ class CkbSource:
         if not scip.get("available"):
             details = scip.get("details", "no SCIP backend")
             if (self.root / "index.scip").exists():
-                raise SourceUnavailable("crashed", f"CKB cannot read {self.root / 'index.scip'}: {details}")
-            raise SourceUnavailable("no_index", f"CKB has no index of {self.root}: {details}")
+                raise SourceUnavailable("crashed", f"CKB cannot read index.scip: {details}")
+            raise SourceUnavailable("no_index", f"CKB has no index of the project: {details}")
 
     def _restart(self, error: Exception) -> None:
         """Once: of two servers that start on one repository, one crashes, and comes up the second time."""

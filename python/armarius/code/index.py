@@ -224,8 +224,9 @@ class CodeIndex:
             raise SourceUnavailable("untrusted", reason)
         found = next((path for path in self._index_candidates() if is_regular(path)), None)
         if found is None:
-            places = " nor ".join(str(path) for path in self._index_candidates())
-            raise SourceUnavailable("no_index", f"neither {places}; make one with: armarius code-index {self.root}")
+            named = self.options.index is not None
+            places = "no file where code.index says" if named else "neither in the cache nor index.scip in the project"
+            raise SourceUnavailable("no_index", f"{places}; make one with: armarius code-index PROJECT")
         before = freshness.stamp(found)
         return _Loaded(build_graph(ScipSource(found, self.root)), "scip", found, before, {})
 
@@ -256,7 +257,7 @@ class CodeIndex:
         )
         loaded.stale = freshness.changed(loaded.files, self.root, loaded.seen)
         if documents and 2 * len(loaded.stale) > len(documents):
-            raise SourceUnavailable("stale", f"{_stale_text(loaded)}; run: armarius code-index {self.root}")
+            raise SourceUnavailable("stale", f"{_stale_text(loaded)}; run: armarius code-index PROJECT")
         return loaded
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import CallToolResult, ToolAnnotations
 
 from armarius.integrations.failures import Failure, describe
+from armarius.pathless import answer_without_paths
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -35,7 +36,11 @@ def told(
         def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
             try:
                 engine.wait(_PATIENCE_S)
-                return answer(*args, **kwargs)
+                found: Any = answer(*args, **kwargs)
+                if isinstance(found, CallToolResult):
+                    found.structured_content = answer_without_paths(found.structured_content, root)
+                    return found  # type: ignore[return-value]
+                return answer_without_paths(found, root)  # type: ignore[no-any-return]
             except Exception as error:  # noqa: BLE001 - the client is told all that may be said
                 raise failed(describe(error, root=root)) from None
 

@@ -27,6 +27,7 @@ from armarius.integrations.mcp.arguments import (
     pair,
 )
 from armarius.integrations.mcp.sized import cut, sized
+from armarius.integrations.methods.code import around
 from armarius.integrations.methods.wire import match_wire, wire
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def add_code_tool(tools: "Tools", engine: "ContextEngine") -> None:
         direction: Literal["callers", "callees", "both"] = "both",
     ) -> CallToolResult:
         """Walk the code graph around a symbol: calls, references, inheritance, imports, overrides."""
-        found = engine.subgraph(symbol, depth=depth, direction=direction)
+        found = around(engine, symbol, depth=depth, direction=direction)
         shown = tree(found) if isinstance(found, Subgraph) else matches(found)
         content: list[ContentBlock] = [TextContent(type="text", text=str(handed(shown)))]
         return CallToolResult(content=content, structured_content=handed(found.to_wire()))

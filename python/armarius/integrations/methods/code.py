@@ -1,19 +1,21 @@
 """The code graph over a wire."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictInt
 
 from armarius.code.render import matches, tree
-from armarius.code.subgraph import KINDS, Subgraph
+from armarius.code.subgraph import KINDS, Subgraph, TextMatches
 from armarius.errors import ContractError
 from armarius.integrations.methods.method import Method, Params
 from armarius.integrations.methods.results import CodeAround
+from armarius.pathless import warnings_without_paths
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "around"]
 
 Edge = Literal["calls", "inherits", "overrides", "refs", "imports"]
 
@@ -31,9 +33,16 @@ class Around(Params):
     include_tree: StrictBool = False
 
 
+def around(engine: "ContextEngine", symbol: str, **options: Any) -> Subgraph | TextMatches:  # noqa: ANN401 - of subgraph
+    """`engine.subgraph` as a wire may say it: no warning names a path of this machine."""
+    found = engine.subgraph(symbol, **options)
+    return replace(found, warnings=warnings_without_paths(found.warnings, engine.root))
+
+
 def _subgraph(engine: "ContextEngine", asked: Around) -> dict[str, Any]:
     try:
-        found = engine.subgraph(
+        found = around(
+            engine,
             asked.symbol,
             depth=asked.depth,
             direction=asked.direction,

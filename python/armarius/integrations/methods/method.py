@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from armarius.contract import Wire
 from armarius.errors import UnknownId
+from armarius.pathless import answer_without_paths
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -46,7 +47,7 @@ class Method(Generic[Asked]):
             asked = self.params.from_wire(sent)
             if isinstance(asked, Params):
                 engine.check_project(asked.project_id)
-            return self.answer(engine, asked)
+            return answer_without_paths(self.answer(engine, asked), engine.root)
 
         return call
 
