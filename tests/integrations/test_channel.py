@@ -129,6 +129,22 @@ def test_a_broken_line_is_answered_and_the_next_one_still_works(line, code):
     assert {"id": 9, "ok": True, "result": 1} in answers
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [{"method": 5}, {}, {"method": None}, {"method": "x", "params": []}, {"method": "ok", "timeoutMs": "1"}],
+)
+@pytest.mark.parametrize("key", [98, "a", 0, ""])
+def test_a_broken_request_is_answered_under_its_id(key, broken):
+    (answer,) = run({"ok": lambda p: 1}, {"id": key, **broken})
+    assert (answer["id"], answer["error"]["code"]) == (key, "INVALID_REQUEST")
+
+
+@pytest.mark.parametrize("key", [None, True, 1.5, [1], {}])
+def test_what_is_no_id_is_answered_under_none(key):
+    (answer,) = run({"ok": lambda p: 1}, {"id": key, "method": 5})
+    assert (answer["id"], answer["error"]["code"]) == (None, "INVALID_REQUEST")
+
+
 def test_a_line_over_the_limit_is_refused_and_skipped(monkeypatch):
     monkeypatch.setattr(module, "MAX_LINE_BYTES", 64)
     answers = run({"ok": lambda p: 1}, b"x" * 1000 + b"\n", {"id": 9, "method": "ok"})

@@ -101,13 +101,15 @@ class Channel:
         except (ValueError, RecursionError):
             self._refuse(None, "INVALID_JSON", "the line is not valid JSON in UTF-8")
             return
-        if not isinstance(message, dict) or not isinstance(message.get("method"), str):
+        if not isinstance(message, dict):
             self._refuse(None, "INVALID_REQUEST", "a request is an object with a string `method`")
             return
-        key, method, params = message.get("id"), message["method"], message.get("params", {})
+        key, method, params = message.get("id"), message.get("method"), message.get("params", {})
         patience = message.get("timeoutMs")
         if key is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
             self._refuse(None, "INVALID_REQUEST", "`id` must be a string or an integer")
+        elif not isinstance(method, str):
+            self._refuse(key, "INVALID_REQUEST", "a request is an object with a string `method`")
         elif not isinstance(params, dict):
             self._refuse(key, "INVALID_REQUEST", "`params` must be an object")
         elif patience is not None and (type(patience) not in (int, float) or not 0 < patience <= _LONGEST_MS):
