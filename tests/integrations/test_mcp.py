@@ -110,6 +110,41 @@ async def test_bounds_that_are_none_are_a_tool_error_that_names_the_field(client
     assert next(iter(wrong)) in answer.content[0].text
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("search", {"query": "x", "limt": 1}, "no argument 'limt'; near it: limit"),
+        ("search", {"query": "x", "foo": 1}, "no argument 'foo'; there are query, limit, also, chapters, kinds, as_of"),
+        ("search", {"foo": 1}, "no argument 'foo'; there are query, limit, also, chapters, kinds, as_of"),
+        ("search", {}, "query is missing"),
+        ("search", {"query": 5}, "query must be a text, got 5"),
+        ("search", {"query": "x", "limit": "5"}, "limit must be a whole number, got '5'"),
+        ("search", {"query": "x", "limit": 500}, "limit must be <= 100, got 500"),
+        ("search", {"query": 5, "limit": 0}, "query must be a text, got 5; limit must be >= 1, got 0"),
+        ("search", {"query": "x", "chapters": "x"}, "chapters must be a whole number or a list, got 'x'"),
+        ("search", {"query": "x", "chapters": ["4", 1]}, "chapters[0] must be a whole number, got '4'"),
+        ("search", {"query": "x", "also": [""]}, "also[0] must have at least 1 character, got ''"),
+        ("search", {"query": "x", "as_of": True}, "as_of must be a whole number, got True"),
+        (
+            "search",
+            {"query": "x", "kinds": ["y"]},
+            "kinds[0] must be 'chapter', 'setting', 'outline', 'note' or 'code', got 'y'",
+        ),
+        ("assemble_context", {"query": "x", "selection": [1]}, "selection must have at least 2 items, got [1]"),
+        ("entity", {"name": ""}, "name must have at least 1 character, got ''"),
+    ],
+)
+async def test_what_a_tool_does_not_take_is_refused_in_one_line(client, tool, arguments, said):
+    answer = await client.call_tool(tool, arguments)
+    assert answer.is_error
+    assert answer.content[0].text == f"Error executing tool {tool}: INVALID_REQUEST: {said}"
+
+
+async def test_schemas_of_tools_say_that_there_are_no_other_arguments(engine):
+    tools = (await Server(engine, allow_write=True).list_tools()).tools
+    assert {tool.name for tool in tools if tool.input_schema["additionalProperties"] is False} == TOOLS | WRITING
+
+
 async def test_tools_take_the_conversation(client):
     said = [{"role": "user", "content": "谁裁走了卷宗的第十八页？"}, {"role": "assistant", "content": "周远。"}]
     asked = {"query": "他多大了？", "messages": said}

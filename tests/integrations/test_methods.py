@@ -60,6 +60,22 @@ def test_every_method_takes_a_project_and_refuses_another(novel, method, params)
             methods[method]({**params, "projectId": 7})
 
 
+@pytest.mark.parametrize(
+    ("params", "near"),
+    [
+        ({"query": "x", "limt": 1}, "; near it: limit"),
+        ({"query": "x", "document": "a"}, ""),
+        ({"query": "x", "zz": 1}, ""),
+    ],
+)
+def test_an_unknown_param_is_refused_and_the_near_one_named(call, params, near):
+    name = [*params][1]
+    with pytest.raises(ContractError) as caught:
+        call("documents:search", **params)
+    assert str(caught.value).startswith(f"params.{name}: ")
+    assert str(caught.value).partition("; near")[1:] == ("; near" if near else "", near.removeprefix("; near"))
+
+
 def test_an_optional_parameter_that_is_null_is_absent(call):
     search = call("documents:search", query="小雨")
     assert call("documents:search", query="小雨", limit=None, projectId=None) == search

@@ -1,7 +1,7 @@
 """The engine as an MCP server: tools, resources and a prompt, for agents that speak the protocol.
 
 tools.py knowing.py (tools that read)   writing.py (that add, when the server may)   resources.py   arguments.py (what
-tools take)   told.py (from a function to a tool)   sized.py (how much a tool answers)
+tools take)   server.py (what they refuse)   told.py (from a function to a tool)   sized.py (how much a tool answers)
 
 stdout is the wire: nothing here prints. A failure is a text that a model can act on, a `ToolError` or its like; it
 names no path outside the project. What is found is cut to a stated size; a prompt has its budget.
@@ -21,6 +21,7 @@ except ImportError:
 
 from armarius.integrations.mcp.knowing import add_knowing
 from armarius.integrations.mcp.resources import add_prompt, add_resources
+from armarius.integrations.mcp.server import CheckedServer
 from armarius.integrations.mcp.told import Tools
 from armarius.integrations.mcp.tools import add_code_tool, add_tools
 from armarius.integrations.mcp.writing import add_writing
@@ -45,7 +46,7 @@ def build_server(engine: "ContextEngine", *, allow_write: bool = False) -> MCPSe
 
     Cost: a walk of the folder, to see whether there is code.
     """
-    server = MCPServer("armarius", instructions=_INSTRUCTIONS)
+    server = CheckedServer("armarius", instructions=_INSTRUCTIONS)
     tools = Tools(server, engine)
     add_tools(tools, engine)
     add_knowing(tools, engine)

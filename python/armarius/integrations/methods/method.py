@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from armarius.contract import Wire
-from armarius.errors import UnknownId
+from armarius.contract import Wire, wire_name
+from armarius.errors import ContractError, UnknownId
 from armarius.pathless import answer_without_paths
+from armarius.text.near import near, suggestion
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -44,12 +45,22 @@ class Method(Generic[Asked]):
         """The method over one engine, from what is sent to what is answered; may be called from any thread."""
 
         def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever it answers
-            asked = self.params.from_wire(sent)
+            try:
+                asked = self.params.from_wire(sent)
+            except ContractError as error:
+                raise ContractError(f"{error.message}{_meant(self.params, sent)}") from None
             if isinstance(asked, Params):
                 engine.check_project(asked.project_id)
             return answer_without_paths(self.answer(engine, asked), engine.root)
 
         return call
+
+
+def _meant(kind: type[Wire], sent: Mapping[str, Any]) -> str:
+    """What the first unknown name of a param was probably to be; "" where none is unknown or near."""
+    names = [wire_name(name) for name in kind.model_fields]
+    unknown = [name for name in sent if name not in names and name not in kind.model_fields]
+    return suggestion(near(unknown[0], names)) if unknown else ""
 
 
 def known(call: Callable[[], Any], field: str = "id") -> Any:  # noqa: ANN401 - whatever the call returns
