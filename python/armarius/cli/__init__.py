@@ -102,11 +102,12 @@ def _modules(words: Sequence[str]) -> Sequence[str]:
     return [module for module, commands in _COMMANDS.items() if words[0] in commands.split()] or tuple(_COMMANDS)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, ready: Callable[[], None] = lambda: None) -> int:
     """Run one command.
 
     Args:
         argv: The words after `armarius`; those of the process when not given.
+        ready: Called when the words have been understood, before the command runs.
 
     Returns:
         The exit status: 0 done, 1 failed, 2 bad input, 130 interrupted.
@@ -120,11 +121,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = build_parser(words).parse_args(words)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0
-    return _run(arguments.run, arguments)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    return _run(arguments.run, arguments, ready)
 
 
-def _run(command: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
+def _run(command: Callable[[argparse.Namespace], int], arguments: argparse.Namespace, ready: Callable[[], None]) -> int:
     try:
+        ready()
         status = command(arguments)
         sys.stdout.flush()
     except ArmariusError as error:
