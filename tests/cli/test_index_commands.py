@@ -29,6 +29,22 @@ def test_index_says_what_it_holds(capsys, novel):
     assert json.loads(run(capsys, "index", novel, "--json")[1])["state"] == "ready"
 
 
+@pytest.mark.parametrize("folder", ["index", "novel/.armarius/index"])
+def test_an_index_folder_is_relative_to_where_the_shell_stands(capsys, novel, monkeypatch, folder):
+    monkeypatch.chdir(novel.parent)
+    assert main(["index", "novel", "--index-dir", folder]) == 0
+    assert (novel.parent / folder / "index.sqlite").is_file()
+    assert not (novel / folder).exists()
+    assert main(["doctor", "novel", "--index-dir", folder]) == 0
+    assert f"index: {novel.parent / folder}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("folder", ["", " ", "a\0b"])
+def test_an_index_folder_that_is_no_path_is_refused(capsys, novel, folder):
+    assert main(["index", str(novel), "--index-dir", folder]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_search_finds_what_is_written(capsys, novel):
     status, out, _ = run(capsys, "search", novel, "铜怀表")
     assert status == 0
@@ -146,3 +162,19 @@ def test_evidence_without_an_attribute_shows_what_is_disputed(capsys):
 def test_detect_says_from_what_a_name_is_derived(capsys):
     assert main(["detect", "examples/novel", "--text", "远山来了"]) == 0
     assert "远山: derived: given name of 周远山" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["channel", "serve"])
+@pytest.mark.parametrize(
+    "words",
+    [("--store", "postgresql://u:p@127.0.0.1:9/db", "--tenant", "acme"), ("--store", "foo"), ("--tenant", "acme")],
+)
+def test_a_folder_and_a_server_at_once_are_refused(capsys, novel, command, words):
+    if command == "serve":
+        pytest.importorskip("mcp.server", reason="the mcp extra is not installed")
+    assert main([command, str(novel), *words]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        f"armarius: {words[0]} is of projects on a server; leave out the folder {novel}, or {words[0]}\n"
+    )

@@ -33,6 +33,7 @@ def test_everything_that_is_refused_is_listed_once_with_what_would_allow_it(clon
     says(ASKS)
     assert main(["doctor", str(cloned)]) == 1
     out = capsys.readouterr().out
+    assert out.splitlines()[1] == f"project: {cloned}, not trusted: what its armarius.toml asks for is refused"
     for key in KEYS:
         (line,) = [line for line in out.splitlines() if f"armarius.toml: {key}" in line]
         assert line.startswith("! ")
@@ -60,6 +61,7 @@ def test_a_refused_index_folder_leaves_a_report_without_an_index(cloned, says, c
     assert main(["doctor", str(cloned)]) == 1
     out = capsys.readouterr().out
     assert "! armarius.toml: documents.index_dir must lie inside" in out
+    assert "names nothing outside it" not in out
     assert "! armarius.toml: embedding.model must lie inside" in out
     assert main(["doctor", str(cloned), "--json"]) == 1
     said = json.loads(capsys.readouterr().out)

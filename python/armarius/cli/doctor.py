@@ -5,7 +5,7 @@ import argparse
 from armarius.assembly.settings import read_settings
 from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.indexing import holds, opened, troubles
-from armarius.cli.terminal import add_project, add_series, plain, printable, show_json
+from armarius.cli.terminal import add_index_dir, add_project, add_series, plain, printable, show_json
 from armarius.cli.trusting import TrustReport, trust_report
 from armarius.config import load_config
 from armarius.errors import ConfigError, GraphError, SettingRefused
@@ -27,7 +27,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     )
     add_project(doctor, alone=True)
     add_series(doctor)
-    doctor.add_argument("--index-dir", metavar="FOLDER", help="where the index lives (default: the user's cache)")
+    add_index_dir(doctor)
     doctor.add_argument("--json", action="store_true")
     doctor.set_defaults(run=_doctor)
 

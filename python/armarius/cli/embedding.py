@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 import armarius.embedders as embedders
-from armarius.cli.terminal import add_project, note
+from armarius.cli.terminal import add_index_dir, add_project, note
 from armarius.config import BUILT_IN_MODELS, Config, load_config
 from armarius.embedders.protocol import Embedder
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
@@ -43,7 +43,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     embed.add_argument("--model", metavar="FOLDER", type=Path, help="or e5 or lexical; default: [embedding] model")
     embed.add_argument("--reembed", action="store_true", help="replace the vectors of another model")
     embed.add_argument("--threads", type=int, metavar="N", help="of one forward pass (default: one per core)")
-    embed.add_argument("--index-dir", metavar="FOLDER", help="where the index lives (default: the user's cache)")
+    add_index_dir(embed)
     embed.set_defaults(run=_embed)
 
 

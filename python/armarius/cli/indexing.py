@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from armarius.bounds import Bounds
 from armarius.cli.bounds import add_also, add_bounds, bounds_of
-from armarius.cli.terminal import add_project, add_series, note, question, show, show_json
+from armarius.cli.terminal import add_index_dir, add_project, add_series, note, question, show, show_json
 from armarius.errors import ContractError
 from armarius.hits import Hit
 from armarius.index.progress import progress_bar
@@ -35,7 +35,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     for parser, run in ((index, _index), (search, _search), (watch, _watch)):
         add_project(parser, alone=parser is not search)
         add_series(parser)
-        parser.add_argument("--index-dir", metavar="FOLDER", help="where the index lives (default: the user's cache)")
+        add_index_dir(parser)
         parser.set_defaults(run=run)
     search.add_argument("text", help="the words, as written; quoted phrases stay whole")
     search.add_argument("--limit", type=int, default=10, metavar="N", help="at most so many (default: 10)")

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from armarius.shelves.shelf import Shelf
     from armarius.store.postgres.schema import ServerState
 
-__all__ = ["DSN_ENV", "add_commands", "add_store", "connected", "dsn_of"]
+__all__ = ["DEFAULT_SCHEMA", "DSN_ENV", "add_commands", "add_store", "connected", "dsn_of"]
 
 DSN_ENV = "ARMARIUS_DSN"
+DEFAULT_SCHEMA = "armarius"
 _SHOWN = 50
 _OLDEST = 16
 
@@ -57,7 +58,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 def add_store(parser: argparse.ArgumentParser) -> None:
     """The arguments that name the server."""
     parser.add_argument("--store", metavar="DSN", help=f"postgresql://… (default: {DSN_ENV} of the environment)")
-    parser.add_argument("--schema", default="armarius", help="of the tables (default: armarius)")
+    parser.add_argument("--schema", default=DEFAULT_SCHEMA, help=f"of the tables (default: {DEFAULT_SCHEMA})")
 
 
 def dsn_of(arguments: argparse.Namespace) -> str:

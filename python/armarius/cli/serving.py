@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from armarius.cli.server import add_store, connected
+from armarius.cli.server import DEFAULT_SCHEMA, add_store, connected
 from armarius.cli.terminal import add_series
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
@@ -51,6 +51,7 @@ def _serve(arguments: argparse.Namespace) -> int:
             novel = shelf.project(arguments.project, tenant=arguments.tenant)
             build_server(novel, allow_write=arguments.allow_write).run("stdio")
         return 0
+    _refuse_server(arguments)
     # Opened at once: a client gives up a handshake that waits for a large index.
     with open_engine(arguments.path, wait=False, with_=arguments.series) as engine, _interruptible(engine):
         build_server(engine, allow_write=arguments.allow_write).run("stdio")
@@ -65,6 +66,7 @@ def _channel(arguments: argparse.Namespace) -> int:
         with connected(arguments) as shelf:
             Channel(methods_of_shelf(shelf, arguments.tenant)).serve(sys.stdin.buffer, sys.stdout.buffer)
         return 0
+    _refuse_server(arguments)
     channel = Channel({}, root=Path(arguments.path).resolve())
 
     def tell(progress: Progress) -> None:
@@ -80,6 +82,15 @@ def _channel(arguments: argparse.Namespace) -> int:
 def _refuse_series(arguments: argparse.Namespace) -> None:
     if arguments.series:
         raise ContractError("--with stands beside a project folder; projects on a server have none")
+
+
+def _refuse_server(arguments: argparse.Namespace) -> None:
+    """A folder is served alone: whoever names a server too would be answered from the wrong one."""
+    for name, unsaid in (("store", None), ("schema", DEFAULT_SCHEMA), ("tenant", ""), ("project", None)):
+        if getattr(arguments, name, unsaid) != unsaid:
+            raise ContractError(
+                f"--{name} is of projects on a server; leave out the folder {arguments.path}, or --{name}"
+            )
 
 
 @contextmanager

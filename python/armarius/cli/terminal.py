@@ -53,6 +53,20 @@ def add_series(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_index_dir(parser: argparse.ArgumentParser) -> None:
+    """The option that says where the index lives: relative to where the shell stands, as every path of a command."""
+    parser.add_argument(
+        "--index-dir", type=_here, metavar="FOLDER", help="where the index lives (default: the user's cache)"
+    )
+
+
+def _here(value: str) -> str:
+    """The folder that the shell means; what is no path at all is refused where folders are opened."""
+    if not value.strip():
+        raise argparse.ArgumentTypeError("names no folder")
+    return os.path.join(os.getcwd(), value) if "\0" not in value else value  # noqa: PTH109, PTH118 - as it is
+
+
 def question(value: str, option: str) -> str:
     """A text from the command line that something is looked for by.
 

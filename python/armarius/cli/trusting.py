@@ -24,6 +24,9 @@ from armarius.trust.home import shown
 __all__ = ["TrustReport", "add_commands", "trust_report"]
 
 
+_SOUND = "its armarius.toml names nothing outside it"
+
+
 @dataclass(frozen=True, slots=True)
 class TrustReport:
     """Whom a project is trusted by, and what it asks for in vain.
@@ -42,7 +45,8 @@ class TrustReport:
 
     def lines(self) -> list[str]:
         """As sentences, without what is refused."""
-        who = f"trusted by {self.by}" if self.by else "not trusted: its armarius.toml names nothing outside it"
+        untrusted = "what its armarius.toml asks for is refused" if self.refused else _SOUND
+        who = f"trusted by {self.by}" if self.by else f"not trusted: {untrusted}"
         return [f"project: {shown(self.folder)}, {who}", f"configuration: {self.configuration}"]
 
     def to_wire(self) -> dict[str, Any]:

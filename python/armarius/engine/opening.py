@@ -38,7 +38,8 @@ def open(  # noqa: A001 - armarius.open
         watch: Whether changes are followed as they happen; without, every request looks first.
         wait: Whether to return when the index equals the folder, or at once and build in the background:
             answers then come from what is there, with `INDEX_STALE`.
-        index_dir: Where the index lives; the user's cache directory when neither given nor configured.
+        index_dir: Where the index lives, relative to the project; the user's cache directory when it is neither given
+            nor configured.
         progress: Called after every committed batch of a build, from the thread that builds; when not given
             and `wait`, a bar is drawn where standard error is a terminal.
         embedder: Makes vectors for recall by meaning, in the background; see `armarius.embedders`. Also an object with
