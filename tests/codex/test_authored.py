@@ -1,6 +1,6 @@
 import pytest
 
-from armarius.codex import AuthoredCodex, Fact, build_codex, load_codex
+from armarius.codex import AuthoredCodex, Fact, Relation, build_codex, load_codex
 from armarius.documents.document import make_document
 from armarius.errors import CodexError
 
@@ -46,6 +46,23 @@ def test_deleting_with_relations_takes_those_along_that_touch_it(tmp_path):
     codex.delete("甲", relations=True)
     assert [(one.source, one.target) for one in codex.relations()] == [("乙", "丙")]
     assert codex.problems() == ()
+
+
+def test_what_ends_before_it_begins_is_refused_and_what_was_written_so_before_is_left_in_peace(tmp_path):
+    codex = AuthoredCodex(tmp_path)
+    codex.create("甲", facts=[{"text": "守塔", "since": 3, "until": 3}])
+    with pytest.raises(CodexError, match=r"facts\[1\]\.until: chapter 3 is before that of since, 9"):
+        codex.create("乙", facts=["在", {"text": "守塔", "since": 9, "until": 3}])
+    with pytest.raises(CodexError, match=r"facts\[0\]\.until"):
+        codex.update("甲", facts=[Fact("守塔", 9, 3)])
+    with pytest.raises(CodexError, match="until: chapter 3 is before"):
+        codex.relate("甲", "甲", "友", since=9, until=3)
+    with pytest.raises(CodexError, match="until: chapter 1 is before"):
+        codex.extend([], [Relation("甲", "甲", "友", 2, 1)])
+    assert (len(codex.list()), codex.relations()) == (1, ())
+    path = tmp_path / ".armarius" / "codex.toml"
+    path.write_text(path.read_text("utf-8").replace("until = 3", "until = 1"), "utf-8")
+    assert codex.update("甲", description="守塔的人").facts == (Fact("守塔", 3, 1),)
 
 
 def test_authored_entity_overrides_the_profile_field_by_field(tmp_path):

@@ -34,6 +34,27 @@ def test_entity_made_through_the_engine_is_detected_in_the_next_prompt(novel):
     assert "codex:detected:白鹭" not in engine.assemble(query="阿鹭").layers.retrieved.source
 
 
+def test_an_entity_that_relations_need_is_deleted_with_them_or_not_at_all(novel):
+    engine = armarius.open(novel)
+    engine.codex.create("白鹭", aliases=["阿鹭"])
+    engine.codex.relate("阿鹭", "林默", "邻居")
+    with pytest.raises(CodexError, match="entity '白鹭' has 1 relation, which would lead nowhere: 阿鹭 -邻居-> 林默; "):
+        engine.codex.delete("白鹭")
+    assert engine.codex.get("白鹭").aliases == ("阿鹭",)
+    engine.codex.delete("白鹭", relations=True)
+    assert engine.codex.relations() == ()
+    assert engine.assemble(query="白鹭").warnings == ()
+
+
+def test_what_a_profile_describes_too_keeps_its_relations(novel):
+    engine = armarius.open(novel)
+    engine.codex.update("林小雨", level="always")
+    engine.codex.relate("林小雨", "林默", "兄妹")
+    engine.codex.delete("林小雨")
+    assert [(one.source, one.target) for one in engine.codex.relations()] == [("林小雨", "林默")]
+    assert engine.assemble(query="小雨").warnings == ()
+
+
 def test_update_overrides_a_profile_without_touching_its_file(novel):
     engine = armarius.open(novel)
     before = (novel / "人物.md").read_bytes()

@@ -141,7 +141,7 @@ class AuthoredCodex:
             self._file.add("entity", data)
             return self._written(id_)
         data = _entity_data({**_stated(block.data), **changes})
-        _refuse("entity", data)
+        _refuse("entity", data, checked="facts" in changes)
         self._file.replace("entity", data)
         return self._written(id_)
 
@@ -154,14 +154,14 @@ class AuthoredCodex:
 
         Raises:
             UnknownId: There is none; a KeyError that names near ids.
-            CodexError: Only files of the user's describe it; the message names them.
+            CodexError: Only files of the user's describe it; the message names them. Or, in an opened project, nothing
+                else describes it and authored relations begin or end at it; the message names those.
         """
         if relations:
-            names = NameIndex(self.list())
-            for block in self._file.records():
-                ends = {names.find(str((block.data or {}).get(key, ""))) for key in ("source", "target")}
-                if block.table == "relation" and id_ in ends:
-                    self._file.remove("relation", block.id)
+            for block in self._touching(id_):
+                self._file.remove("relation", block.id)
+        elif self._whole is not None:
+            self._refuse_dangling(id_)
         try:
             self._file.remove("entity", id_)
         except KeyError:
@@ -169,6 +169,33 @@ class AuthoredCodex:
                 message = f"entity {id_!r} is described in {_places(known)}: delete it there, or set its level to never"
                 raise CodexError(message) from None
             raise self._unknown(id_) from None
+
+    def _touching(self, id_: str) -> tuple[Block, ...]:
+        """The authored relations that begin or end at an entity, by whichever of its names."""
+        blocks = [block for block in self._file.records() if block.table == "relation"]
+        if not blocks:
+            return ()
+        names = NameIndex([*self.list(), *merge(authored=self.read().drafts).entities])
+        return tuple(
+            block
+            for block in blocks
+            if id_ in {names.find(str((block.data or {}).get(key, ""))) for key in ("source", "target")}
+        )
+
+    def _refuse_dangling(self, id_: str) -> None:
+        """Refuse to delete what authored relations need; one that a file of the user's describes too stays for them."""
+        if not any((block.table, block.id) == ("entity", id_) for block in self._file.records()):
+            return
+        known = _by_id(self.list(), id_)
+        if known is not None and any(origin.path != self._file.name for origin in known.origins):
+            return
+        if touching := [block.data or {} for block in self._touching(id_)]:
+            named = ", ".join(f"{one.get('source')} -{one.get('type')}-> {one.get('target')}" for one in touching[:3])
+            more = ", …" if len(touching) > 3 else ""
+            raise CodexError(
+                f"entity {id_!r} has {counted(len(touching), 'relation')}, which would lead nowhere: {named}{more}; "
+                "unrelate them, or delete it with `relations`"
+            )
 
     def relate(
         self,
@@ -310,6 +337,17 @@ def _check(block: Block) -> str:
     return _wrong(block.table, block.data or {})
 
 
-def _refuse(table: str, data: dict[str, Any]) -> None:
-    if what := _wrong(table, data):
+def _refuse(table: str, data: dict[str, Any], *, checked: bool = True) -> None:
+    """Refuse a record with anything wrong; `checked` where its chapters are new, old ones are left in peace."""
+    if what := _wrong(table, data) or (_backwards(table, data) if checked else ""):
         raise CodexError(f"{table} {data.get('id', '')!r}: {what}")
+
+
+def _backwards(table: str, data: dict[str, Any]) -> str:
+    """What ends before it begins and so never holds; "" for nothing. Chapters are right, each by itself."""
+    facts = [(f"facts[{number}].", one) for number, one in enumerate(data.get("facts", ())) if isinstance(one, dict)]
+    for where, one in facts if table == "entity" else [("", data)]:
+        since, until = one.get("since"), one.get("until")
+        if since is not None and until is not None and until < since:
+            return f"{where}until: chapter {until} is before that of since, {since}"
+    return ""

@@ -53,7 +53,7 @@ class ChangedEntity(NewEntity):
 
 
 class DeletedEntity(ById):
-    """Names an entity; with its relations if they are to go too."""
+    """Names an entity; with its relations if they are to go too. One that authored relations need is refused else."""
 
     relations: StrictBool = False
 
