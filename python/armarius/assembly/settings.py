@@ -111,7 +111,8 @@ def _layer(name: LayerName, said: object) -> LayerBudget:
     try:
         return LayerBudget(**said)
     except BudgetError as error:  # begins with the key
-        raise ConfigError(f"{CONFIG_NAME}: budget.layers.{name}.{error.message}") from None
+        key = error.message.partition(" ")[0]
+        raise ConfigError(f"{CONFIG_NAME}: budget: {error.message} (budget.layers.{name}.{key})") from None
 
 
 def _checked(table: Mapping[str, Any], name: str, kinds: Mapping[str, type]) -> dict[str, Any]:
