@@ -37,14 +37,14 @@ MOMENTS = (
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_command_that_is_interrupted_while_it_loads_ends_in_silence_with_130(tmp_path, moment):
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONWARNINGS": "ignore::RuntimeWarning"}
     words = [sys.executable, "-c", PROGRAM, moment, "ask", str(NOVEL), "小雨是谁"]
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_an_interrupt_that_the_shell_has_had_ignored_stays_ignored(tmp_path):
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONWARNINGS": "ignore::RuntimeWarning"}
     program = PROGRAM.replace("signal.default_int_handler", "signal.SIG_IGN")
     words = [sys.executable, "-c", program, "armarius.cli.assembling", "ask", str(NOVEL), "小雨是谁"]
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False, timeout=120)

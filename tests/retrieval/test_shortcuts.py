@@ -1,6 +1,7 @@
 """What a question skips in order to be answered sooner changes nothing of the answer."""
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -112,6 +113,7 @@ def test_what_is_a_part_of_a_longer_word_is_not_told_beside_it(words):
 def test_a_request_asks_the_store_once_where_it_stands(tmp_path, monkeypatch):
     write(tmp_path, SMALL)
     with armarius.open(tmp_path, watch=False) as engine:
+        time.sleep(0.06)  # what was written a moment ago is read once more
         engine.retrieve("Anna")
         asked, generation = [], SqliteStore.generation
         monkeypatch.setattr(SqliteStore, "generation", lambda store: asked.append(store) or generation(store))

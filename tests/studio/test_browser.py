@@ -192,6 +192,7 @@ def test_a_mention_leads_to_its_card_and_on_along_a_relation(page):
 
 def test_a_keyboard_reaches_the_content_and_every_field_has_a_name(page):
     page.get_by_role("link", name="Chapters", exact=True).click()
+    page.wait_for_url("**/chapters", wait_until="load")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")

@@ -13,9 +13,8 @@ MODEL = "import sys; from armarius import embedders; print(embedders.load(sys.ar
 
 
 def run(*lines, model):
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines), str(model)], capture_output=True, text=True, timeout=60
-    )
+    program = [sys.executable, "-W", "ignore::RuntimeWarning", "-c", "\n".join(lines), str(model)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=120)
     return done.returncode, done.stdout + done.stderr
 
 
