@@ -15,6 +15,8 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
+
 import armarius
 
 PAGES = 60
@@ -71,7 +73,12 @@ class Slips:
 
 
 def filled(engine):
-    """Ask with texts that come once, until whatever remembers has had more than it keeps; then the turns to make."""
+    """Ask with texts that come once, until whatever remembers has had more than it keeps; then the turns to make.
+
+    numpy keeps seven freed blocks of each size below 1,024 bytes, which an index of pages of all lengths meets in time.
+    """
+    for size in range(1, 1_024):
+        del [np.empty(size, np.uint8) for _ in range(8)][:]
     for number in range(SLIPS // AT_ONCE):
         assert len(engine.assemble(f"{SLIP}{number}", budget=300_000).items) > AT_ONCE
     for number in range(1, LENGTHS + 1):
