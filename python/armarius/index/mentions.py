@@ -50,6 +50,8 @@ def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[Lea
 
 def read_names(snapshot: Snapshot, documents: Sequence[Document]) -> list[Learnt]:
     """What is kept of documents and depends on names: where these are mentioned, and what retrieval reads."""
+    if not documents:
+        return []
     return [*find_mentions(snapshot, documents), *part_rows(documents, snapshot.matcher, snapshot.match_digest)]
 
 
