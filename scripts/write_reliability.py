@@ -205,8 +205,8 @@ ROWS = (
         "Memory, open files and threads stay flat",
         "`make soak MINUTES=20`, once everything that remembers is full: 3 MB, two files, one thread more at most. "
         "Not kept yet: nineteen minutes on 2026-11-22, 29,322 turns, beside one other program: files and threads flat, "
-        "memory from 110 to 119 MB, by 3.2, 3.2, 1.2 and 1.2 from fifth to fifth. No block of ours was found that stays "
-        "([0182](decisions/0182-what-is-remembered-is-bounded-and-full-soon.md))",
+        "memory from 110 to 119 MB, by 3.2, 3.2, 1.2 and 1.2 from fifth to fifth. No block of ours was found that "
+        "stays ([0182](decisions/0182-what-is-remembered-is-bounded-and-full-soon.md))",
         "",
     ),
 )  # fmt: skip
