@@ -8,6 +8,7 @@ Nothing is parsed. Where nothing speaks against it, the value is of whom the sen
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -40,6 +41,8 @@ _SAYS = re.compile(
 )
 _IS = re.compile(r"[是为為]|\b(?:is|was|are|were)\b", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"[里上中下]?的|[\s-]+")
+_MARKS = re.compile(r"[ \-*_]*")
+_NEAR = 80  # characters before a name in which such a word may stand
 _HOME = ("家", "年")
 _WHOLE = ("years:", "reached:", "place:")  # of somebody; any other value is of a part of him
 
@@ -73,7 +76,10 @@ class Whose:
         self._place = place
         self._topic = topic
         self._named = _together(sentence, people)
-        self._kin = _roles().find(sentence)
+        self._kin = {one.start: one for one in _roles().find(sentence)}
+        self._breaks = [one.end() for one in _BREAK.finditer(sentence)]
+        self._begins, self._ends = [one.start for one in self._named], [one.end for one in self._named]
+        self._inside = any(entity_id in one.ids for one in self._named)
 
     def owns(self, value: Value) -> bool:
         """Whether `value` is of the entity."""
@@ -83,7 +89,7 @@ class Whose:
         said = self._attributed(value) if whole else None
         if said is not None:
             return said
-        before = [one for one in self._named if one.end <= value.start]
+        before = self._named[: bisect_right(self._ends, value.start)]
         clause = self._clause(value.start)
         if self._place == "own":
             return self._in_own(value, before, clause)
@@ -97,13 +103,10 @@ class Whose:
         if behind is None:
             return None
         if behind[0].endswith("的"):
-            for one in self._named:
-                if one.start == behind.end():
-                    return self._id in one.ids
-        clause = self._clause(value.start)
-        if any(role.start == behind.end() for role in self._kin) and not _IS.search(
-            self._sentence, clause, value.start
-        ):
+            at = bisect_left(self._begins, behind.end())
+            if at < len(self._named) and self._begins[at] == behind.end():
+                return self._id in self._named[at].ids
+        if behind.end() in self._kin and not _IS.search(self._sentence, self._clause(value.start), value.start):
             return False
         return None
 
@@ -111,7 +114,7 @@ class Whose:
         """Everything, but what is said of kin or of somebody who is the subject."""
         if self._kin_from(self._label()) or (self._kin_from(clause) and not self._ends_clause(clause)):
             return False
-        here = [one for one in before if one.start >= clause]
+        here = self._here(before, clause)
         if not here or any(self._id in one.ids for one in here) or here[-1].owns >= 0:
             return True
         if _THIRD.search(self._sentence, here[-1].end, value.start):
@@ -120,7 +123,7 @@ class Whose:
 
     def _in_other(self, value: Value, before: Sequence[_Named], clause: int, *, whole: bool) -> bool:
         """Nothing, unless the entity is its subject."""
-        here = [one for one in before if one.start >= clause]
+        here = self._here(before, clause)
         if before and self._id in before[-1].ids and before[-1].owns < 0:
             told = self._sentence[before[-1].end : value.start]
             if self._kin_from(self._label()) or (told[:1] in ("（", "(") and not set("）)") & set(told)):
@@ -131,20 +134,21 @@ class Whose:
             return self._is_trait(here[-1].owns, value.start, whole=whole)
         if _THIRD.search(self._sentence, here[-1].end, value.start):
             return False
-        return _BESIDE.search(self._sentence[: here[-1].start]) is None
+        return not self._follows(_BESIDE, here[-1].start)
 
     def _in_prose(self, value: Value, before: Sequence[_Named], clause: int, *, whole: bool) -> bool:
         """What is said of nobody who is named nearer."""
-        inside = any(self._id in one.ids for one in self._named)
-        heard = [one for one in before if not _HEARER.search(self._sentence[: one.start])] or list(before)
-        nearest = heard[-1] if heard else None
+        nearest = next((one for one in reversed(before) if not self._hears(one)), before[-1] if before else None)
         if nearest is not None and self._id not in nearest.ids and nearest.owns >= 0:  # is Tom's sister
-            nearest = next((one for one in reversed(heard) if self._id in one.ids), nearest)
+            heard = any(not self._hears(one) for one in before)
+            mine = (one for one in reversed(before) if self._id in one.ids and not (heard and self._hears(one)))
+            nearest = next(mine, nearest)
         if not whole and (nearest is None or nearest.start < clause):
             return True
         if nearest is None:
-            behind = next((one for one in self._named if one.start >= value.end), None)
-            if not inside or behind is None:
+            at = bisect_left(self._begins, value.end)
+            behind = self._named[at] if at < len(self._named) else None
+            if not self._inside or behind is None:
                 return True
             return self._id in behind.ids and not _THIRD.search(self._sentence, 0, value.start)
         if self._id not in nearest.ids:
@@ -164,6 +168,17 @@ class Whose:
             return True
         return clause.strip().lower().startswith((*self._topic.words, *_HOME))
 
+    def _here(self, before: Sequence[_Named], clause: int) -> Sequence[_Named]:
+        """Of `before`, who is named in the clause."""
+        return before[bisect_left(self._begins, clause, 0, len(before)) :]
+
+    def _hears(self, one: _Named) -> bool:
+        return self._follows(_HEARER, one.start)
+
+    def _follows(self, word: re.Pattern[str], at: int) -> bool:
+        """Whether what stands at `at` follows such a word."""
+        return word.search(self._sentence, max(0, at - _NEAR), at) is not None
+
     def _label(self) -> int:
         """Where the name of what a line gives begins: `- 妹妹：…`; the end of the sentence when it has none."""
         colon = _COLON.search(self._sentence)
@@ -172,24 +187,30 @@ class Whose:
 
     def _kin_from(self, at: int) -> bool:
         """Whether a word for kin begins at `at`."""
-        at += len(self._sentence[at:]) - len(self._sentence[at:].lstrip(" -*_"))
-        return any(one.start == at and one.value for one in self._kin)
+        found = self._kin.get(self._word(at))
+        return found is not None and found.value
 
     def _ends_clause(self, at: int) -> bool:
         """Whether the clause that begins at `at` is over with its word for kin: 独生女，七岁."""
-        at += len(self._sentence[at:]) - len(self._sentence[at:].lstrip(" -*_"))
-        return any(one.start == at and _BREAK.match(self._sentence, one.end) for one in self._kin)
+        found = self._kin.get(self._word(at))
+        return found is not None and _BREAK.match(self._sentence, found.end) is not None
+
+    def _word(self, at: int) -> int:
+        """Where the first word from `at` on begins."""
+        mark = _MARKS.match(self._sentence, at)
+        return mark.end() if mark else at
 
     def _clause(self, at: int) -> int:
         """Where the clause of `at` begins."""
-        return max((one.end() for one in _BREAK.finditer(self._sentence, 0, at)), default=0)
+        found = bisect_right(self._breaks, at)
+        return self._breaks[found - 1] if found else 0
 
 
 def _together(sentence: str, people: Sequence[Mention]) -> list[_Named]:
     found: list[_Named] = []
     for one in people:
         behind = _OF.match(sentence, one.end)
-        noun = _NOUN_OF.search(sentence, 0, one.start)
+        noun = _NOUN_OF.search(sentence, max(0, one.start - _NEAR), one.start)
         owns = behind.end() if behind else noun.start() if noun and _is_noun(noun[1]) else -1
         last = found[-1] if found else None
         if last is not None and _AND.fullmatch(sentence, last.end, one.start):

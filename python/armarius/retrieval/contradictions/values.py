@@ -48,6 +48,7 @@ _BACK_THEN = re.compile(
 _NOT_YET = re.compile(r"(?:[等直活长長][到她他]*到了?|将满|不到|未满|没到|还没|不足)$")
 _UNTIL = re.compile(r"(?:以|之)?[前后後]|(?:以|之)[上下内]|上下")
 # One of these stands in whatever the patterns of ages find.
+_NEAR = 80  # characters beside a number in which such words stand
 _AGES = re.compile(r"[岁比年齡]|[Yy]ear|[Aa]ge|\b(?:of|was|is|am|at)\s|than\b|er\s", re.IGNORECASE)
 _WHO = r"[^，。；、：“”‘’！？\s的得]{1,6}?"
 _OLDER_ZH = re.compile(
@@ -219,7 +220,8 @@ def _ages(sentence: str) -> set[Value]:
 
 def _kind_of(sentence: str, match: re.Match[str]) -> str:
     """Of a number of years: how old somebody is, has been ("reached"), or neither (等到十八岁)."""
-    before, behind = sentence[: match.start()], sentence[match.end() :]
+    before = sentence[max(0, match.start() - _NEAR) : match.start()]
+    behind = sentence[match.end() : match.end() + _NEAR]
     if _NOT_YET.search(before) or _UNTIL.match(behind):
         return ""
     return "reached" if _SINCE.search(before) or _BACK_THEN.match(behind) else "years"
