@@ -8,6 +8,7 @@ time is held against the first (`LEEWAY`), what the process has and, of that, wh
 """
 
 import argparse
+import array
 import ctypes
 import json
 import os
@@ -110,8 +111,8 @@ def filled(engine, warm=WARM):
     yield from range(1, warm + 1)
 
 
-def middle(samples):
-    return {name: sorted(one[name] for one in samples)[len(samples) // 2] for name in LEEWAY}
+def middle(samples, start, stop):
+    return {name: sorted(column[start:stop])[(stop - start) // 2] for name, column in samples.items()}
 
 
 def run(seconds, warm=WARM, seen=print):
@@ -121,22 +122,24 @@ def run(seconds, warm=WARM, seen=print):
         root = Path(folder, "novel")
         (root / "chapters").mkdir(parents=True)
         (root / "codex.json").write_text('{"entities": [{"id": "bai", "name": "白鹭"}]}', "utf-8")
-        samples, number = [], 0
+        samples = {name: array.array("q") for name in LEEWAY}  # numbers alone: a dict a turn would be 7 MB at the end
+        turns, number = 0, 0
         with armarius.ContextEngine(root, watch=True, more_fetchers=[Slips()]) as engine:
             at_first = measured()
             for number in filled(engine, warm):
                 turn(engine, root, number)
             begun = time.monotonic()
-            while time.monotonic() - begun < seconds or len(samples) < 50:
-                number += 1
+            while time.monotonic() - begun < seconds or turns < 50:
+                number, turns = number + 1, turns + 1
                 turn(engine, root, number)
-                samples.append(measured())
+                for name, value in measured().items():
+                    samples[name].append(value)
             assert engine.index.store.verify() == []
-        fifth = len(samples) // 5
-        warm, end = middle(samples[:fifth]), middle(samples[-fifth:])
-        fifths = [middle(samples[at : at + fifth]) for at in range(0, 5 * fifth, fifth)]
+        fifth = turns // 5
+        fifths = [middle(samples, at, at + fifth) for at in range(0, 5 * fifth, fifth)]
+        warm, end = fifths[0], fifths[-1]
         course = {name: [one[name] for one in fifths] for name in ("memory", "in use")}
-        figures = {"turns": len(samples), "seconds": round(seconds), "opened": at_first, "warm": warm, "end": end}
+        figures = {"turns": turns, "seconds": round(seconds), "opened": at_first, "warm": warm, "end": end}
         seen(json.dumps({**figures, "by fifths": course}))
         for name, more in LEEWAY.items():
             assert end[name] <= warm[name] + more, (name, figures)
