@@ -16,6 +16,7 @@ pub mod budget;
 pub mod code;
 pub mod corpus;
 pub mod matching;
+pub mod names;
 pub mod truncate;
 
 #[cfg(feature = "python")]

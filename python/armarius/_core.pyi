@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from os import PathLike
-from typing import final
+from typing import Any, final
 
 __all__ = [
     "Allocation",
@@ -34,6 +34,7 @@ __all__ = [
     "TokenCounter",
     "WalkedFile",
     "__version__",
+    "add_name_counts",
     "allocate",
     "brace_outline",
     "called_names",
@@ -43,6 +44,7 @@ __all__ = [
     "is_symbol",
     "lexical_embed",
     "optimised",
+    "pack_name_counts",
     "pieces",
     "python_outline",
     "read_files",
@@ -282,6 +284,12 @@ class Seen:
     def holds(self) -> bool: ...
 
 def walk(root: str, exclude: list[str], only: list[str]) -> tuple[list[WalkedFile], list[tuple[str, str]], Seen]: ...
+def pack_name_counts(
+    places: bytes, times: bytes, tables: Sequence[dict[Any, int]], parts: Sequence[int], /
+) -> bytes: ...
+def add_name_counts(
+    rows: Sequence[bytes], places: int, parts: Sequence[int], /
+) -> tuple[list[bool], bytes, bytes, list[dict[Any, int]]]: ...
 def read_files(root: str | PathLike[str], paths: list[str], limit: int, /) -> list[bytes | OSError]: ...
 def find_terms(texts: list[str], terms: list[str], /) -> list[list[tuple[int, int]]]: ...
 def index_tokens(texts: list[str], /) -> list[str]: ...

@@ -44,7 +44,8 @@ mod segment;
 pub mod symbols;
 pub mod table;
 mod terms;
-mod varint;
+// Numbers of variable width as `names` keeps them too.
+pub(crate) mod varint;
 mod window;
 pub mod wire;
 

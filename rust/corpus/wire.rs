@@ -161,7 +161,7 @@ fn read_family(reader: &mut Reader<'_>, units: &[UnitSpan]) -> Result<FamilyTerm
 }
 
 /// Eight bytes at a time, each mixed into all bits of the sum; against disks, not against people.
-fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     let mut sum = 0x9e37_79b9_7f4a_7c15_u64 ^ bytes.len() as u64;
     let mut mix = |word: u64| {
         sum = (sum ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);

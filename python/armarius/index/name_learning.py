@@ -5,19 +5,19 @@ function of their sum: an index built in one go and one that grew save by save f
 that comes after another reads the counts of the documents that changed, not the documents.
 """
 
-import hashlib
-import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Final
 
 from armarius.codex.model import Codex
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning, StoreError
+from armarius.index.name_note import RULES, digest_of, forgotten, habits_of, note_of, remembered, to_json
 from armarius.index.snapshot import Snapshot, people_digest_of, snapshot_of
-from armarius.names import Counts, NameCounts, NameModel, model_of
+from armarius.names import Counts, Lessons, NameCounts, NameModel, model_of
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, Learnt, Note, Put, Remove
 from armarius.warnings_table import HABITS_UNLEARNT
@@ -28,9 +28,8 @@ logger = logging.getLogger("armarius")
 
 KIND: Final = "names"
 _PROSE: Final = ("chapter", "note")  # kinds whose text is learnt from: names stand there as they are used
-_NOTE: Final = "habits"  # what was learnt, and from what
-_RULES: Final = 3  # raised when the same prose teaches something else
 _BATCH: Final = 32  # documents counted at once
+_FEW: Final = 32  # rows that are read by their paths, not all there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +51,17 @@ class NameLearner:
         self.trouble: ContextWarning | None = None
         self._people_digest = ""
         self._tally: NameCounts | None = None
+        self._lessons: Lessons | None = None
         self._counted: dict[str, _Counted] = {}
+        self._known: tuple[Store, int, dict[str, str]] | None = None
+        self._habits: tuple[NameModel, str] | None = None
 
     def recall(self, store: Store, codex: Codex) -> Snapshot:
         """The world of a codex, with what the store remembers of the habits of its cast, if it does."""
-        people_digest, head = people_digest_of(codex), _remembered(store)
-        if (head.get("cast"), head.get("rules")) == (people_digest, _RULES):
+        people_digest, head = people_digest_of(codex), remembered(store)
+        if (head.get("cast"), head.get("rules")) == (people_digest, RULES):
             with self.harmless():
-                return snapshot_of(codex, people_digest, _habits(head))
+                return snapshot_of(codex, people_digest, habits_of(head))
         return snapshot_of(codex, people_digest)
 
     @contextmanager
@@ -95,30 +97,63 @@ class NameLearner:
         if self._tally is None or self._people_digest != snapshot.people_digest:
             self._people_digest = snapshot.people_digest
             self._tally, self._counted = NameCounts(snapshot.codex.entities, matcher=snapshot.bare_matcher), {}
+            self._lessons = Lessons(self._tally)
         tally, self._tally = self._tally, None  # until the sum is whole again
-        for path in [path for path, one in self._counted.items() if prose.get(path) != one.content_hash]:
-            tally.subtract(Counts.from_bytes(self._counted.pop(path).data))
+        changed = [path for path, one in self._counted.items() if prose.get(path) != one.content_hash]
+        old = {path: self._counted.pop(path).data for path in changed}
         kept = [self._row(document.path) for document in new if document.path in self._counted]
         for batch in _batches([document for document in new if document.path not in self._counted]):
-            kept += self._count(tally, batch)
+            kept += self._count(tally, batch, old)
         missing = [path for path in prose if path not in self._counted]
-        for path, row in store.learnt(KIND, missing).items() if missing else ():
-            if row.about == _about(snapshot.people_digest, prose[path]) and (counts := _read(row.data)) is not None:
-                tally.add(counts)
-                self._counted[path] = _Counted(prose[path], row.data)
+        if missing:
+            self._read(tally, store, {path: prose[path] for path in missing})
         for batch in _batches([path for path in missing if path not in self._counted]):
-            kept += self._count(tally, store.documents_of(batch))
+            kept += self._count(tally, store.documents_of(batch), old)
+        for data in old.values():
+            tally.subtract(Counts.from_bytes(data))
         self._tally = tally
         return kept
 
     def name_model(self) -> NameModel:
-        """What the sum teaches."""
-        return NameModel() if self._tally is None else model_of(self._tally)
+        """What the sum teaches. Cost: of what has changed in it."""
+        return NameModel() if self._tally is None else model_of(self._tally, self._lessons)
 
-    def _count(self, tally: NameCounts, documents: Sequence[Document]) -> list[Learnt]:
+    def prose(self, store: Store) -> dict[str, str]:
+        """Path to content hash of what is learnt from. Cost: a look at every document, but where `know` told it."""
+        known, self._known = self._known, None
+        if known is not None and known[0] is store and known[1] == store.generation():
+            return known[2]
+        return {row.path: row.content_hash for row in store.documents(kinds=_PROSE)}
+
+    def know(self, store: Store, generation: int, prose: dict[str, str]) -> None:
+        """What `prose` is to answer while the store is at this generation."""
+        self._known = store, generation, prose
+
+    def habits(self, name_model: NameModel) -> str:
+        """A model as JSON, written once while it is the same."""
+        if self._habits is None or self._habits[0] is not name_model:
+            self._habits = name_model, to_json(name_model.to_dict())
+        return self._habits[1]
+
+    def _read(self, tally: NameCounts, store: Store, prose: Mapping[str, str]) -> None:
+        """Add what the store has of these paths, and of these texts of theirs."""
+        rows = store.learnt(KIND, None if len(prose) > _FEW else [*prose])
+        known = [
+            row for path, row in rows.items() if path in prose and row.about == _about(self._people_digest, prose[path])
+        ]
+        counts, sound = Counts.added([row.data for row in known])
+        tally.add(counts)
+        for row in compress(known, sound):
+            self._counted[row.path] = _Counted(prose[row.path], row.data)
+
+    def _count(self, tally: NameCounts, documents: Sequence[Document], old: dict[str, bytes]) -> list[Learnt]:
+        """Count documents into the sum, in the place of what `old` has of their paths, which is taken out of it."""
         kept = []
         for document, counts in zip(documents, tally.count([one.text for one in documents]), strict=True):
-            tally.add(counts)
+            if document.path in old:
+                tally.replace(Counts.from_bytes(old.pop(document.path)), counts)
+            else:
+                tally.add(counts)
             self._counted[document.path] = _Counted(document.content_hash, counts.to_bytes())
             kept.append(self._row(document.path))
         return kept
@@ -155,13 +190,13 @@ class Pass:
 
     def _learn(self, snapshot: Snapshot, changes: Sequence[Change]) -> tuple[Snapshot, list[Learnt]]:
         if self._prose is None:
-            self._prose = {row.path: row.content_hash for row in self._store.documents(kinds=_PROSE)}
+            self._prose = self._learner.prose(self._store)
         new = [c.document for c in changes if isinstance(c, Put) and c.document.kind in _PROSE]
         gone = [path for path in map(_path, changes) if path in self._prose]
         if not (new or gone or self._taught):
-            head = _remembered(self._store)
-            name_model = _habits(head)
-            now = (snapshot.people_digest, _digest(self._prose), _RULES)
+            head = remembered(self._store)
+            name_model = habits_of(head)
+            now = (snapshot.people_digest, digest_of(self._prose), RULES)
             if name_model is not None and (head.get("cast"), head.get("prose"), head.get("rules")) == now:
                 return snapshot.with_name_model(name_model), []
         for path in gone:
@@ -174,43 +209,19 @@ class Pass:
     def finish(self, snapshot: Snapshot) -> list[Note]:
         """What the index is to remember, now that everything is going to be written."""
         if self._failed:
-            return [Note(_NOTE, "")]  # the next refresh learns anew
+            return [forgotten()]  # the next refresh learns anew
         self._learner.trouble = None
         if self._taught and self._prose is not None:
             with self._learner.harmless():
-                head = {
-                    "cast": snapshot.people_digest,
-                    "prose": _digest(self._prose),
-                    "rules": _RULES,
-                    "habits": snapshot.name_model.to_dict(),
-                }
-                return [Note(_NOTE, json.dumps(head, ensure_ascii=False, separators=(",", ":")))]
-            return [Note(_NOTE, "")]
+                habits = self._learner.habits(snapshot.name_model)
+                return [note_of(snapshot.people_digest, digest_of(self._prose), habits)]
+            return [forgotten()]
         return []
 
-
-def _remembered(store: Store) -> dict[str, Any]:
-    try:
-        value = json.loads(store.note(_NOTE) or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _habits(head: Mapping[str, Any]) -> NameModel | None:
-    """What a note says, None when it is damaged."""
-    try:
-        return NameModel.from_dict(head["habits"])
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-def _read(data: bytes) -> Counts | None:
-    """Counts as the store has them; None when they are damaged, or of another form than this armarius writes."""
-    try:
-        return Counts.from_bytes(data)
-    except ValueError:
-        return None
+    def written(self, generation: int) -> None:
+        """The store has at this generation what the refresh knew and what it wrote, and nothing of anybody else's."""
+        if self._prose is not None:
+            self._learner.know(self._store, generation, self._prose)
 
 
 def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -226,8 +237,3 @@ def _path(change: Change) -> str:
 
 def _about(people_digest: str, content_hash: str) -> str:
     return f"{people_digest} {content_hash}"
-
-
-def _digest(prose: Mapping[str, str]) -> str:
-    whole = "\n".join(f"{path}\t{prose[path]}" for path in sorted(prose))
-    return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -140,6 +140,8 @@ class Refresher:
             if force:
                 rest.append(Note("reader", reader))
             self._told = commits.finish(rest)
+            if self._told and commits.alone:
+                learning.written(commits.generation)
             if self._told and stamp and not only and commits.alone:
                 self._equal = (stamp, commits.generation)
         outcome = commits.outcome

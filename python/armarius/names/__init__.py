@@ -11,16 +11,17 @@ Deterministic, each finding with its figures; `EntityMatcher(entities, name_mode
 [Mention(entity_id='li', term='大奶奶', start=5, end=8)]
 
 forms.py chinese.py western.py family.py (the forms that a name allows)   people.py (who they are)
-counts.py usage.py kin.py capitals.py (what is counted)   derived.py learn.py (what holds)
-lexicon.py (words, of `lexicon/names.toml`)
+counted.py counts.py usage.py kin.py capitals.py (what is counted)   derived.py doubts.py lessons.py (what holds)
+learn.py (all of it)   lexicon.py (words, of `lexicon/names.toml`)
 
 `Counts` are what is counted in one document, `NameCounts` are their sum: what is learnt is a function of the documents
 alone, whatever the order and number of steps in which they came (docs/decisions/0043). What is learnt are the records
-of `armarius.text.name_model`, each with its figures; a threshold is a constant of `learn.py`.
+of `armarius.text.name_model`, each with its figures; a threshold is a constant beside its rule.
 """
 
-from armarius.names.counts import Counts, NameCounts
-from armarius.names.learn import learn_names, model_of
+from armarius.names.counted import Counts
+from armarius.names.counts import NameCounts
+from armarius.names.learn import Lessons, learn_names, model_of
 from armarius.text.name_model import (
     DoubtfulAlias,
     LongerName,
@@ -32,6 +33,7 @@ from armarius.text.name_model import (
 __all__ = [
     "Counts",
     "DoubtfulAlias",
+    "Lessons",
     "LongerName",
     "NameCounts",
     "NameModel",

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from armarius.names.lexicon import words
@@ -34,9 +34,9 @@ class Capitals:
         self._rows: dict[str, list[int]] = {}
         # What follows is of the names that the prose has: a cast may be a hundred times as large.
         self._parts: Final[dict[str, frozenset[str] | None]] = {}
-        self._looked_up: set[str] = set()
-        self._spellings: defaultdict[str, list[str]] = defaultdict(list)
-        self._owner: dict[str, str] = {}
+        self._looked_up: Final[set[str]] = set()
+        self._spellings: Final[defaultdict[str, list[str]]] = defaultdict(list)
+        self._owner: Final[dict[str, str]] = {}
 
     def look(self, text: str, mentions: Sequence[Mention], joined: Counter[Any]) -> None:
         """Count the words with a capital behind a name that are no part of any of its entity's names."""
@@ -81,6 +81,12 @@ class Capitals:
                 rule = "capital" if small[folded] >= _SMALL else "case"
                 yield DoubtfulAlias(alias, self._owner[folded], rule, alias, why)  # type: ignore[arg-type]
 
+    def heeds(self, terms: Iterable[str]) -> bool:
+        """Whether `doubtful` can depend on how often these are written: not where no spelling has a capital."""
+        folded = {caseless(term) for term in terms}
+        self._look_up(folded)
+        return any(char.isupper() for key in folded for one in self._spellings.get(key, ()) for char in one)
+
     def _parts_of(self, entity_id: str) -> frozenset[str] | None:
         """The words of an entity's names; None where one that they lack may be the family name of a person."""
         if entity_id not in self._parts:
@@ -96,14 +102,15 @@ class Capitals:
 
     def _look_up(self, folded: set[str]) -> None:
         """How these names are spelled and whose they are."""
-        if folded <= self._looked_up:
+        new = folded - self._looked_up
+        if not new:
             return
-        self._looked_up, self._spellings, self._owner = folded, defaultdict(list), {}
+        self._looked_up.update(new)
         for _, entity_id, names in self._named:
             for name in names:
                 bare = name.strip()
                 key = caseless(bare)
-                if key in folded:
+                if key in new:
                     self._spellings[key].append(bare)
                     self._owner[key] = entity_id
 

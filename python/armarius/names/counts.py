@@ -1,15 +1,13 @@
-"""What is counted in a document to learn from, and sums of it over documents."""
+"""Counting documents to learn from, and sums of their counts."""
 
-import json
 import re
-import struct
-import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from armarius.names.capitals import Capitals
+from armarius.names.counted import HAN_PLACES, TABLES, Counts, han_of
 from armarius.names.forms import Forms
 from armarius.names.kin import Kinship
 from armarius.names.lexicon import letters
@@ -28,66 +26,26 @@ from armarius.text.scripts import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
+    from armarius.names.counted import Numbers
 
-    Numbers = np.ndarray[Any, np.dtype[np.int64]]
-
-__all__ = ["Counts", "NameCounts"]
+__all__ = ["NameCounts", "Touched"]
 
 _TITLE: Final = letters("han", "bare_titles")
 _NUMBERS: Final = letters("han", "numbers")
 _SHAPES: Final = letters("han", "shapes")
-_FEW: Final = 1_000  # characters that are sorted faster than the table of all is gone through
-_HAN: Final = ord(HAN_LAST) - ord(HAN_FIRST) + 1
-# What is counted, and of how many parts its keys are; `NameCounts` says what each is.
-_PARTS: Final = {
-    "given": 1, "counted": 1, "titled": 2, "heads": 2, "followed": 2, "times": 2, "uses": 2, "beside": 3,
-    "alone": 2, "led": 2, "joined": 2,
-}  # fmt: skip
-_HEAD: Final = struct.Struct("<I")  # number of different characters
-_LEVEL: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What was counted in one document, for the names of one cast.
+@dataclass(slots=True)
+class Touched:
+    """What of a sum may have changed.
 
     Attributes:
-        characters: Places of Han characters in Unicode, from the first Han character on, ascending; and how often each
-            occurs: two rows of int64.
-        counters: By name, as the attributes of `NameCounts`; only what was seen.
+        characters: Han characters that occur oftener or less often.
+        keys: Of each counter.
     """
 
-    characters: "tuple[Numbers, Numbers]"
-    counters: dict[str, Counter[Any]] = field(default_factory=lambda: {name: Counter() for name in _PARTS})
-
-    def to_bytes(self) -> bytes:
-        """For an index to keep; the cast is not among it. About 3 KB for a chapter of 7,000 characters."""
-        places, times = (row.astype("<u4").tobytes() for row in self.characters)
-        rows = {name: _written(self.counters[name]) for name in _PARTS}
-        text = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-        return zlib.compress(_HEAD.pack(len(self.characters[0])) + places + times + text, _LEVEL)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "Counts":
-        """From what `to_bytes` gave.
-
-        Raises:
-            ValueError: It is something else.
-        """
-        import numpy as np
-
-        try:
-            body = zlib.decompress(data)
-            (count,) = _HEAD.unpack_from(body)
-            table = np.frombuffer(body, "<u4", 2 * count, _HEAD.size).astype(np.int64).reshape(2, count)
-            rows = json.loads(body[_HEAD.size + 8 * count :].decode("utf-8", "surrogatepass"))
-            counters = {name: Counter(dict(_read(rows[name], parts))) for name, parts in _PARTS.items()}
-        except (zlib.error, struct.error, KeyError, TypeError, RecursionError) as error:
-            raise ValueError(f"no counts of a document: {type(error).__name__}: {error}") from error
-        if count and (np.diff(table[0]).min(initial=1) < 1 or table[0, -1] >= _HAN):
-            raise ValueError("no counts of a document: characters out of order")
-        return cls((table[0], table[1]), counters)
+    characters: set[str] = field(default_factory=set)
+    keys: dict[str, set[Any]] = field(default_factory=lambda: {name: set() for name in TABLES})
 
 
 class NameCounts:
@@ -126,7 +84,8 @@ class NameCounts:
         families = {names[0][0] for _, _, names in named if len(names[0]) in (2, 3) and is_han(names[0][0])}
         behind = f"[{''.join(sorted(families))}](?=([{HAN_FIRST}-{HAN_LAST}]))"
         self._given: Final = re.compile(behind) if families else None
-        self._characters = np.zeros(_HAN, dtype=np.int64)
+        self._touched: Touched | None = None
+        self._characters = np.zeros(HAN_PLACES, dtype=np.int64)
         self.given: Final = Counter[str]()
         self.titled: Final = Counter[tuple[str, str]]()
         self.counted: Final = Counter[str]()
@@ -156,31 +115,59 @@ class NameCounts:
         return [self._count(*one) for one in zip(texts, self._matcher.find_batch(texts), strict=True)]
 
     def add(self, counts: Counts) -> None:
-        """Put a document in. Cost: one look at everything that was counted in it."""
-        places, times = counts.characters
-        self._characters[places] += times
-        for name, total in self._sums.items():
-            if counted := counts.counters[name]:  # nothing of most: a `Counter` takes a microsecond to see that
-                total.update(counted)
+        """Put a document in, or the sum of several. Cost: one look at everything that was counted in it."""
+        self.replace(_nothing(), counts)
 
     def subtract(self, counts: Counts) -> None:
         """Take a document out that was put in before. Cost: as `add`."""
-        places, times = counts.characters
-        self._characters[places] -= times
+        self.replace(counts, _nothing())
+
+    def replace(self, old: Counts, new: Counts) -> None:
+        """Put a document in the place of another that was put in before.
+
+        Cost: a comparison of the two; what differs is looked at.
+        """
+        self._replace_characters(old.characters, new.characters)
         for name, total in self._sums.items():
-            for key, count in counts.counters[name].items():
-                left = total.get(key, 0) - count
+            was, now = old.counters[name], new.counters[name]
+            if dict.__eq__(was, now):
+                continue
+            keys = {key for key, _ in was.items() ^ now.items()} if was else now.keys()
+            for key in keys:
+                left = total.get(key, 0) + now.get(key, 0) - was.get(key, 0)
                 if left:
                     total[key] = left
                 else:
                     total.pop(key, None)
+            if self._touched is not None:
+                self._touched.keys[name].update(keys)
+
+    def watch(self) -> Touched:
+        """What differs from now on, until somebody else watches: `is_told` says so."""
+        self._touched = Touched()
+        return self._touched
+
+    def is_told(self, touched: Touched | None) -> bool:
+        """Whether `touched` is told everything that changes."""
+        return touched is not None and touched is self._touched
 
     def occurrences(self, character: str) -> int:
         """How often a Han character occurs; 0 for any other."""
         return int(self._characters[ord(character) - ord(HAN_FIRST)]) if is_han(character) else 0
 
+    def _replace_characters(self, old: "tuple[Numbers, Numbers]", new: "tuple[Numbers, Numbers]") -> None:
+        import numpy as np
+
+        sums, watched = self._characters, np.concatenate((old[0], new[0])) if self._touched is not None else None
+        before = None if watched is None else sums[watched]
+        sums[old[0]] -= old[1]
+        sums[new[0]] += new[1]
+        if self._touched is not None and watched is not None:
+            codes = watched[before != sums[watched]] + ord(HAN_FIRST)
+            self._touched.characters.update(map(chr, codes.tolist()))
+
     def _count(self, text: str, mentions: Sequence[Mention]) -> Counts:
-        counts = Counts(_han_of(text))
+        counts = Counts(han_of(text))
         found = counts.counters
         if self._given is not None:
             found["given"].update(self._given.findall(text))
@@ -213,29 +200,5 @@ def _followed(found: dict[str, Counter[Any]], term: str, head: str, *, counted: 
             found["heads"][term, head] += 1
 
 
-def _han_of(text: str) -> "tuple[Numbers, Numbers]":
-    import numpy as np
-
-    codes = np.frombuffer(text.encode("utf-32-le", "replace"), dtype="<u4").astype(np.int64) - ord(HAN_FIRST)
-    codes = codes[(codes >= 0) & (codes < _HAN)]
-    if len(codes) < _FEW:
-        return np.unique(codes, return_counts=True)
-    times = np.bincount(codes, minlength=_HAN)
-    places = np.flatnonzero(times)
-    return places, times[places]
-
-
-def _written(counter: "Counter[Any]") -> list[list[str | int]]:
-    """One row for each key: its parts, whatever characters they hold, and the count."""
-    return [[*([key] if isinstance(key, str) else key), counter[key]] for key in sorted(counter)] if counter else []
-
-
-def _read(rows: object, parts: int) -> Iterator[tuple[Any, int]]:
-    """What `_written` wrote of keys of so many parts; ValueError for anything else."""
-    if not isinstance(rows, list):
-        raise ValueError(f"no list of rows: {rows!r:.80}")
-    shape = [str] * parts + [int]
-    for row in rows:
-        if not isinstance(row, list) or [*map(type, row)] != shape or row[-1] < 1:
-            raise ValueError(f"no row of {parts} names and a count: {row!r:.80}")
-        yield (row[0] if parts == 1 else tuple(row[:-1])), row[-1]
+def _nothing() -> Counts:
+    return Counts(han_of(""))

@@ -1,7 +1,7 @@
 """Which short forms of names hold: unambiguous, used of a person, no plain word (docs/decisions/0044)."""
 
-from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -23,7 +23,7 @@ from armarius.text.name_model import (
 from armarius.text.scripts import is_han
 from armarius.text.tokens import TokenCounter
 
-__all__ = ["DerivedNames", "short_names"]
+__all__ = ["DerivedNames", "short_names", "titled_names"]
 
 # A form used so often without anybody acting is a word, whatever it looks like.
 _OFTEN: Final = 20
@@ -33,14 +33,14 @@ _COMMONER: Final = 4
 _STRANGER: Final = 2  # times that another family name stands in front of a Chinese given name
 
 
+@dataclass(slots=True)
 class DerivedNames:
     """What was decided."""
 
-    def __init__(self) -> None:
-        self.short: list[ShortName] = []
-        self.refused: list[RefusedName] = []
-        self.longer: list[LongerName] = []
-        self.doubtful: list[DoubtfulAlias] = []
+    short: list[ShortName] = field(default_factory=list)
+    refused: list[RefusedName] = field(default_factory=list)
+    longer: list[LongerName] = field(default_factory=list)
+    doubtful: list[DoubtfulAlias] = field(default_factory=list)
 
     def accept(self, form: Form, because: str) -> None:
         """`form` is a name of its person."""
@@ -59,24 +59,26 @@ class DerivedNames:
         self.refused.append(RefusedName(text, tuple(sorted(ids)), because))
 
 
-def short_names(usage: Usage) -> DerivedNames:
-    """Decide about every form of a cast, by how the prose uses it."""
+def short_names(usage: Usage, text: str, beside: dict[tuple[str, str], int]) -> DerivedNames:
+    """Decide about a form of a cast (`Forms.by_text`), by how the prose uses it and what stands beside it there."""
     found = DerivedNames()
-    beside: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
-    for (text, side, word), count in usage.beside.items():
-        beside[text][side, word] = count
-    for text in sorted(usage.forms.by_text):
-        forms = usage.forms.by_text[text]
-        if len(forms) > 1:
-            if _seen(usage, text):
-                found.refuse(text, [form.person.id for form in forms], "several persons")
-            found.take(western_titles(forms, beside[text], usage.forms.complete))
-        elif usage.forms.is_listed(forms[0]):
-            continue
-        elif is_han(text[0]):
-            _han(found, usage, forms[0], beside[text])
-        else:
-            _spaced(found, usage, forms[0], beside[text])
+    forms = usage.forms.by_text[text]
+    if len(forms) > 1:
+        if _seen(usage, text):
+            found.refuse(text, [form.person.id for form in forms], "several persons")
+        found.take(western_titles(forms, beside, usage.forms.complete))
+    elif usage.forms.is_listed(forms[0]):
+        pass
+    elif is_han(text[0]):
+        _han(found, usage, forms[0], beside)
+    else:
+        _spaced(found, usage, forms[0], beside)
+    return found
+
+
+def titled_names(usage: Usage) -> DerivedNames:
+    """Decide about all Chinese family names with titles, each of which depends on the others of its family."""
+    found = DerivedNames()
     found.take(chinese_titles(usage))
     return found
 

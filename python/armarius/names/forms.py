@@ -52,8 +52,7 @@ class Forms:
         for text in [text for text, forms in self.by_text.items() if not forms]:
             del self.by_text[text]
         titles = sorted(all_titles() - words("han", "wives"))
-        pairs = {family + title: (family, title) for family in sorted(self.families) for title in titles}
-        self.titled: Final = {text: parts for text, parts in pairs.items() if text not in self.taken}
+        self.titled: Final[dict[str, tuple[str, str]]] = {}
         self.given: Final = {
             text: forms[0].person.id
             for text, forms in self.by_text.items()
@@ -63,8 +62,13 @@ class Forms:
             text: frozenset(form.person.id for form in forms)
             for text, forms in self.by_text.items()
             if forms[0].kind == "familiar form"
-        } | {text: frozenset(one.id for one in self.families[parts[0]]) for text, parts in self.titled.items()}
-        self.matcher: Final = EntityMatcher(_entries([*self.by_text, *self.titled]))
+        }
+        for family in sorted(self.families):
+            bearers = frozenset(one.id for one in self.families[family])
+            called = {family + title: (family, title) for title in titles if family + title not in self.taken}
+            self.titled.update(called)
+            self.loose.update(dict.fromkeys(called, bearers))
+        self.matcher: Final = EntityMatcher.of_texts([*self.by_text, *self.titled])
 
     def is_listed(self, form: Form) -> bool:
         """Whether the list of a person's names would have a form if they were called so."""
@@ -80,10 +84,6 @@ def _lists_parts(person: Person) -> bool:
     if len(parts) < 2:
         return False
     return any(frozenset() < frozenset(untitled(other)) < parts for other in others)
-
-
-def _entries(texts: Iterable[str]) -> Iterator[dict[str, str]]:
-    return ({"id": text, "name": text} for text in texts)
 
 
 def _korean_forms(person: Person) -> Iterator[Form]:

@@ -74,7 +74,14 @@ class EntityMatcher:
         doubts: list[tuple[str, str, str]] = (
             [(one.alias, one.rule, one.usual) for one in name_model.doubtful] if name_model else []
         )
-        self._core: Final = _core.EntityMatcher(named, longer, doubts)
+        self._core = _core.EntityMatcher(named, longer, doubts)
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[str]) -> "EntityMatcher":
+        """A matcher of names that are their own ids and of which nothing else is known."""
+        matcher = cls()
+        matcher._core = _core.EntityMatcher([(text, "", [text]) for text in texts], [], [])
+        return matcher
 
     @classmethod
     def from_valid(
