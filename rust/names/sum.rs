@@ -3,28 +3,29 @@
 use rustc_hash::FxHashMap;
 
 use super::packed::from_bytes;
-use super::{Counted, Key};
+use super::{Counted, Key, PARTS};
 use crate::interrupt::checkpoint;
 
-/// A table of the sum: keys in the order in which they came, with their totals.
+/// A table of the sum: keys in the order in which they came, with their totals; parts as numbers of `Sum::names`.
 #[derive(Debug, Clone, Default)]
-pub struct Table<'b> {
-    rows: Vec<(Key<'b>, u64)>,
-    places: FxHashMap<Key<'b>, usize>,
+pub struct Table {
+    rows: Vec<([u32; PARTS], u32)>,
+    places: FxHashMap<[u32; PARTS], u32>,
 }
 
-impl<'b> Table<'b> {
+impl Table {
     /// The rows.
-    pub fn rows(&self) -> &[(Key<'b>, u64)] {
+    pub fn rows(&self) -> &[([u32; PARTS], u32)] {
         &self.rows
     }
 
-    fn add(&mut self, key: Key<'b>, times: u32) {
-        let place = *self.places.entry(key).or_insert(self.rows.len());
-        if place == self.rows.len() {
-            self.rows.push((key, 0));
+    fn add(&mut self, key: [u32; PARTS], times: u32) {
+        let place = *self.places.entry(key).or_insert(self.rows.len() as u32) as usize;
+        if let Some(row) = self.rows.get_mut(place) {
+            row.1 = row.1.saturating_add(times);
+        } else {
+            self.rows.push((key, times));
         }
-        self.rows[place].1 += u64::from(times);
     }
 }
 
@@ -32,9 +33,12 @@ impl<'b> Table<'b> {
 #[derive(Debug, Clone)]
 pub struct Sum<'b> {
     /// Of each place how often its character occurs.
-    pub characters: Vec<u64>,
+    pub characters: Vec<u32>,
     /// As those of the documents.
-    pub tables: Vec<Table<'b>>,
+    pub tables: Vec<Table>,
+    /// Every part of a key, once.
+    pub names: Vec<&'b [u8]>,
+    numbers: FxHashMap<&'b [u8], u32>,
 }
 
 impl<'b> Sum<'b> {
@@ -43,6 +47,8 @@ impl<'b> Sum<'b> {
         Self {
             characters: vec![0; places as usize],
             tables: vec![Table::default(); tables],
+            names: vec![&[]],
+            numbers: [(&[][..], 0)].into_iter().collect(),
         }
     }
 
@@ -55,20 +61,36 @@ impl<'b> Sum<'b> {
             return false;
         };
         for (place, times) in characters {
-            self.characters[place as usize] += u64::from(times);
+            let total = &mut self.characters[place as usize];
+            *total = total.saturating_add(times);
         }
-        for (total, rows) in self.tables.iter_mut().zip(tables) {
+        for (at, rows) in tables.into_iter().enumerate() {
+            let (mut before, mut numbers): (Key<'b>, _) = ([&[]; PARTS], [0; PARTS]);
             for (key, times) in rows {
-                total.add(key, times);
+                for ((part, before), number) in key.iter().zip(&before).zip(&mut numbers) {
+                    // The same bytes, as rows that share a part have them, or none at all.
+                    if !std::ptr::eq(*part, *before) {
+                        *number = self.number(part);
+                    }
+                }
+                self.tables[at].add(numbers, times);
+                before = key;
             }
         }
         true
     }
 
     /// Places of the characters that occur, ascending, and how often each does.
-    pub fn occurring(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        (0..)
-            .zip(&self.characters)
-            .filter_map(|(place, &times)| (times > 0).then_some((place, times)))
+    pub fn occurring(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let places = (0..).zip(self.characters.iter().copied());
+        places.filter(|&(_, times)| times > 0)
+    }
+
+    fn number(&mut self, name: &'b [u8]) -> u32 {
+        let number = *self.numbers.entry(name).or_insert(self.names.len() as u32);
+        if number as usize == self.names.len() {
+            self.names.push(name);
+        }
+        number
     }
 }

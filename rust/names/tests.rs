@@ -75,7 +75,6 @@ proptest! {
         changed[at % bytes.len()] ^= flip;
         prop_assert!(from_bytes(&changed, PLACES, &SHAPE).is_err());
         prop_assert!(from_bytes(&bytes[..at % bytes.len()], PLACES, &SHAPE).is_err());
-        prop_assert!(from_bytes(&bytes, PLACES, &[1, 2, 3, 3]).is_err() || bytes.len() < 16);
     }
 
     #[test]
@@ -105,17 +104,18 @@ proptest! {
         for place in 0..PLACES {
             let times = all.iter().flat_map(|one| &one.0).filter(|row| row.0 == place);
             let total: u64 = times.map(|row| u64::from(row.1)).sum();
-            prop_assert_eq!(sum.characters[place as usize], total);
+            prop_assert_eq!(u64::from(sum.characters[place as usize]), total);
         }
         for (at, table) in sum.tables.iter().enumerate() {
             let rows = all.iter().flat_map(|one| &one.1[at]);
             prop_assert_eq!(
-                table.rows().iter().map(|row| row.1).sum::<u64>(),
+                table.rows().iter().map(|row| u64::from(row.1)).sum::<u64>(),
                 rows.clone().map(|row| u64::from(row.1)).sum::<u64>()
             );
-            for (name, total) in table.rows() {
-                let same = rows.clone().filter(|row| key(&row.0) == *name);
-                prop_assert_eq!(*total, same.map(|row| u64::from(row.1)).sum::<u64>());
+            for (numbers, total) in table.rows() {
+                let name: Key<'_> = numbers.map(|number| sum.names[number as usize]);
+                let same = rows.clone().filter(|row| key(&row.0) == name);
+                prop_assert_eq!(u64::from(*total), same.map(|row| u64::from(row.1)).sum::<u64>());
             }
         }
     }

@@ -4,13 +4,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
-use rustc_hash::FxHashMap;
 
 use super::signals::detached;
 use crate::names::sum::Sum;
 use crate::names::{Counted, Key, PARTS, packed};
 
-/// Which rows held counts; places of characters (u32) and their times (u64), little-endian; the tables.
+/// Which rows held counts; places of characters and their times, little-endian u32; the tables.
 type Added<'py> = (
     Vec<bool>,
     Bound<'py, PyBytes>,
@@ -18,8 +17,6 @@ type Added<'py> = (
     Vec<Bound<'py, PyDict>>,
 );
 type Row = ([Vec<u8>; PARTS], u32);
-/// Names that were made, so that each is made once.
-type Made<'b, 'py> = FxHashMap<&'b [u8], Bound<'py, PyString>>;
 
 /// Counts of one document as bytes: places of characters (u32, ascending), their times (u32), tables.
 #[pyfunction]
@@ -66,12 +63,16 @@ pub fn add_name_counts(
         places.extend_from_slice(&place.to_le_bytes());
         times.extend_from_slice(&count.to_le_bytes());
     }
-    let mut made = Made::default();
+    let names = sum
+        .names
+        .iter()
+        .map(|name| text_of(py, name))
+        .collect::<PyResult<Vec<_>>>()?;
     let tables = sum
         .tables
         .iter()
         .zip(&parts)
-        .map(|(table, &parts)| written(py, table.rows(), parts, &mut made))
+        .map(|(table, &parts)| written(py, table.rows(), parts, &names))
         .collect::<PyResult<Vec<_>>>()?;
     let (places, times) = (PyBytes::new(py, &places), PyBytes::new(py, &times));
     Ok((sound, places, times, tables))
@@ -117,24 +118,19 @@ fn sorted(rows: &[Row]) -> Vec<(Key<'_>, u32)> {
     rows
 }
 
-fn written<'b, 'py>(
+fn written<'py>(
     py: Python<'py>,
-    rows: &[(Key<'b>, u64)],
+    rows: &[([u32; PARTS], u32)],
     parts: usize,
-    made: &mut Made<'b, 'py>,
+    names: &[Bound<'py, PyString>],
 ) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
-    for (key, times) in rows {
-        let key = &key[..parts];
-        for part in key {
-            if !made.contains_key(part) {
-                made.insert(part, text_of(py, part)?);
-            }
-        }
-        let names: Vec<_> = key.iter().map(|part| &made[part]).collect();
-        match names[..] {
-            [name] => table.set_item(name, times)?,
-            _ => table.set_item(PyTuple::new(py, names)?, times)?,
+    let name = |number: u32| &names[number as usize];
+    for &([one, two, three], times) in rows {
+        match parts {
+            1 => table.set_item(name(one), times)?,
+            2 => table.set_item((name(one), name(two)), times)?,
+            _ => table.set_item((name(one), name(two), name(three)), times)?,
         }
     }
     Ok(table)
@@ -150,11 +146,9 @@ fn bytes_of(name: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {
 }
 
 fn text_of<'py>(py: Python<'py>, name: &[u8]) -> PyResult<Bound<'py, PyString>> {
-    match std::str::from_utf8(name) {
-        Ok(text) => Ok(PyString::new(py, text)),
-        Err(_) => {
-            let bytes = PyBytes::new(py, name);
-            PyString::from_encoded_object(&bytes, Some(c"utf-8"), Some(c"surrogatepass"))
-        }
+    if let Ok(text) = std::str::from_utf8(name) {
+        return Ok(PyString::new(py, text));
     }
+    let bytes = PyBytes::new(py, name);
+    PyString::from_encoded_object(&bytes, Some(c"utf-8"), Some(c"surrogatepass"))
 }

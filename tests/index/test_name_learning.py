@@ -359,3 +359,48 @@ def test_what_is_said_of_a_thing_changes_and_the_names_stay(tmp_path, cache):
         assert index.snapshot.matcher is before.matcher
         assert index.snapshot.codex.entities[0].description == "新"
         assert index.snapshot.codex_digest != before.codex_digest
+
+
+def test_counts_with_a_changed_byte_are_counted_again_and_the_others_are_not(village, monkeypatch):
+    with ProjectIndex.open(village) as index:
+        sound, learnt = index.store.learnt("names"), index.snapshot.name_model
+        row = sound["chapters/ch001.md"]
+        damaged = row.data[:-1] + bytes([row.data[-1] ^ 1])
+        index.store.apply([Learnt(row.path, row.kind, row.about, damaged), Note("habits", "")])
+    counted = []
+    count = NameCounts.count
+    monkeypatch.setattr(NameCounts, "count", lambda tally, texts: (counted.extend(texts), count(tally, texts))[1])
+    with ProjectIndex.open(village) as index:
+        put(village, "chapters/ch003.md", "# 第三章\n\n天黑了。\n")
+        index.refresh()
+        assert len(counted) == 2
+        assert index.snapshot.name_model == learnt
+        assert index.store.learnt("names")["chapters/ch001.md"] == row
+
+
+def test_what_is_learnt_from_is_asked_of_the_store_once_while_nobody_else_writes(village, monkeypatch):
+    asked = []
+    documents = SqliteStore.documents
+
+    def noted(store, **asks):
+        asked.append(asks.get("kinds"))
+        return documents(store, **asks)
+
+    with ProjectIndex.open(village) as index:
+        put(village, "chapters/ch003.md", "# 第三章\n\n天黑了。\n")
+        index.refresh()
+        monkeypatch.setattr(SqliteStore, "documents", noted)
+        for turn in range(3):
+            put(village, "chapters/ch003.md", f"# 第三章\n\n天黑了{turn}次。\n")
+            index.refresh()
+        assert ("chapter", "note") not in asked
+        with ProjectIndex.open(village) as other:
+            put(village, "chapters/ch004.md", f"# 第四章\n\n{COUNTED}\n")
+            other.refresh()
+            learnt = other.snapshot.name_model
+        asked.clear()
+        put(village, "chapters/ch003.md", "# 第三章\n\n天亮了。\n")
+        index.refresh()
+        assert ("chapter", "note") in asked
+        assert index.snapshot.name_model == learnt
+        assert json.loads(index.store.note("habits"))["habits"] == learnt.to_dict()

@@ -101,13 +101,14 @@ class NameLearner:
         tally, self._tally = self._tally, None  # until the sum is whole again
         changed = [path for path, one in self._counted.items() if prose.get(path) != one.content_hash]
         old = {path: self._counted.pop(path).data for path in changed}
-        kept = [self._row(document.path) for document in new if document.path in self._counted]
-        for batch in _batches([document for document in new if document.path not in self._counted]):
-            kept += self._count(tally, batch, old)
-        missing = [path for path in prose if path not in self._counted]
+        unseen = [document for document in new if document.path not in self._counted]
+        missing = prose.keys() - self._counted.keys() - {document.path for document in unseen}
         if missing:
             self._read(tally, store, {path: prose[path] for path in missing})
-        for batch in _batches([path for path in missing if path not in self._counted]):
+        kept = [self._row(document.path) for document in new if document.path in self._counted]
+        for batch in _batches(unseen):
+            kept += self._count(tally, batch, old)
+        for batch in _batches([path for path in prose if path not in self._counted]):
             kept += self._count(tally, store.documents_of(batch), old)
         for data in old.values():
             tally.subtract(Counts.from_bytes(data))

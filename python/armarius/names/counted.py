@@ -22,7 +22,6 @@ TABLES: Final = {
 }  # fmt: skip
 _PARTS: Final = list(TABLES.values())
 HAN_PLACES: Final = ord(HAN_LAST) - ord(HAN_FIRST) + 1
-_FEW: Final = 1_000  # characters that are sorted faster than the table of all is gone through
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class Counts:
         import numpy as np
 
         sound, places, times, tables = _core.add_name_counts([*rows], HAN_PLACES, _PARTS)
-        characters = np.frombuffer(places, "<u4").astype(np.int64), np.frombuffer(times, "<u8").astype(np.int64)
+        characters = np.frombuffer(places, "<u4").astype(np.int64), np.frombuffer(times, "<u4").astype(np.int64)
         return cls(characters, {name: Counter(table) for name, table in zip(TABLES, tables, strict=True)}), sound
 
 
@@ -72,10 +71,10 @@ def han_of(text: str) -> "tuple[Numbers, Numbers]":
     """Han characters of a text, as `Counts.characters`."""
     import numpy as np
 
-    codes = np.frombuffer(text.encode("utf-32-le", "replace"), dtype="<u4").astype(np.int64) - ord(HAN_FIRST)
-    codes = codes[(codes >= 0) & (codes < HAN_PLACES)]
-    if len(codes) < _FEW:
-        return np.unique(codes, return_counts=True)
-    times = np.bincount(codes, minlength=HAN_PLACES)
-    places = np.flatnonzero(times)
-    return places, times[places]
+    codes = np.frombuffer(text.encode("utf-16-le", "replace"), dtype="<u2") - np.uint16(ord(HAN_FIRST))
+    codes = codes[codes < HAN_PLACES]
+    if not len(codes):
+        return codes.astype(np.int64), codes.astype(np.int64)
+    codes.sort(kind="stable")  # of numbers of two bytes: by their digits
+    ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
+    return codes[ends].astype(np.int64), np.diff(ends, prepend=-1)

@@ -132,6 +132,9 @@ class NameCounts:
             was, now = old.counters[name], new.counters[name]
             if dict.__eq__(was, now):
                 continue
+            if not total and not was and self._touched is None:
+                dict.update(total, now)
+                continue
             keys = {key for key, _ in was.items() ^ now.items()} if was else now.keys()
             for key in keys:
                 left = total.get(key, 0) + now.get(key, 0) - was.get(key, 0)
@@ -171,17 +174,27 @@ class NameCounts:
         found = counts.counters
         if self._given is not None:
             found["given"].update(self._given.findall(text))
+        named, followed = [], []
         for mention in mentions:
-            term = mention.term
-            counted = mention.entity_id in self._persons and _is_counted(text, mention.start)
-            if counted:
-                found["counted"][term] += 1
+            entity_id, term, start = mention.entity_id, mention.term, mention.start
+            if entity_id not in self._persons:
+                named.append((entity_id, term))
             else:
-                found["times"][mention.entity_id, term] += 1
-            if mention.entity_id in self._persons and is_han(term[-1]):
-                _followed(found, term, text[mention.end : mention.end + 1], counted=counted)
-            if _TITLE.issuperset(term) and is_han(before := text[max(0, mention.start - 1) : mention.start]):
+                counted = _is_counted(text, start)
+                if counted:
+                    found["counted"][term] += 1
+                else:
+                    named.append((entity_id, term))
+                if HAN_FIRST <= term[-1] <= HAN_LAST:
+                    end = mention.end
+                    if HAN_FIRST <= (head := text[end : end + 1]) <= HAN_LAST:
+                        followed.append((term, head))
+                        if counted:
+                            found["heads"][term, head] += 1
+            if term[0] in _TITLE and _TITLE.issuperset(term) and is_han(before := text[max(0, start - 1) : start]):
                 found["titled"][before, term] += 1
+        found["times"].update(named)
+        found["followed"].update(followed)
         self.usage.look(text, mentions, found["uses"], found["beside"])
         self.kinship.look(text, mentions, found["alone"], found["led"])
         self.capitals.look(text, mentions, found["joined"])
@@ -191,13 +204,6 @@ class NameCounts:
 def _is_counted(text: str, start: int) -> bool:
     """一块宝玉: behind a number and a measure word that counts things by their shape."""
     return start > 1 and text[start - 1] in _SHAPES and text[start - 2] in _NUMBERS
-
-
-def _followed(found: dict[str, Counter[Any]], term: str, head: str, *, counted: bool) -> None:
-    if is_han(head):
-        found["followed"][term, head] += 1
-        if counted:
-            found["heads"][term, head] += 1
 
 
 def _nothing() -> Counts:

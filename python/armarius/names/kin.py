@@ -43,6 +43,7 @@ class Kinship:
         proper = cache(lambda id_: frozenset(_proper(by_id[id_])))  # of few, in a large cast
         self.owners: Final[dict[str, Person]] = {}
         self.company: Final[dict[str, tuple[str, ...]]] = {}
+        self._own: Final[dict[str, tuple[bool, frozenset[str]]]] = {}  # of the terms that the prose has
         for person in people:
             ending = [name for name in person.names if name[-1:] in last]
             terms = [name for name in ending if called[name] == 1 and (_is_term(name) or _is_respectful(name))]
@@ -60,11 +61,10 @@ class Kinship:
     def look(self, text: str, mentions: Sequence[Mention], alone: Counter[Any], led: Counter[Any]) -> None:
         """Count one document: terms outside their company, and terms behind a word that makes them another's."""
         for mention in mentions:
-            term, start = mention.term, mention.start
-            owner = self.owners.get(term)
-            if owner is None:
+            term = mention.term
+            if term not in self.owners:
                 continue
-            lead = self._lead(owner, text[max(0, start - 3) : start])
+            lead = self._lead(term, text[max(0, mention.start - 3) : mention.start])
             if lead:
                 led[term, lead] += 1
             elif term in self.company and not _in_company(text, mention, self.company[term]):
@@ -85,19 +85,28 @@ class Kinship:
                 because = f"{count} of {total} times without anybody who belongs to {self.owners[term].names[0]}"
                 yield DoubtfulAlias(term, entity_id, "company", "\n".join(self.company[term]), because)
 
-    def _lead(self, owner: Person, before: str) -> str:
+    def _lead(self, term: str, before: str) -> str:
         """What stands before a term and makes it somebody else's; "" for nothing."""
         last = before[-1:]
-        if _is_narrators(owner):
+        narrators, own = self._own_letters(term)
+        if narrators:
             for word in _THEIRS:
                 if before.endswith(word):
                     return word
         if last in _RANKS:
             return last
-        own = {name[0] for name in owner.names} | {name[0] for name in self.company.get(owner.names[0], ())}
         family = last in letters("han", "surnames") and last not in letters("han", "function")
         # 禀明老太太: only where a clause begins is such a character sure to be a family name.
         return last if last and family and last not in own and not is_han(before[-2:-1]) else ""
+
+    def _own_letters(self, term: str) -> tuple[bool, frozenset[str]]:
+        """Whether who is called so is the narrator's, and what the names of these people begin with."""
+        known = self._own.get(term)
+        if known is None:
+            owner = self.owners[term]
+            names = (*owner.names, *self.company.get(owner.names[0], ()))
+            known = self._own[term] = _is_narrators(owner), frozenset(name[0] for name in names)
+        return known
 
 
 def _is_term(name: str) -> bool:

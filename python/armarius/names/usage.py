@@ -67,20 +67,21 @@ class Usage:
             inside = at >= 0 and mentions[at].end > found.start
             if not inside and (at + 1 == len(mentions) or mentions[at + 1].start >= found.end):
                 own.append(found)
-        names = [Mention(self.forms.given[one.entity_id], "", one.start, one.end) for one in own if self._is_given(one)]
-        around = sorted([*mentions, *names], key=lambda one: (one.start, one.end))
-        places = [mention.start for mention in around]
+        around: list[Mention] = []
+        places: list[int] = []
         for found in own:
             if not is_han(found.term[0]):
                 _spaced(text, found, uses, beside)
                 continue
             _han(text, found, uses, beside)
             whose = self.forms.loose.get(found.entity_id)
+            if whose and not around:
+                given = self.forms.given
+                names = [Mention(given[one.entity_id], "", one.start, one.end) for one in own if one.entity_id in given]
+                around = sorted([*mentions, *names], key=lambda one: (one.start, one.end))
+                places = [mention.start for mention in around]
             if whose and _is_near(found, around, bisect_right(places, found.start) - 1, whose):
                 uses[found.entity_id, "near"] += 1
-
-    def _is_given(self, found: Mention) -> bool:
-        return found.entity_id in self.forms.given
 
     def of(self, form: str, use: Use) -> int:
         """How often a form is used so."""
