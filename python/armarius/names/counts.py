@@ -174,7 +174,8 @@ class NameCounts:
         found = counts.counters
         if self._given is not None:
             found["given"].update(self._given.findall(text))
-        named, followed = [], []
+        named: list[tuple[str, str]] = []
+        followed: list[tuple[str, str]] = []
         for mention in mentions:
             entity_id, term, start = mention.entity_id, mention.term, mention.start
             if entity_id not in self._persons:
