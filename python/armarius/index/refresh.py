@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 
 from armarius.codex.authored.protocol import Authored
-from armarius.corpus.kept import FORM, KIND
+from armarius.corpus.kept import FORM
 from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
 from armarius.index.committing import BATCH, Commits
@@ -121,7 +121,7 @@ class Refresher:
                 break
             rest += counted.values()
         else:
-            rest += read_names_again(self._snapshot, store, written)
+            rest += read_names_again(self._snapshot, self._holdings.of(store), written)
             rest += learning.finish(self._snapshot)
             rest += self._describing.unkept()
             if force:
@@ -129,9 +129,11 @@ class Refresher:
             self._told = commits.finish(rest)
             if self._told and not only and commits.alone:
                 self._holdings.keep_equal(stamp, commits.generation)
-        outcome = commits.outcome
         if commits.restamped:  # perhaps without a generation
             self._holdings.look_again()
+        elif commits.whole and commits.alone:
+            self._holdings.take(known, commits.whole, commits.generation)
+        outcome = commits.outcome
         outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))
         outcome.seconds = time.monotonic() - started
         return outcome
@@ -140,8 +142,7 @@ class Refresher:
         """Codex and matcher from what the store holds."""
         with uncollected():
             self._describing.load(store)
-            stamp = self._authored.stamp()
-            self._told = False
+            stamp, self._told = self._authored.stamp(), False
             self.snapshot = self._names.recall(store, self._describing.codex())
             self._authored_stamp, self._elsewhere = stamp, False
         self.loaded.set()
@@ -189,8 +190,8 @@ class Refresher:
         if self.snapshot is None:
             self.load_snapshot(store)
         known = self._holdings.of(store)
-        read = not known.files or (known.reader == self.config.note and store.note(KIND) == FORM)
-        return read and self.differs(store) == 0
+        read = (known.reader, known.form) == (self.config.note, FORM)
+        return (read or not known.files) and self.differs(store) == 0
 
     def is_authored_anew(self) -> bool:
         """Whether something authored has changed since it was read: one look at each, no watcher waited for."""

@@ -129,6 +129,7 @@ class Connections:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._log = Path(f"{path}-wal")
         self.writer = connect(path)
         self._idle: list[apsw.Connection] = []
         self._used = 0  # readers lent out
@@ -213,8 +214,11 @@ class Connections:
 
     def _shorten_log(self) -> None:
         """Fold a long log, slow to read and large on disk, into the index, unless somebody still reads from it."""
-        log = Path(f"{self.path}-wal")
-        if log.exists() and log.stat().st_size > _LOG_BYTES:
+        try:
+            size = self._log.stat().st_size
+        except OSError:
+            return
+        if size > _LOG_BYTES:
             self.writer.set_busy_timeout(0)
             try:
                 self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
