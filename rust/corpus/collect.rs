@@ -132,7 +132,7 @@ mod tests {
             let paragraph = |at: usize| if ordered { at / 7 } else { at % 7 } as u64;
             let mut found: Vec<u64> = keys.iter().enumerate().map(|(at, &key)| u64::from(key) << 32 | paragraph(at)).collect();
             let mut expected = found.clone();
-            expected.sort();
+            expected.sort_unstable();
             sort(&mut found);
             prop_assert_eq!(found, expected);
         }

@@ -169,7 +169,8 @@ pub fn write_block(out: &mut Vec<u8>, postings: &[(u32, u32)]) {
         let mut long = Vec::with_capacity(10);
         varint::write(&mut long, postings.len() as u32);
         varint::write(&mut long, bytes as u32);
-        out.splice(header + 1..header + 1, long);
+        let entries = header + 1;
+        out.splice(entries..entries, long);
     }
 }
 
