@@ -64,7 +64,7 @@ impl Collector {
     /// The families of text, in their order.
     pub fn finish(self, units: &[UnitSpan]) -> [FamilyTerms; FAMILIES - 1] {
         self.found.map(|mut found| {
-            found.sort_unstable();
+            sort(&mut found);
             let rows: Vec<Row> = found
                 .chunk_by(|a, b| a == b)
                 .map(|same| ((same[0] >> 32) as u32, same[0] as u32, same.len() as u32))
@@ -74,10 +74,47 @@ impl Collector {
     }
 }
 
+/// Fewer are sorted as anything else is.
+const FEW: usize = 256;
+const DIGIT: usize = 11;
+
+/// Sort by key, then by paragraph; a text gives its paragraphs in order, and then the keys alone have to be sorted.
+///
+/// Cost: three passes; a third of what comparing them takes.
+/// Source: least significant digit first, as in Knuth, The Art of Computer Programming, 5.2.5.
+fn sort(found: &mut Vec<u64>) {
+    if found.len() < FEW || !found.is_sorted_by_key(|one| *one as u32) {
+        return found.sort_unstable();
+    }
+    let used = found.iter().fold(0, |bits, one| bits | one);
+    let mut next = vec![0; found.len()];
+    for shift in (32..64).step_by(DIGIT) {
+        if used >> shift == 0 {
+            break;
+        }
+        let digit = |one: u64| (one >> shift) as usize & ((1 << DIGIT) - 1);
+        let mut places = [0_u32; 1 << DIGIT];
+        for &one in &*found {
+            places[digit(one)] += 1;
+        }
+        let mut place = 0;
+        for count in &mut places {
+            place += std::mem::replace(count, place);
+        }
+        for &one in &*found {
+            let place = &mut places[digit(one)];
+            next[*place as usize] = one;
+            *place += 1;
+        }
+        std::mem::swap(found, &mut next);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::key::Family;
     use super::*;
+    use proptest::prelude::*;
 
     fn rows_of(family: &FamilyTerms, units: &[UnitSpan]) -> Vec<Row> {
         let mut rows = Vec::new();
@@ -85,6 +122,20 @@ mod tests {
             rows.push((key, paragraph, count));
         });
         rows
+    }
+
+    proptest! {
+        #[test]
+        fn terms_are_sorted_by_key_and_paragraph(
+            keys in proptest::collection::vec(prop_oneof![0..300_u32, any::<u32>()], 0..900), ordered in any::<bool>(),
+        ) {
+            let paragraph = |at: usize| if ordered { at / 7 } else { at % 7 } as u64;
+            let mut found: Vec<u64> = keys.iter().enumerate().map(|(at, &key)| u64::from(key) << 32 | paragraph(at)).collect();
+            let mut expected = found.clone();
+            expected.sort_unstable();
+            sort(&mut found);
+            prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]

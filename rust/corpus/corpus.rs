@@ -7,19 +7,14 @@ use crate::threads::spread;
 use rayon::prelude::*;
 
 use super::CorpusError;
+use super::dictionary::{Dictionary, Slots};
 use super::key::Key;
-use super::layer::{EntityNumbers, Layer};
-use super::merge::GONE;
 use super::part::Part;
 use super::rows::Rows;
 use super::scratch::Pool;
 use super::segment::Postings;
 use super::table::{Table, Unit};
 use super::wire;
-
-/// The small segment is folded into the large one when it has grown to this share of it, and to this many bytes.
-const SMALL_SHARE: usize = 8;
-const SMALL_BYTES: usize = 256 * 1024;
 
 /// One document.
 #[derive(Debug, Clone)]
@@ -32,19 +27,6 @@ pub struct Document {
     pub first_unit: u32,
 }
 
-/// The units of a layer's slots.
-#[derive(Debug, Clone, Copy)]
-pub struct Slots<'c>(&'c [u32]);
-
-impl Slots<'_> {
-    /// The unit of a slot; None when it is no more.
-    #[inline]
-    pub fn unit(&self, slot: u32) -> Option<u32> {
-        let unit = self.0[slot as usize];
-        (unit != GONE).then_some(unit)
-    }
-}
-
 /// The corpus.
 #[derive(Debug)]
 pub struct Corpus {
@@ -54,11 +36,7 @@ pub struct Corpus {
     pub table: Table,
     /// Arrays that queries write on.
     pub pool: Arc<Pool>,
-    entities: Arc<EntityNumbers>,
-    layers: [Arc<Layer>; 2],
-    slot_units: [Vec<u32>; 2],
-    /// The parts of the small layer.
-    recent: Vec<Part>,
+    dictionary: Dictionary,
 }
 
 impl Corpus {
@@ -68,17 +46,15 @@ impl Corpus {
     pub fn new(mut parts: Vec<Part>) -> Result<Self, CorpusError> {
         parts.sort_by(|a, b| a.rows.path.cmp(&b.rows.path));
         distinct(&parts)?;
-        let mut entities = Arc::default();
-        let base = Layer::build(&parts, &mut entities)?;
-        let documents = parts.into_iter().map(document).collect();
-        let layers = [Arc::new(base), Arc::new(Layer::default())];
-        Ok(Self::assemble(
+        let mut documents: Vec<Document> = parts.iter().cloned().map(document).collect();
+        let table = Table::of(&mut documents);
+        let dictionary = Dictionary::new(&parts, |rows| first_unit(&documents, rows))?;
+        Ok(Self {
             documents,
-            layers,
-            Vec::new(),
-            entities,
-            Arc::default(),
-        ))
+            table,
+            pool: Arc::default(),
+            dictionary,
+        })
     }
 
     /// From what `wire::to_bytes` gave.
@@ -127,8 +103,8 @@ impl Corpus {
 
     /// The corpus after a change: `changed` replace or join the documents of their paths, `removed` go.
     ///
-    /// Cost: the terms of what has changed since the last folding, and a row per document; now and then (when an eighth
-    /// has changed) the postings are written anew, about 10 ms for a novel.
+    /// Cost: the terms of the last few documents that have changed, and a row per document; the postings are written anew
+    /// in steps, each a millisecond or two for a novel, unless an eighth has changed at once.
     pub fn with(&self, mut changed: Vec<Part>, removed: &[String]) -> Result<Self, CorpusError> {
         changed.sort_by(|a, b| a.rows.path.cmp(&b.rows.path));
         distinct(&changed)?;
@@ -147,79 +123,28 @@ impl Corpus {
             .chain(changed.iter().cloned().map(document))
             .collect();
         documents.sort_by(|a, b| a.rows.path.cmp(&b.rows.path));
-        let recent = self
-            .recent
-            .iter()
-            .filter(|part| stays(&part.rows.path))
-            .cloned();
-        let recent: Vec<Part> = recent.chain(changed.iter().cloned()).collect();
-        let mut entities = Arc::clone(&self.entities);
-        let small = Layer::build(&recent, &mut entities)?;
-        let layers = [Arc::clone(&self.layers[0]), Arc::new(small)];
-        let next = Self::assemble(documents, layers, recent, entities, Arc::clone(&self.pool));
-        if next.grown() {
-            next.folded()
-        } else {
-            Ok(next)
-        }
-    }
-
-    fn assemble(
-        mut documents: Vec<Document>,
-        layers: [Arc<Layer>; 2],
-        recent: Vec<Part>,
-        entities: Arc<EntityNumbers>,
-        pool: Arc<Pool>,
-    ) -> Self {
         let table = Table::of(&mut documents);
-        let mut corpus = Self {
+        let dictionary = self
+            .dictionary
+            .with(&changed, |rows| first_unit(&documents, rows))?;
+        Ok(Self {
             documents,
             table,
-            pool,
-            entities,
-            layers,
-            slot_units: [Vec::new(), Vec::new()],
-            recent,
-        };
-        for side in 0..2 {
-            corpus.slot_units[side] = corpus.layers[side].units(|rows| {
-                let document = &corpus.documents[corpus.find(&rows.path)?];
-                Arc::ptr_eq(&document.rows, rows).then_some(document.first_unit)
-            });
-        }
-        corpus
+            pool: Arc::clone(&self.pool),
+            dictionary,
+        })
     }
 
-    fn grown(&self) -> bool {
-        let [base, small] = &self.layers;
-        let gone = self.slot_units[0]
-            .iter()
-            .filter(|&&unit| unit == GONE)
-            .count();
-        let small = small.segment.size();
-        (small > SMALL_BYTES && small * SMALL_SHARE > base.segment.size())
-            || (gone > 64 && gone * 2 > self.slot_units[0].len())
-    }
-
-    pub(super) fn folded(self) -> Result<Self, CorpusError> {
-        let [base, small] = &self.layers;
-        let [low, high] = &self.slot_units;
-        let base = Layer::join([base, small], [low, high])?;
-        let layers = [Arc::new(base), Arc::new(Layer::default())];
-        Ok(Self::assemble(
-            self.documents,
-            layers,
-            Vec::new(),
-            self.entities,
-            self.pool,
-        ))
+    #[cfg(test)]
+    pub(super) fn folded(mut self) -> Result<Self, CorpusError> {
+        let documents = &self.documents;
+        self.dictionary.fold(&|rows| first_unit(documents, rows))?;
+        Ok(self)
     }
 
     /// The position of the document at `path`.
     pub fn find(&self, path: &str) -> Option<usize> {
-        self.documents
-            .binary_search_by(|one| one.rows.path.as_str().cmp(path))
-            .ok()
+        position(&self.documents, path)
     }
 
     /// The number of a paragraph: position of its document, index in it.
@@ -239,30 +164,22 @@ impl Corpus {
 
     /// The key of an entity that occurs somewhere.
     pub fn entity(&self, id: &str) -> Option<Key> {
-        let number = self.entities.get(id)?;
+        let number = self.dictionary.entity(id)?;
         Some(Key::new(super::key::Family::Entity, number))
     }
 
-    /// The postings of `key` in both layers, each with what tells the units of its slots.
+    /// The postings of `key`, each with what tells the units of its slots.
     #[inline]
     pub fn postings(&self, key: Key) -> impl Iterator<Item = (Postings<'_>, Slots<'_>)> {
-        let layers = self.layers.iter().zip(&self.slot_units);
-        layers.map(move |(layer, units)| (layer.segment.postings(key), Slots(units)))
+        self.dictionary.postings(key)
     }
 
     /// Bytes that it occupies, parts that the caller holds not counted.
     pub fn resident_bytes(&self) -> usize {
-        let layers: usize = self
-            .layers
-            .iter()
-            .map(|layer| layer.segment.resident_bytes())
-            .sum();
-        let terms = |part: &Part| part.terms.text.iter().map(|f| f.bytes.len()).sum::<usize>();
         let rows = |one: &Document| {
             one.rows.paragraphs.len() * (size_of::<super::rows::Paragraph>() + 8 + 13)
         };
-        layers
-            + self.recent.iter().map(terms).sum::<usize>()
+        self.dictionary.resident_bytes()
             + self.documents.iter().map(rows).sum::<usize>()
             + self.table.units.len() * size_of::<Unit>()
     }
@@ -274,6 +191,18 @@ fn document(part: Part) -> Document {
         first_paragraph: 0,
         first_unit: 0,
     }
+}
+
+fn position(documents: &[Document], path: &str) -> Option<usize> {
+    documents
+        .binary_search_by(|one| one.rows.path.as_str().cmp(path))
+        .ok()
+}
+
+/// The first unit of these very rows; None when they are not of the corpus any more.
+fn first_unit(documents: &[Document], rows: &Arc<Rows>) -> Option<u32> {
+    let document = &documents[position(documents, &rows.path)?];
+    Arc::ptr_eq(&document.rows, rows).then_some(document.first_unit)
 }
 
 fn distinct(parts: &[Part]) -> Result<(), CorpusError> {

@@ -1,4 +1,4 @@
-//! The dictionary of a corpus is two segments: a large one that stays, and a small one over what has changed since.
+//! The dictionary of a corpus is a few segments: a large one that stays, and smaller ones over what has changed since.
 
 use std::sync::Arc;
 
@@ -7,8 +7,9 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::CorpusError;
+use super::join::{GONE, Joined, Old};
 use super::key::FAMILIES;
-use super::merge::{GONE, Old, Source, join, merge};
+use super::merge::{Source, merge};
 use super::part::Part;
 use super::rows::Rows;
 use super::segment::{FamilyIndex, Segment};
@@ -81,7 +82,7 @@ impl Layer {
     }
 
     /// Slot to unit, `GONE` where the document has been replaced; `first_unit` knows the documents that are not.
-    pub fn units(&self, mut first_unit: impl FnMut(&Arc<Rows>) -> Option<u32>) -> Vec<u32> {
+    pub fn units(&self, first_unit: &impl Fn(&Arc<Rows>) -> Option<u32>) -> Vec<u32> {
         let mut units = Vec::with_capacity(self.slots as usize);
         for member in &self.members {
             let first = first_unit(&member.rows);
@@ -91,19 +92,37 @@ impl Layer {
         }
         units
     }
+}
 
-    /// Two layers as one, without what is gone; `units` is what `units` gave for each.
-    pub fn join(layers: [&Self; 2], units: [&[u32]; 2]) -> Result<Self, CorpusError> {
-        let mut joined = Self::default();
+/// Two layers on their way into one, without what is gone.
+#[derive(Debug, Clone)]
+pub struct Folding {
+    plan: Arc<Plan>,
+    joined: Joined,
+}
+
+#[derive(Debug)]
+struct Plan {
+    layers: [Arc<Layer>; 2],
+    /// Slots of each layer to those of the joined one.
+    slots: [Vec<u32>; 2],
+    members: Vec<Member>,
+    all: u32,
+}
+
+impl Folding {
+    /// Of two layers; `units` is what `units` gave for each.
+    pub fn new(layers: [&Arc<Layer>; 2], units: [&[u32]; 2]) -> Self {
+        let (mut members, mut all) = (Vec::new(), 0);
         let mut slots = [Vec::new(), Vec::new()];
         for side in 0..2 {
             for &unit in units[side] {
-                slots[side].push(if unit == GONE { GONE } else { joined.slots });
-                joined.slots += u32::from(unit != GONE);
+                slots[side].push(if unit == GONE { GONE } else { all });
+                all += u32::from(unit != GONE);
             }
             for member in &layers[side].members {
                 match slots[side].get(member.first_slot as usize) {
-                    Some(&first_slot) if first_slot != GONE => joined.members.push(Member {
+                    Some(&first_slot) if first_slot != GONE => members.push(Member {
                         rows: Arc::clone(&member.rows),
                         first_slot,
                     }),
@@ -111,12 +130,56 @@ impl Layer {
                 }
             }
         }
+        let plan = Arc::new(Plan {
+            layers: layers.map(Arc::clone),
+            slots,
+            members,
+            all,
+        });
+        let joined = Joined::default();
+        Self { plan, joined }
+    }
+
+    /// Further by about so many bytes of postings.
+    pub fn further(&self, bytes: usize) -> Result<Self, CorpusError> {
+        let Plan { layers, slots, .. } = &*self.plan;
         let [low, high] = [0, 1].map(|side| Old {
             segment: &layers[side].segment,
             slots: &slots[side],
         });
-        joined.segment = join(low, high)?;
-        Ok(joined)
+        Ok(Self {
+            plan: Arc::clone(&self.plan),
+            joined: self.joined.clone().further(low, high, bytes)?,
+        })
+    }
+
+    /// The one layer, at once.
+    pub fn whole(&self) -> Result<Layer, CorpusError> {
+        let whole = self.further(usize::MAX)?.layer()?;
+        Ok(whole.unwrap_or_default()) // of all bytes nothing is left
+    }
+
+    /// Bytes of all postings that are folded.
+    pub fn size(&self) -> usize {
+        let layers = self.plan.layers.iter();
+        layers.map(|layer| layer.segment.size()).sum()
+    }
+
+    /// Bytes that it occupies beside its layers.
+    pub fn resident_bytes(&self) -> usize {
+        self.joined.resident_bytes()
+    }
+
+    /// The one layer; None while there is something left to fold.
+    pub fn layer(&self) -> Result<Option<Layer>, CorpusError> {
+        let Some(segment) = self.joined.segment()? else {
+            return Ok(None);
+        };
+        Ok(Some(Layer {
+            segment,
+            members: self.plan.members.clone(),
+            slots: self.plan.all,
+        }))
     }
 }
 

@@ -1,8 +1,7 @@
-//! Documents into a segment, and segments into one.
+//! Documents into a segment; `join` makes one of two segments.
 
 use super::CorpusError;
-use super::key::FAMILIES;
-use super::segment::{FamilyIndex, FamilyWriter, Segment};
+use super::segment::{FamilyIndex, FamilyWriter};
 use super::terms::{Cursor, Entry, FamilyTerms};
 
 /// Keys that are sorted at a time: few enough to stay in the cache.
@@ -18,18 +17,6 @@ pub struct Source<'p> {
     /// The slot of the first; the others follow.
     pub first_slot: u32,
 }
-
-/// A segment on its way into another.
-#[derive(Debug, Clone, Copy)]
-pub struct Old<'s> {
-    /// What it holds.
-    pub segment: &'s Segment,
-    /// Old slot to new slot, ascending; `GONE` where the unit is no more.
-    pub slots: &'s [u32],
-}
-
-/// The slot of a unit that is no more.
-pub const GONE: u32 = u32::MAX;
 
 /// One family of many documents, given in the order of their slots.
 ///
@@ -73,7 +60,7 @@ pub fn merge(sources: &[Source<'_>]) -> Result<FamilyIndex, CorpusError> {
             });
         }
     }
-    finished(writer)
+    finished(writer.finish())
 }
 
 /// The last key of each range, ascending; the last is the highest key there can be.
@@ -96,55 +83,23 @@ fn range_ends(sources: &[Source<'_>]) -> Vec<u32> {
     ends
 }
 
-/// Two segments as one; all new slots of `low` are below those of `high`.
-///
-/// Cost: linear in the postings, without decoding them; about 10 ns a block.
-pub fn join(low: Old<'_>, high: Old<'_>) -> Result<Segment, CorpusError> {
-    let mut joined = Segment::default();
-    for family in 0..FAMILIES {
-        let mut writer = FamilyWriter::default();
-        let sides = [low, high].map(|old| (&old.segment.families[family], old.slots));
-        let mut at = [0; 2];
-        loop {
-            let next = [0, 1].map(|side| sides[side].0.keys().get(at[side]).copied());
-            let Some(key) = next.into_iter().flatten().min() else {
-                break;
-            };
-            writer.begin(key);
-            for side in 0..2 {
-                if next[side] == Some(key) {
-                    let mut postings = sides[side].0.postings(at[side]);
-                    while let Some((slot, from, to)) = postings.next_span() {
-                        let slot = sides[side].1[slot as usize];
-                        if slot != GONE {
-                            writer.block(slot, postings.bytes(), from, to);
-                        }
-                    }
-                    at[side] += 1;
-                }
-            }
-        }
-        joined.families[family] = finished(writer)?;
-    }
-    Ok(joined)
-}
-
-fn finished(writer: FamilyWriter) -> Result<FamilyIndex, CorpusError> {
-    writer.finish().ok_or_else(|| {
+/// A family, unless its postings were too many.
+pub(super) fn finished(family: Option<FamilyIndex>) -> Result<FamilyIndex, CorpusError> {
+    family.ok_or_else(|| {
         CorpusError::Invalid("the project is too large: more than 4 GB of postings".to_owned())
     })
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::terms::Row;
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    type Rows = BTreeMap<(u32, u32, u32), u32>;
+    pub type Rows = BTreeMap<(u32, u32, u32), u32>;
 
-    fn rows_of(index: &FamilyIndex) -> Rows {
+    pub fn rows_of(index: &FamilyIndex) -> Rows {
         let mut rows = Rows::new();
         for (position, &key) in index.keys().iter().enumerate() {
             for (slot, block) in index.postings(position) {
@@ -156,7 +111,7 @@ mod tests {
         rows
     }
 
-    fn documents() -> impl Strategy<Value = Vec<Rows>> {
+    pub fn documents() -> impl Strategy<Value = Vec<Rows>> {
         let document = proptest::collection::btree_map(
             (prop_oneof![0..50_u32, any::<u32>()], 0..3_u32, 0..5_u32),
             1..4_u32,
@@ -176,7 +131,7 @@ mod tests {
         FamilyTerms::from_rows(&rows, &UNITS)
     }
 
-    fn merged(documents: &[Rows]) -> FamilyIndex {
+    pub fn merged(documents: &[Rows]) -> FamilyIndex {
         let terms: Vec<FamilyTerms> = documents.iter().map(family).collect();
         let sources: Vec<Source<'_>> = (0..)
             .zip(&terms)
@@ -189,7 +144,7 @@ mod tests {
         merge(&sources).expect("small")
     }
 
-    fn expected(documents: &[Rows]) -> Rows {
+    pub fn expected(documents: &[Rows]) -> Rows {
         (0..)
             .zip(documents)
             .flat_map(|(i, rows)| {
@@ -205,32 +160,6 @@ mod tests {
             let index = merged(&documents);
             prop_assert!(index.keys().is_sorted());
             prop_assert_eq!(rows_of(&index), expected(&documents));
-        }
-
-        #[test]
-        fn joined_segments_hold_the_rows_of_the_units_that_live(
-            low in documents(), high in documents(), gone in proptest::collection::vec(any::<bool>(), 48),
-        ) {
-            let segments = [&low, &high].map(|documents| {
-                let mut segment = Segment::default();
-                segment.families[2] = merged(documents);
-                segment
-            });
-            let mut next = 0;
-            let slots = [0, 24].map(|from| -> Vec<u32> {
-                (0..24).map(|slot| if gone[from + slot] { GONE } else { next += 1; next - 1 }).collect()
-            });
-            let old = |side: usize| Old { segment: &segments[side], slots: &slots[side] };
-            let joined = join(old(0), old(1)).expect("small");
-            let lives = |side: usize, documents: &[Rows]| -> Rows {
-                expected(documents).into_iter()
-                    .filter(|((_, slot, _), _)| slots[side][*slot as usize] != GONE)
-                    .map(|((key, slot, p), n)| ((key, slots[side][slot as usize], p), n))
-                    .collect()
-            };
-            let mut wanted = lives(0, &low);
-            wanted.extend(lives(1, &high));
-            prop_assert_eq!(rows_of(&joined.families[2]), wanted);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! - `key`: terms to numbers. `varint`, `postings`, `terms`: occurrence lists as bytes; `collect`: from text.
 //! - `rows`, `window`: paragraphs, units (a chapter, a section, a line of the outline), what stands around a paragraph.
 //! - `part`: one document, immutable; `wire`: the same as bytes for a store.
-//! - `segment`, `merge`, `layer`: many documents as one dictionary, a small part of it in place of what has changed.
+//! - `segment`, `merge`, `join`, `layer`, `dictionary`: where all terms of many documents stand, changed by document.
 //! - `corpus`: the parts of a project in path order, changed by document; `table`: its units and sums.
 //! - `query`; `gather` (postings), `rank` (units), `inside` (paragraphs and windows),
 //!   `coverage` (how much of the question is there), `score` (their product),
@@ -25,10 +25,12 @@ pub mod collect;
 #[allow(clippy::module_inception, reason = "the corpus of the room")]
 pub mod corpus;
 pub mod coverage;
+mod dictionary;
 pub mod explain;
 pub mod fuse;
 mod gather;
 mod inside;
+mod join;
 pub mod key;
 mod layer;
 mod merge;

@@ -141,29 +141,37 @@ impl<'b> Block<'b> {
 
 /// Append the block of `postings`, (paragraph in the unit, count >= 1), ascending and at least one.
 pub fn write_block(out: &mut Vec<u8>, postings: &[(u32, u32)]) {
-    let mut entries = Vec::with_capacity(postings.len() * 2);
+    if let [(paragraph, 1)] = *postings
+        && paragraph < FAR
+    {
+        return out.extend_from_slice(&[1, (paragraph << 1) as u8]);
+    }
+    let header = out.len();
+    out.push(0);
     let mut next = 0;
     for &(paragraph, count) in postings {
         let gap = paragraph - next;
         let more = u32::from(count > 1);
-        entries.push((gap.min(FAR) << 1 | more) as u8);
+        out.push((gap.min(FAR) << 1 | more) as u8);
         if gap >= FAR {
-            varint::write(&mut entries, gap - FAR);
+            varint::write(out, gap - FAR);
         }
         if more == 1 {
-            varint::write(&mut entries, count.min(MOST) - 2);
+            varint::write(out, count.min(MOST) - 2);
         }
         next = paragraph + 1;
     }
-    let extra = entries.len() - postings.len();
+    let bytes = out.len() - header - 1;
+    let extra = bytes - postings.len();
     if postings.len() <= 15 && extra <= 15 {
-        out.push((extra << 4 | postings.len()) as u8);
+        out[header] = (extra << 4 | postings.len()) as u8;
     } else {
-        out.push(0);
-        varint::write(out, postings.len() as u32);
-        varint::write(out, entries.len() as u32);
+        let mut long = Vec::with_capacity(10);
+        varint::write(&mut long, postings.len() as u32);
+        varint::write(&mut long, bytes as u32);
+        let entries = header + 1;
+        out.splice(entries..entries, long);
     }
-    out.extend_from_slice(&entries);
 }
 
 #[cfg(test)]

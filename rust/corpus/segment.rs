@@ -4,6 +4,8 @@
 //! for a change of one chapter. Per family the keys are sorted; the postings of a key are `slot gap, block` over and over,
 //! by slot.
 
+use std::sync::Arc;
+
 use super::key::{FAMILIES, Key};
 use super::postings::Block;
 use super::varint;
@@ -43,15 +45,36 @@ impl Segment {
 
     /// Bytes that it occupies.
     pub fn resident_bytes(&self) -> usize {
-        let one = |family: &FamilyIndex| {
-            let numbers = family.keys.capacity() + family.ends.capacity() + family.jumps.capacity();
-            numbers * 4 + family.bytes.capacity()
-        };
-        self.families.iter().map(one).sum()
+        self.families.iter().map(FamilyIndex::resident_bytes).sum()
     }
 }
 
 impl FamilyIndex {
+    /// One of pieces whose keys follow each other; None when its postings are more than 4 GB.
+    pub fn of_pieces(pieces: &[Arc<Self>]) -> Option<Self> {
+        let mut whole = Self {
+            keys: Vec::with_capacity(pieces.iter().map(|one| one.keys.len()).sum()),
+            ends: Vec::with_capacity(pieces.iter().map(|one| one.ends.len()).sum()),
+            bytes: Vec::with_capacity(pieces.iter().map(|one| one.bytes.len()).sum()),
+            ..Self::default()
+        };
+        for piece in pieces {
+            let before = u32::try_from(whole.bytes.len()).ok()?;
+            u32::try_from(whole.bytes.len() + piece.bytes.len()).ok()?;
+            whole.keys.extend_from_slice(&piece.keys);
+            whole.ends.extend(piece.ends.iter().map(|end| before + end));
+            whole.bytes.extend_from_slice(&piece.bytes);
+        }
+        whole.index();
+        Some(whole)
+    }
+
+    /// Bytes that it occupies.
+    pub fn resident_bytes(&self) -> usize {
+        let numbers = self.keys.capacity() + self.ends.capacity() + self.jumps.capacity();
+        numbers * 4 + self.bytes.capacity()
+    }
+
     /// Keys in order, by position.
     pub fn keys(&self) -> &[u32] {
         &self.keys

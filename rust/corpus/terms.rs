@@ -41,18 +41,20 @@ impl FamilyTerms {
             family.keys += 1;
             varint::write(&mut bytes, key - next_key);
             next_key = key.saturating_add(1);
+            if let [(first, _)] = *units {
+                postings.clear();
+                postings.extend(same_key.iter().map(|row| (row.1 - first, row.2)));
+                write_block(&mut bytes, &postings);
+                continue;
+            }
             let unit_of = |row: &Row| units.partition_point(|unit| unit.0 <= row.1) - 1;
             let runs = same_key.chunk_by(|a, b| unit_of(a) == unit_of(b));
-            if units.len() > 1 {
-                varint::write(&mut bytes, runs.clone().count() as u32);
-            }
+            varint::write(&mut bytes, runs.clone().count() as u32);
             let mut next_unit = 0;
             for run in runs {
                 let unit = unit_of(&run[0]);
-                if units.len() > 1 {
-                    varint::write(&mut bytes, (unit - next_unit) as u32);
-                    next_unit = unit + 1;
-                }
+                varint::write(&mut bytes, (unit - next_unit) as u32);
+                next_unit = unit + 1;
                 postings.clear();
                 postings.extend(run.iter().map(|row| (row.1 - units[unit].0, row.2)));
                 write_block(&mut bytes, &postings);

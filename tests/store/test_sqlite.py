@@ -1,3 +1,4 @@
+import os
 import threading
 from pathlib import Path
 
@@ -281,4 +282,41 @@ def test_readers_that_only_a_crowd_needed_are_closed_when_it_is_gone(open_store)
     assert not inside.broken
     assert 1 <= len(store._session._connections._idle) <= 3
     assert set(store.files()) == {"a.md"}
+    store.close()
+
+
+def test_a_long_log_is_folded_when_there_is_time_and_a_very_long_one_at_once(open_store):
+    store = open_store()
+    log = Path(f"{store.location}-wal")
+
+    def write(megabytes):
+        for _ in range(megabytes):
+            store.apply([Learnt("a.md", "names", "", os.urandom(1 << 20))])
+
+    store.apply([Put(document("a.md", "独角兽"), "")])
+    assert not store.lags()
+    write(6)
+    assert store.lags()
+    assert log.stat().st_size > 6 << 20
+    store.fill()
+    assert not store.lags()
+    assert log.stat().st_size == 0
+    write(40)
+    assert log.stat().st_size < 20 << 20
+    assert store.verify() == []
+    store.close()
+
+
+def test_a_log_that_somebody_reads_from_is_folded_later(open_store):
+    store = open_store()
+    store.apply([Put(document("a.md", "独角兽"), "")])
+    with store._session.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM documents").fetchone() == (1,)
+        for _ in range(6):
+            store.apply([Learnt("a.md", "names", "", os.urandom(1 << 20))])
+        store.fill()
+        assert store.lags()
+        assert connection.execute("SELECT count(*) FROM learnt").fetchone() == (0,)
+    store.fill()
+    assert not store.lags()
     store.close()

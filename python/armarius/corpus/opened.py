@@ -1,14 +1,15 @@
 """The corpus of what a store holds, for whoever asks about its texts and needs neither codex nor names."""
 
 import threading
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from armarius._core import Corpus, CorpusPart
 from armarius.corpus.kept import KIND, is_about_text, unpack
 from armarius.corpus.paragraphs import KeptBytes, Paragraphs
 from armarius.corpus.part import parts_of
 from armarius.store.protocol import Store
-from armarius.store.rows import DocumentRow
 
 __all__ = ["OpenCorpus"]
 
@@ -38,25 +39,45 @@ class OpenCorpus:
         900,000 characters in about 25 ms; what is not kept is worked out of the text.
         """
         with self._lock:
-            moment = (store, store.generation())
-            if self._seen is None or self._seen[0] is not store or self._seen[1] != moment[1]:
-                self._take_in(store, {row.path: row for row in store.documents()})
-                self._seen = moment
+            now = store.generation()
+            if self._seen is None or self._seen[0] is not store or self._seen[1] != now:
+                self._seen = (store, self._brought(store, now))
             return self._paragraphs.corpus
 
-    def _take_in(self, store: Store, rows: dict[str, DocumentRow]) -> None:
-        for path in [path for path in self._texts if path not in rows]:
-            self._paragraphs.remove(path)
-        changed = [row for path, row in rows.items() if self._texts.get(path) != row.content_hash]
+    def _brought(self, store: Store, now: int) -> int:
+        """Take in what differs; of which generation that is."""
+        if self._seen is not None and self._seen[0] is store:
+            changed = store.changed(self._seen[1])
+            if not changed.whole:
+                rows = [_Row(one.path, one.content_hash, one.paragraph_count) for one in changed.documents]
+                self._take_in(store, rows, changed.removed)
+                return changed.generation
+        rows = [_Row(one.path, one.content_hash, one.paragraphs) for one in store.documents()]
+        self._take_in(store, rows, self._texts.keys() - {row.path for row in rows})
+        return now
+
+    def _take_in(self, store: Store, rows: "Sequence[_Row]", gone: Iterable[str]) -> None:
+        for path in sorted(gone):
+            if self._texts.pop(path, None) is not None:
+                self._paragraphs.remove(path)
+        changed = [row for row in rows if self._texts.get(row.path) != row.content_hash]
         kept = _kept(store, changed)
         self._paragraphs.open(kept, lambda path: _worked_out(store, [path])[path])
         missing = {row.path for row in changed} - {path for path, *_ in kept}
         for path, part in _worked_out(store, sorted(missing)).items():
             self._paragraphs.update(path, part)
-        self._texts = {path: row.content_hash for path, row in rows.items()}
+        self._texts.update((row.path, row.content_hash) for row in changed)
 
 
-def _kept(store: Store, rows: list[DocumentRow]) -> list[KeptBytes]:
+class _Row(NamedTuple):
+    """A document, as far as its part is known by it."""
+
+    path: str
+    content_hash: str
+    paragraphs: int
+
+
+def _kept(store: Store, rows: Sequence[_Row]) -> list[KeptBytes]:
     """What is kept of documents, as far as it is about their texts."""
     if not rows:
         return []

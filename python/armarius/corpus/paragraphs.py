@@ -63,7 +63,7 @@ class Paragraphs:
         """The corpus of this moment. Cost: a few milliseconds after a change."""
         self._finish()
         if self._changed or self._removed:
-            removed = sorted(self._removed & set(self._corpus.paths))
+            removed = sorted(self._removed & set(self._corpus.paths)) if self._removed else []
             self._corpus = self._corpus.with_parts(list(self._changed.values()), removed)
             self._changed, self._removed = {}, set()
         return self._corpus

@@ -4,6 +4,7 @@ Worked out from the document and a matcher alone, so that a store can keep it (`
 changes.
 """
 
+import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,11 +17,14 @@ from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 
 if TYPE_CHECKING:
-    from armarius.text.matcher import EntityMatcher, Mention
+    from armarius.text.matcher import EntityMatcher
 
 __all__ = ["DocumentPart", "Named", "TextPart", "part_of", "parts_of"]
 
 _TEXTS = ("chapter", "note", "code")
+_ROW = struct.Struct("<IIII")  # text, index of the entity, start, end
+_Met = tuple[str, str, int]
+"""Entity, the name as written, where it begins in its paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +84,25 @@ def part_of(document: Document, matcher: "EntityMatcher") -> DocumentPart:
 def parts_of(documents: Sequence[Document], matcher: "EntityMatcher") -> list[DocumentPart]:
     """Several documents, in one search for names, on all cores."""
     texts = [document.text[one.start : one.end] for document in documents for one in document.paragraphs]
-    found = iter(matcher.find_batch(texts))
+    met: list[list[_Met]] = [[] for _ in texts]
+    ids = matcher.entity_ids
+    for at, entity, start, end in _ROW.iter_unpack(matcher.find_packed(texts)):
+        met[at].append((ids[entity], texts[at][start:end], start))
+    found = iter(met)
     return [_part(document, [next(found) for _ in document.paragraphs]) for document in documents]
 
 
-def _part(document: Document, mentions: "Sequence[Sequence[Mention]]") -> DocumentPart:
+def _part(document: Document, mentions: Sequence[Sequence[_Met]]) -> DocumentPart:
     spans: list[tuple[int, int, str]] = [(one.start, one.end, one.role) for one in document.paragraphs]
     part = CorpusPart(
         document.path, document.kind, document.text, spans, list(_units(document)), list(names_of(document))
     )
-    rows = [
-        (index, entity, count)
-        for index, found in enumerate(mentions)
-        for entity, count in sorted(Counter(one.entity_id for one in found).items())
-    ]
+    rows: list[tuple[int, str, int]] = []
+    for index, found in enumerate(mentions):
+        times: dict[str, int] = {}
+        for entity, _, _ in found:
+            times[entity] = times.get(entity, 0) + 1
+        rows += [(index, entity, count) for entity, count in sorted(times.items())]
     if rows:
         part = part.with_entities(rows)
     texts: list[TextPart] = []
@@ -104,15 +113,16 @@ def _part(document: Document, mentions: "Sequence[Sequence[Mention]]") -> Docume
     return DocumentPart(part, tuple(texts))
 
 
-def _names(paragraphs: Sequence[Paragraph], mentions: "Sequence[Sequence[Mention]]") -> tuple[Named, ...]:
-    counts: Counter[tuple[str, str]] = Counter()
-    first: dict[tuple[str, str], int] = {}
+def _names(paragraphs: Sequence[Paragraph], mentions: Sequence[Sequence[_Met]]) -> tuple[Named, ...]:
+    names: dict[tuple[str, str], list[int]] = {}  # how often, and where first
     for paragraph in paragraphs:
-        for one in mentions[paragraph.index]:
-            name = (one.entity_id, one.term)
-            counts[name] += 1
-            first.setdefault(name, paragraph.start + one.start)
-    return tuple(Named(entity, term, count, first[entity, term]) for (entity, term), count in counts.items())
+        for entity, term, start in mentions[paragraph.index]:
+            known = names.get((entity, term))
+            if known is None:
+                names[entity, term] = [1, paragraph.start + start]
+            else:
+                known[0] += 1
+    return tuple(Named(entity, term, count, first) for (entity, term), (count, first) in names.items())
 
 
 def _units(document: Document) -> Iterator[tuple[str, int | None, int]]:

@@ -3,7 +3,7 @@
 source.py (where texts come from)   folder_source.py place.py (a folder)
 watcher.py events.py pending.py following.py (changes of its files)
 settings.py (the configuration)
-refresh.py committing.py (compare, read, write)   snapshot.py (codex and matcher of one moment)
+refresh.py held.py committing.py (compare, read, write)   snapshot.py (codex and matcher of one moment)
 name_learning.py name_note.py mentions.py (what is learnt)   search.py warm.py graph.py status.py progress.py
 keeper.py (a store kept equal, asked, repaired)   project_index.py (all of it, open)
 

@@ -26,6 +26,7 @@ class Commits:
         outcome: What was committed.
         restamped: Whether stamps of files were among it.
         alone: Nobody else has written meanwhile: `generation` holds what the refresh knew, and what it wrote.
+        whole: All that was written, where one transaction was enough for it; None where it was not.
     """
 
     store: Store
@@ -37,6 +38,7 @@ class Commits:
     outcome: Outcome = field(default_factory=Outcome)
     restamped: bool = False
     alone: bool = True
+    whole: Sequence[Change] | None = ()
     _first: list[Change] = field(default_factory=list)
     _batch: list[Change] = field(default_factory=list)
     _documents: list[Put | Remove | Restamp] = field(default_factory=list)
@@ -68,6 +70,7 @@ class Commits:
         changes = [*self._first, *self._batch, *more]
         stamps = sum(isinstance(change, Restamp) for change in changes)
         if changes:
+            self.whole = changes if self.whole == () else None
             before, self.generation = self.generation, self.store.apply(changes)
             # Stamps alone need no generation: one that came with them may be somebody else's.
             self.alone = self.alone and self.generation - before <= (len(changes) > stamps)

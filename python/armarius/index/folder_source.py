@@ -7,7 +7,7 @@ file is forgotten only when a second look confirms that it is gone.
 import itertools
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,8 +84,8 @@ class FolderSource:
         """
         stamps, skipped = walk_files(self.root, self._config(), only=only) if only else self._everything()
         here = {stamp.path for stamp in stamps}
-        wanted = set(only)
-        gone = [path for path in known if path not in here and (not wanted or _covered(path, wanted))]
+        asked = _covered(known, only) if only else known
+        gone = [path for path in asked if path not in here]
         if gone:  # a second look, at these alone: a file may be between its removal and its replacement
             again, _ = walk_files(self.root, self._config(), only=gone)
             stamps = sorted({*stamps, *(stamp for stamp in again if stamp.path in known)}, key=lambda stamp: stamp.path)
@@ -196,6 +196,18 @@ def _stamp_of(root: Path, path: str) -> str:
     return f"{info.st_dev}:{info.st_ino}:{info.st_mode}:{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}"
 
 
-def _covered(path: str, wanted: set[str]) -> bool:
-    """The path or a folder it lies in is wanted."""
-    return path in wanted or any(path[:at] in wanted for at, c in enumerate(path) if c == "/")
+def _covered(paths: Iterable[str], wanted: Collection[str]) -> list[str]:
+    """The paths that are wanted, or lie in a folder that is; each folder is looked at once."""
+    named = set(wanted)
+    inside = {"": False}
+    covered = []
+    for path in paths:
+        passed, folder = [], path.rpartition("/")[0]
+        while (known := inside.get(folder)) is None and folder not in named:
+            passed.append(folder)
+            folder = folder.rpartition("/")[0]
+        under = inside[folder] = known is None or known
+        inside.update(dict.fromkeys(passed, under))
+        if under or path in named:
+            covered.append(path)
+    return covered

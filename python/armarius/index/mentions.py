@@ -3,16 +3,27 @@
 import json
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from armarius.corpus.kept import part_rows
+from armarius.corpus.kept import FORM, part_rows
+from armarius.corpus.kept import KIND as PART
 from armarius.documents.document import Document
+from armarius.index.committing import BATCH
+from armarius.index.held import Held
 from armarius.index.snapshot import Snapshot
 from armarius.store.protocol import Store
-from armarius.store.rows import Learnt
+from armarius.store.rows import Change, Learnt, Note
 
-__all__ = ["KIND", "DocumentMention", "count_mentions", "find_mentions", "read_names", "unpack_mentions"]
+__all__ = [
+    "KIND",
+    "DocumentMention",
+    "count_mentions",
+    "find_mentions",
+    "read_names",
+    "read_names_again",
+    "unpack_mentions",
+]
 
 KIND = "mentions"
 _HEAD = struct.Struct("<II")  # mentions inside paragraphs, bytes of the ids; then the ids, then the rows
@@ -53,6 +64,25 @@ def read_names(snapshot: Snapshot, documents: Sequence[Document]) -> list[Learnt
     if not documents:
         return []
     return [*find_mentions(snapshot, documents), *part_rows(documents, snapshot.matcher, snapshot.match_digest)]
+
+
+def read_names_again(snapshot: Snapshot, held: Held, written: Mapping[str, str]) -> list[Change]:
+    """Find all names again when the stored ones were found with others, or are kept in another form.
+
+    Args:
+        snapshot: Whose names are to be found.
+        held: What the store holds, without what is still to be committed.
+        written: Path of each document that is being written to the names that were looked for in it.
+    """
+    names = snapshot.match_digest
+    same, formed = held.names == names, held.form == FORM
+    if same and formed and all(one == names for one in written.values()):
+        return []
+    changes: list[Change] = []
+    paths = [path for path in held.files if written.get(path) != names]
+    for at in range(0, len(paths), BATCH):
+        changes += read_names(snapshot, held.store.documents_of(paths[at : at + BATCH]))
+    return [*changes, Note("names", names), *([] if formed else [Note(PART, FORM)])]
 
 
 def unpack_mentions(row: Learnt) -> list[DocumentMention]:

@@ -5,38 +5,26 @@ No threads, no locks.
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 
 from armarius.codex.authored.protocol import Authored
-from armarius.corpus.kept import FORM, KIND
+from armarius.corpus.kept import FORM
 from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
 from armarius.index.committing import BATCH, Commits
 from armarius.index.describing import Describing
-from armarius.index.mentions import read_names
+from armarius.index.held import Held, Holdings
+from armarius.index.mentions import read_names, read_names_again
 from armarius.index.name_learning import NameLearner, Pass
 from armarius.index.settings import LiveConfig
-from armarius.index.snapshot import Snapshot, people_digest_of, read_records, snapshot_of
+from armarius.index.snapshot import Snapshot, snapshot_after, untold
 from armarius.index.source import DocumentSource, ReadBatch
 from armarius.index.status import Outcome, Progress
 from armarius.quick import uncollected
 from armarius.store.protocol import Store
-from armarius.store.rows import Change, FileRow, Learnt, Note, Put, Remove, Restamp
+from armarius.store.rows import Change, Learnt, Note, Put, Remove, Restamp
 
 __all__ = ["Refresher"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What a store holds at a generation: its files, and what it says of itself."""
-
-    store: Store
-    generation: int
-    files: Mapping[str, FileRow]
-    graph: str | None
-    names: str | None
-    reader: str | None
 
 
 class Refresher:
@@ -71,8 +59,7 @@ class Refresher:
         self._told = False  # whether the store has been compared with this world
         self._elsewhere = False  # whether the store is another than the one this world was read from
         self._names = NameLearner()
-        self._seen: _Known | None = None
-        self._equal: tuple[str, int] | None = None  # the stamp of a source, and the generation that equals it
+        self._holdings = Holdings()
 
     @property
     def names_warning(self) -> ContextWarning | None:
@@ -98,7 +85,7 @@ class Refresher:
     ) -> Outcome:
         started = time.monotonic()
         self.config.reload()
-        known = self._known(store)
+        known = self._holdings.of(store)
         reader = self.config.note
         force = known.reader != reader
         only = () if paths is None or force else paths
@@ -125,7 +112,7 @@ class Refresher:
                 self._renew_world()
                 told = False
             if not told or graph != self._snapshot.codex_digest:
-                commits.before(self._untold(store, graph))
+                commits.before(untold(self._snapshot, self._authored, store, graph))
                 graph, told = self._snapshot.codex_digest, True
             with uncollected():
                 self.snapshot, learnt = learning.learn(self._snapshot, found.changes)
@@ -134,7 +121,7 @@ class Refresher:
                 break
             rest += counted.values()
         else:
-            rest += self._settle_mentions(store, written)
+            rest += read_names_again(self._snapshot, self._holdings.of(store), written)
             rest += learning.finish(self._snapshot)
             rest += self._describing.unkept()
             if force:
@@ -142,11 +129,13 @@ class Refresher:
             self._told = commits.finish(rest)
             if self._told and commits.alone:
                 learning.written(commits.generation)
-            if self._told and stamp and not only and commits.alone:
-                self._equal = (stamp, commits.generation)
-        outcome = commits.outcome
+                if not only:
+                    self._holdings.keep_equal(stamp, commits.generation)
         if commits.restamped:  # perhaps without a generation
-            self._seen = None
+            self._holdings.look_again()
+        elif commits.whole and commits.alone:
+            self._holdings.take(known, commits.whole, commits.generation)
+        outcome = commits.outcome
         outcome.skipped = tuple(self.skipped[path] for path in sorted(self.skipped))
         outcome.seconds = time.monotonic() - started
         return outcome
@@ -155,8 +144,7 @@ class Refresher:
         """Codex and matcher from what the store holds."""
         with uncollected():
             self._describing.load(store)
-            stamp = self._authored.stamp()
-            self._told = False
+            stamp, self._told = self._authored.stamp(), False
             self.snapshot = self._names.recall(store, self._describing.codex())
             self._authored_stamp, self._elsewhere = stamp, False
         self.loaded.set()
@@ -164,30 +152,31 @@ class Refresher:
 
     def forget(self) -> None:
         """Whatever was learnt of a store: it may be of a transaction that came to nothing."""
-        self.snapshot, self._seen, self._equal, self._authored_stamp = None, None, None, ""
+        self.snapshot, self._authored_stamp = None, ""
+        self._holdings.forget()
         self._names = NameLearner()
         self.config.forget()
 
     def begin_anew(self) -> None:
         """The store is another one: what describes somebody is read again from what it holds, and from the files."""
         self._elsewhere = True
-        self._seen = self._equal = None
+        self._holdings.forget()
 
     def look_again(self) -> None:
         """Read what the store holds once more: inside one transaction all writes are of one generation."""
-        self._seen = None
+        self._holdings.look_again()
 
     def differs(self, store: Store) -> int:
         """How many documents differ from the index, at the cost of one comparison; -1 when something else may."""
         started = time.monotonic()
-        known = self._known(store)
+        known = self._holdings.of(store)
         stamp = self._source.stamp()
         certain = doubtful = 0
-        if not stamp or self._equal != (stamp, known.generation):
+        if not self._holdings.is_equal(stamp, known.generation):
             difference = self._source.compare(known.files)
             certain, doubtful = difference.certain, difference.doubtful
-            if stamp and not (difference.to_read or difference.removed):
-                self._equal = (stamp, known.generation)
+            if not (difference.to_read or difference.removed):
+                self._holdings.keep_equal(stamp, known.generation)
         self.compare_seconds = time.monotonic() - started
         others = doubtful or self._is_outdated(known) or self.is_authored_anew() or self.config.is_stale()
         return certain or (-1 if others else 0)
@@ -195,16 +184,16 @@ class Refresher:
     @property
     def compared(self) -> tuple[Store, int] | None:
         """The store and its generation that were compared last."""
-        return None if self._seen is None else (self._seen.store, self._seen.generation)
+        return self._holdings.seen
 
     def is_equal(self, store: Store) -> bool:
         """Whether there is nothing to do, whoever has written the store; what was authored and set is read first."""
         self.config.reload()
         if self.snapshot is None:
             self.load_snapshot(store)
-        known = self._known(store)
-        read = not known.files or (known.reader == self.config.note and store.note(KIND) == FORM)
-        return read and self.differs(store) == 0
+        known = self._holdings.of(store)
+        read = (known.reader, known.form) == (self.config.note, FORM)
+        return (read or not known.files) and self.differs(store) == 0
 
     def is_authored_anew(self) -> bool:
         """Whether something authored has changed since it was read: one look at each, no watcher waited for."""
@@ -215,23 +204,10 @@ class Refresher:
         assert self.snapshot is not None, "asked before the first refresh"
         return self.snapshot
 
-    def _known(self, store: Store) -> _Known:
-        """What the store holds, read again when it is at another generation."""
-        generation = store.generation()
-        seen = self._seen
-        if seen is None or seen.store is not store or seen.generation != generation:
-            notes = [store.note(key) for key in ("graph", "names", "reader")]
-            seen = self._seen = _Known(store, generation, store.files(), *notes)
-        return seen
-
-    def _is_outdated(self, known: _Known) -> bool:
+    def _is_outdated(self, known: Held) -> bool:
         """No world yet, or another process has built another one since."""
-        return (
-            self.snapshot is None
-            or self._elsewhere
-            or known.graph not in (None, self.snapshot.codex_digest)
-            or known.names not in (None, "", self.snapshot.match_digest)
-        )
+        world = self.snapshot
+        return world is None or self._elsewhere or known.is_of_another(world.codex_digest, world.match_digest)
 
     def _take_in(self, found: ReadBatch) -> bool:
         """Remember what was skipped and what describes entities; True when the latter changed."""
@@ -249,25 +225,8 @@ class Refresher:
         """Build the codex again from what describes it."""
         with uncollected():
             stamp = self._authored.stamp()
-            codex = self._describing.codex()
-            people_digest, known = people_digest_of(codex), self.snapshot
-            if known is not None and known.people_digest == people_digest:
-                self.snapshot = known.with_codex(codex)
-            else:
-                self.snapshot = snapshot_of(codex, people_digest)
+            self.snapshot = snapshot_after(self.snapshot, self._describing.codex())
             self._authored_stamp = stamp
-
-    def _untold(self, store: Store, graph: str | None) -> list[Change]:
-        """What the store has to say otherwise of the world, whoever changed it and whether or not anybody looked."""
-        changes: list[Change] = [
-            change
-            for change in read_records(self._authored)
-            if tuple(store.records(change.collection)) != change.records
-        ]
-        if graph != self._snapshot.codex_digest:
-            with uncollected():
-                changes += (self._snapshot.rows(), Note("graph", self._snapshot.codex_digest))
-        return changes
 
     def _write(
         self,
@@ -286,18 +245,6 @@ class Refresher:
                 return False
             written.update((document.path, self._snapshot.match_digest) for document in documents)
         return True
-
-    def _settle_mentions(self, store: Store, written: Mapping[str, str]) -> list[Change]:
-        """Find all names again when the stored ones were found with others, or are kept in another form."""
-        names = self._snapshot.match_digest
-        same, formed = store.note("names") == names, store.note(KIND) == FORM
-        if same and formed and all(one == names for one in written.values()):
-            return []
-        changes: list[Change] = []
-        paths = [path for path in store.files() if written.get(path) != names]
-        for at in range(0, len(paths), BATCH):
-            changes += read_names(self._snapshot, store.documents_of(paths[at : at + BATCH]))
-        return [*changes, Note("names", names), *([] if formed else [Note(KIND, FORM)])]
 
     def _report(self, done: Progress, report: Callable[[Progress], None] | None) -> None:
         self.progress = done

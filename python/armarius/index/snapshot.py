@@ -10,11 +10,13 @@ from armarius.codex.authored.protocol import Authored
 from armarius.codex.model import Codex, Constraint, Entity, Fact, Memory, Origin, Overruled
 from armarius.errors import ContextWarning
 from armarius.names import NameModel
-from armarius.store.rows import EntityRow, Graph, Record, Records, RelationRow
+from armarius.quick import uncollected
+from armarius.store.protocol import Store
+from armarius.store.rows import Change, EntityRow, Graph, Note, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, kind_of
 from armarius.warnings_table import NAME_UNUSABLE
 
-__all__ = ["Snapshot", "people_digest_of", "read_records", "snapshot_of"]
+__all__ = ["Snapshot", "people_digest_of", "read_records", "snapshot_after", "snapshot_of", "untold"]
 
 _FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in (Entity, Fact, Origin, Overruled)}
 _ENCODER = json.JSONEncoder(
@@ -148,6 +150,32 @@ def read_records(authored: Authored) -> tuple[Records, Records]:
     """The authored memories and constraints as the store keeps them, by id."""
     memories, constraints = Memories(authored).list(), Constraints(authored).list()
     return Records("memory", _records(memories)), Records("constraint", _records(constraints))
+
+
+def snapshot_after(known: Snapshot | None, codex: Codex) -> Snapshot:
+    """The world of a codex that was built again: what is known of its people stays, if they are the same."""
+    people_digest = people_digest_of(codex)
+    if known is not None and known.people_digest == people_digest:
+        return known.with_codex(codex)
+    return snapshot_of(codex, people_digest)
+
+
+def untold(snapshot: Snapshot, authored: Authored, store: Store, graph: str | None) -> list[Change]:
+    """What a store has to say otherwise of the world, whoever changed it and whether or not anybody looked.
+
+    Args:
+        snapshot: The world.
+        authored: What the user wrote beside the documents.
+        store: Compared with that record by record.
+        graph: Digest of the codex that the store holds.
+    """
+    changes: list[Change] = [
+        change for change in read_records(authored) if tuple(store.records(change.collection)) != change.records
+    ]
+    if graph != snapshot.codex_digest:
+        with uncollected():
+            changes += (snapshot.rows(), Note("graph", snapshot.codex_digest))
+    return changes
 
 
 def _records(items: Iterable[Memory | Constraint]) -> tuple[Record, ...]:

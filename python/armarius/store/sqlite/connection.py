@@ -13,6 +13,7 @@ import apsw
 
 from armarius.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.store.sqlite.forking import cross
+from armarius.store.sqlite.log import Log
 
 __all__ = [
     "Connections",
@@ -27,7 +28,6 @@ __all__ = [
 # Before 3.53.2 a crafted index file could take over the process through FTS5.
 _MINIMUM_SQLITE = (3, 54, 0)
 _BUSY_SECONDS = 5.0
-_LOG_BYTES = 4 * 1024 * 1024
 _IDLE = 3  # readers kept: a question, a refresh and an embedding at once
 _WRITE_FAULTS = frozenset(
     getattr(apsw, name)
@@ -130,6 +130,7 @@ class Connections:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.writer = connect(path)
+        self.log = Log(path, self.writer, _BUSY_SECONDS)
         self._idle: list[apsw.Connection] = []
         self._used = 0  # readers lent out
         self._lock = threading.Condition(threading.Lock())
@@ -209,17 +210,15 @@ class Connections:
                     if self.writer.in_transaction:
                         self.writer.execute("ROLLBACK")
                     raise
-                self._shorten_log()
+                if self.log.is_too_long():
+                    self.log.shorten()
 
-    def _shorten_log(self) -> None:
-        """Fold a long log, slow to read and large on disk, into the index, unless somebody still reads from it."""
-        log = Path(f"{self.path}-wal")
-        if log.exists() and log.stat().st_size > _LOG_BYTES:
-            self.writer.set_busy_timeout(0)
-            try:
-                self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            finally:
-                self.writer.set_busy_timeout(int(_BUSY_SECONDS * 1000))
+    def shorten_log(self) -> None:
+        """Fold a long log into the index; by whoever has the time."""
+        with self._write_lock:
+            if not self._closed and not self.writer.in_transaction and self.log.is_long():
+                with translated(self.path):
+                    self.log.shorten()
 
     def close(self) -> None:
         """Close all; a read still running closes its own connection when it ends."""

@@ -138,6 +138,16 @@ class Session:
             connection.execute("BEGIN")
             return problems(connection)
 
+    def has_long_log(self) -> bool:
+        """Whether there is a log to fold into the index when nobody waits."""
+        return self._connections.log.is_long()
+
+    def shorten_log(self) -> None:
+        """Fold it; nothing, where it is short."""
+        self._check()
+        with self._noticing():
+            self._connections.shorten_log()
+
     def size(self) -> int:
         """Bytes on disk."""
         return self._place.size()

@@ -203,16 +203,23 @@ class SqliteStore:
             with self._reading() as connection:
                 if not filling.is_due(connection):
                     return fulltext.search(connection, query)
-            self.fill()
+            self._fill(lambda: True)
 
     def lags(self) -> bool:
-        """See `Lagging`."""
-        with self._reading() as connection:
-            return filling.is_due(connection)
+        """See `Lagging`: full text, or a long log."""
+        return self._is_due() or self._session.has_long_log()
 
     def fill(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """See `Lagging`."""
-        while go_on() and self.lags():
+        self._fill(go_on)
+        self._session.shorten_log()
+
+    def _is_due(self) -> bool:
+        with self._reading() as connection:
+            return filling.is_due(connection)
+
+    def _fill(self, go_on: Callable[[], bool]) -> None:
+        while go_on() and self._is_due():
             with self._writing() as connection:
                 filling.fill(connection)
 
