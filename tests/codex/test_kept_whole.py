@@ -64,7 +64,7 @@ def test_what_is_no_name_is_refused(codex, wrong):
             call()
 
 
-@pytest.mark.parametrize("wrong", [None, True, 5, 10**5000, b"x", ["x"], {}, "\ud800", "x" * 100_000])
+@pytest.mark.parametrize("wrong", [None, True, 5, 10**5000, b"x", ["x"], {}, "\ud800", "x" * 100_000], ids="abcdefghi")
 def test_what_is_no_id_is_unknown_and_named_in_brief(tmp_path, codex, wrong):
     codex.relate("bai", "gu", "师徒")
     memories, pins = Memories(tmp_path), Pins(tmp_path)

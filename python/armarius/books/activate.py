@@ -22,7 +22,7 @@ from armarius.books.profiles.stories import KNOWN as STORIES
 from armarius.books.profiles.stories import StoryReady, search_story
 from armarius.books.profiles.table import ROUNDS, SETTINGS
 from armarius.errors import ContractError
-from armarius.strict import shown, whole
+from armarius.strict import MOST, shown, whole
 
 __all__ = ["Activator", "activate", "known_settings", "scan_of"]
 
@@ -71,7 +71,7 @@ def scan_of(
     if not _are_texts(tags):
         raise ContractError(f"tags: expected a list of texts, got {shown(tags)}")
     lines = messages_of(messages)
-    turn = None if turn is None else whole("turn", turn, least=None, most=None)
+    turn = None if turn is None else whole("turn", turn, least=-MOST)
     greeting = None if greeting is None else whole("greeting", greeting)
     budget = None if budget is None else whole("budget", budget)
     return Scan(

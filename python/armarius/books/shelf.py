@@ -68,9 +68,9 @@ class Books(Mapping[str, Book]):
             books = {id_: one.book for id_, one in self._kept.items() if one.book is not None}
             return MappingProxyType(books), self.problems
 
-    def __getitem__(self, key: str) -> Book:
+    def __getitem__(self, key: object) -> Book:
         books, problems = self.look()
-        if key in problems:
+        if isinstance(key, str) and key in problems:
             raise UnknownId(f"the book {shown(key)} is broken: {problems[key]}")
         return _called(books, key)
 
@@ -219,8 +219,8 @@ def there_are(ids: list[str]) -> str:
     return f"; there are {', '.join(ids[:_NAMED])}{more}"
 
 
-def _called(books: Mapping[str, Book], key: str) -> Book:
-    if key in books:
+def _called(books: Mapping[str, Book], key: object) -> Book:
+    if isinstance(key, str) and key in books:
         return books[key]
     named = [book for book in books.values() if book.name == key]
     if len(named) == 1:

@@ -102,6 +102,7 @@ class AuthoredCodex:
             CodexError: A value is wrong, or the id is taken.
             StoreFull: The file cannot be written; nothing has changed.
         """
+        _refuse("entity", {"id": "new", "name": _name(name)})
         if not id:
             _refuse("entity", _entity_data({"id": "new", "name": name, **values}))
         id_ = id or slug(name)
@@ -257,7 +258,7 @@ class AuthoredCodex:
                 self._file.remove("relation", block.id)
                 return
         written = sorted(" ".join(one) for one in self.related())
-        close = near(" ".join(one if isinstance(one, str) else shown(one) for one in ends), written)
+        close = near(" ".join(shown(one).strip("'") for one in ends), written)
         what = f"{shown(source)} -{shown(type)[1:-1]}-> {shown(target)}"
         raise UnknownId(f"no authored relation {what}{suggestion(close)}", close)
 
@@ -315,6 +316,12 @@ def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
         if value is not None and not (isinstance(value, str | list | Mapping) and not value):
             data[key] = value
     return data
+
+
+def _name(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise CodexError(f"entity: name: expected a text, got {shown(value)}")
 
 
 def _stated(data: dict[str, Any]) -> dict[str, Any]:
