@@ -5,6 +5,7 @@ reads documents on behalf of a request asks `Bounds`, so that there is one answe
 """
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar, get_args
 
@@ -185,11 +186,11 @@ def read_kinds(value: object) -> tuple[Kind, ...]:
     if value is None:
         return ()
     given = [value] if isinstance(value, str) else value
-    if isinstance(given, bytes) or not isinstance(given, Sequence | set | frozenset):
+    if isinstance(given, bytes) or not isinstance(given, Sequence | AbstractSet):
         raise ValueError(f"expected one of {', '.join(KINDS)}, or several")
     for one in given:
-        if one not in KINDS:
-            raise ValueError(f"{one!r} is no kind of document; the kinds are {', '.join(KINDS)}")
+        if not isinstance(one, str) or one not in KINDS:
+            raise ValueError(f"{shown(one)} is no kind of document; the kinds are {', '.join(KINDS)}")
     return tuple(kind for kind in KINDS if kind in given)
 
 

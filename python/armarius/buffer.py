@@ -106,8 +106,8 @@ def units(text: str, position: int, encoding: PositionEncoding = "code-point") -
     return len(text[:position].encode(codec, "surrogatepass")) // unit
 
 
-def _check(position: int, encoding: str, name: str) -> None:
-    if encoding != "code-point" and encoding not in _CODECS:
-        raise ContractError(f"positionEncoding must be code-point, utf-16 or utf-8, got {encoding!r}")
+def _check(position: int, encoding: object, name: str) -> None:
+    if encoding != "code-point" and not (isinstance(encoding, str) and encoding in _CODECS):
+        raise ContractError(f"positionEncoding must be code-point, utf-16 or utf-8, got {shown(encoding)}")
     if whole(name, position, least=None, most=None) < 0:
         raise CursorOutOfRange(f"{name} {shown(position)} is negative")

@@ -156,7 +156,7 @@ class Wire(BaseModel):
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
         given = values
-        if None in values.values():
+        if any(value is None for value in values.values()):  # `in` asks what somebody else's class thinks of None
             kind = type(self)
             given = {name: value for name, value in values.items() if value is not None or not _may_lack(kind, name)}
         try:
@@ -179,7 +179,7 @@ class Wire(BaseModel):
                 raise ContractError(f"{cls.__name__}: JSON of {len(wire):,}, at most {4 * LONGEST_TEXT:,} is read")
             try:
                 wire = json.loads(wire)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise ContractError(f"{cls._says()}: not valid JSON: {error}") from None
         if not isinstance(wire, Mapping):
             raise ContractError(f"{cls._says()}: expected a JSON object, got {type(wire).__name__}")
@@ -215,6 +215,9 @@ def _contract_error(kind: type[Wire], error: ValidationError, given: Collection[
     """The failure as the sender would say it: fields by the names they were `given` under."""
     name, lines = kind._says(), []
     for item in error.errors():
+        if not item["loc"]:  # a name that is no text: pydantic does not say where
+            lines.append(f"{name}: {item['msg']}, got {shown(item['input'])}")
+            continue
         first, *rest = item["loc"]
         ours = python_name(str(first))
         where = ".".join(map(str, (ours if ours in given else first, *rest)))

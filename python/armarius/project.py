@@ -45,6 +45,7 @@ from armarius.retrieval.retrieve import Sources
 from armarius.retrieval.signals.vectors import VectorGuard, VectorSearch
 from armarius.store.protocol import Store
 from armarius.store.rows import Changed, Learnt
+from armarius.strict import shown
 from armarius.text.matcher import EntityMatcher
 from armarius.text.near import near, near_paths, suggestion
 from armarius.text.tokens import TokenCounter
@@ -173,7 +174,7 @@ class ProjectView:
             found = next((one for one in entities if one.id in whole), None)
         if found is None:
             close = near(name, [called for one in entities for called in (one.name, *one.aliases, one.id)])
-            raise UnknownId(f"no entity is called {name!r}{suggestion(close)}", close)
+            raise UnknownId(f"no entity is called {shown(name)}{suggestion(close)}", close)
         return found
 
 

@@ -12,7 +12,18 @@ from typing import Final, NoReturn, SupportsIndex
 
 from armarius.errors import ContractError
 
-__all__ = ["LONGEST_NAME", "LONGEST_QUESTION", "LONGEST_TEXT", "MOST", "flag", "shown", "text", "valid_text", "whole"]
+__all__ = [
+    "LONGEST_NAME",
+    "LONGEST_QUESTION",
+    "LONGEST_TEXT",
+    "MOST",
+    "flag",
+    "seconds",
+    "shown",
+    "text",
+    "valid_text",
+    "whole",
+]
 
 MOST: Final = 2**31 - 1
 """No list of answers is longer, no chapter later, no depth greater; the core counts in 32 bits."""
@@ -104,6 +115,17 @@ def flag(field: str, value: object, *, error: type[ContractError] = ContractErro
     if not isinstance(value, bool):
         _refuse(field, "True or False", value, error)
     return value
+
+
+def seconds(field: str, value: object, *, error: type[ContractError] = ContractError) -> float:
+    """`value` as seconds to wait, above 0; any number will do, infinity too.
+
+    Raises:
+        ContractError: Anything else.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        _refuse(field, "a number of seconds above 0", value, error)
+    return float(value) if value < MOST else float(MOST)
 
 
 def shown(value: object) -> str:

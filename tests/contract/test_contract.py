@@ -127,6 +127,17 @@ def test_wire_that_is_no_object_is_a_contract_error(wire):
         AssembleRequest.from_wire(wire)
 
 
+@pytest.mark.parametrize("wire", ['{"a":' * 100_000, "[" * 100_000])
+def test_json_that_is_nested_without_end_is_a_contract_error(wire):
+    with pytest.raises(ContractError, match="not valid JSON"):
+        AssembleRequest.from_wire(wire)
+
+
+def test_a_field_whose_name_is_no_text_is_a_contract_error():
+    with pytest.raises(ContractError, match="unicode"):
+        AssembleRequest(**{"\ud800": 1})
+
+
 def test_inspection_refuses_a_prompt():
     assert "prompt" not in InspectResult.model_fields
     with pytest.raises(ContractError, match="prompt"):

@@ -139,6 +139,51 @@ def test_a_broken_request_is_answered_under_its_id(key, broken):
     assert (answer["id"], answer["error"]["code"]) == (key, "INVALID_REQUEST")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        rb'{"id":"\ud800","method":5}',
+        rb'{"id":"\ud800","method":"none"}',
+        rb'{"id":"\ud800","method":"ok"}',
+        rb'{"id":"\ud800","method":"cancel"}',
+        rb'{"id":"\ud800","method":"echo"}',
+    ],
+)
+def test_an_id_with_a_lone_surrogate_is_answered_as_it_came_and_ends_nothing(line):
+    answers = run({"ok": lambda p: 1, "echo": lambda p: "\udc80"}, line + b"\n", {"id": 9, "method": "ok"})
+    assert sorted(str(a["id"]) for a in answers) == ["9", "\ud800"]
+
+
+def test_a_method_that_is_no_text_is_named_in_brief_and_ends_nothing():
+    lines = rb'{"method":"\ud800"}', b'{"method":"' + b"x" * 1_000_000 + b'"}'
+    *refused, last = run({"ok": lambda p: 1}, *(line + b"\n" for line in lines), {"id": 9, "method": "ok"})
+    assert [one["error"]["code"] for one in refused] == ["INVALID_REQUEST"] * 2
+    assert all(len(one["error"]["message"]) < 200 for one in refused)
+    assert last == {"id": 9, "ok": True, "result": 1}
+
+
+def test_a_cancel_of_true_cancels_nobody():
+    gate = threading.Event()
+    pipe = Pipe({"slow": lambda p: gate.wait(60)})
+    pipe.say({"id": 1, "method": "slow"})
+    pipe.say({"id": 2, "method": "cancel", "params": {"id": True}})
+    assert pipe.hear() == {"id": 2, "ok": True, "result": None}
+    gate.set()
+    assert pipe.hear() == {"id": 1, "ok": True, "result": True}
+    pipe.close()
+
+
+def test_an_output_that_takes_no_more_does_not_end_the_reading():
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(28, "No space left on device")
+
+    asked = []
+    lines = b'nonsense\n{"id":1,"method":"ok"}\n'
+    Channel({"ok": asked.append}).serve(io.BytesIO(lines), Full())
+    assert asked == [{}]
+
+
 @pytest.mark.parametrize("key", [None, True, 1.5, [1], {}])
 def test_what_is_no_id_is_answered_under_none(key):
     (answer,) = run({"ok": lambda p: 1}, {"id": key, "method": 5})

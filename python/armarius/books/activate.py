@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from armarius.books.profiles.stories import KNOWN as STORIES
 from armarius.books.profiles.stories import StoryReady, search_story
 from armarius.books.profiles.table import ROUNDS, SETTINGS
 from armarius.errors import ContractError
+from armarius.strict import MOST, shown, whole
 
 __all__ = ["Activator", "activate", "known_settings", "scan_of"]
 
@@ -62,9 +64,16 @@ def scan_of(
     for name, value in (("text", text), ("character", character), ("user", user), ("trigger", trigger)):
         if not isinstance(value, str):
             raise ContractError(f"{name}: expected a text, got {type(value).__name__}")
+    _check_named("settings", settings)
+    for name, values in (("cast", cast), ("sources", sources)):
+        _check_named(name, values, texts=True)
+    _check_story(story)
+    if not _are_texts(tags):
+        raise ContractError(f"tags: expected a list of texts, got {shown(tags)}")
     lines = messages_of(messages)
-    if turn is not None and (isinstance(turn, bool) or not isinstance(turn, int)):
-        raise ContractError(f"turn: expected a number, got {turn!r}")
+    turn = None if turn is None else whole("turn", turn, least=-MOST)
+    greeting = None if greeting is None else whole("greeting", greeting)
+    budget = None if budget is None else whole("budget", budget)
     return Scan(
         messages=lines,
         text=clean(text),
@@ -81,6 +90,35 @@ def scan_of(
         count=count,
         budget=budget,
     )
+
+
+def _check_named(field: str, given: object, *, texts: bool = False) -> None:
+    """Refuse what is no mapping from names, and what is no text in one of texts."""
+    if given is None:
+        return
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise ContractError(f"{field}: expected names and values, got {shown(given)}")
+    wrong = next((name for name, value in given.items() if texts and not isinstance(value, str)), None)
+    if wrong is not None:
+        raise ContractError(f"{field}[{shown(wrong)}]: expected a text, got {shown(given[wrong])}")
+
+
+def _check_story(story: object) -> None:
+    if story is None:
+        return
+    if (
+        not isinstance(story, tuple | list)
+        or len(story) != 2
+        or not isinstance(story[0], str)
+        or not _are_texts(story[1])
+    ):
+        raise ContractError(f"story: expected an opening and a list of actions, got {shown(story)}")
+
+
+def _are_texts(value: object) -> bool:
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | AbstractSet):
+        return False
+    return all(isinstance(one, str) for one in value)
 
 
 class Activator:

@@ -1,6 +1,7 @@
 """The books of a project, asked: which entries are active for messages, a text, a story."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from armarius.books.activate import Activator, scan_of
@@ -9,6 +10,8 @@ from armarius.books.active.scan import Message
 from armarius.books.active.state import State
 from armarius.books.book import Book
 from armarius.books.shelf import Books
+from armarius.errors import ContractError
+from armarius.strict import shown
 from armarius.text.tokens import TokenCounter
 
 __all__ = ["AskBooks", "cast_of"]
@@ -79,6 +82,8 @@ class AskBooks:
 
         Cost: one pass over what is searched, whatever the books hold.
         """
+        if books is not None and (isinstance(books, str | bytes) or not isinstance(books, Sequence | AbstractSet)):
+            raise ContractError(f"books: expected a list of ids, got {shown(books)}")
         chosen = [self.books[one] for one in books] if books is not None else list(self.books.values())
         told: tuple[str, Sequence[str]] | None
         if isinstance(story, str):

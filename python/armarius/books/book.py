@@ -13,6 +13,7 @@ from armarius.books.formats.format import ProfileName
 from armarius.books.losses import Loss
 from armarius.books.record import LEAVES, Entry, value_of
 from armarius.errors import UnknownId
+from armarius.strict import shown
 from armarius.text.near import near, suggestion
 
 __all__ = ["Book", "slug"]
@@ -69,7 +70,7 @@ class Book:
             if len(named) == 1:
                 return named[0]
             close = near(id_, [called for one in self.entries for called in (one.id, one.name) if called])
-            raise UnknownId(f"{self.id}: no entry {id_!r}{suggestion(close)}", close)
+            raise UnknownId(f"{self.id}: no entry {shown(id_)}{suggestion(close)}", close)
         return found
 
     def with_entry(self, entry: Entry, /) -> "Book":

@@ -7,6 +7,7 @@ from typing import Any
 from armarius.books.losses import Conflict, Loss
 from armarius.books.record import LEAVES, Condition, Entry, Key, Range, value_of
 from armarius.errors import UnknownId
+from armarius.strict import shown
 from armarius.text.near import near, suggestion
 
 __all__ = ["applied", "decided", "from_json", "to_json"]
@@ -119,7 +120,7 @@ def decided(
             taken.append(named[wanted])
         elif wanted != "all":
             close = near(wanted, sorted(named))
-            raise UnknownId(f"theirs: nothing here differs from the file at {wanted!r}{suggestion(close)}", close)
+            raise UnknownId(f"theirs: nothing here differs from the file at {shown(wanted)}{suggestion(close)}", close)
     for id_, leaf in taken:
         if not leaf:
             kept.pop(id_, None)

@@ -12,6 +12,7 @@ from armarius.books.formats.reading import Path, Reader, empty
 from armarius.books.losses import Loss, dotted
 from armarius.books.record import LEAVES, Entry, value_of
 from armarius.errors import BookError
+from armarius.strict import shown
 
 __all__ = ["EXPORTS", "Exported", "exported"]
 
@@ -76,7 +77,7 @@ def exported(book: Exportable, to: str | None) -> Exported:
             return Exported(json_text.dump(tree), losses)
     target = by_short(to or "sillytavern")
     if target is None:
-        raise BookError(f"no format {to!r} to export to; there are {', '.join(EXPORTS)}")
+        raise BookError(f"no format {shown(to)} to export to; there are {', '.join(EXPORTS)}")
     return _converted(book, target)
 
 

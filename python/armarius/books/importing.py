@@ -13,12 +13,13 @@ from armarius.books.card import edits_of
 from armarius.books.changes import Change, changes_between
 from armarius.books.edits import applied, decided
 from armarius.books.entities import NOBODY, Said
-from armarius.books.formats.format import ProfileName
+from armarius.books.formats.format import ProfileName, checked_profile
 from armarius.books.losses import Conflict, Loss
 from armarius.books.opening import file_bytes, read_book
 from armarius.books.record import Entry
 from armarius.books.shelf import Books
-from armarius.errors import UnknownId
+from armarius.errors import ContractError, UnknownId
+from armarius.strict import shown, valid_text
 
 __all__ = ["ImportReport", "Importing", "Proposal"]
 
@@ -142,6 +143,12 @@ class Importing:
         updates: str,
         theirs: Sequence[str],
     ) -> tuple[ImportReport, bytes]:
+        if profile is not None:
+            profile = checked_profile(profile)
+        name, updates = valid_text("name", name), valid_text("updates", updates)
+        if isinstance(theirs, str | bytes) or not isinstance(theirs, Sequence):
+            raise ContractError(f"theirs: expected a list of what is taken, got {shown(theirs)}")
+        theirs = [valid_text("theirs", one) for one in theirs]
         data, file = file_bytes(source)
         file = name or file
         if (there := self._there(data, file, profile, updates)) is not None and not theirs:

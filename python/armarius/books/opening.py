@@ -8,7 +8,7 @@ from armarius.books.book import Book, slug
 from armarius.books.formats import json_text
 from armarius.books.formats.containers import Container, open_container
 from armarius.books.formats.detect import Found, found_in
-from armarius.books.formats.format import ProfileName
+from armarius.books.formats.format import ProfileName, checked_profile
 from armarius.books.formats.obsidian import MARK
 from armarius.books.formats.reading import Reader
 from armarius.books.limits import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
@@ -16,6 +16,8 @@ from armarius.books.record import Entry
 from armarius.documents.decode import Undecodable, decode
 from armarius.errors import BookError
 from armarius.files import is_regular, names_in, read_file, stat_of
+from armarius.files.paths import no_path
+from armarius.strict import valid_text
 
 __all__ = ["detect_book", "file_bytes", "read_book"]
 
@@ -46,6 +48,9 @@ def read_book(
 
     Cost: linear in the size; 10,000 entries of SillyTavern's world info in under a second.
     """
+    if profile is not None:
+        profile = checked_profile(profile)
+    name, id_ = valid_text("name", name), valid_text("id_", id_)
     data, file = file_bytes(source)
     file = name or file
     container = open_container(data, file)
@@ -58,6 +63,8 @@ def file_bytes(source: bytes | str | PathLike[str]) -> tuple[bytes, str]:
     Raises:
         BookError: It is not there, no regular file, or above a limit.
     """
+    if not isinstance(source, bytes) and (problem := no_path(source)):
+        raise BookError(f"not a book: {problem}")
     if isinstance(source, bytes):
         check_size(len(source), "data")
         return source, "data"

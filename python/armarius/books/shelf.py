@@ -9,14 +9,14 @@ from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import get_args
 
 from armarius.books.book import Book
 from armarius.books.card import Kept, load, save, stamp
-from armarius.books.formats.format import ProfileName
+from armarius.books.formats.format import ProfileName, checked_profile
 from armarius.books.keeping import BookKeeping, BooksInFolder
 from armarius.errors import BookError, ContractError, UnknownId
 from armarius.shown import counted
+from armarius.strict import shown
 from armarius.text.near import near, suggestion
 from armarius.trust.allowed import allow as remember
 from armarius.trust.allowed import allowed, disallow
@@ -68,10 +68,10 @@ class Books(Mapping[str, Book]):
             books = {id_: one.book for id_, one in self._kept.items() if one.book is not None}
             return MappingProxyType(books), self.problems
 
-    def __getitem__(self, key: str) -> Book:
+    def __getitem__(self, key: object) -> Book:
         books, problems = self.look()
-        if key in problems:
-            raise UnknownId(f"the book {key!r} is broken: {problems[key]}")
+        if isinstance(key, str) and key in problems:
+            raise UnknownId(f"the book {shown(key)} is broken: {problems[key]}")
         return _called(books, key)
 
     def __contains__(self, key: object) -> bool:
@@ -116,9 +116,7 @@ class Books(Mapping[str, Book]):
             UnknownId: No such book.
             ContractError: No such profile.
         """
-        if profile not in get_args(ProfileName):
-            raise ContractError(f"profile: expected one of {', '.join(get_args(ProfileName))}, got {profile!r}")
-        return self.update(replace(self[key], profile=profile))
+        return self.update(replace(self[key], profile=checked_profile(profile)))
 
     def allow_rules(self, key: str, allow: bool = True, *, lasting: bool = False) -> None:
         """Let the always active entries of a book be rules of every prompt: the caller's word.
@@ -221,8 +219,8 @@ def there_are(ids: list[str]) -> str:
     return f"; there are {', '.join(ids[:_NAMED])}{more}"
 
 
-def _called(books: Mapping[str, Book], key: str) -> Book:
-    if key in books:
+def _called(books: Mapping[str, Book], key: object) -> Book:
+    if isinstance(key, str) and key in books:
         return books[key]
     named = [book for book in books.values() if book.name == key]
     if len(named) == 1:
@@ -230,4 +228,4 @@ def _called(books: Mapping[str, Book], key: str) -> Book:
     called = {book.id: (book.id, book.name, book.file) for book in books.values()}
     close = near(key, [name for names in called.values() for name in names])
     ids = tuple(dict.fromkeys(id_ for one in close for id_, names in called.items() if one in names))
-    raise UnknownId(f"no book {key!r}{suggestion(ids) or there_are(list(books))}", ids)
+    raise UnknownId(f"no book {shown(key)}{suggestion(ids) or there_are(list(books))}", ids)

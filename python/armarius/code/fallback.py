@@ -6,6 +6,7 @@ from pathlib import Path
 
 from armarius.code.subgraph import TextMatch, TextMatches
 from armarius.errors import ContextWarning, ContractError, SourceUnavailable
+from armarius.strict import shown
 from armarius.text.grep import scan
 from armarius.warnings_table import CODE_GRAPH_UNAVAILABLE
 
@@ -40,7 +41,7 @@ def text_search(
     """
     name = last_name(symbol)
     if not name:
-        raise ContractError(f"no symbol in {symbol!r}")
+        raise ContractError(f"no symbol in {shown(symbol)}")
     left, right = (r"\b" if word else "" for word in (re.match(r"\w", name), re.search(r"\w$", name)))
     hits = scan(root, f"{left}{re.escape(name)}{right}", regex=True, limit=limit)
     results: dict[tuple[str, int], TextMatch] = {}

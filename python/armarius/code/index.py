@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from armarius.documents.document import walk_files
 from armarius.errors import ContextWarning, MissingExtra, ProjectError, SourceUnavailable, StoreError, UnknownSymbol
 from armarius.files import folder_lock, is_regular
 from armarius.files.cache import cache_root
+from armarius.strict import valid_text
 from armarius.trust.asked import Permissions
 from armarius.trust.inside import way
 from armarius.warnings_table import CODE_INDEX_STALE
@@ -31,7 +33,7 @@ __all__ = ["CodeIndex", "default_cache"]
 
 def default_cache(root: Path) -> Path:
     """Folder for what belongs to `root`, in the user's cache directory."""
-    key = hashlib.blake2b(str(root.resolve()).encode(), digest_size=6).hexdigest()
+    key = hashlib.blake2b(os.fsencode(root.resolve()), digest_size=6).hexdigest()
     return cache_root() / "code" / f"{root.resolve().name}-{key}"
 
 
@@ -112,6 +114,7 @@ class CodeIndex:
 
         Cost: below 5 ms once built, plus one stat per indexed file.
         """
+        symbol = valid_text("symbol", symbol)
         loaded = self._current()
         if loaded is None:
             return text_search(self.root, symbol, self._failures)

@@ -17,8 +17,9 @@ from armarius.documents.classify import PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
 from armarius.documents.parts import parts_of
-from armarius.errors import CodexError, ProjectError
+from armarius.errors import CodexError
 from armarius.files import names_in, read_file
+from armarius.files.paths import project_folder
 from armarius.warnings_table import CODEX_INVALID
 
 BOOKS = ".armarius/books"
@@ -43,9 +44,7 @@ def load_codex(root: str | Path, *, config: Config | None = None, strict: bool =
 
     Cost: reads every document of the project.
     """
-    root = Path(root)
-    if not root.is_dir():
-        raise ProjectError(f"not a folder: {root}")
+    root = project_folder(root)
     documents = list_documents(root, config).documents
     return build_codex(documents, read_declared(root), authored=AuthoredCodex(root).read(), strict=strict)
 

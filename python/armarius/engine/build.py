@@ -23,7 +23,7 @@ from armarius.engine.questions import Questions
 from armarius.engine.rewords import Rewords
 from armarius.errors import ContractError, EmbeddingError, MissingExtra
 from armarius.fetchers.code import SubgraphFetcher
-from armarius.files.paths import project_folder
+from armarius.files.paths import project_folder, project_name
 from armarius.graph.options import read_graph_options
 from armarius.graph.protocol import GraphStore
 from armarius.graph.timeout import GraphGuard
@@ -143,7 +143,7 @@ def build(
         reranking=reranking,
     )
     profiles = ProfileStore(index.authored, settings.profile)
-    name = index.project_id if folder is None else folder.resolve().name
+    name = index.project_id if folder is None else project_name(folder)
     resolver = Resolver(name, settings, counters, fallback, profiles, project_id)
     return Parts(
         root=folder,

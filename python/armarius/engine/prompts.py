@@ -23,6 +23,8 @@ from armarius.messages import asked_last
 from armarius.project import Project, ProjectView
 from armarius.records import LayerName
 from armarius.rewording.reworder import Model, Reworder
+from armarius.strict import LONGEST_TEXT, valid_text
+from armarius.strict import text as strict_text
 
 __all__ = ["Prompts"]
 
@@ -232,14 +234,16 @@ class Prompts:
 
         Raises:
             UnknownDocument: No such document.
-            ContractError: A quote of nothing.
+            ContractError: A quote of nothing; a document or text that is none.
 
         Cost: one search of the project.
         """
+        document = valid_text("document", document)
+        text = None if text is None else cleaned(strict_text("text", text, most=LONGEST_TEXT))
         view = self._project.view()
         opened = None
         if text is not None:
-            opened, _ = view.live(document, cleaned(text))
+            opened, _ = view.live(document, text)
         elif document:
             opened = view.document(document)
         documents = dict(view.documents) if opened is None else {opened.path: opened, **view.documents}

@@ -26,7 +26,7 @@ from armarius.retrieval.excerpt import excerpt
 from armarius.retrieval.hits import Retrieval
 from armarius.retrieval.retrieve import retrieve
 from armarius.rewording.reworder import Model, Reworder
-from armarius.strict import LONGEST_NAME, LONGEST_QUESTION, flag, valid_text, whole
+from armarius.strict import LONGEST_QUESTION, flag, valid_text, whole
 from armarius.strict import text as strict_text
 from armarius.wordings import checked_wordings
 
@@ -202,7 +202,7 @@ class Questions:
             ContractError: A name, attribute, chapters or kinds that are none.
         """
         name, chapter = valid_text("name", name), checked_chapter("chapter", chapter)
-        attribute = None if attribute is None else strict_text("attribute", attribute, most=LONGEST_NAME)
+        attribute = None if attribute is None else valid_text("attribute", attribute)
         bounds = Bounds.of(chapters, kinds, as_of)
         view = self._project.view()
         entity = view.entity(name)
@@ -215,7 +215,7 @@ class Questions:
 
     def entity(self, name: str) -> Entity:
         """The entity of that id, name, alias, or of any other name that finds exactly it; UnknownId names near ones."""
-        return self._project.view().entity(name)
+        return self._project.view().entity(valid_text("name", name))
 
     def card(self, name: str, *, as_of: int | None = None) -> str:
         """The card of an entity as a prompt shows it.
@@ -228,7 +228,7 @@ class Questions:
             UnknownId: Nothing goes by that name; names near ones.
             ContractError: `as_of` is no chapter.
         """
-        bounds = Bounds.of(as_of=as_of)
+        name, bounds = valid_text("name", name), Bounds.of(as_of=as_of)
         view = self._project.view()
         language = self._language or view.language
         return entity_card(view.entity(name), chapter=bounds.as_of, chapters=(None, bounds.as_of), language=language)

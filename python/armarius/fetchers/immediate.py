@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from armarius.errors import ContractError
 from armarius.headings import heading
 from armarius.marks import marks_of
 from armarius.records import (
@@ -13,6 +12,7 @@ from armarius.records import (
     LayerName,
     Omission,
 )
+from armarius.strict import whole
 from armarius.text.graphemes import grapheme_floor
 
 WINDOW_SOURCE = "editor:cursor-window"
@@ -44,10 +44,8 @@ class ImmediateFetcher:
     inline = True
 
     def __init__(self, *, before: int = BEFORE, after: int = AFTER) -> None:
-        if before < 0 or after < 0:
-            raise ContractError(f"before and after must be >= 0, got {before} and {after}")
-        self._before = before
-        self._after = after
+        self._before = whole("before", before)
+        self._after = whole("after", after)
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """The text around the cursor; nothing when there is neither a document nor an additional input.

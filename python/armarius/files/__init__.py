@@ -12,7 +12,7 @@ the new one. Nothing else in the package writes, deletes, starts a program or op
 `scripts/check_gates.py` lists with a reason (docs/decisions/0054).
 """
 
-from armarius.files.folder import Refused, refusal
+from armarius.files.folder import Refused, is_passing, refusal
 from armarius.files.lock import folder_lock
 from armarius.files.read import TooLarge, is_regular, names_in, open_file, read_file, read_files, stat_of
 from armarius.files.remove import remove_file, remove_folder, remove_other
@@ -23,6 +23,7 @@ __all__ = [
     "TooLarge",
     "create_empty",
     "folder_lock",
+    "is_passing",
     "is_regular",
     "make_folder",
     "move_atomic",

@@ -27,6 +27,15 @@ class Refused(OSError):
         super().__init__(errno.ELOOP, what, name)
 
 
+def is_passing(error: object) -> bool:
+    """Whether reading failed for what the system had, not for what lies there: the next try may well go.
+
+    >>> is_passing(OSError(errno.EMFILE, "Too many open files")), is_passing(Refused("symbolic link", "a.toml"))
+    (True, False)
+    """
+    return isinstance(error, OSError) and not isinstance(error, Refused | FileNotFoundError | NotADirectoryError)
+
+
 def refusal(info: os.stat_result) -> str:
     """Why something is not opened as a file, "" for a regular file."""
     if stat.S_ISLNK(info.st_mode) or getattr(info, "st_reparse_tag", 0) in _REPARSE_LINKS:

@@ -18,13 +18,15 @@ Every method may raise `GraphError` when the store cannot answer; the engine tur
 """
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Relation
 from armarius.errors import ContextWarning, ContractError
+from armarius.strict import shown, valid_text
 
-__all__ = ["Graph", "GraphStore", "checked_entity", "checked_relation", "relation_key"]
+__all__ = ["Graph", "GraphStore", "checked_entity", "checked_ids", "checked_relation", "relation_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,8 @@ def checked_entity(entity: Entity) -> Entity:
     Raises:
         ContractError: A field that no store can hold, named.
     """
+    if not isinstance(entity, Entity):
+        raise ContractError(f"entity: expected an Entity, got {type(entity).__name__}")
     for field in ("id", "name", "type"):
         _text(f"entity.{field}", getattr(entity, field))
     _encodable("entity.description", entity.description)
@@ -164,7 +168,7 @@ def checked_entity(entity: Entity) -> Entity:
         _encodable("entity.facts", fact.text)
         _chapters("entity.facts", fact.since, fact.until)
     if entity.level not in CONTEXT_LEVELS:
-        raise ContractError(f"entity.level: expected one of {', '.join(CONTEXT_LEVELS)}, got {entity.level!r}")
+        raise ContractError(f"entity.level: expected one of {', '.join(CONTEXT_LEVELS)}, got {shown(entity.level)}")
     return replace(entity, origins=())
 
 
@@ -174,16 +178,29 @@ def checked_relation(relation: Relation) -> Relation:
     Raises:
         ContractError: A field that no store can hold, named.
     """
+    if not isinstance(relation, Relation):
+        raise ContractError(f"relation: expected a Relation, got {type(relation).__name__}")
     for field in ("source", "target", "type"):
         _text(f"relation.{field}", getattr(relation, field))
     _chapters("relation", relation.since, relation.until)
     return replace(relation, origin=None)
 
 
+def checked_ids(entity_ids: object) -> tuple[str, ...]:
+    """The ids that a walk begins at, each once, in their order; those that nobody has are left to the store.
+
+    Raises:
+        ContractError: No list of ids, a text among such: of a text, each character would be one.
+    """
+    if isinstance(entity_ids, str | bytes) or not isinstance(entity_ids, Sequence | AbstractSet):
+        raise ContractError(f"entity_ids must be a list of ids, got {shown(entity_ids)}")
+    return tuple(dict.fromkeys(valid_text("entity_ids", one) for one in entity_ids))
+
+
 def _text(field: str, value: object) -> None:
     _encodable(field, value)
     if not isinstance(value, str) or not value or value != value.strip():
-        raise ContractError(f"{field}: expected text without white space at its ends, got {value!r}"[:200])
+        raise ContractError(f"{field}: expected text without white space at its ends, got {shown(value)}")
 
 
 def _encodable(field: str, value: object) -> None:
@@ -198,4 +215,4 @@ def _encodable(field: str, value: object) -> None:
 def _chapters(field: str, *chapters: object) -> None:
     for chapter in chapters:
         if chapter is not None and (type(chapter) is not int or chapter < 0):
-            raise ContractError(f"{field}: expected a chapter number or None, got {chapter!r}")
+            raise ContractError(f"{field}: expected a chapter number or None, got {shown(chapter)}")

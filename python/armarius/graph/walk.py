@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from armarius.codex.model import Entity, Relation
-from armarius.graph.protocol import Graph, relation_key
+from armarius.graph.protocol import Graph, checked_ids, relation_key
 from armarius.strict import whole
 from armarius.warnings_table import CODE_DEPTH_LIMIT
 
@@ -31,12 +31,12 @@ def walk(
         touching: From ids to the relations that begin or end at one of them, in any order, repeated or not.
 
     Raises:
-        ValueError: `depth` or `limit` is below 1.
+        ContractError: `entity_ids` is no list of ids; `depth` or `limit` is below 1.
 
     Cost: one call of `touching` per level, two of `entities`.
     """
     depth, limit = whole("depth", depth, least=1), whole("limit", limit, least=1)
-    known = {entity.id: entity for entity in entities(sorted(set(entity_ids)))}
+    known = {entity.id: entity for entity in entities(sorted(checked_ids(entity_ids)))}
     frontier = sorted(known)[:limit]
     truncated = len(known) > limit
     reached = set(frontier)

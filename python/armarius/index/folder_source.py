@@ -4,6 +4,7 @@ Stamps decide what is read, hashes decide what is written: a touched file costs 
 file is forgotten only when a second look confirms that it is gone.
 """
 
+import errno
 import itertools
 import os
 import time
@@ -23,6 +24,7 @@ from armarius.documents.document import (
     reread_document,
     walk_files,
 )
+from armarius.errors import StoreError
 from armarius.index.source import ReadBatch, SourceChanges
 from armarius.store.rows import FileRow, Put, Remove, Restamp
 
@@ -36,6 +38,9 @@ _DOUBT = "?"
 _CHUNK_BYTES = 64 * 1024 * 1024
 _FILES, _BYTES = 64, 4 * 1024 * 1024  # read in one go
 _REREAD = 256  # documents whose last reading is remembered
+# How the system says that it has no more files or memory to give, and that a folder cannot be listed at all.
+_SHORT = tuple(os.strerror(number) for number in (errno.EMFILE, errno.ENFILE, errno.ENOMEM))
+_SHUT = tuple(os.strerror(number) for number in (errno.EACCES, errno.EPERM, errno.EIO))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,7 @@ class FolderSource:
         Cost: one stat per file; 1,000 files take about 5 ms, and 1 ms when none has changed since the last look.
         """
         stamps, skipped = walk_files(self.root, self._config(), only=only) if only else self._everything()
+        self._refuse_half_a_look(skipped)
         here = {stamp.path for stamp in stamps}
         asked = _covered(known, only) if only else known
         gone = [path for path in asked if path not in here]
@@ -138,12 +144,24 @@ class FolderSource:
     ) -> None:
         begun = time.time_ns()
         documents = read_documents(self.root, [stamp.path for stamp in stamps], config=self._config())
+        self._refuse_half_a_look([one for one in documents if isinstance(one, Skipped)])
         for stamp, document in zip(stamps, documents, strict=True):
             trusted = stamp.stamp
             if begun - stamp.changed_ns <= _racy(stamp.changed_ns):
                 trusted = _DOUBT + stamp.stamp
                 self._look = None  # what is doubtful is looked at again, although nothing seems to have changed
             self._take(stamp, trusted, document, known.get(stamp.path), found, force=force)
+
+    def _refuse_half_a_look(self, skipped: Sequence[Skipped]) -> None:
+        """A machine that has run short, or a root that cannot be listed, says nothing of what is there.
+
+        Raises:
+            StoreError: Nothing is to be concluded from this look; what was known stays.
+        """
+        for one in skipped:
+            if one.reason.startswith(_SHORT) or (one.path == "." and one.reason.startswith(_SHUT)):
+                self._look = None
+                raise StoreError(f"{one.path}: could not be looked at: {one.reason}")
 
     def _take(
         self,

@@ -16,13 +16,14 @@ from armarius.errors import CodexError, UnknownId
 from armarius.graph.protocol import (
     Graph,
     checked_entity,
+    checked_ids,
     checked_relation,
     relation_key,
 )
 from armarius.graph.walk import walk
 from armarius.index.project_index import ProjectIndex
 from armarius.store.rows import EntityRow, RelationRow
-from armarius.strict import whole
+from armarius.strict import valid_text, whole
 
 __all__ = ["ProjectGraph"]
 
@@ -52,12 +53,13 @@ class ProjectGraph:
 
     def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
         """See `GraphStore`; one look at two indexes."""
-        limit = whole("limit", limit, least=1)
+        entity_id, limit = valid_text("entity_id", entity_id), whole("limit", limit, least=1)
         self._index.freshen()
         return tuple(self._touching([entity_id]))[:limit]
 
     def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
         """See `GraphStore`; one query per level and direction."""
+        entity_ids = checked_ids(entity_ids)
         self._index.freshen()
         return walk(entity_ids, depth=depth, limit=limit, entities=self._entities, touching=self._touching)
 
@@ -137,6 +139,7 @@ class ProjectGraph:
         Raises:
             CodexError: A profile or `codex.json` describes it; names the place. Nothing is deleted.
         """
+        entity_id = valid_text("entity_id", entity_id)
         with self._lock:
             known = next((one for one in self._codex.list() if one.id == entity_id), None)
             if known is None:

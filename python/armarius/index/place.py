@@ -1,6 +1,5 @@
 """Where the index of a project lives: where the caller says, else where the project may say, else in the cache."""
 
-import os
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -38,7 +37,7 @@ def place_of(
         ProjectError: `index_dir` is no path.
         ConfigError: The configured folder leads where only the user may lead.
     """
-    if index_dir is not None and (problem := no_path(os.fspath(index_dir))):
+    if index_dir is not None and (problem := no_path(index_dir)):
         raise ProjectError(f"index_dir: {problem}")
     if index_dir is not None or config.index_dir is None:
         return place_for(root, index_dir, besides=besides)

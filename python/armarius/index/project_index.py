@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 from armarius.books.keeping import BookKeeping
+from armarius.bounds import Bounds, Kind
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.folder import FolderAuthored
 from armarius.config import Config
 from armarius.corpus.opened import OpenCorpus
-from armarius.documents.classify import Kind
 from armarius.documents.document import Document, Skipped
-from armarius.errors import StoreError
-from armarius.files.paths import project_folder
+from armarius.errors import ContractError, StoreError
+from armarius.files.paths import project_folder, project_name
 from armarius.hits import Hits
 from armarius.index.folder_source import FolderSource
 from armarius.index.following import Following, weakly
@@ -39,9 +39,13 @@ from armarius.processes import let_go_unclosed
 from armarius.store.protocol import Store
 from armarius.store.rows import Passage
 from armarius.store.sqlite.store import SqliteStore
+from armarius.strict import LONGEST_QUESTION
+from armarius.strict import shown as what_came
+from armarius.strict import text as strict_text
 from armarius.trust.asked import Permissions
 from armarius.verbs import verb_of
 from armarius.warnings_table import WATCH_UNAVAILABLE
+from armarius.wordings import checked_wordings
 
 if TYPE_CHECKING:
     from armarius.index.watcher import Watcher
@@ -127,7 +131,7 @@ class ProjectIndex:
         authored, source, live = _parts(folder, config, roots)
         besides = [one.folder for one in roots]
         place = place_of(folder, live.now, index_dir, permissions=permissions, besides=besides)
-        name = project_id or folder.resolve().name
+        name = project_id or project_name(folder)
         index = cls(
             source,
             authored,
@@ -248,10 +252,19 @@ class ProjectIndex:
         also: Sequence[str] = (),
         shown: Callable[[Passage], str] | None = None,
     ) -> Hits:
-        """Passages that hold the words of `text`, best first; see `armarius.index.search.search`."""
+        """Passages that hold the words of `text`, best first; see `armarius.index.search.search`.
+
+        Raises:
+            ContractError: An argument that is none, a kind that there is not among them.
+        """
+        text, bounds = strict_text("text", text, most=LONGEST_QUESTION), Bounds.of(chapters, kinds)
+        if match not in ("all", "any"):
+            raise ContractError(f"match must be 'all' or 'any', got {what_came(match)}")
+        also = checked_wordings(also)
         found = partial(
-            search, text=text, limit=limit, kinds=kinds, chapters=chapters, match=match, also=also, shown=shown
-        )
+            search, text=text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, match=match, also=also,
+            shown=shown,
+        )  # fmt: skip
         return self.ask(lambda store: found(store, self._corpus.at(store)))
 
     def status(self) -> IndexStatus:

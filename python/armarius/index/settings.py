@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from armarius.config import Config
 from armarius.errors import ConfigError, ContextWarning
+from armarius.files import is_passing
 from armarius.warnings_table import CONFIG_KEPT
 
 if TYPE_CHECKING:
@@ -45,10 +46,12 @@ class LiveConfig:
             self.now, self.warning = self._authored.config(), None
         except ConfigError as error:
             self.warning = CONFIG_KEPT(error=error)
+            if is_passing(error.__context__):
+                self.forget()
 
     def forget(self) -> None:
         """Read it again at the next look."""
-        self._stamp = ""
+        self._stamp = "not read"
 
     @property
     def note(self) -> str:

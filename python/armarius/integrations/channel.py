@@ -22,6 +22,7 @@ from typing import IO, Any
 from armarius.calls import CANCEL, Cancelled, calling
 from armarius.errors import Backpressure, ContractError
 from armarius.integrations.failures import Failure, describe
+from armarius.strict import shown
 
 Method = Callable[[Mapping[str, Any]], Any]
 
@@ -119,9 +120,9 @@ class Channel:
             if key is not None:
                 self._send({"id": key, "ok": True, "result": None})
         elif key is None:
-            self._refuse(None, "INVALID_REQUEST", f"{method}: a request needs an `id`")
+            self._refuse(None, "INVALID_REQUEST", f"{shown(method)}: a request needs an `id`")
         elif method not in self._methods:
-            self._refuse(key, "UNKNOWN_METHOD", f"no method {method[:80]!r}; known: {', '.join(sorted(self._methods))}")
+            self._refuse(key, "UNKNOWN_METHOD", f"no method {shown(method)}; known: {', '.join(sorted(self._methods))}")
         else:
             self._start(key, _Request(method, params, None if patience is None else patience / 1000), pool)
 
@@ -131,7 +132,7 @@ class Channel:
             if not taken and not full:
                 self._open[key] = request
         if taken:
-            self._refuse(None, "INVALID_REQUEST", f"id {key!r} is already under way")
+            self._refuse(None, "INVALID_REQUEST", f"id {shown(key)} is already under way")
         elif full:
             self._refuse(key, Backpressure.code, f"{MAX_WAITING} requests are under way; try again later")
         else:
@@ -157,7 +158,7 @@ class Channel:
             self._write(line)
 
     def _cancel(self, key: object) -> None:
-        if not isinstance(key, str | int):
+        if isinstance(key, bool) or not isinstance(key, str | int):  # True is 1, which is another's id
             return
         with self._state:
             request = self._open.get(key)
@@ -190,8 +191,8 @@ class Channel:
             try:
                 output.write(line)
                 output.flush()
-            except (BrokenPipeError, ValueError):
-                # The host has gone; there is nobody left to tell.
+            except (OSError, ValueError):
+                # The host has gone, or what it reads takes no more; there is nobody left to tell.
                 self._output = None
 
 
@@ -202,6 +203,7 @@ def _failed(key: str | int | None, failure: Failure) -> dict[str, Any]:
 def _encode(message: Mapping[str, Any]) -> bytes:
     try:
         text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return text.encode("utf-8") + b"\n"
-    except (TypeError, UnicodeEncodeError) as error:
+    except (TypeError, ValueError) as error:
         raise ContractError(f"a result is not JSON: {error}") from None
+    # A lone surrogate, in an id that a host has made, goes back as it came: "\\ud800", as JavaScript writes it too.
+    return text.encode("utf-8", "backslashreplace") + b"\n"

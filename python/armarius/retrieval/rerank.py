@@ -17,6 +17,7 @@ import numpy as np
 from armarius.calls import patiently, remaining
 from armarius.errors import ContextWarning, ContractError, message_of
 from armarius.records import Evidence, Offer, OmitReason, Row
+from armarius.strict import seconds, whole
 from armarius.warnings_table import RERANK_UNAVAILABLE
 
 __all__ = ["Reranker", "Reranking"]
@@ -51,10 +52,8 @@ class Reranking:
     def __post_init__(self) -> None:
         if not callable(self.reranker):
             raise ContractError(f"rerank: {type(self.reranker).__name__} cannot be called with a question and texts")
-        if type(self.paragraphs) is not int or self.paragraphs < 1:
-            raise ContractError(f"paragraphs must be a number >= 1, got {self.paragraphs!r}")
-        if not self.timeout_s > 0:
-            raise ContractError(f"timeout_s must be > 0, got {self.timeout_s!r}")
+        whole("paragraphs", self.paragraphs, least=1)
+        seconds("timeout_s", self.timeout_s)
 
     @classmethod
     def of(cls, given: "Reranker | Reranking | None") -> "Reranking | None":

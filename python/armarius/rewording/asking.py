@@ -7,6 +7,7 @@ from typing import TypedDict
 
 from armarius.errors import ContractError
 from armarius.rewording.replies import parse
+from armarius.strict import whole
 from armarius.text.scripts import KANA, is_han
 from armarius.wordings import MOST
 
@@ -80,8 +81,7 @@ def request(question: str, *, names: Iterable[str] = (), language: str | None = 
     asked = " ".join(question.split())[:_LONGEST_QUESTION]
     if not asked:
         raise ContractError("question: there is none to reword")
-    if not 1 <= n <= MOST:
-        raise ContractError(f"n: from 1 to {MOST} wordings may be asked for, got {n!r}")
+    n = whole("n", n, least=1, most=MOST)
     chinese = _is_chinese(asked)
     system = (_CHINESE if chinese else _ENGLISH).format(n=n)
     if language is not None:

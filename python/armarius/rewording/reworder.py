@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from armarius.calls import patiently, remaining
 from armarius.errors import ContextWarning, ContractError, RewordingError
 from armarius.rewording.asking import RewordingRequest, request
+from armarius.strict import seconds, whole
 from armarius.verbs import CALLER
 from armarius.warnings_table import REWORDING_UNAVAILABLE
 from armarius.wordings import MOST
@@ -73,10 +74,8 @@ class Reworder:
     ) -> None:
         if not (callable(model) or isinstance(model, ChatModel)):
             raise ContractError(f"reword: a {type(model).__name__} is neither callable nor a chat model with invoke")
-        if not 1 <= n <= MOST:
-            raise ContractError(f"n: from 1 to {MOST} wordings may be asked for, got {n!r}")
-        if not timeout_s > 0 or remembered < 0:
-            raise ContractError(f"timeout_s must be > 0 and remembered >= 0, got {timeout_s!r} and {remembered!r}")
+        n, remembered = whole("n", n, least=1, most=MOST), whole("remembered", remembered)
+        seconds("timeout_s", timeout_s)
         self.model = model
         self.timeout_s = timeout_s
         self._n = n

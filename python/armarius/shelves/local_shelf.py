@@ -14,7 +14,7 @@ from typing import Any, Self
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.build import Parts, build
-from armarius.errors import ContractError, StoreError, UnknownId
+from armarius.errors import ContractError, ProjectError, StoreError, UnknownId
 from armarius.files.paths import no_path, project_folder
 from armarius.index.watcher import Watcher
 from armarius.processes import PerProcess, let_go_unclosed
@@ -146,6 +146,8 @@ class LocalShelf:
         self.root = project_folder(root).absolute()
         self.counters = Counters()
         self._wait = wait
+        if index_dir is not None and (problem := no_path(index_dir)):
+            raise ProjectError(f"index_dir: {problem}")
         self._index_dir = None if index_dir is None else Path(index_dir)
         self._given: dict[str, Any] = {
             "embedder": None if embedder is None else as_embedder(embedder),

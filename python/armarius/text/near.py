@@ -17,14 +17,15 @@ _MOST = 3
 _ALIKE = 0.6  # share of characters in common, as difflib counts them
 
 
-def near(wanted: str, names: Iterable[str]) -> tuple[str, ...]:
+def near(wanted: object, names: Iterable[str]) -> tuple[str, ...]:
     """At most three of `names`, best first: the same in another case, those that hold it, those spelt alike.
 
-    Of a name with colons the last part is compared too: `c_clock` is near `constraint:user:c-clock`.
+    Of a name with colons the last part is compared too: `c_clock` is near `constraint:user:c-clock`. Nothing is near
+    what is no text.
 
     Cost: one comparison per name, about 10 µs each.
     """
-    if not wanted.strip():
+    if not isinstance(wanted, str) or not wanted.strip():
         return ()
     names = dict.fromkeys(names)
     folded = wanted.strip()[:_LONGEST].casefold()

@@ -70,7 +70,9 @@ class LayerBudget:
         if isinstance(value, cls):
             return value
         if not isinstance(value, Mapping) or not value.keys() <= {"min", "max", "ratio"}:
-            raise BudgetError(f"a layer's budget is LayerBudget(min, max, ratio) or a mapping of these, got {value!r}")
+            raise BudgetError(
+                f"a layer's budget is LayerBudget(min, max, ratio) or a mapping of these, got {shown(value)}"
+            )
         return cls(**value)
 
     def check(self, layer: str) -> None:
@@ -100,13 +102,13 @@ def layer_budgets(layers: object) -> dict[LayerName, LayerBudget]:
         BudgetError: No mapping, or a value that is no layer's budget; names the argument and the layer.
     """
     if not isinstance(layers, Mapping):
-        raise BudgetError(f"layers must be a mapping from a layer to its budget, got {layers!r}")
+        raise BudgetError(f"layers must be a mapping from a layer to its budget, got {shown(layers)}")
     found = {}
     for name, layer in layers.items():
         try:
             found[name] = LayerBudget.of(layer)
         except BudgetError as error:
-            raise BudgetError(f"layers[{name!r}]: {error}") from None
+            raise BudgetError(f"layers[{shown(name)}]: {error}") from None
     return found
 
 
@@ -176,7 +178,7 @@ class BudgetProfile:
         layers: Mapping[LayerName, LayerBudget], base: Mapping[LayerName, LayerBudget]
     ) -> dict[LayerName, LayerBudget]:
         layers = layer_budgets(layers)
-        unknown = sorted(str(name) for name in layers if name not in LAYERS)
+        unknown = sorted(shown(name).strip("'") for name in layers if name not in LAYERS)
         if unknown:
             raise BudgetError(f"no such layer: {', '.join(unknown)}; there are {', '.join(LAYERS)}")
         for name, layer in layers.items():

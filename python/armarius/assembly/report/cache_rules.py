@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from armarius.errors import ContractError
 from armarius.records import LayerName
+from armarius.strict import shown
 
 __all__ = ["CacheRule", "cache_rule", "messages"]
 
@@ -65,7 +66,7 @@ def messages(contents: Mapping[LayerName, str], model: str | None, provider: Lit
         ContractError: Another provider.
     """
     if provider not in ("openai", "anthropic"):
-        raise ContractError(f"provider must be 'openai' or 'anthropic', got {provider!r}")
+        raise ContractError(f"provider must be 'openai' or 'anthropic', got {shown(provider)}")
     rule = cache_rule(model, provider)
     if rule is None or rule.provider != provider:
         rule = cache_rule(None, provider)

@@ -20,6 +20,7 @@ from armarius.contract import AssembleRequest, AssembleResult, LayerResults
 from armarius.errors import ContractError, UnknownId
 from armarius.headings import DEFAULT_LANGUAGE
 from armarius.records import Candidate, LayerName
+from armarius.strict import shown
 from armarius.strict import text as strict_text
 from armarius.text.near import near, suggestion
 
@@ -163,7 +164,7 @@ class Pack:
             considered = [name for item in self.items for name in (item.id, item.source)]
             considered += [name for gone in self.omitted for name in (gone.id, gone.source)]
             close = near(wanted, considered)
-            raise UnknownId(f"nothing with the id or source {wanted!r} was considered{suggestion(close)}", close)
+            raise UnknownId(f"nothing with the id or source {shown(wanted)} was considered{suggestion(close)}", close)
         return found
 
     def locate(self, quote: str, /) -> tuple[Place, ...]:

@@ -11,6 +11,7 @@ from armarius.assembly.escape import carried, escape
 from armarius.assembly.render import Placed
 from armarius.errors import ContractError
 from armarius.marks import unmarked
+from armarius.strict import shown as what_came
 
 __all__ = ["Place", "Region", "Texts", "located", "shown"]
 
@@ -107,7 +108,7 @@ def located(quote: str, regions: Iterable[Region], texts: Texts) -> tuple[Place,
 
 def _words(quote: object) -> str:
     if not isinstance(quote, str) or not quote.strip():
-        raise ContractError(f"quote: expected words to look for, got {quote!r}")
+        raise ContractError(f"quote: expected words to look for, got {what_came(quote)}")
     return quote.strip()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from armarius.errors import ContractError
+from armarius.strict import shown
 
 __all__ = ["Luck", "Message", "Scan", "clean", "messages_of"]
 
@@ -39,6 +40,8 @@ def messages_of(given: Iterable[Any]) -> tuple[Message, ...]:
         ContractError: One is none of these; names its place.
     """
     found = []
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ContractError(f"messages: expected a list of messages, got {shown(given)}")
     for at, one in enumerate(given):
         if isinstance(one, Mapping):
             said = {key: one.get(key) for key in ("name", "role")}
@@ -65,9 +68,11 @@ class Luck:
     """
 
     def __init__(self, rolls: Sequence[Any] = (), seed: str = "") -> None:
+        if isinstance(rolls, str | bytes) or not isinstance(rolls, Sequence):
+            raise ContractError(f"rolls: expected a list of numbers, got {shown(rolls)}")
         for one in rolls:
             if isinstance(one, bool) or not isinstance(one, int | float) or not 0 <= one <= 1:
-                raise ContractError(f"rolls: numbers from 0 to 1, got {one!r}")
+                raise ContractError(f"rolls: numbers from 0 to 1, got {shown(one)}")
         self._rolls: list[float] = list(rolls)
         self._seed = seed
         self._at = 0

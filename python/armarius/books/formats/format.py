@@ -3,17 +3,31 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from armarius.books.formats.reading import Path, Reader
 from armarius.books.record import Entry
+from armarius.errors import ContractError
+from armarius.strict import shown
 
-__all__ = ["Format", "Origin", "ProfileName", "at"]
+__all__ = ["Format", "Origin", "ProfileName", "at", "checked_profile"]
 
 ProfileName = Literal[
     "armarius", "sillytavern", "character-card-spec", "novelai", "risu", "agnai", "kobold-lite", "koboldai",
     "ai-dungeon", "novelcrafter", "obsidian",
 ]  # fmt: skip
+
+
+def checked_profile(value: object) -> ProfileName:
+    """`value` as whose rules decide over a book.
+
+    Raises:
+        ContractError: It is none of them.
+    """
+    for one in get_args(ProfileName):
+        if isinstance(value, str) and value == one:
+            return one  # type: ignore[no-any-return]
+    raise ContractError(f"profile: expected one of {', '.join(get_args(ProfileName))}, got {shown(value)}")
 
 
 def at(tree: Any, path: Path) -> Any:  # noqa: ANN401

@@ -20,7 +20,7 @@ file and line; a record that was right before stays as it was.
 """
 
 import hashlib
-from collections.abc import Callable, Container, Hashable, Iterable
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from armarius.codex.merge import NameIndex, merge
 from armarius.codex.model import Codex, Entity, Relation
 from armarius.errors import ArmariusError, CodexError, UnknownId
 from armarius.shown import counted
+from armarius.strict import shown
 from armarius.text.folding import slug
 from armarius.text.near import near, suggestion
 
@@ -101,11 +102,14 @@ class AuthoredCodex:
             CodexError: A value is wrong, or the id is taken.
             StoreFull: The file cannot be written; nothing has changed.
         """
+        _refuse("entity", {"id": "new", "name": _name(name)})
+        if not id:
+            _refuse("entity", _entity_data({"id": "new", "name": name, **values}))
         id_ = id or slug(name)
         data = _entity_data({"id": id_, "name": name, **values})
         _refuse("entity", data)
         if self._whole is not None and (known := _by_id(self._whole().entities, id_)) is not None:
-            raise CodexError(f"entity {id_!r}: there is one already, from {_places(known)}; update it instead")
+            raise CodexError(f"entity {shown(id_)}: there is one already, from {_places(known)}; update it instead")
         self._file.add("entity", data)
         return self._written(id_)
 
@@ -127,10 +131,12 @@ class AuthoredCodex:
         self._file.extend(records)
 
     def update(self, id_: str, /, **changes: Any) -> Entity:  # noqa: ANN401
-        """Change fields of an entity; None unstates a field; UnknownId when there is none.
+        """Change fields of an entity, all but its id; None unstates a field; UnknownId when there is none.
 
         An entity of a profile or of `codex.json` keeps its file: what changes is written as an authored record over it.
         """
+        if changes.get("id", id_) != id_:
+            raise CodexError(f"entity {shown(id_)}: id: stays as it is, got {shown(changes['id'])}")
         block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
         if block is None or block.data is None:
             known = None if self._whole is None else _by_id(self._whole().entities, id_)
@@ -211,11 +217,13 @@ class AuthoredCodex:
         Raises:
             CodexError: A value is wrong; or, in an opened project, an end that names no entity, or several.
         """
+        for field, said in (("source", source), ("target", target), ("type", type)):
+            _refuse("relation", {"id": "new", "source": "new", "target": "new", "type": "new", field: said})
         if self._whole is not None:
             known = NameIndex([*self._whole().entities, *merge(authored=self.read().drafts).entities])
             for field, end in (("source", source), ("target", target)):
                 if known.find(end) is None:
-                    raise CodexError(f"relation.{field}: no entity, or more than one, is called {end!r}")
+                    raise CodexError(f"relation.{field}: no entity, or more than one, is called {shown(end)}")
         id_ = self._relation_id(source, target, type)
         data = {"id": id_, "source": source, "target": target, "type": type, "since": since, "until": until}
         data = {key: value for key, value in data.items() if value is not None}
@@ -250,8 +258,9 @@ class AuthoredCodex:
                 self._file.remove("relation", block.id)
                 return
         written = sorted(" ".join(one) for one in self.related())
-        close = near(" ".join(ends), written)
-        raise UnknownId(f"no authored relation {source!r} -{type}-> {target!r}{suggestion(close)}", close)
+        close = near(" ".join(shown(one).strip("'") for one in ends), written)
+        what = f"{shown(source)} -{shown(type)[1:-1]}-> {shown(target)}"
+        raise UnknownId(f"no authored relation {what}{suggestion(close)}", close)
 
     def read(self) -> CodexFile:
         """Everything authored as `build_codex` takes it; its errors are `problems()`."""
@@ -272,7 +281,7 @@ class AuthoredCodex:
         entities = self.list()
         named = [one.id for one in entities if id_ in (one.name, *one.aliases)]
         close = tuple(dict.fromkeys((*named, *near(id_, (one.id for one in entities)))))[:3]
-        return UnknownId(f"no entity has the id {id_!r}{suggestion(close)}", close)
+        return UnknownId(f"no entity has the id {shown(id_)}{suggestion(close)}", close)
 
     def stamp(self) -> Hashable:
         """Differs after every change of the file, by whichever hand."""
@@ -296,7 +305,7 @@ def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
     """Fields in the order they are written; what is None or empty is not stated; objects as plain tables."""
     unknown = sorted(values.keys() - set(_FIELDS))
     if unknown:
-        raise CodexError(f"entity {values.get('id')!r}: {unknown[0]}: no such field")
+        raise CodexError(f"entity {shown(values.get('id'))}: {shown(unknown[0])[1:-1]}: no such field")
     data: dict[str, Any] = {}
     for key in _FIELDS:
         value = values.get(key)
@@ -304,9 +313,15 @@ def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
             value = list(value)
         if isinstance(value, list):
             value = [asdict(item) if is_dataclass(item) and not isinstance(item, type) else item for item in value]
-        if value not in (None, "", [], {}):
+        if value is not None and not (isinstance(value, str | list | Mapping) and not value):
             data[key] = value
     return data
+
+
+def _name(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise CodexError(f"entity: name: expected a text, got {shown(value)}")
 
 
 def _stated(data: dict[str, Any]) -> dict[str, Any]:
@@ -340,7 +355,7 @@ def _check(block: Block) -> str:
 def _refuse(table: str, data: dict[str, Any], *, checked: bool = True) -> None:
     """Refuse a record with anything wrong; `checked` where its chapters are new, old ones are left in peace."""
     if what := _wrong(table, data) or (_backwards(table, data) if checked else ""):
-        raise CodexError(f"{table} {data.get('id', '')!r}: {what}")
+        raise CodexError(f"{table} {shown(data.get('id', ''))}: {what}")
 
 
 def _backwards(table: str, data: dict[str, Any]) -> str:

@@ -101,7 +101,7 @@ class Collection(Generic[Item]):
 
     def _unknown(self, id_: str) -> UnknownId:
         close = near(id_, (item.id for item in self.list()))
-        return UnknownId(f"no {self._table} has the id {id_!r}{suggestion(close)}", close)
+        return UnknownId(f"no {self._table} has the id {shown(id_)}{suggestion(close)}", close)
 
     def _fresh(self, text: str) -> str:
         """An id from the text, so that two people adding records do not collide in a merge."""

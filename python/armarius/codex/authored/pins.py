@@ -52,10 +52,11 @@ class Pins(Collection[Pin]):
             UnknownId: Nothing of an engine's project is called so, and all of it is indexed; names near ones.
             StoreFull: The file cannot be written; nothing has changed.
         """
+        self._see({"id": "new", "target": target, "mute": mute, "document": document})
         known = self._find(target, document)
         data = {"id": _id(target, document), "target": target, "mute": mute, "document": document}
         if known is None:
-            if self._check_target is not None and not _wrong(data):
+            if self._check_target is not None:
                 self._check_target(target)
             return self._write(data, self._append)
         return known if known.mute == mute else self.update(known.id, mute=mute)
@@ -65,8 +66,8 @@ class Pins(Collection[Pin]):
         known = self._find(target, document)
         if known is None:
             close = near(target, [one.target for one in self.list() if one.document == document])
-            where = f" while {document!r} is open" if document else ""
-            raise UnknownId(f"{target!r} is neither pinned nor muted{where}{suggestion(close)}", close)
+            where = f" while {shown(document)} is open" if document else ""
+            raise UnknownId(f"{shown(target)} is neither pinned nor muted{where}{suggestion(close)}", close)
         self.delete(known.id)
 
     def of(self, document: str) -> tuple[Pin, ...]:

@@ -51,8 +51,7 @@ class RecordBook(Protocol):
             The id of the record that is there now: the new one's, or that of the one alike.
 
         Raises:
-            CodexError: There is one with this id, or the book cannot be edited.
-            ValueError: A value that it cannot hold.
+            CodexError: There is one with this id, a value that it cannot hold, or the book cannot be edited.
             StoreFull, StoreBusy: It cannot be written; nothing has changed.
         """
         ...

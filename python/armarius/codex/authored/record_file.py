@@ -9,7 +9,7 @@ from typing import Any
 from armarius.codex.authored.protocol import Authored, BookName, Check, RecordBook
 from armarius.codex.authored.toml_blocks import Block, read_blocks, write_block
 from armarius.errors import CodexError
-from armarius.files import folder_lock, make_folder, read_file, refusal, stat_of, write_atomic
+from armarius.files import folder_lock, is_passing, make_folder, read_file, refusal, stat_of, write_atomic
 from armarius.strict import shown
 
 FOLDER = ".armarius"
@@ -77,8 +77,7 @@ class RecordText(ABC):
             The id of the record that is there now: the new one's, or that of the one alike.
 
         Raises:
-            CodexError: There is one with this id, or the file cannot be edited.
-            ValueError: A value that the file cannot hold.
+            CodexError: There is one with this id, a value that the file cannot hold, or the file cannot be edited.
             StoreFull, StoreBusy: As `write_atomic` and `folder_lock`; the project folder is never made again.
         """
 
@@ -100,7 +99,7 @@ class RecordText(ABC):
         """Append records, each with its table, in one write: all of them or none.
 
         Raises:
-            CodexError, ValueError, StoreFull, StoreBusy: As `add`.
+            CodexError, StoreFull, StoreBusy: As `add`.
         """
 
         def edit(blocks: list[Block]) -> str:
@@ -125,7 +124,7 @@ class RecordText(ABC):
             at = _find(blocks, table, data["id"])
             if at is None:
                 raise KeyError(data["id"])
-            new = write_block(table, data, before=blocks[at])
+            new = self._written(table, data, before=blocks[at])
             return "".join(new if index == at else block.text for index, block in enumerate(blocks))
 
         self._edit(edit)
@@ -149,7 +148,13 @@ class RecordText(ABC):
         text = "".join(block.text for block in blocks)
         if not text:
             text = f"# Records of this project; edit freely. One [[{records[0][0]}]] each, `id` unique.\n"
-        return "\n\n".join((text.rstrip("\n"), *(write_block(*record).rstrip("\n") for record in records)))
+        return "\n\n".join((text.rstrip("\n"), *(self._written(*record).rstrip("\n") for record in records)))
+
+    def _written(self, table: str, data: dict[str, Any], *, before: Block | None = None) -> str:
+        try:
+            return write_block(table, data, before=before)
+        except ValueError as error:
+            raise CodexError(f"{self.name}: {table} {shown(data['id'])}: {error}") from None
 
     def _edit(self, edit: Callable[[list[Block]], str]) -> None:
         with self._lock:
@@ -165,7 +170,7 @@ class RecordText(ABC):
             text = self._text()
         except CodexError as error:
             self._problems = (error,)
-            self._stamp, self._read = stamp, True
+            self._stamp, self._read = stamp, not is_passing(error.__context__)
             return
         self._good, self._problems = self._accept(read_blocks(text or ""))
         self._stamp, self._read = stamp, True
@@ -232,7 +237,10 @@ class RecordFile(RecordText):
             make_folder(self._root)
             self._awaited = False
         with folder_lock(self.path.parent, below=self._root):
-            write_atomic(self.path, change(self._text() or "").encode(), below=self._root)
+            data = change(self._text() or "").encode()
+            if len(data) > _MAX_BYTES:  # nobody could read it again
+                raise CodexError(f"{self.name}: would have {len(data):,} bytes, at most {_MAX_BYTES:,} are read")
+            write_atomic(self.path, data, below=self._root)
 
     def _text(self) -> str | None:
         self._refuse_link("read")

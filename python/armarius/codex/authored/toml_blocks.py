@@ -14,7 +14,8 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any
 
-from armarius.toml_file import parse_toml
+from armarius.strict import shown
+from armarius.toml_file import MAX_BYTES, parse_toml
 
 _HEADER = re.compile(r"^\s*\[\[\s*([A-Za-z0-9_-]+)\s*\]\]\s*(?:#.*)?$")
 _ID = re.compile(r"^\s*id\s*=\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*')", re.MULTILINE)
@@ -104,7 +105,8 @@ def write_block(table: str, data: dict[str, Any], *, before: Block | None = None
         before: The block that this one replaces.
 
     Raises:
-        ValueError: A value that TOML cannot hold: a lone surrogate, NaN, another type.
+        ValueError: A value that TOML cannot hold: a lone surrogate, NaN, a number of more than 64 bits, another type;
+            or a record larger than is read again.
     """
     comments = [line for line in (before.text.split("\n") if before else []) if line.lstrip().startswith("#")]
     lines = [*comments, f"[[{table}]]"]
@@ -120,7 +122,10 @@ def write_block(table: str, data: dict[str, Any], *, before: Block | None = None
                 nested += [f"{_key(name)} = {_value(part)}" for name, part in item.items() if part is not None]
         elif value is not None:
             lines.append(f"{_key(key)} = {_value(value)}")
-    return "\n".join([*lines, *nested]) + "\n\n"
+    block = "\n".join([*lines, *nested]) + "\n\n"
+    if len(block) > MAX_BYTES:  # nobody could read it again
+        raise ValueError(f"a record of {len(block):,} characters, at most {MAX_BYTES:,} are kept")
+    return block
 
 
 def _key(key: str) -> str:
@@ -131,6 +136,8 @@ def _value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise ValueError(f"a number of more than 64 bits, {shown(value)}")
         return str(value)
     if isinstance(value, float):
         if value != value or value in (float("inf"), float("-inf")):

@@ -168,7 +168,9 @@ class EntryReader:
         for key, item in value.items():
             if isinstance(item, list) and all(isinstance(part, str) for part in item):
                 item = "、".join(item)
-            if isinstance(item, bool) or not isinstance(item, (str, int, float)) or not _encodable(f"{key}{item}"):
+            if not isinstance(key, str) or not _encodable(key):
+                self._error(where, f"attributes: expected names, got {shown(key)}")
+            elif isinstance(item, bool) or not isinstance(item, (str, int, float)) or not _encodable(str(item)):
                 self._error(where, f"attributes.{key}: expected a string or number, got {_kind(item)}")
             else:
                 draft.add_attribute(key, str(item))
@@ -182,11 +184,11 @@ class EntryReader:
             return
         for index, item in enumerate(value):
             at = f"facts[{index}]"
-            if isinstance(item, str) and item:
+            if isinstance(item, str) and item and _encodable(item):
                 draft.facts.append(Fact(item))
-            elif isinstance(item, dict) and isinstance(item.get("text"), str) and item["text"]:
+            elif isinstance(item, dict) and isinstance(text := item.get("text"), str) and text and _encodable(text):
                 draft.facts.append(
-                    Fact(item["text"], self._chapter(item, "since", where, at), self._chapter(item, "until", where, at))
+                    Fact(text, self._chapter(item, "since", where, at), self._chapter(item, "until", where, at))
                 )
             else:
                 self._error(where, f"{at}: expected an object with text, got {_kind(item)}")

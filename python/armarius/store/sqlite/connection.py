@@ -14,6 +14,7 @@ import apsw
 from armarius.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.store.sqlite.forking import cross
 from armarius.store.sqlite.log import Log
+from armarius.strict import shown
 
 __all__ = [
     "Connections",
@@ -61,7 +62,13 @@ def translated(path: Path) -> Iterator[None]:
 def opened(path: Path, *, create: bool = False) -> apsw.Connection:
     """A bare connection to a database file that is no link; the folder is resolved: SQLite refuses links in it too."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    return apsw.Connection(str(Path(os.path.realpath(path.parent)) / path.name), flags=flags)
+    name = str(Path(os.path.realpath(path.parent)) / path.name)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        what = "SQLite takes no path that is not UTF-8; set ARMARIUS_CACHE or index_dir"
+        raise StoreFull(f"{shown(name)}: {what}") from None
+    return apsw.Connection(name, flags=flags)
 
 
 def in_memory() -> apsw.Connection:
