@@ -1,7 +1,7 @@
 """One shape for whatever is found: by words, by meaning, as an answer to a question, as a passage of a prompt."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final, cast
 
 from armarius.quick import quick
 from armarius.records import Evidence
@@ -27,6 +27,7 @@ class Hit:
         heading: Titles above it, the outermost first; of a section its own is the last; empty for a whole document.
         score: Higher is better; comparable within one answer only. Of `similar` the cosine similarity, in [-1, 1].
         evidence: Every reason, the strongest first (of `search`: in the order of the text), each with where it stands.
+            Of `retrieve` they are looked for when they are first read, in the texts that were asked.
         title: Of the document.
         kind: Of the document: chapter, setting, outline, note, code; "" for a file that is none.
         chapter: The chapter that it stands in, or None.
@@ -101,6 +102,28 @@ class Hit:
         said = self.snippet or self.text
         text = f": {said[:_SHOWN]}{'…' * (len(said) > _SHOWN)}" if said else ""
         return f"Hit({self.reference} {self.score:.3f}{text})"
+
+
+class _Evidence:
+    """The field `evidence` of a hit: it may hold who finds the reasons, until somebody reads them."""
+
+    def __init__(self, slot: Any) -> None:  # noqa: ANN401 - a slot has no type of its own
+        self._slot: Final = slot
+
+    def __get__(self, hit: Hit | None, owner: type[Hit]) -> "tuple[Evidence, ...] | _Evidence":
+        if hit is None:
+            return self
+        held = self._slot.__get__(hit, owner)
+        if callable(held):
+            held = held()
+            self._slot.__set__(hit, held)
+        return cast("tuple[Evidence, ...]", held)
+
+    def __set__(self, hit: Hit, evidence: tuple[Evidence, ...]) -> None:
+        self._slot.__set__(hit, evidence)  # unpickled: whoever sets it otherwise is told that hits are frozen
+
+
+Hit.evidence = _Evidence(Hit.evidence)  # type: ignore[assignment, misc]
 
 
 class Hits(Shown[Hit]):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 from armarius.bounds import EVERYTHING, Bounds
 from armarius.codex import Codex
@@ -29,6 +30,7 @@ from armarius.retrieval.meaning import Meaning
 from armarius.retrieval.order import Ordered, in_order, withheld
 from armarius.retrieval.ranking import Ranked, rank
 from armarius.retrieval.signals.explain import reasons
+from armarius.retrieval.signals.later import Later
 from armarius.retrieval.signals.phrases import is_content, occurs, quoted
 from armarius.retrieval.signals.traces import Traces
 from armarius.retrieval.signals.vectors import VectorGuard, VectorSearch, standing_out
@@ -279,18 +281,16 @@ def _hits(
     near: Mapping[int, Near],
     ordered: Sequence[Ordered],
 ) -> list[Hit]:
-    """Each with its reasons."""
+    """Each with its reasons, or who finds them."""
     beside = worded(tables, ranked) if ranked.also and ordered else {}
     hits, traces = [], Traces(tables, asked, ranked, people.related)
     for one in ordered:
-        why = reasons(tables, asked, people, ranked, near, one, traces)
-        if not one.is_section and one.key in beside:
-            why = (*why, beside[one.key])
+        why = reasons(tables, asked, people, ranked, near, one, traces, beside.get(one.key))
         hits.append(_hit(tables, one, why))
     return hits
 
 
-def _hit(tables: CorpusTables, one: Ordered, evidence: tuple[Evidence, ...]) -> Hit:
+def _hit(tables: CorpusTables, one: Ordered, evidence: tuple[Evidence, ...] | Later) -> Hit:
     score = round(one.score, 4)
     if one.is_section:
         section = tables.sections[one.key]
@@ -305,12 +305,13 @@ def _of(
     span: tuple[int, int],
     heading: str,
     score: float,
-    evidence: tuple[Evidence, ...],
+    evidence: tuple[Evidence, ...] | Later,
     chapter: int | None = None,
 ) -> Hit:
     document = tables.document(path)
     title, kind = ("", "") if document is None else (document.title, document.kind)
-    return Hit(path, span, (heading,) if heading else (), score, evidence, title=title, kind=kind, chapter=chapter)
+    why = cast("tuple[Evidence, ...]", evidence)  # a hit finds them when they are read
+    return Hit(path, span, (heading,) if heading else (), score, why, title=title, kind=kind, chapter=chapter)
 
 
 def _strange(ranked: Ranked) -> Iterator[Omission]:

@@ -1,14 +1,20 @@
-"""Why a text or a section was found: one piece of evidence per reason, each with where it stands."""
+"""Why a text or a section was found: one piece of evidence per reason, each with where it stands.
 
-from collections.abc import Mapping
+What of the question stands in a paragraph or a line of the outline is looked for when somebody reads it (`later.py`).
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from armarius._core import ScoredUnit
+from armarius.corpus.units import OutlineLine
+from armarius.documents.document import Document
 from armarius.records import Evidence
 from armarius.retrieval.corpus.tables import CorpusTables
 from armarius.retrieval.corpus.text import Text
 from armarius.retrieval.order import Ordered
 from armarius.retrieval.ranking import Ranked
+from armarius.retrieval.signals.later import Later
 from armarius.retrieval.signals.phrases import pattern_of
 from armarius.retrieval.signals.traces import Traces
 from armarius.retrieval.understand.query import Understanding
@@ -28,8 +34,20 @@ def reasons(
     near: Mapping[int, Near],
     one: Ordered,
     traces: Traces,
-) -> tuple[Evidence, ...]:
-    """The evidence for one candidate: chapters asked for, names, quoted words, words, the outline, meaning."""
+    worded: Evidence | None = None,
+) -> tuple[Evidence, ...] | Later:
+    """The evidence for one candidate: chapters asked for, names, quoted words, words, the outline, meaning, wordings.
+
+    Args:
+        tables: As they are now.
+        asked: The question.
+        people: Whom it is about.
+        ranked: Its scores.
+        near: Texts near in meaning, by key.
+        one: The candidate.
+        traces: Of this question.
+        worded: What another wording found in it.
+    """
     if one.is_section:
         return _of_section(tables, asked, people, ranked, one, traces)
     text = tables.texts[one.key]
@@ -42,13 +60,32 @@ def reasons(
         found.append(Evidence("chapter", "beside a chapter that the question names", text.path))
     found += _phrases(tables, asked, text)
     found += _mentions(tables, people, text)
-    if one.unit is not None:
-        found += _fulltext(tables, traces, text, one.unit)
-        if one.unit.told > 0:
-            found += _outline(tables, traces, text)
-    if one.key in near:
-        found.append(_near(text, near[one.key]))
-    return tuple(found)
+    last = [_near(text, near[one.key])] if one.key in near else []
+    if worded is not None:
+        last.append(worded)
+    if one.unit is None:
+        return (*found, *last)
+    lines = tables.outline.get(text.key, ()) if one.unit.told > 0 else None
+    # Nothing of the tables, which change: a document is another when it reads otherwise, and so are lines.
+    document, span = tables.document(text.path), (text.start, text.end)
+    return Later(partial(_looked_for, found, traces, document, span, one.unit.best, text.path, text.title, lines, last))
+
+
+def _looked_for(
+    before: Sequence[Evidence],
+    traces: Traces,
+    document: Document | None,
+    span: tuple[int, int],
+    best: int | None,
+    path: str,
+    title: str,
+    lines: Sequence[OutlineLine] | None,
+    behind: Sequence[Evidence],
+) -> tuple[Evidence, ...]:
+    """All reasons, those between found now."""
+    words = [] if best is None or document is None else _fulltext(traces, document, span, best)
+    told = [] if lines is None else [_outline(traces, path, title, lines)]
+    return (*before, *words, *told, *behind)
 
 
 def _mentions(tables: CorpusTables, people: People, text: Text) -> list[Evidence]:
@@ -75,19 +112,15 @@ def _phrases(tables: CorpusTables, asked: Understanding, text: Text) -> list[Evi
     return found
 
 
-def _fulltext(tables: CorpusTables, traces: Traces, text: Text, unit: ScoredUnit) -> list[Evidence]:
+def _fulltext(traces: Traces, document: Document, span: tuple[int, int], best: int) -> list[Evidence]:
     """The best paragraph and what of the question stands in it."""
-    document = tables.document(text.path)
-    best = unit.best
-    if document is None or best is None:
-        return []
     paragraphs = document.paragraphs
     for index in _around(best, len(paragraphs)):
         paragraph = paragraphs[index]
-        if not text.start <= paragraph.start < text.end:
+        if not span[0] <= paragraph.start < span[1]:
             continue
         if words := traces.in_text(document.text[paragraph.start : paragraph.end]):
-            return [Evidence("fulltext", ", ".join(words), text.path, (paragraph.start, paragraph.end))]
+            return [Evidence("fulltext", ", ".join(words), document.path, (paragraph.start, paragraph.end))]
     return []
 
 
@@ -102,15 +135,15 @@ def _near(text: Text, near: Near) -> Evidence:
     return Evidence("vector", f"{how}, similarity {near.similarity:.3f}", text.path, (near.start, near.end))
 
 
-def _outline(tables: CorpusTables, traces: Traces, text: Text) -> list[Evidence]:
+def _outline(traces: Traces, path: str, title: str, lines: Sequence[OutlineLine]) -> Evidence:
     """The line of the outline that most of the question stands in, else the title."""
-    best = Evidence("outline", f"title: {text.title}", text.path)
-    most = words = traces.in_text(text.title)
-    for line in tables.outline.get(text.key, []):
+    best = Evidence("outline", f"title: {title}", path)
+    most = words = traces.in_text(title)
+    for line in lines:
         words = traces.in_text(line.text)
-        if len(words) > len(most) or (not most and best.path == text.path):
+        if len(words) > len(most) or (not most and best.path == path):
             best, most = Evidence("outline", line.text.strip(" -*"), line.path, (line.start, line.end)), words
-    return [replace(best, detail=f"{best.detail}: {', '.join(most)}") if most else best]
+    return replace(best, detail=f"{best.detail}: {', '.join(most)}") if most else best
 
 
 def _of_section(

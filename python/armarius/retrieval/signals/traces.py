@@ -20,7 +20,7 @@ _RUN = re.compile(rf"[{UNSPACED}]+")
 
 
 class Traces:
-    """The words, stretches, terms and names of one question.
+    """The words, stretches, terms and names of one question. Holds nothing that changes, and no scores.
 
     Args:
         tables: Whose matcher finds names.
@@ -33,7 +33,7 @@ class Traces:
         self._matcher = tables.matcher
         self._entities = tables.entities
         self._asked = asked
-        self._ranked = ranked
+        self._read, self._groups, self._described = ranked.read, ranked.groups, ranked.described
         self._whom = {one: self._entities[one].name for one in (*related, *ranked.described)}
 
     def in_text(self, text: str, *, people: bool = True) -> tuple[str, ...]:
@@ -54,13 +54,13 @@ class Traces:
 
     def _inflected(self, text: str, *, named: bool) -> tuple[str, ...]:
         terms = set(_core.terms(text))
-        words = [term for term in self._ranked.read.terms if term in terms]
-        for word, others in self._ranked.read.alternatives.items():
+        words = [term for term in self._read.terms if term in terms]
+        for word, others in self._read.alternatives.items():
             words += [f"{other} ({word})" for other, _ in others if terms.issuperset(_terms(other))]
         begun = {word[0] for word in words}
         words += [char for char in self._asked.singles if char in text and char not in begun]
         if not words and not named:
-            card = (term for group in self._ranked.groups if group.family == "card" for term, _ in group.terms)
+            card = (term for group in self._groups if group.family == "card" for term, _ in group.terms)
             words = [f"{term} (the profile)" for term in card if term in terms]
         return tuple(words)
 
@@ -77,7 +77,7 @@ class Traces:
 
     @cached_property
     def _fitting(self) -> dict[str, str]:
-        return {one: self._entities[one].name for one in self._ranked.described}
+        return {one: self._entities[one].name for one in self._described}
 
     @cached_property
     def _runs(self) -> list[tuple[str, list[tuple[int, str]]]]:
@@ -89,7 +89,7 @@ class Traces:
     def _words(self) -> list[tuple[str, bool]]:
         """Everything that may count as a trace of the question in a text, lower case; whether it may begin anywhere."""
         asked = self._asked
-        words = [*asked.phrases, *asked.aliases, *self._ranked.read.words]
+        words = [*asked.phrases, *asked.aliases, *self._read.words]
         for entity_id in asked.entities:
             entity = self._entities[entity_id]
             words += [entity.name, *entity.aliases]
