@@ -28,6 +28,7 @@ __all__ = [
     "ScoredParagraph",
     "ScoredUnit",
     "Seen",
+    "Speech",
     "SymbolEdge",
     "SymbolNode",
     "SymbolWalk",
@@ -79,6 +80,13 @@ class EntityMatcher:
         self, texts: list[str], paragraphs: list[list[tuple[int, int]]], /
     ) -> list[tuple[int, list[int], bytes]]: ...
     def explain(self, text: str, /) -> list[Rejection]: ...
+    def scene(
+        self, text: str, near: tuple[int, int], speech: Speech, /
+    ) -> tuple[list[tuple[Mention, int, bool, bool]], list[tuple[str, str, str | None]]]: ...
+
+@final
+class Speech:
+    def __new__(cls, han: str, latin: list[str], /) -> Speech: ...
 
 @final
 class Match:

@@ -2,7 +2,7 @@
 //!
 //! `matcher` is the whole; `search`, `prefilter` (with `beginnings`) and `fold_trigger` are how it looks; `boundary` and `particles` where a
 //! name begins and ends; `readings` and `ambiguity` whether what was found is a name at all; `located` by
-//! paragraph; `full_stops` of titles.
+//! paragraph; `full_stops` of titles; `scene` who matters around a cursor.
 //!
 //! A change of policy is a change of `boundary` (plus a row in tests/cases/matcher.json and its decision page).
 //! Must hold: `text[start..end]` is the alias as written; mentions never overlap; results do not depend on threads.
@@ -19,4 +19,5 @@ pub mod prefilter;
 pub mod readings;
 #[cfg(test)]
 mod rows;
+pub mod scene;
 pub mod search;

@@ -35,7 +35,7 @@ impl Matcher {
     }
 
     /// `find_all` before its surroundings are read; what is no mention after that still covers what is inside it.
-    fn candidates(&self, text: &str) -> Vec<Hit> {
+    pub(super) fn candidates(&self, text: &str) -> Vec<Hit> {
         let Some(engine) = &self.engine else {
             return Vec::new();
         };
@@ -89,7 +89,12 @@ impl Matcher {
 
     /// Every alias that stands in the text and is not a mention, with the reason, by start, longest first.
     pub fn explain(&self, text: &str) -> Vec<Rejected> {
-        let mut kept = self.candidates(text).into_iter().peekable();
+        self.explained(text, self.candidates(text))
+    }
+
+    /// `explain` beside the candidates of the same text.
+    pub(super) fn explained(&self, text: &str, candidates: Vec<Hit>) -> Vec<Rejected> {
+        let mut kept = candidates.into_iter().peekable();
         let mut current: Option<Hit> = None;
         let mut rejected = Vec::new();
         for (hit, reason) in paced(self.occurrences(text).into_iter()) {

@@ -4,6 +4,7 @@ use super::signals::{detached, in_pieces};
 use crate::matching::ambiguity::Doubt;
 use crate::matching::matcher::{Hit, Matcher, MatcherError, NameModel};
 use crate::matching::readings::Kind;
+use crate::matching::scene;
 use crate::py::mention::{Match, Mention, Rejection};
 use crate::text::offsets::CodePoints;
 use crate::threads::spread;
@@ -23,6 +24,29 @@ impl From<MatcherError> for PyErr {
         ContractError::new_err(error.to_string())
     }
 }
+
+/// What tells that somebody speaks: characters behind a name, words beside one.
+#[pyclass(frozen, module = "armarius._core")]
+pub struct Speech(scene::Speech);
+
+#[pymethods]
+impl Speech {
+    #[new]
+    #[pyo3(signature = (han, latin, /))]
+    fn new(han: &str, latin: Vec<String>) -> Self {
+        Self(scene::Speech {
+            han: han.chars().collect(),
+            latin: latin.into_iter().collect(),
+        })
+    }
+}
+
+/// Entities that are named: first mention, how often, whether near, whether speaking. And ids that are not, each with
+/// its alias and the longer name that holds it.
+type Scene = (
+    Vec<(Mention, u32, bool, bool)>,
+    Vec<(Py<PyString>, Py<PyString>, Option<Py<PyString>>)>,
+);
 
 /// An immutable set of entity names, and the automaton that finds them in a text.
 #[pyclass(frozen, module = "armarius._core")]
@@ -197,6 +221,37 @@ impl EntityMatcher {
             }
         }
         Ok(rejections)
+    }
+
+    /// Who is named in a text, by first mentions, and who is hidden by longer names; `near` are code points.
+    #[pyo3(signature = (text, near, speech, /))]
+    fn scene(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        near: (i64, i64),
+        speech: &Bound<'_, Speech>,
+    ) -> PyResult<Scene> {
+        let speech = &speech.get().0;
+        let (named, hidden) = self.run(py, text, |matcher| matcher.scene(text, near, speech))?;
+        let id = |entity: u32| self.ids[entity as usize].clone_ref(py);
+        let mut cursor = CodePoints::new(text);
+        let named = named.into_iter().map(|one| {
+            let (start, end) = cursor.span(one.first.start, one.first.end);
+            let mention = Mention {
+                entity_id: id(one.entity),
+                term: self.term(py, text, one.first),
+                start: start as u32,
+                end: end as u32,
+            };
+            (mention, one.count, one.near, one.speaks)
+        });
+        let named = named.collect();
+        let hidden = hidden.into_iter().map(|one| {
+            let by = one.by.map(|by| self.term(py, text, by));
+            (id(one.entity), self.term(py, text, one.hit), by)
+        });
+        Ok((named, hidden.collect()))
     }
 }
 

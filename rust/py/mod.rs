@@ -49,7 +49,7 @@ mod _core {
     #[pymodule_export]
     use super::lexical::lexical_embed;
     #[pymodule_export]
-    use super::matcher::EntityMatcher;
+    use super::matcher::{EntityMatcher, Speech};
     #[pymodule_export]
     use super::mention::{Match, Mention, Rejection};
     #[pymodule_export]

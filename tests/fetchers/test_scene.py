@@ -1,18 +1,24 @@
 """Who of those named around the cursor has a card."""
 
+import json
+from collections import Counter
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from armarius._core import Speech
 from armarius.codex import Codex, Entity
 from armarius.fetchers.detected import RetrievedFetcher
 from armarius.fetchers.entities import CodexSource
-from armarius.fetchers.scene import MOST, Ties, presence, weights
+from armarius.fetchers.scene import MOST, Ties, presence, present, weights
 from armarius.records import FetchRequest
 from armarius.text.matcher import EntityMatcher
 
 PEOPLE = [Entity(f"e{n}", name, "character") for n, name in enumerate(("林雨桐", "周默", "沈望舒", "何天明"))]
 FAR = "山" * 700
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "scene.json").read_text("utf-8"))
 
 
 def weighed(text, cursor, entities=PEOPLE, asked=()):
@@ -100,3 +106,60 @@ def test_a_matcher_of_a_host_is_asked_again_for_the_same_window():
     for _ in range(3):
         fetcher.fetch(FetchRequest("p", document="a.md", text="周默来了", cursor=1))
     assert built[0].searched == 3
+
+
+@pytest.mark.parametrize("row", CASES["rows"], ids=lambda row: row["says"])
+def test_the_core_reads_a_scene_as_its_rows_say(row):
+    matcher = EntityMatcher([{"id": id_, "name": name, "aliases": more} for id_, (name, *more) in row["entities"]])
+    named, hidden = matcher.scene(row["text"], tuple(row["near"]), Speech(CASES["han"], CASES["latin"]))
+    assert [[one.entity_id, *rest, one.start] for one, *rest in named] == row["named"]
+    assert [list(one) for one in hidden] == row["hidden"]
+
+
+PIECES = [
+    *[
+        "林雨桐",
+        "雨桐",
+        "沈",
+        "沈望舒",
+        "道",
+        "笑道",
+        "。",
+        "说",
+        "x",
+        " ",
+        "said ",
+        "asked",
+        "told",
+        "\u0301",
+        "Ⓐ",
+        "_",
+        ", ",
+        "Pip",
+        "Joe",
+        "-",
+        "’s",
+        "\n",
+        "½",
+    ],
+    "山" * 20,
+]
+SAID = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
+
+
+@given(SAID, st.integers(-700, 700))
+def test_the_core_reads_a_scene_as_the_mentions_of_any_matcher_are_read(text, cursor):
+    people = [
+        *PEOPLE,
+        Entity("s", "雨桐", "character"),
+        Entity("t", "沈", "character", aliases=("Joe",)),
+        Entity("u", "Pip", "character", aliases=("Joe",)),
+    ]
+    matcher = EntityMatcher(people)
+    mentions = matcher.find_all(text)
+    firsts, counts, weight, hidden = present(text, cursor, matcher)
+    assert counts == Counter(one.entity_id for one in mentions)
+    assert firsts == {one.entity_id: one for one in reversed(mentions)}
+    assert weight == presence(text, cursor, mentions)
+    shadowed = [one for one in matcher.explain(text) if one.reason == "shadowed" and one.entity_id not in counts]
+    assert hidden == {one.entity_id: f"{one.term} inside {one.by}" for one in shadowed}

@@ -9,7 +9,7 @@ from typing import Any
 from armarius.codex.model import CONTEXT_LEVELS, Entity
 from armarius.fetchers.entities import Cards, EntitySource, list_entities
 from armarius.fetchers.rules import withheld_facts
-from armarius.fetchers.scene import MOST, Ties, presence, weights
+from armarius.fetchers.scene import MOST, Ties, presence, present, weights
 from armarius.fetchers.story import is_continuing
 from armarius.headings import heading
 from armarius.records import (
@@ -50,6 +50,7 @@ class _Text:
 class _Read:
     """What a matcher found in a text: where each entity stands first, how often, and what longer names hide.
 
+    `shadowed` may leave out whom the text names as well: who is named is told, and by what else it is hidden is not.
     `present` is what the entities of the text around the cursor have of their weight in the scene, else empty.
     """
 
@@ -78,14 +79,16 @@ class _Built:
 
     def read(self, text: _Text, cursor: int) -> _Read:
         """What is named in `text`. Cost: two searches; a look-up for a window that was read a moment ago."""
-        if text.origin != "cursor" or type(self.matcher) is not EntityMatcher:
+        matcher = self.matcher
+        if text.origin != "cursor" or type(matcher) is not EntityMatcher:
             return self._search(text, cursor)
         key = (text.text, text.base, cursor)
         known = self.scenes.get(key)
         if known is None:
             if len(self.scenes) >= _SCENES:
                 self.scenes.clear()
-            known = self.scenes[key] = self._search(text, cursor)
+            firsts, counts, weight, hidden = present(text.text, cursor - text.base, matcher)
+            known = self.scenes[key] = _Read(text, firsts, counts, hidden, weight)
         return known
 
     def _search(self, text: _Text, cursor: int) -> _Read:

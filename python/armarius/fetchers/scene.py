@@ -3,12 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
+from armarius._core import Speech
 from armarius.codex.model import Entity
 from armarius.names.lexicon import letters, words
+from armarius.text.matcher import EntityMatcher, Mention
 
-__all__ = ["MOST", "Ties", "presence", "weights"]
+__all__ = ["MOST", "Ties", "presence", "present", "weights"]
 
 # Cards of the scene in one prompt, by weight.
 MOST: Final = 6
@@ -24,8 +27,39 @@ _LATIN: Final = re.compile("[A-Za-z]")
 _LAST: Final = re.compile(r"(\w+)\W*$")
 
 
+def present(
+    text: str, cursor: int, matcher: EntityMatcher
+) -> tuple[dict[str, Mention], dict[str, int], dict[str, float], dict[str, str]]:
+    """Who is named in a window, as the core reads it in one pass.
+
+    Args:
+        text: The window.
+        cursor: Where the cursor is in it, in code points.
+        matcher: Of the project's names.
+
+    Returns:
+        By id the first mention, how many there are, what `presence` says; and of those whose name stands only inside a
+        longer one, which.
+
+    Cost: two searches; an object for each entity and none for each mention.
+    """
+    named, hidden = matcher.scene(text, (cursor - _NEAR, cursor + _NEAR), _speech())
+    firsts, counts, weight = {}, {}, {}
+    for mention, count, near, speaks in named:
+        id_ = mention.entity_id
+        firsts[id_], counts[id_], weight[id_] = mention, count, _weight(count, near=near, speaks=speaks)
+    return firsts, counts, weight, {id_: f"{term} inside {by}" for id_, term, by in hidden}
+
+
+@cache
+def _speech() -> Speech:
+    return Speech("".join(sorted(letters("han", "speech"))), sorted(words("latin", "speech")))
+
+
 def presence(text: str, cursor: int, mentions: Sequence[Any]) -> dict[str, float]:
     """What each entity has of its weight from the window alone: how often it is named, whether near, whether it speaks.
+
+    For the matcher of a host; of our own the core reads the window (`present`, rust/matching/scene.rs) to the same end.
 
     Args:
         text: The window.
@@ -49,10 +83,11 @@ def presence(text: str, cursor: int, mentions: Sequence[Any]) -> dict[str, float
             near.add(id_)
         if id_ not in speaks and (_is_said(text, end, speech[0]) or (latin and _says(text, start, end, speech[1]))):
             speaks.add(id_)
-    return {
-        id_: round(min(count, _MOST_MENTIONS) * _PER_MENTION + (_NEARBY * (id_ in near) + _SPEAKS * (id_ in speaks)), 3)
-        for id_, count in found.items()
-    }
+    return {id_: _weight(count, near=id_ in near, speaks=id_ in speaks) for id_, count in found.items()}
+
+
+def _weight(count: int, *, near: bool, speaks: bool) -> float:
+    return round(min(count, _MOST_MENTIONS) * _PER_MENTION + (_NEARBY * near + _SPEAKS * speaks), 3)
 
 
 def weights(present: Mapping[str, float], ties: "Ties", asked: Collection[str]) -> dict[str, float]:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, TypeVar
 
 import armarius._core as _core
-from armarius._core import Match, Mention, Rejection
+from armarius._core import Match, Mention, Rejection, Speech
 from armarius.buffer import cleaned
 from armarius.errors import ContractError
 from armarius.shown import Shown
@@ -238,6 +238,24 @@ class EntityMatcher:
         Cost: as `find_overlapping`; nothing is recorded during an ordinary search.
         """
         return _of_text(self._core.explain, text)
+
+    def scene(
+        self, text: str, near: tuple[int, int], speech: Speech
+    ) -> tuple[list[tuple[Mention, int, bool, bool]], list[tuple[str, str, str | None]]]:
+        """Who is named around a cursor, and whom only a longer name holds, without an object for each mention.
+
+        Args:
+            text: What is around it.
+            near: First and last code point that a mention beside the cursor touches.
+            speech: What tells that somebody speaks.
+
+        Returns:
+            Of each entity that `find_all` finds its first mention, how many there are, whether one is near and whether
+            one speaks. And of each other one that `explain` calls shadowed its id, the last alias and what holds that.
+
+        Cost: as `explain`.
+        """
+        return _of_text(lambda given: self._core.scene(given, near, speech), text)
 
 
 class Matches(Shown[Match]):
