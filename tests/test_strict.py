@@ -162,3 +162,22 @@ def test_a_number_of_more_digits_than_python_writes_is_answered_or_refused_by_us
 def test_a_switch_of_opening_is_a_switch(tmp_path, name):
     with pytest.raises(ContractError, match=f"^{name} must be True or False, got 'no'$"):
         armarius.open(tmp_path, **{name: "no"})
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: armarius.truncate("\ud800 abc", 1), "lone surrogate"),
+        (lambda: armarius.truncate(5, 5), "text must be a text, got 5"),
+        (lambda: armarius.truncate("abc", 5, counter="x"), "counter must be a TokenCounter"),
+        (lambda: armarius.scan(".", "\ud800"), "lone surrogate"),
+        (lambda: armarius.scan(5, "a"), "root must be a path"),
+        (lambda: armarius.scan(".", 5), "pattern must be a text"),
+        (lambda: armarius.scan(".", "a", globs="*.md"), "globs must be several texts"),
+        (lambda: armarius.entity_card(armarius.Entity(id="x", name="y"), language="fr"), "one of zh, en"),
+        (lambda: armarius.entity_card(armarius.Entity(id="x", name="y"), language=[]), "one of zh, en"),
+    ],
+)
+def test_what_a_function_of_the_package_cannot_take_is_refused_by_name(call, said):
+    with pytest.raises(armarius.ContractError, match=said):
+        call()

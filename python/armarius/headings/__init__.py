@@ -9,15 +9,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from armarius.errors import ContractError
 from armarius.headings.en import EN
 from armarius.headings.frame import Frame, HeadingKey, Language
 from armarius.headings.zh import ZH
+from armarius.strict import shown
 
 __all__ = ["DEFAULT_LANGUAGE", "FRAMES", "HEADINGS", "Frame", "HeadingKey", "Language", "frame", "heading"]
 
 DEFAULT_LANGUAGE: Final[Language] = "zh"
 
 FRAMES: Final[Mapping[Language, Frame]] = MappingProxyType({"zh": ZH, "en": EN})
+_LANGUAGES: Final = tuple(FRAMES)
 
 HEADINGS: Final[Mapping[Language, Mapping[HeadingKey, str]]] = MappingProxyType(
     {language: one.headings for language, one in FRAMES.items()}
@@ -25,7 +28,13 @@ HEADINGS: Final[Mapping[Language, Mapping[HeadingKey, str]]] = MappingProxyType(
 
 
 def frame(language: Language = DEFAULT_LANGUAGE) -> Frame:
-    """The texts of one language."""
+    """The texts of one language.
+
+    Raises:
+        ContractError: There are none of that language.
+    """
+    if language not in _LANGUAGES:  # a tuple: what cannot be hashed is refused too
+        raise ContractError(f"language must be one of {', '.join(FRAMES)}, got {shown(language)}")
     return FRAMES[language]
 
 

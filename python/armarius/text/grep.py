@@ -1,11 +1,13 @@
 """Search a folder as it is on disk, index or no index: the ripgrep engine inside the process."""
 
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 
 import armarius._core as _core
 from armarius._core import ScanHit
-from armarius.strict import whole
+from armarius.errors import ContractError
+from armarius.strict import shown, text, whole
 
 __all__ = ["ScanHit", "ScanHits", "scan"]
 
@@ -62,7 +64,15 @@ def scan(
     Source: the `ignore`, `grep-searcher` and `grep-regex` crates, as ripgrep uses them.
     """
     limit = None if limit is None else whole("limit", limit)
-    hits, unread, truncated = _core.scan(
-        Path(root), pattern, regex=regex, case_sensitive=case_sensitive, globs=list(globs), limit=limit
-    )
+    text("pattern", pattern)
+    if not isinstance(root, str | PathLike):
+        raise ContractError(f"root must be a path, got {shown(root)}")
+    if isinstance(globs, str) or not all(isinstance(glob, str) for glob in globs):
+        raise ContractError(f"globs must be several texts, got {shown(globs)}")
+    try:
+        hits, unread, truncated = _core.scan(
+            Path(root), pattern, regex=regex, case_sensitive=case_sensitive, globs=list(globs), limit=limit
+        )
+    except UnicodeEncodeError as problem:
+        raise ContractError(f"pattern or globs: {problem.object[:60]!a} holds a lone surrogate") from None
     return ScanHits(hits, unread=unread, truncated=truncated)

@@ -81,10 +81,23 @@ def truncate(
     tokenizer files count that window some twenty times.
     """
     max_tokens = whole("max_tokens", max_tokens)
+    if not isinstance(text, str):
+        raise ContractError(f"text must be a text, got {shown(text)}")
+    if not isinstance(counter, TokenCounter | None):
+        raise ContractError(f"counter must be a TokenCounter, got {shown(counter)}")
+    try:
+        return _truncated(text, max_tokens, keep, anchor, boundary, counter or _default_counter())
+    except UnicodeEncodeError as problem:
+        raise ContractError(f"text: {problem.object[problem.start]!a} is a lone surrogate, which is no text") from None
+
+
+def _truncated(
+    text: str, max_tokens: int, keep: str, anchor: int | None, boundary: str, counter: TokenCounter
+) -> Truncated:
     length = len(text)
     if keep == "around" and (type(anchor) is not int or not 0 <= anchor <= length):
         raise ContractError(f"keep='around' needs an anchor between 0 and {length}, got {shown(anchor)}")
-    core = (counter or _default_counter())._core
+    core = counter._core
     middle = {"head": 0, "tail": length}.get(keep, anchor or 0)
     reach = (max_tokens + _SLACK) * _CHARACTERS_PER_TOKEN
     low, high = grapheme_floor(text, max(0, middle - reach)), min(length, middle + reach)
