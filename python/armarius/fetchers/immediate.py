@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from armarius.errors import ContractError
 from armarius.headings import heading
 from armarius.marks import marks_of
 from armarius.records import (
@@ -12,7 +13,7 @@ from armarius.records import (
     LayerName,
     Omission,
 )
-from armarius.strict import whole
+from armarius.strict import shown, whole
 from armarius.text.graphemes import grapheme_floor
 
 WINDOW_SOURCE = "editor:cursor-window"
@@ -44,8 +45,10 @@ class ImmediateFetcher:
     inline = True
 
     def __init__(self, *, before: int = BEFORE, after: int = AFTER) -> None:
-        self._before = whole("before", before)
-        self._after = whole("after", after)
+        self._before = whole("before", before, least=None)
+        self._after = whole("after", after, least=None)
+        if self._before < 0 or self._after < 0:
+            raise ContractError(f"before and after must be >= 0, got {shown(before)} and {shown(after)}")
 
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """The text around the cursor; nothing when there is neither a document nor an additional input.

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from armarius.errors import ContractError
 from armarius.rewording.replies import parse
-from armarius.strict import whole
+from armarius.strict import shown, whole
 from armarius.text.scripts import KANA, is_han
 from armarius.wordings import MOST
 
@@ -81,7 +81,7 @@ def request(question: str, *, names: Iterable[str] = (), language: str | None = 
     asked = " ".join(question.split())[:_LONGEST_QUESTION]
     if not asked:
         raise ContractError("question: there is none to reword")
-    n = whole("n", n, least=1, most=MOST)
+    n = how_many(n)
     chinese = _is_chinese(asked)
     system = (_CHINESE if chinese else _ENGLISH).format(n=n)
     if language is not None:
@@ -107,3 +107,15 @@ def _told(names: Iterable[str]) -> Sequence[str]:
 def _is_chinese(text: str) -> bool:
     letters = [char for char in text if char.isalpha()]
     return not _KANA.search(text) and 3 * sum(map(is_han, letters)) >= len(letters) > 0
+
+
+def how_many(n: int) -> int:
+    """`n` wordings, as many as may be asked for.
+
+    Raises:
+        ContractError: They may not.
+    """
+    asked = whole("n", n)
+    if not 1 <= asked <= MOST:
+        raise ContractError(f"n: from 1 to {MOST} wordings may be asked for, got {shown(n)}")
+    return asked

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from armarius.calls import patiently, remaining
 from armarius.errors import ContextWarning, ContractError, RewordingError
-from armarius.rewording.asking import RewordingRequest, request
+from armarius.rewording.asking import RewordingRequest, how_many, request
 from armarius.strict import seconds, whole
 from armarius.verbs import CALLER
 from armarius.warnings_table import REWORDING_UNAVAILABLE
-from armarius.wordings import MOST
 
 if TYPE_CHECKING:
     import asyncio
@@ -74,7 +73,9 @@ class Reworder:
     ) -> None:
         if not (callable(model) or isinstance(model, ChatModel)):
             raise ContractError(f"reword: a {type(model).__name__} is neither callable nor a chat model with invoke")
-        n, remembered = whole("n", n, least=1, most=MOST), whole("remembered", remembered)
+        n, remembered = how_many(n), whole("remembered", remembered)
+        if timeout_s == 0:
+            raise ContractError(f"timeout_s must be > 0, got {timeout_s!r}")
         seconds("timeout_s", timeout_s)
         self.model = model
         self.timeout_s = timeout_s
