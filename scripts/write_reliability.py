@@ -205,7 +205,7 @@ ROWS = (
         "Memory, open files and threads stay flat",
         "`make soak MINUTES=20`, once everything that remembers is full: 3 MB, of what is in use 1.5 MB, two files, "
         "one thread more at most. On 2026-11-22, 13,333 turns after the first 10,000, beside builds and tests: in use "
-        "104.7, 105.1, 104.8, 105.4, 105.0 MB from fifth to fifth, of the process 111.3 to 113.4, 20 files, five threads "
+        "104.7, 105.1, 104.8, 105.4, 105.0 MB from fifth to fifth, of the process 111.3 to 113.4 "
         "([0182](decisions/0182-what-is-remembered-is-bounded-and-full-soon.md))",
         "",
     ),
