@@ -58,7 +58,7 @@ pub fn outline(text: &str) -> Outline {
     let s = text.as_bytes();
     let mut out = Outline::default();
     let mut open: Vec<Open> = Vec::new();
-    let mut decorated: Option<usize> = None;
+    let mut decorated: Option<Decorators> = None;
     let mut last_code_end = 0;
     let mut at = if text.starts_with('\u{feff}') { 3 } else { 0 };
     while at < s.len() {
@@ -97,6 +97,12 @@ pub fn outline(text: &str) -> Outline {
     out
 }
 
+/// Where the decorators above a statement begin, and in which column.
+struct Decorators {
+    first: usize,
+    indent: usize,
+}
+
 /// Columns of leading white space, a tab reaching to the next multiple of eight.
 fn indentation(blank: &[u8]) -> usize {
     blank.iter().fold(0, |n, b| match b {
@@ -111,15 +117,19 @@ fn statement(
     first: usize,
     end: usize,
     indent: usize,
-    decorated: &mut Option<usize>,
+    decorated: &mut Option<Decorators>,
     open: &mut Vec<Open>,
     out: &mut Outline,
 ) {
     if s[first] == b'@' {
-        decorated.get_or_insert(first);
+        if decorated.as_ref().is_none_or(|one| one.indent != indent) {
+            *decorated = Some(Decorators { first, indent });
+        }
         return;
     }
-    let start = decorated.take().unwrap_or(first);
+    // Those of another column are no decorators of this statement, whatever Python would say of the text.
+    let above = decorated.take().filter(|one| one.indent == indent);
+    let start = above.map_or(first, |one| one.first);
     let mut word = word_at(s, first);
     if &s[word.clone()] == b"async" {
         word = word_at(s, skip_blank(s, word.end));
@@ -187,6 +197,10 @@ mod tests {
             .collect()
     }
 
+    fn names_of(text: &str) -> Vec<&str> {
+        names(text).into_iter().map(|(_, extent)| extent).collect()
+    }
+
     #[test]
     fn a_block_ends_where_its_indentation_ends() {
         let text = "@deco\ndef f(a,\n  b):\n    x = '''\ndef no(): pass\n'''\n\n    return x  # end\n\n# c\ny = f()\n";
@@ -196,6 +210,15 @@ mod tests {
         assert!(
             blocks[0].1.starts_with("@deco") && blocks[0].1.ends_with("return x  # end"),
             "{blocks:?}"
+        );
+    }
+
+    #[test]
+    fn a_decorator_in_another_column_belongs_to_nothing() {
+        let blocks = names_of("class A:\n    x = 1\n    @deco\nclass B:\n    pass\n");
+        assert_eq!(
+            blocks,
+            ["class A:\n    x = 1\n    @deco", "class B:\n    pass"]
         );
     }
 
