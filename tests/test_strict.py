@@ -173,7 +173,7 @@ def test_a_switch_of_opening_is_a_switch(tmp_path, name):
         (lambda: armarius.scan(".", "\ud800"), "lone surrogate"),
         (lambda: armarius.scan(5, "a"), "root must be a path"),
         (lambda: armarius.scan(".", 5), "pattern must be a text"),
-        (lambda: armarius.scan(".", "a", globs="*.md"), "globs must be several texts"),
+        (lambda: armarius.scan(".", "a", globs="*.md"), "globs must be a list of texts"),
         (lambda: armarius.entity_card(armarius.Entity(id="x", name="y"), language="fr"), "one of zh, en"),
         (lambda: armarius.entity_card(armarius.Entity(id="x", name="y"), language=[]), "one of zh, en"),
     ],
@@ -181,3 +181,22 @@ def test_a_switch_of_opening_is_a_switch(tmp_path, name):
 def test_what_a_function_of_the_package_cannot_take_is_refused_by_name(call, said):
     with pytest.raises(armarius.ContractError, match=said):
         call()
+
+
+@pytest.mark.parametrize(
+    "given", [["白鹭", "eva"], ("白鹭", "eva"), dict.fromkeys(["白鹭", "eva"]).keys(), iter(["白鹭", "eva"])]
+)
+def test_several_texts_are_whatever_gives_them_one_after_the_other(given):
+    assert strict.texts("ids", given) == ["白鹭", "eva"]
+
+
+@pytest.mark.parametrize("given", ["白鹭", b"a", 5, None, range(10**12), [1], [["a"]], {"a": 1}.items()])
+def test_one_text_numbers_and_pairs_are_not_several_texts(given):
+    with pytest.raises(ContractError, match=r"^ids(\[0\])? must be a"):
+        strict.texts("ids", given)
+
+
+def test_patterns_of_a_scan_may_come_one_after_the_other(tmp_path):
+    for name in ("a.md", "b.txt"):
+        (tmp_path / name).write_text("白鹭", "utf-8")
+    assert [hit.path for hit in armarius.scan(tmp_path, "白鹭", globs=iter(["*.md"]))] == ["a.md"]

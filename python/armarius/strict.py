@@ -6,6 +6,7 @@ The error names the field and shows what came. Numbers that are arguments of a m
 whole ones as well; the fields of a request (`budget`, `cursor`), which go over the wire, may not.
 """
 
+from collections.abc import Iterable
 from operator import index
 from reprlib import Repr
 from typing import Final, NoReturn, SupportsIndex
@@ -21,6 +22,7 @@ __all__ = [
     "seconds",
     "shown",
     "text",
+    "texts",
     "valid_text",
     "whole",
 ]
@@ -104,6 +106,23 @@ def valid_text(field: str, value: object, *, error: type[ContractError] = Contra
     except UnicodeEncodeError as problem:
         raise error(f"{field}: character {problem.start} is a lone surrogate, which is no text") from None
     return found
+
+
+def texts(field: str, value: object, *, what: str = "texts", error: type[ContractError] = ContractError) -> list[str]:
+    """`value` as several texts: whatever gives one after the other, but no text, whose characters would be several.
+
+    Args:
+        field: What the error calls it.
+        value: Whatever came.
+        what: What the error calls them.
+        error: What is raised.
+
+    Raises:
+        ContractError: Anything else, at the first that is no text.
+    """
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        _refuse(field, f"a list of {what}", value, error)
+    return [text(f"{field}[{at}]", one, error=error) for at, one in enumerate(value)]
 
 
 def flag(field: str, value: object, *, error: type[ContractError] = ContractError) -> bool:

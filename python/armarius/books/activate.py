@@ -3,7 +3,6 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +22,8 @@ from armarius.books.profiles.stories import StoryReady, search_story
 from armarius.books.profiles.table import ROUNDS, SETTINGS
 from armarius.errors import ContractError
 from armarius.strict import MOST, shown, whole
+from armarius.strict import text as strict_text
+from armarius.strict import texts as strict_texts
 
 __all__ = ["Activator", "activate", "known_settings", "scan_of"]
 
@@ -67,9 +68,8 @@ def scan_of(
     _check_named("settings", settings)
     for name, values in (("cast", cast), ("sources", sources)):
         _check_named(name, values, texts=True)
-    _check_story(story)
-    if not _are_texts(tags):
-        raise ContractError(f"tags: expected a list of texts, got {shown(tags)}")
+    story = _checked_story(story)
+    tags = strict_texts("tags", tags)
     lines = messages_of(messages)
     turn = None if turn is None else whole("turn", turn, least=-MOST)
     greeting = None if greeting is None else whole("greeting", greeting)
@@ -103,22 +103,12 @@ def _check_named(field: str, given: object, *, texts: bool = False) -> None:
         raise ContractError(f"{field}[{shown(wrong)}]: expected a text, got {shown(given[wrong])}")
 
 
-def _check_story(story: object) -> None:
+def _checked_story(story: object) -> tuple[str, Sequence[str]] | None:
     if story is None:
-        return
-    if (
-        not isinstance(story, tuple | list)
-        or len(story) != 2
-        or not isinstance(story[0], str)
-        or not _are_texts(story[1])
-    ):
+        return None
+    if not isinstance(story, tuple | list) or len(story) != 2:
         raise ContractError(f"story: expected an opening and a list of actions, got {shown(story)}")
-
-
-def _are_texts(value: object) -> bool:
-    if isinstance(value, str | bytes) or not isinstance(value, Sequence | AbstractSet):
-        return False
-    return all(isinstance(one, str) for one in value)
+    return strict_text("story[0]", story[0]), strict_texts("story[1]", story[1])
 
 
 class Activator:

@@ -1,7 +1,6 @@
 """The books of a project, asked: which entries are active for messages, a text, a story."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any
 
 from armarius.books.activate import Activator, scan_of
@@ -10,8 +9,7 @@ from armarius.books.active.scan import Message
 from armarius.books.active.state import State
 from armarius.books.book import Book
 from armarius.books.shelf import Books
-from armarius.errors import ContractError
-from armarius.strict import shown
+from armarius.strict import texts
 from armarius.text.tokens import TokenCounter
 
 __all__ = ["AskBooks", "cast_of"]
@@ -82,9 +80,10 @@ class AskBooks:
 
         Cost: one pass over what is searched, whatever the books hold.
         """
-        if books is not None and (isinstance(books, str | bytes) or not isinstance(books, Sequence | AbstractSet)):
-            raise ContractError(f"books: expected a list of ids, got {shown(books)}")
-        chosen = [self.books[one] for one in books] if books is not None else list(self.books.values())
+        if books is None:
+            chosen = list(self.books.values())
+        else:
+            chosen = [self.books[one] for one in texts("books", books, what="ids")]
         told: tuple[str, Sequence[str]] | None
         if isinstance(story, str):
             held = self.books[story].settings.get("story") if story in self.books else None

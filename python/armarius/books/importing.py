@@ -18,8 +18,8 @@ from armarius.books.losses import Conflict, Loss
 from armarius.books.opening import file_bytes, read_book
 from armarius.books.record import Entry
 from armarius.books.shelf import Books
-from armarius.errors import ContractError, UnknownId
-from armarius.strict import shown, valid_text
+from armarius.errors import UnknownId
+from armarius.strict import texts, valid_text
 
 __all__ = ["ImportReport", "Importing", "Proposal"]
 
@@ -146,9 +146,7 @@ class Importing:
         if profile is not None:
             profile = checked_profile(profile)
         name, updates = valid_text("name", name), valid_text("updates", updates)
-        if isinstance(theirs, str | bytes) or not isinstance(theirs, Sequence):
-            raise ContractError(f"theirs: expected a list of what is taken, got {shown(theirs)}")
-        theirs = [valid_text("theirs", one) for one in theirs]
+        theirs = [valid_text("theirs", one) for one in texts("theirs", theirs)]
         data, file = file_bytes(source)
         file = name or file
         if (there := self._there(data, file, profile, updates)) is not None and not theirs:

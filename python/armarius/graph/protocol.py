@@ -18,13 +18,12 @@ Every method may raise `GraphError` when the store cannot answer; the engine tur
 """
 
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Relation
 from armarius.errors import ContextWarning, ContractError
-from armarius.strict import shown, valid_text
+from armarius.strict import shown, texts, valid_text
 
 __all__ = ["Graph", "GraphStore", "checked_entity", "checked_ids", "checked_relation", "relation_key"]
 
@@ -192,9 +191,7 @@ def checked_ids(entity_ids: object) -> tuple[str, ...]:
     Raises:
         ContractError: No list of ids, a text among such: of a text, each character would be one.
     """
-    if isinstance(entity_ids, str | bytes) or not isinstance(entity_ids, Sequence | AbstractSet):
-        raise ContractError(f"entity_ids must be a list of ids, got {shown(entity_ids)}")
-    return tuple(dict.fromkeys(valid_text("entity_ids", one) for one in entity_ids))
+    return tuple(dict.fromkeys(valid_text("entity_ids", one) for one in texts("entity_ids", entity_ids, what="ids")))
 
 
 def _text(field: str, value: object) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import armarius._core as _core
 from armarius._core import ScanHit
 from armarius.errors import ContractError
-from armarius.strict import shown, text, whole
+from armarius.strict import shown, text, texts, whole
 
 __all__ = ["ScanHit", "ScanHits", "scan"]
 
@@ -67,11 +67,10 @@ def scan(
     text("pattern", pattern)
     if not isinstance(root, str | PathLike):
         raise ContractError(f"root must be a path, got {shown(root)}")
-    if isinstance(globs, str) or not all(isinstance(glob, str) for glob in globs):
-        raise ContractError(f"globs must be several texts, got {shown(globs)}")
+    globs = texts("globs", globs)
     try:
         hits, unread, truncated = _core.scan(
-            Path(root), pattern, regex=regex, case_sensitive=case_sensitive, globs=list(globs), limit=limit
+            Path(root), pattern, regex=regex, case_sensitive=case_sensitive, globs=globs, limit=limit
         )
     except UnicodeEncodeError as problem:
         raise ContractError(f"pattern or globs: {problem.object[:60]!a} holds a lone surrogate") from None
