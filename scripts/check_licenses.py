@@ -1,6 +1,6 @@
 """Every crate that the wheel is built from has a licence of `deny.toml`, whether or not cargo-deny is installed.
 
-Reads `cargo metadata --offline`; with cargo-deny, runs that instead: it checks advisories, sources and bans too.
+Reads `cargo metadata`; with cargo-deny, runs that instead: it checks advisories, sources and bans too.
 Without a network its database of advisories cannot be fetched: then that one check is left out, and said to be.
 """
 
@@ -55,7 +55,7 @@ def main() -> int:
         sys.stderr.buffer.write(advised.stderr)
         return ran.returncode or advised.returncode
     allowed = set(tomllib.loads((ROOT / "deny.toml").read_text("utf-8"))["licenses"]["allow"])
-    command = ["cargo", "metadata", "--offline", "--format-version", "1", "--all-features"]
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--all-features"]
     ran = subprocess.run(command, cwd=ROOT, check=False, capture_output=True)
     if ran.returncode:
         sys.stderr.buffer.write(ran.stderr)
