@@ -22,6 +22,9 @@ SECONDS = ROOT / "tests" / "seconds.json"
 LAST = "hostile"
 """At the end of its process, since it keeps two cores busy: the other one is free by then, or soon."""
 
+STUCK_SECONDS = 300
+"""A test that takes longer ends its process with the stacks of all threads: a deadlock must not use up CI's time."""
+
 
 def halves(names: Iterable[str], seconds: Mapping[str, float]) -> tuple[list[str], list[str]]:
     """The folders and files of `tests/` for each process, in order.
@@ -68,6 +71,7 @@ def main(arguments: list[str]) -> int:
         one, other = (
             [
                 *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junit-xml={report}"),
+                *("-o", f"faulthandler_timeout={STUCK_SECONDS}", "-o", "faulthandler_exit_on_timeout=true"),
                 *(f"tests/{name}" for name in half),
                 *arguments,
             ]

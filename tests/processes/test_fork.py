@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import warnings
@@ -129,11 +130,14 @@ def test_children_write_while_their_parent_closes_and_nothing_is_lost(project):
         child = os.fork()
         if child == 0:
             code = 1
+            signal.alarm(60)  # a child that hangs fails the test and does not outlive it
             try:
                 os.read(begin, 1)
                 for turn in range(5):
                     name = f"n{number}-{turn}.md"
-                    (project / name).write_text(f"# 记\n\n独角兽{number}号{turn}。\n", encoding="utf-8")
+                    draft = project / f".draft-{number}"  # another child would read a file that is still empty
+                    draft.write_text(f"# 记\n\n独角兽{number}号{turn}。\n", encoding="utf-8")
+                    draft.replace(project / name)
                     assert name in [hit.path for hit in engine.search(f"独角兽{number}号{turn}")]
                 assert engine.index.store.verify() == []
                 code = 0
