@@ -235,10 +235,11 @@ def list_documents(root: Path, config: Config | None = None) -> Listing:
     documents: list[Document] = []
     skipped = list(refused)
     for stamp in stamps:
-        try:
-            documents.append(read_document(root, stamp.path, config=config))
-        except DocumentSkipped as error:
-            skipped.append(Skipped(error.path, error.reason))
+        for found in read_documents(root, [stamp.path], config=config):
+            if isinstance(found, Document):
+                documents.append(found)
+            elif found is not None:
+                skipped.append(found)
     return Listing(tuple(documents), tuple(sorted(skipped, key=lambda item: item.path)))
 
 
@@ -284,23 +285,33 @@ def look_at(
 
 
 def read_document(root: Path, relative_path: str, *, config: Config | None = None) -> Document:
-    """Read one document.
+    """Read one document that somebody named: only what `walk_files` lists under that very path is read.
 
     Args:
         root: The project folder.
-        relative_path: Posix path inside it.
-        config: For `kinds` and `max_bytes`; the default configuration when not given.
+        relative_path: Posix path inside it, as a listing writes it.
+        config: For `exclude`, `kinds` and `max_bytes`; the default configuration when not given.
 
     Raises:
-        UnknownDocument: No such file, or the path leaves the project.
+        UnknownDocument: No such file, one that is hidden or ignored, or the path leaves the project.
         DocumentSkipped: Binary, unknown encoding, too large, a link, not a regular file.
+
+    Cost: a look at the folders above the file, and one read.
     """
     config = config or Config()
+    if not _is_inside(relative_path):
+        raise UnknownDocument(f"not a path inside the project: {relative_path!r}")
+    listed, skipped = walk_files(root, config, only=[relative_path])
+    for one in skipped:
+        if one.path == relative_path:
+            raise DocumentSkipped(one.path, one.reason)
+    if all(stamp.path != relative_path for stamp in listed):
+        raise UnknownDocument(f"no such document: {relative_path!r}")
     return _made(relative_path, _read(root, relative_path, config.max_bytes), config)
 
 
 def read_documents(root: Path, paths: Sequence[str], *, config: Config) -> list[Document | Skipped | None]:
-    """`read_document` of several that a walk found, None where there is none any more.
+    """Several documents that a walk found, None where there is none any more.
 
     Cost: all of them are read before the first is parsed.
     """
@@ -441,8 +452,6 @@ def _printable(path: str) -> str:
 
 
 def _read(root: Path, path: str, max_bytes: int) -> bytes:
-    if not _is_inside(path):
-        raise UnknownDocument(f"not a path inside the project: {path!r}")
     return _found(path, read_files(root, [path], limit=max_bytes)[0], max_bytes)
 
 

@@ -5,7 +5,6 @@ A folder with chapters is an earlier book, wholly past; one without, a bible, sp
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -14,8 +13,8 @@ from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.folder import FolderAuthored
 from armarius.codex.series import Told
 from armarius.config import Config
-from armarius.documents.document import read_document, walk_files
-from armarius.errors import ContractError, DocumentSkipped, ProjectError, UnknownDocument
+from armarius.documents.document import Document, read_documents, walk_files
+from armarius.errors import ContractError, ProjectError
 from armarius.files.paths import no_path
 from armarius.index.folder_source import FolderSource
 from armarius.index.settings import LiveConfig
@@ -124,7 +123,7 @@ def _has_chapters(folder: Path, config: Config) -> bool:
     if not folder.is_dir():
         return False
     for stamp in walk_files(folder, config)[0]:
-        with suppress(DocumentSkipped, UnknownDocument):
-            if read_document(folder, stamp.path, config=config).kind == "chapter":
+        for found in read_documents(folder, [stamp.path], config=config):
+            if isinstance(found, Document) and found.kind == "chapter":
                 return True
     return False

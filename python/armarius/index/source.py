@@ -90,6 +90,6 @@ class DocumentSource(Protocol):
         """One document as it is at this moment; the very object `known` when it has not changed.
 
         Raises:
-            UnknownDocument: There is none of that path; `DocumentSkipped` when what is there is no document.
+            UnknownDocument: `compare` lists none of that path; `DocumentSkipped` when what is there is no document.
         """
         ...
