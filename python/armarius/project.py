@@ -90,6 +90,7 @@ class ProjectView:
         lives: Reads what an editor holds.
         pins: What is pinned and muted for good.
         language: Of the texts.
+        complete: Everything has been read; before that, what is unknown may only be unread.
     """
 
     source: DocumentSource
@@ -106,6 +107,7 @@ class ProjectView:
     lives: LiveTexts
     pins: Pins
     language: Language
+    complete: bool
 
     def wished(
         self, include: Sequence[str], exclude: Sequence[str], document_id: str, /
@@ -117,7 +119,7 @@ class ProjectView:
             ContractError: The request pins and mutes one thing.
         """
         found, unknown = wishes(self.codex.entities, self.documents, include, exclude, self.pins.of(document_id))
-        return found, [*file_warnings(self.pins), *unknown]
+        return found, [*file_warnings(self.pins), *(unknown if self.complete else ())]
 
     def named(self, name: str, /) -> Collection[str]:
         """The ids of the cards and relations of whoever bears that id, name or alias; none for nobody."""
@@ -228,7 +230,7 @@ class Project:
         self._language: Language | None = None
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, object, Mapping[str, str]] | None = None
-        self._seen: tuple[Store, int, Snapshot, bool] | None = None
+        self._seen: tuple[Store, int, Snapshot, bool, bool] | None = None
         self._view: ProjectView | None = None
         self._measured: tuple[Mapping[str, Document], int] = ({}, 0)
         self.stale_s = _STALE_SECONDS
@@ -281,25 +283,26 @@ class Project:
 
     def _present(self, troubles: tuple[ContextWarning, ...]) -> ProjectView:
         behind = any(trouble.code == INDEX_BUILDING.code for trouble in troubles)
+        complete = self.index.complete  # before the snapshot: what is said of it must not be newer
         snapshot, missing = self._snapshot()
         try:
             store, generation = self.index.equal or self.index.ask(lambda store: (store, store.generation()))
         except StoreUnavailable as error:
             return self._last(error)
-        if self._view is None or self._seen != (store, generation, snapshot, behind):
+        if self._view is None or self._seen != (store, generation, snapshot, behind, complete):
             store, changed = self.index.ask(self._read)
             documents = self._documents(changed)
             stamps = {path: document.content_hash for path, document in documents.items()}
             # What cards are read from beside documents changes when the codex says something else.
             books = {one.path for entity in snapshot.codex.entities for one in entity.origins} - stamps.keys()
             stamps |= dict.fromkeys((_GRAPH, *IMPORTERS, AUTHORED_FILE, *sorted(books)), snapshot.codex_digest)
-            self._view = self._build(snapshot, documents, stamps, behind)
-            self._seen = (store, changed.generation, snapshot, behind)
+            self._view = self._build(snapshot, documents, stamps, behind=behind, complete=complete)
+            self._seen = (store, changed.generation, snapshot, behind, complete)
         skipped = self.index.skipped
         warnings = (
             *troubles,
             *self._emptiness(troubles),
-            *snapshot.warnings,
+            *(snapshot.warnings if complete else ()),
             *missing,
             *(DOCUMENT_SKIPPED(path=item.path, reason=item.reason) for item in skipped),
         )
@@ -344,7 +347,13 @@ class Project:
         return {path: documents[path] for path in sorted(documents)}
 
     def _build(
-        self, snapshot: Snapshot, documents: Mapping[str, Document], stamps: dict[str, str], behind: bool
+        self,
+        snapshot: Snapshot,
+        documents: Mapping[str, Document],
+        stamps: dict[str, str],
+        *,
+        behind: bool,
+        complete: bool,
     ) -> ProjectView:
         quiet = {path for path, document in documents.items() if document.kind in ("chapter", "code")}
         told = (snapshot.codex, snapshot.matcher, {path: stamp for path, stamp in stamps.items() if path not in quiet})
@@ -381,6 +390,7 @@ class Project:
             lives=self._lives,
             pins=self.pins,
             language=self._language or DEFAULT_LANGUAGE,
+            complete=complete,
         )
 
     def _kept_rows(self, paths: Sequence[str] | None) -> Mapping[str, Learnt]:

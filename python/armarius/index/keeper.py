@@ -42,6 +42,8 @@ class StoreKeeper:
         store: The store of the moment.
         state: What is being done with it.
         trouble: What went wrong last, None when it was mended.
+        complete: The texts have been read to their end since the store was opened. Before that, what nothing describes
+            may only be unread.
         equal: The store and its generation that the last `freshen` found equal to the texts; None where it did not
             compare, or found them different.
     """
@@ -67,6 +69,7 @@ class StoreKeeper:
         self._lost = False  # the store is closed and none could be opened in its place: it is tried again
         self.state: Literal["ready", "building", "cancelled", "stale"] = "building"
         self.trouble: ContextWarning | None = None
+        self.complete = False
         self.equal: tuple[Store, int] | None = None
         self.store = open_store()
 
@@ -111,6 +114,7 @@ class StoreKeeper:
                 self.state = "stale"
                 self.trouble = INDEX_FAILED(kind=type(error).__name__, error=without_paths(message_of(error)))
                 raise
+            self.complete = self.complete or not outcome.cancelled
             self.state, self.trouble = "cancelled" if outcome.cancelled else "ready", None
             self._filler.begin(self.store)
             return outcome
@@ -271,7 +275,7 @@ class StoreKeeper:
 
         Where that fails too (the disk is full, something lies in its place), the next question tries again.
         """
-        self._lost, self.state = True, "stale"
+        self._lost, self.state, self.complete = True, "stale", False
         self._filler.end()
         self.store = self.store.reopen()
         if self._whole is not None:  # its texts may be others too

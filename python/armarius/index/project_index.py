@@ -217,6 +217,11 @@ class ProjectIndex:
         return self._kept.snapshot
 
     @property
+    def complete(self) -> bool:
+        """Whether the texts have been read to their end; before that, what nothing describes may only be unread."""
+        return self._kept.complete
+
+    @property
     def skipped(self) -> tuple[Skipped, ...]:
         """Files that look like documents and are not, with the reason, by path."""
         skipped = dict(self._refresher.skipped)
@@ -272,7 +277,7 @@ class ProjectIndex:
         state, mentions = self.ask(lambda store: (store.state(), count_mentions(store)))
         refresher = self._refresher
         warnings = (
-            *(refresher.snapshot.warnings if refresher.snapshot else ()),
+            *(refresher.snapshot.warnings if refresher.snapshot and self.complete else ()),
             *self._config.warnings,
             self._kept.trouble,
             WATCH_UNAVAILABLE(why=trouble) if (trouble := self._following.trouble) else None,

@@ -53,7 +53,7 @@ class IndexStatus:
         generation: Grows with every change, by whichever process.
         path: Where the index is: a file, for the embedded store.
         skipped: Files that look like documents and are not, with the reason.
-        warnings: Of the codex, of the configuration, of the index.
+        warnings: Of the codex, once everything has been read; of the configuration; of the index.
     """
 
     state: Literal["ready", "building", "cancelled", "stale"]
