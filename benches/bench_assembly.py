@@ -16,13 +16,13 @@ from benches.record import record, summary
 
 import armarius
 import armarius._core as _core
-from armarius.assembly import assembler as line
-from armarius.assembly.assembler import Assembler, Task
-from armarius.assembly.fit.cached_counter import CachedCounter
-from armarius.assembly.fit.profile import BudgetProfile
-from armarius.contract import AssembleRequest
-from armarius.records import Candidate, FetchRequest
+from armarius.prompt import assembler as line
+from armarius.prompt.assembler import Assembler, Task
+from armarius.prompt.counter import CachedCounter
+from armarius.prompt.profile import BudgetProfile
+from armarius.requests import AssembleRequest
 from armarius.testing import FakeFetcher
+from armarius.types import Candidate, FetchRequest
 
 MODEL = "deepseek-chat"
 # Of the CPU of an assembly, the most that its account may take.

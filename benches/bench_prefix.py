@@ -23,8 +23,8 @@ from benches.record import record
 from benches.replay import conversations, replay
 
 import armarius
-from armarius.assembly.fit.prefix import common_prefix
-from armarius.assembly.report.pack import Pack
+from armarius.prompt.prefix import common_prefix
+from armarius.prompt.report.pack import Pack
 
 MODEL = "deepseek-chat"
 BUDGETS = (3000, 4000, 6000)

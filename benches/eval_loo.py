@@ -4,7 +4,7 @@
 
 A folder is a novel with `truth/queries.jsonl`, whose questions carry `evidence`: the shortest verbatim quotes that
 answer them. The measure is the mean share of those quotes that stand in a prompt, white space aside (query alone, no
-model, nothing open). For each book left out the table of `retrieval/weights.py` begins at constants that are the same
+model, nothing open). For each book left out the table of `search/rank.py` begins at constants that are the same
 for everything of a kind (`BEGIN`), and each in turn takes the value of its grid that holds most on the other books at
 `CHOSEN_AT` tokens; the one it has, when none holds more. Neither the book left out nor the constants installed take
 part.
@@ -29,7 +29,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import armarius
 import record
-from armarius.retrieval import offer, order, ranking, weights
+from armarius.search import offer, order
+from armarius.search import rank as ranking
+from armarius.search import rank as weights
 from eval_retrieval import copy_of
 
 BUDGETS = (4000, 8000, 16000)

@@ -29,8 +29,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import record
 from armarius.codex import load_codex
 from armarius.documents.document import list_documents
-from armarius.names.chinese import all_titles, split_name
-from armarius.text.scripts import TITLE, is_han
+from armarius.names.people import all_titles, split_name
+from armarius.text.unicode import TITLE, is_han
 from eval_retrieval import K, copy_of, evaluate, show
 
 FAMILIES = "康乔虞戚骆郝邬梅童颜祝阮卓聂褚冉闵裘柯岑邢庞翟倪"

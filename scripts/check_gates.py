@@ -1,6 +1,6 @@
 """Find what in the package opens, writes, deletes, starts or connects outside the rooms that may; part of `make lint`.
 
-One writer, one reader, one place that deletes: `python/armarius/files/`. Another file that does one of these things
+One writer, one reader, one place that deletes: `python/armarius/io/`. Another file that does one of these things
 stands in `ALLOWED` with what it does and why. An entry that nothing needs any more is an error too.
 
 And who takes a name from the flat namespace inside the package: `from armarius import X` loads whatever room X is in,
@@ -20,33 +20,31 @@ PACKAGE = Path(__file__).resolve().parent.parent / "python" / "armarius"
 
 FILES = frozenset({"read", "write", "delete", "folder"})
 ALLOWED: dict[str, tuple[frozenset[str], str]] = {
-    "files/folder.py": (FILES, "the room itself: names of an open folder"),
-    "files/read.py": (FILES, "the room itself: the reader"),
-    "files/write.py": (FILES, "the room itself: the writer"),
-    "files/remove.py": (FILES, "the room itself: the place that deletes"),
-    "files/archive.py": (frozenset({"write"}), "zip archives in memory: read within limits, written to bytes"),
+    "io/folder.py": (FILES, "the room itself: names of an open folder"),
+    "io/read.py": (FILES, "the room itself: the reader; zip archives in memory, read within limits"),
+    "io/write.py": (FILES, "the room itself: the writer, and the place that deletes"),
     "store/sqlite/claim.py": (frozenset({"write"}), "the attribute that marks an index file as ours; no content"),
     "store/sqlite/connection.py": (frozenset({"database"}), "SQLite opens the index by path, its place checked before"),
-    "files/cache.py": (frozenset({"read"}), "the table of mounts in /proc, to recognise network drives"),
-    "cli/starting.py": (frozenset({"read"}), "the example and the completions that the package carries"),
-    "studio/serving.py": (frozenset({"network"}), "listens on the loopback address, for the user who started it"),
+    "io/cache.py": (frozenset({"read"}), "the table of mounts in /proc, to recognise network drives"),
+    "cli/terminal.py": (frozenset({"read"}), "the example and the completions that the package carries"),
+    "studio/app.py": (frozenset({"network"}), "listens on the loopback address, for the user who started it"),
     "lexicon/__init__.py": (frozenset({"read"}), "the word files that the package carries"),
     "store/sqlite/schema.py": (frozenset({"read"}), "the migrations that the package carries"),
-    "code/rpc.py": (
+    "code/ckb.py": (
         frozenset({"process", "read", "write"}),
         "CKB's server, for one build; its id in /proc; a pipe for what it complains of",
     ),
-    "trust/programs.py": (frozenset({"process"}), "ends what another room has started; starts nothing"),
-    "code/indexers.py": (frozenset({"process"}), "the SCIP indexers, on the user's word"),
-    "graph/process.py": (frozenset({"process"}), "the graph program that the user named, limited in time and output"),
-    "cli/piping.py": (
+    "trust/user.py": (frozenset({"process"}), "ends what another room has started; starts nothing"),
+    "code/scip.py": (frozenset({"process"}), "the SCIP indexers, on the user's word"),
+    "graph/nervusdb.py": (frozenset({"process"}), "the graph program that the user named, limited in time and output"),
+    "cli/prompts.py": (
         frozenset({"process"}),
         "the command that the user typed behind --reword, limited in time and output",
     ),
-    "embedders/endpoint.py": (frozenset({"network"}), "a server of embeddings that the caller or the user named"),
+    "embedders/openai_server.py": (frozenset({"network"}), "a server of embeddings that the caller or the user named"),
     "cli/__init__.py": (frozenset({"write"}), "the null device in the place of a standard output that went away"),
 }
-"""Path in the package: what it may do, and why. `files/lock.py` is not here: it opens through `files/folder.py`."""
+"""Path in the package: what it may do, and why. `io/cache.py` is not here: it opens through `io/folder.py`."""
 
 _OF_MODULES = {
     "os": {
@@ -158,12 +156,12 @@ def check(package: Path = PACKAGE, allowed: dict[str, tuple[frozenset[str], str]
                 used[path].add(kind)
             else:
                 wrong.append(
-                    f"{path}:{line}: {kind}: {words}: goes through armarius.files or, with a reason, into ALLOWED"
+                    f"{path}:{line}: {kind}: {words}: goes through armarius.io or, with a reason, into ALLOWED"
                 )
     for path, (may, reason) in allowed.items():
         if not reason.strip():
             wrong.append(f"ALLOWED[{path!r}]: no reason")
-        if idle := sorted(may - used[path] - (FILES if path.startswith("files/") and used[path] else frozenset())):
+        if idle := sorted(may - used[path] - (FILES if path.startswith("io/") and used[path] else frozenset())):
             wrong.append(f"ALLOWED[{path!r}]: {', '.join(idle)}: not needed any more")
     return wrong
 

@@ -17,9 +17,9 @@ import shtab
 import armarius
 from armarius import errors
 from armarius.cli import build_parser
-from armarius.integrations.methods import METHODS
-from armarius.integrations.methods.schemas import file_name, schema_of
-from armarius.warnings_table import TABLE
+from armarius.verbs import METHODS
+from armarius.verbs.schemas import file_name, schema_of
+from armarius.warnings import TABLE
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -20,8 +20,8 @@ from armarius.errors import (
     UnknownDocument,
     UnknownId,
 )
-from armarius.text.near import near, near_paths
 from armarius.text.tokens import TokenCounter
+from armarius.text.unicode import near, near_paths
 
 DRAWN = re.compile(r"^    (?P<indent>[│ ]*)(?:[├└]── )?(?P<name>[A-Z]\w+)(?: \((?P<beside>\w+)\))?(?P<rest>.*)$")
 

@@ -11,9 +11,9 @@ from typing import get_args
 
 import armarius
 from armarius import headings
-from armarius.assembly import assembler
 from armarius.headings import DEFAULT_LANGUAGE, HEADINGS, HeadingKey, Language, heading
-from armarius.records import Candidate
+from armarius.prompt import assembler
+from armarius.types import Candidate
 
 PACKAGE = Path(armarius.__file__).parent
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -72,11 +72,11 @@ def test_every_candidate_of_the_package_takes_its_heading_from_the_table():
         if path.parts[0] == "testing":
             continue
         for node, group in given_groups(tree):
-            if str(path) == "assembly/admit.py":  # where the headings of fetchers are taken in
+            if str(path) == "prompt/admit.py":  # where the headings of fetchers are taken in
                 assert isinstance(group, ast.Name)
                 continue
             called = getattr(getattr(group, "func", None), "id", "")
-            if str(path) == "assembly/fit/fill.py":  # where the heading of an offer is taken in
+            if str(path) == "prompt/passages.py":  # where the heading of an offer is taken in
                 assert ast.unparse(group) == "self.group"
                 continue
             assert called == "heading", f"{path}:{node.lineno}"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from armarius.documents.classify import classify
-from armarius.documents.kind_words import KIND_OF_WORD, TYPE_OF_WORD, title_words
+from armarius.documents.kinds import KIND_OF_WORD, TYPE_OF_WORD, title_words
 from armarius.documents.titles import page_kind
-from armarius.names.lexicon import letters, words
-from armarius.text.folding import APOSTROPHES, fold, slug
+from armarius.names.words import letters, words
+from armarius.text.unicode import APOSTROPHES, fold, slug
 
 RUST = Path(__file__).parents[1] / "rust"
 KINDS = tomllib.loads(files("armarius.lexicon").joinpath("kinds.toml").read_text(encoding="utf-8"))

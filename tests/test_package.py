@@ -81,7 +81,7 @@ def test_the_version_is_told_without_loading_any_command():
         "armarius._core",
         "armarius.cli",
         "armarius.errors",
-        "armarius.warnings_table",
+        "armarius.warnings",
     ]
 
 

@@ -10,7 +10,7 @@ from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 import pytest
 
 from armarius.quick import quick, uncollected
-from armarius.records import Candidate, Evidence, Row
+from armarius.types import Candidate, Evidence, Row
 
 RECORDS = [
     Candidate("a", "rules", "s", "text", 1.0),

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from armarius.arguments import LONGEST_MESSAGE, MOST_MESSAGES, Turn, asked_last, checked_messages, read_messages
 from armarius.errors import ContractError
-from armarius.messages import LONGEST_MESSAGE, MOST_MESSAGES, Turn, asked_last, checked_messages, read_messages
 
 
 class Who(StrEnum):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import armarius
-from armarius import strict
-from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
-from armarius.contract import AssembleRequest, AssembleResult, InspectRequest
+from armarius import validation as strict
 from armarius.errors import ArmariusError, BudgetError, ContractError
-from armarius.integrations.methods import methods_of
+from armarius.prompt.profile import BudgetProfile, LayerBudget
+from armarius.requests import AssembleRequest, AssembleResult, InspectRequest
+from armarius.verbs import methods_of
 
 NO_NUMBERS = [True, "5", 1.0, b"5", math.nan, math.inf, [5], np.array([1, 2]), object()]
 

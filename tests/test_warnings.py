@@ -11,24 +11,25 @@ from tests.assembly.support import assemble, candidate
 from tests.code.support import EXAMPLE, EXAMPLE_INDEX
 
 import armarius
-from armarius import errors, warnings_table
-from armarius.assembly.assembler import Assembler
+from armarius import errors
+from armarius import warnings as warnings_table
 from armarius.code import CodeIndex, CodeOptions
 from armarius.codex.model import Codex, Entity, Relation
-from armarius.fetchers.detected import RetrievedFetcher
-from armarius.fetchers.entities import CodexSource
-from armarius.fetchers.lore import LoreFetcher
-from armarius.fetchers.passages import PassageFetcher
-from armarius.fetchers.rules import RulesFetcher
-from armarius.fetchers.settings import SettingsFetcher
 from armarius.index.project_index import ProjectIndex
-from armarius.records import LAYERS, FetchRequest
-from armarius.retrieval.corpus.corpus import Corpus
-from armarius.retrieval.retrieve import retrieve
+from armarius.prompt.assembler import Assembler
+from armarius.prompt.fetchers.detected import RetrievedFetcher
+from armarius.prompt.fetchers.entities import CodexSource
+from armarius.prompt.fetchers.lore import LoreFetcher
+from armarius.prompt.fetchers.passages import PassageFetcher
+from armarius.prompt.fetchers.rules import RulesFetcher
+from armarius.prompt.fetchers.settings import SettingsFetcher
+from armarius.search.corpus import ProjectCorpus
+from armarius.search.retrieve import retrieve
 from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.store import SqliteStore
 from armarius.testing import FakeAuthored, FakeFetcher, FakeGraph, FakeSource, FixedCounter
-from armarius.warnings_table import TABLE, Row, WarningCode
+from armarius.types import LAYERS, FetchRequest
+from armarius.warnings import TABLE, Row, WarningCode
 
 PACKAGE = Path(armarius.__file__).parent
 ROWS = {name: row for name, row in vars(warnings_table).items() if isinstance(row, Row)}
@@ -180,7 +181,7 @@ def scan_failed(folder):
 
 
 def not_ready(_):
-    return PassageFetcher(Corpus({}, Codex(), ready=False)).fetch(ASKED).warnings
+    return PassageFetcher(ProjectCorpus({}, Codex(), ready=False)).fetch(ASKED).warnings
 
 
 def name_unusable(folder):

@@ -7,7 +7,7 @@ Everything public is here: `armarius.open` and the other verbs, every exception,
 implement, every record that an answer is made of, the fetchers. A name is loaded when it is first used (PEP 562):
 importing the package costs a few milliseconds and brings in nothing else. Ready-made embedders are in
 `armarius.embedders`, fakes and conformance suites for tests in `armarius.testing`, adapters to hosts in
-`armarius.integrations`.
+`armarius.frameworks`.
 """
 
 import warnings
@@ -17,47 +17,12 @@ from armarius._core import __version__, optimised
 TYPE_CHECKING = False  # not typing's: that would be the most expensive import of this file
 if TYPE_CHECKING:
     from armarius import embedders, errors, rewording, testing
-    from armarius.assembly.fit.cached_counter import Counter
-    from armarius.assembly.fit.prefix import PrefixReport
-    from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
-    from armarius.assembly.report.items import Difference, Explanation, PackItem, PackOmission
-    from armarius.assembly.report.pack import Pack
-    from armarius.books.activate import activate, scan_of
-    from armarius.books.active.result import Activation, Active, Left
-    from armarius.books.active.scan import Message, Scan
-    from armarius.books.active.state import Effect, State
-    from armarius.books.book import Book
-    from armarius.books.changes import Change
-    from armarius.books.compare import ProfileDifference, profile_differences
-    from armarius.books.export import Exported
-    from armarius.books.importing import Importing, ImportReport, Proposal
-    from armarius.books.keeping import BookKeeping
-    from armarius.books.losses import Conflict, Loss
-    from armarius.books.opening import detect_book, read_book
-    from armarius.books.record import (
-        Chance,
-        Condition,
-        Decorator,
-        Entry,
-        EntrySource,
-        Key,
-        Matching,
-        Place,
-        Range,
-        Scope,
-        Share,
-        Timing,
-        Wake,
-    )
-    from armarius.books.shelf import Books
-    from armarius.calls import Call, Observer, observe
     from armarius.code.index import CodeIndex
     from armarius.code.options import CodeOptions
     from armarius.code.source import BatchSource, CodeSource
     from armarius.code.subgraph import CodeEdge, CodeNode, Direction, Subgraph, TextMatch, TextMatches
     from armarius.codex.authored.codex import AuthoredCodex
-    from armarius.codex.authored.collection import Constraints, Memories
-    from armarius.codex.authored.pins import Pins
+    from armarius.codex.authored.collection import Constraints, Memories, Pins
     from armarius.codex.authored.protocol import Authored, RecordBook
     from armarius.codex.cards import entity_card
     from armarius.codex.load import load_codex
@@ -74,28 +39,15 @@ if TYPE_CHECKING:
         Summary,
     )
     from armarius.config import Config
-    from armarius.contract import (
-        AssembleRequest,
-        AssembleResult,
-        InspectMeta,
-        InspectRequest,
-        InspectResult,
-        InspectTotals,
-        LayerDetail,
-        LayerDetails,
-        LayerResult,
-        LayerResults,
-        PositionEncoding,
-        code_points,
-    )
+    from armarius.deadline import Call, Observer, observe
     from armarius.documents.classify import Kind
     from armarius.documents.document import Document, Documents, Skipped
-    from armarius.documents.front_matter import FrontMatter
     from armarius.documents.segments import Paragraph, Role
+    from armarius.documents.titles import FrontMatter
     from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint, OneKindEmbedder
     from armarius.engine.engine import ContextEngine
     from armarius.engine.opening import open  # noqa: A004 - armarius.open reads like gzip.open
-    from armarius.engine.summarising import ProjectSummaries
+    from armarius.engine.summaries import ProjectSummaries
     from armarius.errors import (
         AmbiguousSymbol,
         ArmariusError,
@@ -136,25 +88,83 @@ if TYPE_CHECKING:
     )
     from armarius.evaluation.measure import Evaluation, Miss, evaluate
     from armarius.evaluation.questions import Question, read_questions
-    from armarius.fetchers.code import SubgraphFetcher
-    from armarius.fetchers.detected import RetrievedFetcher
-    from armarius.fetchers.entities import EntitySource
-    from armarius.fetchers.immediate import ImmediateFetcher
-    from armarius.fetchers.lore import LoreFetcher
-    from armarius.fetchers.passages import PassageFetcher
-    from armarius.fetchers.rules import ConstraintSource, RulesFetcher
-    from armarius.fetchers.settings import MemorySource, SettingsFetcher, StyleSource
-    from armarius.fetchers.style import Style
     from armarius.graph.nervusdb import NervusDBGraph
     from armarius.graph.protocol import Graph, GraphStore
-    from armarius.hits import Hit, Hits
     from armarius.index.graph import ProjectGraph
     from armarius.index.project_index import ProjectIndex
     from armarius.index.source import DocumentSource
     from armarius.index.status import IndexStatus, Progress
+    from armarius.lorebooks.activate import activate, scan_of
+    from armarius.lorebooks.active.result import Activation, Active, Left
+    from armarius.lorebooks.active.scan import Message, Scan
+    from armarius.lorebooks.active.state import Effect, State
+    from armarius.lorebooks.book import Book
+    from armarius.lorebooks.changes import Change
+    from armarius.lorebooks.compare import ProfileDifference, profile_differences
+    from armarius.lorebooks.export import Exported
+    from armarius.lorebooks.importing import Importing, ImportReport, Proposal
+    from armarius.lorebooks.keeping import BookKeeping
+    from armarius.lorebooks.losses import Conflict, Loss
+    from armarius.lorebooks.opening import detect_book, read_book
+    from armarius.lorebooks.record import (
+        Chance,
+        Condition,
+        Decorator,
+        Entry,
+        EntrySource,
+        Key,
+        Matching,
+        Place,
+        Range,
+        Scope,
+        Share,
+        Timing,
+        Wake,
+    )
+    from armarius.lorebooks.shelf import Books
     from armarius.names.learn import learn_names
-    from armarius.names.proposed import ProposedName, propose_names
-    from armarius.records import (
+    from armarius.names.proposals import ProposedName, propose_names
+    from armarius.prompt.counter import Counter
+    from armarius.prompt.fetchers.code import SubgraphFetcher
+    from armarius.prompt.fetchers.detected import RetrievedFetcher
+    from armarius.prompt.fetchers.entities import EntitySource
+    from armarius.prompt.fetchers.immediate import ImmediateFetcher
+    from armarius.prompt.fetchers.lore import LoreFetcher
+    from armarius.prompt.fetchers.passages import PassageFetcher
+    from armarius.prompt.fetchers.rules import ConstraintSource, RulesFetcher
+    from armarius.prompt.fetchers.settings import MemorySource, SettingsFetcher, StyleSource
+    from armarius.prompt.fetchers.style import Style
+    from armarius.prompt.prefix import PrefixReport
+    from armarius.prompt.profile import BudgetProfile, LayerBudget
+    from armarius.prompt.report.items import Difference, Explanation, PackItem, PackOmission
+    from armarius.prompt.report.pack import Pack
+    from armarius.requests import (
+        AssembleRequest,
+        AssembleResult,
+        InspectMeta,
+        InspectRequest,
+        InspectResult,
+        InspectTotals,
+        LayerDetail,
+        LayerDetails,
+        LayerResult,
+        LayerResults,
+        PositionEncoding,
+        code_points,
+    )
+    from armarius.rewording.asking import RewordingRequest
+    from armarius.rewording.reworder import ChatModel, Reworder
+    from armarius.search.contradictions.statements import Statement
+    from armarius.search.hits import Outcome, Retrieval
+    from armarius.search.query.query import Understanding
+    from armarius.search.rerank import Reranker, Reranking
+    from armarius.store.protocol import Store
+    from armarius.store.vectors_protocol import Leasing, VectorStore
+    from armarius.text.grep import ScanHit, ScanHits, scan
+    from armarius.text.matcher import EntityMatcher, Match, Matches, Mention, Rejection
+    from armarius.text.name_model import DoubtfulAlias, LongerName, NameModel, RefusedName, ShortName
+    from armarius.text.tokens import TokenCounter, Truncated, truncate
+    from armarius.types import (
         LAYERS,
         Candidate,
         Confirming,
@@ -162,31 +172,18 @@ if TYPE_CHECKING:
         Fetched,
         Fetcher,
         FetchRequest,
+        Hit,
+        Hits,
         LayerName,
         Omission,
         OmitReason,
     )
-    from armarius.retrieval.contradictions.statements import Statement
-    from armarius.retrieval.hits import Outcome, Retrieval
-    from armarius.retrieval.rerank import Reranker, Reranking
-    from armarius.retrieval.understand.query import Understanding
-    from armarius.rewording.asking import RewordingRequest
-    from armarius.rewording.reworder import ChatModel, Reworder
-    from armarius.semantic.hits import SemanticStatus, SimilarEntity
-    from armarius.semantic.queue import EmbeddingProgress
-    from armarius.semantic.recall import ProjectRecall
-    from armarius.shelves.connecting import connect
-    from armarius.shelves.limits import Quota
-    from armarius.shelves.local import shelf
-    from armarius.shelves.local_shelf import FolderEntry, LocalNovel, LocalShelf
-    from armarius.shelves.status import Health, ShelfStatus
-    from armarius.store.protocol import Store
-    from armarius.store.vectors_protocol import Leasing, VectorStore
-    from armarius.text.grep import ScanHit, ScanHits, scan
-    from armarius.text.matcher import EntityMatcher, Match, Matches, Mention, Rejection
-    from armarius.text.name_model import DoubtfulAlias, LongerName, NameModel, RefusedName, ShortName
-    from armarius.text.tokens import TokenCounter
-    from armarius.text.truncate import Truncated, truncate
+    from armarius.vectors.queue import EmbeddingProgress, SemanticStatus, SimilarEntity
+    from armarius.vectors.recall import ProjectRecall
+    from armarius.workspace.cache import Quota
+    from armarius.workspace.folder import FolderEntry, LocalNovel, LocalShelf, shelf
+    from armarius.workspace.project import Health, ShelfStatus
+    from armarius.workspace.workspace import connect
 
 # "open" is among them, as in gzip and tarfile: whoever writes `from armarius import *` asks for it.
 __all__ = [
@@ -418,99 +415,95 @@ __all__ = [
 
 # Where each is at home: what the block above says to type checkers.
 _HOMES = {
-    "assembly.fit.cached_counter": "Counter",
-    "assembly.fit.profile": "BudgetProfile LayerBudget",
-    "assembly.fit.prefix": "PrefixReport",
-    "books.activate": "activate scan_of",
-    "books.active.result": "Activation Active Left",
-    "books.active.scan": "Message Scan",
-    "books.active.state": "Effect State",
-    "books.book": "Book",
-    "books.compare": "ProfileDifference profile_differences",
-    "books.export": "Exported",
-    "books.changes": "Change",
-    "books.importing": "ImportReport Importing Proposal",
-    "books.keeping": "BookKeeping",
-    "books.losses": "Conflict Loss",
-    "books.opening": "detect_book read_book",
-    "books.record": "Chance Condition Decorator Entry EntrySource Key Matching Place Range Scope Share Timing Wake",
-    "books.shelf": "Books",
-    "calls": "Call Observer observe",
     "code.index": "CodeIndex",
     "code.options": "CodeOptions",
     "code.source": "BatchSource CodeSource",
     "code.subgraph": "CodeEdge CodeNode Direction Subgraph TextMatch TextMatches",
     "codex.authored.codex": "AuthoredCodex",
-    "codex.authored.collection": "Constraints Memories",
-    "codex.authored.pins": "Pins",
+    "codex.authored.collection": "Constraints Memories Pins",
     "codex.authored.protocol": "Authored RecordBook",
     "codex.cards": "entity_card",
     "codex.load": "load_codex",
     "codex.model": "Codex Constraint ContextLevel Entity Fact Memory Origin Overruled Relation Summary",
     "config": "Config",
-    "contract": (
-        "AssembleRequest AssembleResult InspectMeta InspectRequest InspectResult InspectTotals LayerDetail "
-        "LayerDetails LayerResult LayerResults PositionEncoding code_points"
-    ),
+    "deadline": "Call Observer observe",
     "documents.classify": "Kind",
     "documents.document": "Document Documents Skipped",
-    "documents.front_matter": "FrontMatter",
     "documents.segments": "Paragraph Role",
+    "documents.titles": "FrontMatter",
     "embedders.protocol": "AnyEmbedder Embedder Fingerprint OneKindEmbedder",
     "engine.engine": "ContextEngine",
     "engine.opening": "open",
-    "engine.summarising": "ProjectSummaries",
+    "engine.summaries": "ProjectSummaries",
     "errors": (
         "AmbiguousSymbol ArmariusError Backpressure BookError BudgetConflict BudgetError CodeGraphError "
         "CodexError ConfigError ContextWarning ContractError CounterError CursorOutOfRange DimensionMismatch "
-        "DocumentSkipped EmbeddingError GraphError MissingExtra ProjectError ProjectGone QuotaExceeded RewordingError "
-        "SchemaTooNew ScopeViolation SettingRefused SourceReason SourceUnavailable StoreBusy StoreConflict "
-        "StoreCorrupt StoreError StoreFull StoreUnavailable UnknownDocument UnknownId UnknownSymbol"
+        "DocumentSkipped EmbeddingError GraphError MissingExtra ProjectError ProjectGone QuotaExceeded "
+        "RewordingError SchemaTooNew ScopeViolation SettingRefused SourceReason SourceUnavailable StoreBusy "
+        "StoreConflict StoreCorrupt StoreError StoreFull StoreUnavailable UnknownDocument UnknownId "
+        "UnknownSymbol"
     ),
     "evaluation.measure": "Evaluation Miss evaluate",
     "evaluation.questions": "Question read_questions",
-    "fetchers.code": "SubgraphFetcher",
-    "fetchers.detected": "RetrievedFetcher",
-    "fetchers.entities": "EntitySource",
-    "fetchers.immediate": "ImmediateFetcher",
-    "fetchers.lore": "LoreFetcher",
-    "fetchers.passages": "PassageFetcher",
-    "fetchers.rules": "ConstraintSource RulesFetcher",
-    "fetchers.settings": "MemorySource SettingsFetcher StyleSource",
-    "fetchers.style": "Style",
     "graph.nervusdb": "NervusDBGraph",
     "graph.protocol": "Graph GraphStore",
-    "hits": "Hit Hits",
     "index.graph": "ProjectGraph",
     "index.project_index": "ProjectIndex",
     "index.source": "DocumentSource",
     "index.status": "IndexStatus Progress",
+    "lorebooks.activate": "activate scan_of",
+    "lorebooks.active.result": "Activation Active Left",
+    "lorebooks.active.scan": "Message Scan",
+    "lorebooks.active.state": "Effect State",
+    "lorebooks.book": "Book",
+    "lorebooks.changes": "Change",
+    "lorebooks.compare": "ProfileDifference profile_differences",
+    "lorebooks.export": "Exported",
+    "lorebooks.importing": "ImportReport Importing Proposal",
+    "lorebooks.keeping": "BookKeeping",
+    "lorebooks.losses": "Conflict Loss",
+    "lorebooks.opening": "detect_book read_book",
+    "lorebooks.record": "Chance Condition Decorator Entry EntrySource Key Matching Place Range Scope Share Timing Wake",
+    "lorebooks.shelf": "Books",
     "names.learn": "learn_names",
-    "names.proposed": "ProposedName propose_names",
-    "text.name_model": "DoubtfulAlias LongerName NameModel RefusedName ShortName",
-    "assembly.report.items": "Difference Explanation PackItem PackOmission",
-    "assembly.report.pack": "Pack",
-    "records": "LAYERS Candidate Confirming Evidence FetchRequest Fetched Fetcher LayerName OmitReason Omission",
-    "retrieval.contradictions.statements": "Statement",
-    "retrieval.hits": "Outcome Retrieval",
-    "retrieval.rerank": "Reranker Reranking",
-    "retrieval.understand.query": "Understanding",
+    "names.proposals": "ProposedName propose_names",
+    "prompt.counter": "Counter",
+    "prompt.fetchers.code": "SubgraphFetcher",
+    "prompt.fetchers.detected": "RetrievedFetcher",
+    "prompt.fetchers.entities": "EntitySource",
+    "prompt.fetchers.immediate": "ImmediateFetcher",
+    "prompt.fetchers.lore": "LoreFetcher",
+    "prompt.fetchers.passages": "PassageFetcher",
+    "prompt.fetchers.rules": "ConstraintSource RulesFetcher",
+    "prompt.fetchers.settings": "MemorySource SettingsFetcher StyleSource",
+    "prompt.fetchers.style": "Style",
+    "prompt.prefix": "PrefixReport",
+    "prompt.profile": "BudgetProfile LayerBudget",
+    "prompt.report.items": "Difference Explanation PackItem PackOmission",
+    "prompt.report.pack": "Pack",
+    "requests": (
+        "AssembleRequest AssembleResult InspectMeta InspectRequest InspectResult InspectTotals LayerDetail "
+        "LayerDetails LayerResult LayerResults PositionEncoding code_points"
+    ),
     "rewording.asking": "RewordingRequest",
     "rewording.reworder": "ChatModel Reworder",
-    "semantic.hits": "SemanticStatus SimilarEntity",
-    "semantic.queue": "EmbeddingProgress",
-    "semantic.recall": "ProjectRecall",
-    "shelves.connecting": "connect",
-    "shelves.limits": "Quota",
-    "shelves.local": "shelf",
-    "shelves.local_shelf": "FolderEntry LocalNovel LocalShelf",
-    "shelves.status": "Health ShelfStatus",
+    "search.contradictions.statements": "Statement",
+    "search.hits": "Outcome Retrieval",
+    "search.query.query": "Understanding",
+    "search.rerank": "Reranker Reranking",
     "store.protocol": "Store",
     "store.vectors_protocol": "Leasing VectorStore",
     "text.grep": "ScanHit ScanHits scan",
     "text.matcher": "EntityMatcher Match Matches Mention Rejection",
-    "text.tokens": "TokenCounter",
-    "text.truncate": "Truncated truncate",
+    "text.name_model": "DoubtfulAlias LongerName NameModel RefusedName ShortName",
+    "text.tokens": "TokenCounter Truncated truncate",
+    "types": "Hit Hits LAYERS Candidate Confirming Evidence FetchRequest Fetched Fetcher LayerName OmitReason Omission",
+    "vectors.queue": "SemanticStatus SimilarEntity EmbeddingProgress",
+    "vectors.recall": "ProjectRecall",
+    "workspace.cache": "Quota",
+    "workspace.folder": "shelf FolderEntry LocalNovel LocalShelf",
+    "workspace.project": "Health ShelfStatus",
+    "workspace.workspace": "connect",
 }
 _HOME = {name: f"armarius.{module}" for module, names in _HOMES.items() for name in names.split()}
 

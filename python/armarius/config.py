@@ -20,9 +20,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import armarius._core as _core
-from armarius.bounds import KINDS
+from armarius.arguments import KINDS
 from armarius.errors import ConfigError, ContractError
-from armarius.toml_file import read_toml, settings_of
+from armarius.io.toml import read_toml, settings_of
 
 __all__ = ["BUILT_IN_MODELS", "CONFIG_NAME", "Config", "load_config", "parse_config"]
 

@@ -42,7 +42,7 @@ fails raises nothing: it becomes a warning beside the answer, and `warnings_tabl
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from armarius.warnings_table import (
+from armarius.warnings import (
     CODE_GRAPH_REASON,
     CODE_GRAPH_UNAVAILABLE,
     CODEX_INVALID,

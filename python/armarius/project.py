@@ -9,10 +9,8 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from armarius.books.settings import user_of
-from armarius.books.shelf import Books
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins, Summaries
-from armarius.codex.importers import IMPORTERS
+from armarius.codex.codex_json import IMPORTERS
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity
 from armarius.config import Config
@@ -21,35 +19,36 @@ from armarius.documents.document import Document, Skipped
 from armarius.documents.language import language_of
 from armarius.documents.live import LiveTexts
 from armarius.errors import ContextWarning, DocumentSkipped, StoreError, StoreUnavailable, UnknownDocument, UnknownId
-from armarius.fetchers.detected import RetrievedFetcher
-from armarius.fetchers.entities import CodexSource, file_warnings
-from armarius.fetchers.immediate import ImmediateFetcher
-from armarius.fetchers.lore import LoreFetcher, LoreSearch
-from armarius.fetchers.passages import PassageFetcher
-from armarius.fetchers.pins import PinFetcher, means, wishes
-from armarius.fetchers.relations import relation_source
-from armarius.fetchers.rules import RulesFetcher
-from armarius.fetchers.settings import SettingsFetcher
-from armarius.fetchers.story import StoryFetcher
-from armarius.fetchers.style import ProjectStyle
-from armarius.graph.additions import Known
-from armarius.graph.timeout import GraphGuard
+from armarius.graph.entity_cache import GraphGuard, Known
 from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
-from armarius.records import Fetcher, Wish
-from armarius.retrieval.corpus.corpus import Corpus
-from armarius.retrieval.rerank import Reranking
-from armarius.retrieval.retrieve import Sources
-from armarius.retrieval.signals.vectors import VectorGuard, VectorSearch
+from armarius.lorebooks.settings import user_of
+from armarius.lorebooks.shelf import Books
+from armarius.prompt.fetchers.detected import RetrievedFetcher
+from armarius.prompt.fetchers.entities import CodexSource, file_warnings
+from armarius.prompt.fetchers.immediate import ImmediateFetcher
+from armarius.prompt.fetchers.lore import LoreFetcher, LoreSearch
+from armarius.prompt.fetchers.passages import PassageFetcher
+from armarius.prompt.fetchers.pins import PinFetcher, means, wishes
+from armarius.prompt.fetchers.relations import relation_source
+from armarius.prompt.fetchers.rules import RulesFetcher
+from armarius.prompt.fetchers.settings import SettingsFetcher
+from armarius.prompt.fetchers.story import StoryFetcher
+from armarius.prompt.fetchers.style import ProjectStyle
+from armarius.search.corpus import ProjectCorpus
+from armarius.search.rerank import Reranking
+from armarius.search.retrieve import Sources
+from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.store.protocol import Store
 from armarius.store.rows import Changed, Learnt
-from armarius.strict import shown
 from armarius.text.matcher import EntityMatcher
-from armarius.text.near import near, near_paths, suggestion
 from armarius.text.tokens import TokenCounter
-from armarius.warnings_table import (
+from armarius.text.unicode import near, near_paths, suggestion
+from armarius.types import Fetcher, Wish
+from armarius.validation import shown
+from armarius.warnings import (
     DOCUMENT_SKIPPED,
     INDEX_AWAY,
     INDEX_BUILDING,
@@ -99,7 +98,7 @@ class ProjectView:
     skipped: tuple[Skipped, ...]
     codex: Codex
     matcher: EntityMatcher
-    corpus: Corpus
+    corpus: ProjectCorpus
     sources: Sources
     fetchers: tuple[Fetcher, ...]
     warnings: tuple[ContextWarning, ...]
@@ -365,7 +364,7 @@ class Project:
         before = None if self._view is None else self._view.corpus
         ready = bool(documents) or not behind
         kept = KeptParts(snapshot.match_digest, self._kept_rows)
-        corpus = Corpus(documents, snapshot.codex, snapshot.matcher, ready=ready, before=before, kept=kept)
+        corpus = ProjectCorpus(documents, snapshot.codex, snapshot.matcher, ready=ready, before=before, kept=kept)
         fetchers = self._given
         if fetchers is None:
             fetchers = (

@@ -64,10 +64,10 @@ ATTRIBUTES: Mapping[str, Names] = {
 
 # What is imported -> modules that may have it.
 MODULES: Mapping[str, Names] = {
-    "Channel": ("armarius.integrations.channel", "armarius"),
-    "methods_of": ("armarius.integrations.methods", "armarius.integrations.channel"),
+    "Channel": ("armarius.channel.server", "armarius"),
+    "methods_of": ("armarius.verbs", "armarius.channel.server"),
     "ArmariusError": ("armarius.errors", "armarius"),
-    "AssembleRequest": ("armarius.contract", "armarius"),
+    "AssembleRequest": ("armarius.requests", "armarius"),
 }
 
 

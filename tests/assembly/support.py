@@ -1,11 +1,11 @@
 """Short ways to say what the assembly tests say often."""
 
-from armarius.assembly.assembler import Assembler, Task
-from armarius.assembly.fit.cached_counter import CachedCounter
-from armarius.assembly.fit.profile import BudgetProfile
-from armarius.contract import AssembleRequest
-from armarius.records import Candidate, FetchRequest
+from armarius.prompt.assembler import Assembler, Task
+from armarius.prompt.counter import CachedCounter
+from armarius.prompt.profile import BudgetProfile
+from armarius.requests import AssembleRequest
 from armarius.testing import FakeFetcher, FixedCounter
+from armarius.types import Candidate, FetchRequest
 
 
 def candidate(name, layer="retrieved", content=None, *, size=0, **more):

@@ -3,12 +3,12 @@ import hashlib
 import pytest
 from tests.assembly.support import assemble, candidate
 
-from armarius.assembly.assembler import Assembler
-from armarius.assembly.fit.cached_counter import CachedCounter
-from armarius.assembly.fit.profile import BudgetProfile, LayerBudget
 from armarius.errors import BudgetError, ContextWarning
-from armarius.records import LAYERS, Evidence, Omission
+from armarius.prompt.assembler import Assembler
+from armarius.prompt.counter import CachedCounter
+from armarius.prompt.profile import BudgetProfile, LayerBudget
 from armarius.testing import FakeFetcher, FixedCounter
+from armarius.types import LAYERS, Evidence, Omission
 
 
 def codes(pack):

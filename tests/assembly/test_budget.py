@@ -10,11 +10,11 @@ import pytest
 from tests.files.conftest import KINDS, plant
 
 import armarius
-from armarius.assembly.fit.profile import BudgetProfile, LayerBudget, ProfileStore
-from armarius.assembly.report.cache_rules import cache_rule
-from armarius.codex.folder import FolderAuthored
+from armarius.codex.load import FolderAuthored
 from armarius.errors import BudgetConflict, BudgetError, ConfigError, StoreFull
-from armarius.records import LAYERS
+from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
+from armarius.prompt.report.pack import cache_rule
+from armarius.types import LAYERS
 
 NONE = dict.fromkeys(LAYERS, 0)
 
@@ -157,8 +157,8 @@ def test_a_disk_that_fails_is_an_error_of_the_store_and_the_old_profile_stays(tm
 UPDATES = """
 import sys
 from pathlib import Path
-from armarius.assembly.fit.profile import BudgetProfile, ProfileStore
-from armarius.codex.folder import FolderAuthored
+from armarius.prompt.profile import BudgetProfile, ProfileStore
+from armarius.codex.load import FolderAuthored
 from armarius.errors import BudgetConflict
 root, me, given = Path(sys.argv[1]), int(sys.argv[2]), 0
 store = ProfileStore(FolderAuthored(root), BudgetProfile())
@@ -206,9 +206,7 @@ def test_longest_prefix_of_the_model_name_decides_the_cache_rule(model, provider
 
 
 def test_every_cache_rule_is_dated_and_has_a_source():
-    data = json.loads(
-        resources.files("armarius.assembly.report").joinpath("providers.json").read_text(encoding="utf-8")
-    )
+    data = json.loads(resources.files("armarius.prompt.report").joinpath("providers.json").read_text(encoding="utf-8"))
     assert data["as_of"]
     assert all(provider["source"].startswith("https://") for provider in data["providers"].values())
     assert cache_rule("nobody-knows") is None

@@ -2,11 +2,11 @@ import threading
 
 from tests.assembly.support import assemble, candidate
 
-from armarius.assembly.fetch import confirmed
-from armarius.assembly.fit.continuation import PREVIOUS
-from armarius.assembly.fit.profile import LayerBudget
-from armarius.records import FetchRequest, Omission
+from armarius.prompt.continuation import PREVIOUS
+from armarius.prompt.fetch import confirmed
+from armarius.prompt.profile import LayerBudget
 from armarius.testing import FakeFetcher, FixedCounter
+from armarius.types import FetchRequest, Omission
 
 STAMPS = {"codex.json": "1", "a.md": "1"}
 

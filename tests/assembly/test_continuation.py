@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from tests.assembly.support import assemble, candidate
 
 import armarius
-from armarius.assembly.fit.continuation import PREVIOUS
-from armarius.assembly.report.continuation import MAX_BYTES, Continuation
 from armarius.errors import ContractError, ScopeViolation
-from armarius.records import Evidence
+from armarius.prompt.continuation import PREVIOUS
+from armarius.prompt.report.continuation import MAX_BYTES, Continuation
+from armarius.types import Evidence
 
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"
 STAMPS = {"codex.json": "1", "a.md": "1"}
@@ -187,7 +187,7 @@ def test_a_bomb_is_not_unpacked(kept):
 
 
 def test_a_prompt_that_cannot_be_carried_says_so(monkeypatch):
-    monkeypatch.setattr("armarius.assembly.report.continuation.MAX_BYTES", 200)
+    monkeypatch.setattr("armarius.prompt.report.continuation.MAX_BYTES", 200)
     with pytest.raises(ContractError, match="at most 200 are carried"):
         assemble([card("a")], stamps=STAMPS).continuation()
 

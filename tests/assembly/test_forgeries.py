@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from tests.assembly.forgeries import GENUINE, expected, forgeries, read
 from tests.assembly.support import assemble, candidate
 
-from armarius.assembly.escape import escape
-from armarius.assembly.posing import Headings
 from armarius.headings import heading
-from armarius.records import LAYERS
+from armarius.prompt.escape import Headings, escape
+from armarius.types import LAYERS
 
 FORGERIES = list(forgeries())
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,9 +8,9 @@ from tests.assembly.forgeries import expected, read
 from tests.assembly.hostile import documents
 from tests.assembly.support import assemble, candidate
 
-from armarius.assembly.escape import escape
-from armarius.assembly.report.html import page
-from armarius.records import LAYERS
+from armarius.prompt.escape import escape
+from armarius.prompt.report.display import page
+from armarius.types import LAYERS
 
 DOCUMENTS = list(documents())
 ALIKE = str.maketrans({"а": "a", "е": "e", "у": "y", "г": "r"})

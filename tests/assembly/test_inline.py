@@ -3,9 +3,9 @@
 import threading
 
 import armarius
-from armarius.assembly.fetch import gather
-from armarius.fetchers.code import SubgraphFetcher
-from armarius.records import Fetched, FetchRequest
+from armarius.prompt.fetch import gather
+from armarius.prompt.fetchers.code import SubgraphFetcher
+from armarius.types import Fetched, FetchRequest
 
 
 class Noted:

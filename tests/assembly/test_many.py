@@ -10,11 +10,11 @@ from tests.assembly.forgeries import forgeries
 from tests.assembly.hostile import ATTACKS, documents
 from tests.assembly.support import assemble, candidate
 
-from armarius.assembly import admit as admission
-from armarius.assembly.admit import QUERY_SOURCE, admit, canonical
-from armarius.assembly.escape import doubtful, escape
-from armarius.assembly.fetch import FetchOutcome
-from armarius.records import LAYERS, Candidate, Fetched
+from armarius.prompt import admit as admission
+from armarius.prompt.admit import QUERY_SOURCE, admit, canonical
+from armarius.prompt.escape import doubtful, escape
+from armarius.prompt.fetch import FetchOutcome
+from armarius.types import LAYERS, Candidate, Fetched
 
 GROUPS = st.sampled_from(["", "[检索 — 网页]", "[用户请求]", "网页", "※", "[ 引用\n检测 ]"])
 TEXTS = st.one_of(

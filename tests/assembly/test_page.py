@@ -14,11 +14,10 @@ from rich.console import Console
 from tests.assembly.support import assemble, candidate
 
 import armarius
-from armarius.assembly.report.html import Highlight, page
-from armarius.assembly.report.terminal import overview
 from armarius.errors import ContextWarning
-from armarius.records import Evidence, Omission
+from armarius.prompt.report.display import Highlight, overview, page
 from armarius.testing import FakeFetcher
+from armarius.types import Evidence, Omission
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

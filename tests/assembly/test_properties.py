@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from tests.assembly.support import assemble
 
 from armarius.errors import BudgetError
-from armarius.records import LAYERS, Candidate
 from armarius.testing import FakeFetcher, FixedCounter
+from armarius.types import LAYERS, Candidate
 
 TEXT = st.text(st.sampled_from("小雨推门，走了进来。 abc.\n<>/[]#\u200b\U000e0041\ud800"), max_size=300)
 CANDIDATE = st.builds(

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 from tests.assembly.support import assemble, candidate
 
-from armarius.records import LAYERS, Evidence
+from armarius.types import LAYERS, Evidence
 
 
 @pytest.fixture

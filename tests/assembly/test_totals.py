@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armarius
-from armarius.assembly.fit import totals
-from armarius.assembly.fit.cached_counter import CachedCounter
-from armarius.assembly.fit.totals import layer_tokens, prompt_tokens
-from armarius.assembly.render import SEPARATOR, Placed, render
-from armarius.records import LAYERS, Candidate
+from armarius.prompt import sizes as totals
+from armarius.prompt.counter import CachedCounter
+from armarius.prompt.render import SEPARATOR, Placed, render
+from armarius.prompt.sizes import layer_tokens, prompt_tokens
 from armarius.testing import FixedCounter
+from armarius.types import LAYERS, Candidate
 
 ENCODINGS = sorted(armarius.TokenCounter.encodings())
 COUNTERS = {name: CachedCounter(armarius.TokenCounter.for_encoding(name)) for name in ENCODINGS}

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 from tests.assembly.support import assemble, candidate
 
 from armarius import TokenCounter
-from armarius.assembly.fit.cached_counter import CachedCounter
-from armarius.assembly.fit.prefix import _behind, common_prefix, window
-from armarius.assembly.fit.window import cut
+from armarius.prompt.counter import CachedCounter
+from armarius.prompt.prefix import _behind, common_prefix, cut, window
 from armarius.testing import FixedCounter
 
 TEXT = st.text(st.sampled_from("雨停了。她推开门，走了进来！\nA b.👨\u200d👩é "), max_size=600)

@@ -7,7 +7,7 @@ import struct
 import zipfile
 import zlib
 
-from armarius.books.formats import risum
+from armarius.lorebooks.formats import risum
 
 NATIVE = {
     "entries": {

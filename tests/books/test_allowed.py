@@ -9,7 +9,7 @@ from tests.books.test_shelf import CONSTANT, EVIL, add, change_original, folder_
 import armarius
 from armarius.cli import main
 from armarius.errors import ConfigError, ContractError
-from armarius.trust.allowed import allow, allowed, disallow
+from armarius.trust.settings import allow, allowed, disallow
 
 
 @pytest.fixture

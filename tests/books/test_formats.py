@@ -6,8 +6,8 @@ import pytest
 from tests.books.samples import BOOK, CARD, CARD_3, FILES, NATIVE, OTHER_NAMES, archive, picture, text
 
 from armarius import BookError, detect_book, read_book
-from armarius.books.export import EXPORTS
-from armarius.books.formats.containers import open_container
+from armarius.lorebooks.export import EXPORTS
+from armarius.lorebooks.formats.containers import open_container
 
 WITH_ENTRIES = [name for name in FILES if name != "character-card-v1"]
 

@@ -15,10 +15,10 @@ from tests.clock import Clock
 from tests.steps import steps
 
 from armarius import BookError, activate, read_book
-from armarius.books import limits
-from armarius.books.export import EXPORTS
-from armarius.books.formats.native import DEFAULTS
-from armarius.books.slashes import compiled, expression_of
+from armarius.lorebooks import limits
+from armarius.lorebooks.export import EXPORTS
+from armarius.lorebooks.formats.native import DEFAULTS
+from armarius.lorebooks.slashes import compiled, expression_of
 
 SEEDED = 600
 MESSAGES = ["the boat at night, 白鹭", "heron tide"]

@@ -9,10 +9,10 @@ import pytest
 from tests.books.samples import text
 
 import armarius
-from armarius.books import activate, card, keeping, shelf
-from armarius.books.manuscripts import import_manuscript
 from armarius.cli import main
 from armarius.errors import UnknownId
+from armarius.lorebooks import activate, card, keeping, shelf
+from armarius.lorebooks.manuscripts import import_manuscript
 
 
 def world(name="Harbour", **entries):

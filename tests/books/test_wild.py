@@ -9,7 +9,7 @@ import pytest
 from tests.books.samples import BOOK, CARD, NATIVE, picture, text
 
 from armarius import BookError, Entry, read_book
-from armarius.books.formats import png
+from armarius.lorebooks.formats import png
 
 CODED = base64.b64encode(text(CARD))
 

@@ -235,7 +235,7 @@ def test_bad_input_is_one_line_and_status_two(capsys, argv, message):
 
 
 def test_unexpected_error_is_a_line_and_not_a_traceback(capsys, monkeypatch):
-    monkeypatch.setattr("armarius.cli.assembling.open_engine", lambda path, **_: 1 / 0)
+    monkeypatch.setattr("armarius.cli.prompts.open_engine", lambda path, **_: 1 / 0)
     status, out, err = run(capsys, "assemble", NOVEL)
     assert (status, out) == (1, "")
     assert err.startswith("armarius: this should not happen: ZeroDivisionError: division by zero (set ARMARIUS_DEBUG=1")

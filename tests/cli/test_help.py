@@ -4,7 +4,7 @@ import shlex
 import pytest
 
 from armarius.cli import build_parser
-from armarius.cli.examples import EXAMPLES
+from armarius.cli.terminal import EXAMPLES
 
 COMMANDS = sorted(next(iter(build_parser()._subparsers._group_actions)).choices)
 

@@ -27,10 +27,10 @@ MOMENTS = (
     "armarius.cli",
     "argparse",
     "armarius.errors",
-    "armarius.cli.assembling",
-    "armarius.assembly.assembler",
+    "armarius.cli.prompts",
+    "armarius.prompt.assembler",
     "armarius.engine",
-    "armarius.retrieval",
+    "armarius.search",
     "armarius.index.project_index",
 )
 
@@ -46,7 +46,7 @@ def test_a_command_that_is_interrupted_while_it_loads_ends_in_silence_with_130(t
 def test_an_interrupt_that_the_shell_has_had_ignored_stays_ignored(tmp_path):
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONWARNINGS": "ignore::RuntimeWarning"}
     program = PROGRAM.replace("signal.default_int_handler", "signal.SIG_IGN")
-    words = [sys.executable, "-c", program, "armarius.cli.assembling", "ask", str(NOVEL), "小雨是谁"]
+    words = [sys.executable, "-c", program, "armarius.cli.prompts", "ask", str(NOVEL), "小雨是谁"]
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False, timeout=120)
     assert done.returncode == 0
     assert "小雨是谁" in done.stdout

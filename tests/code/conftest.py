@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.code.support import EXAMPLE, EXAMPLE_INDEX
 
-from armarius.code.indexers import build_index
+from armarius.code.scip import build_index
 
 TOOLS = Path(os.environ.get("ARMARIUS_TOOLS") or Path(__file__).parents[2] / ".cache" / "code-tools").resolve()
 CKB = TOOLS / "node_modules" / ".bin" / "ckb"

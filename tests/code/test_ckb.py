@@ -12,8 +12,7 @@ import pytest
 from tests.code.support import DATA, EXAMPLE_INDEX, edges, fake_ckb
 
 from armarius.code import CodeIndex, CodeOptions, SourceUnavailable, build_graph
-from armarius.code.ckb import CkbSource
-from armarius.code.rpc import REQUEST_CAP
+from armarius.code.ckb import REQUEST_CAP, CkbSource
 from armarius.code.scip import ScipSource
 
 pytest.importorskip("mcp", reason="the MCP SDK is not installed: pip install 'armarius[code]'")

@@ -8,7 +8,7 @@ import pytest
 from tests.code.support import EXAMPLE
 
 from armarius.code.commands import add_commands
-from armarius.code.indexers import build_index
+from armarius.code.scip import build_index
 from armarius.errors import CodeGraphError
 
 

@@ -7,7 +7,7 @@ from armarius.code import CodeOptions, TextMatches
 from armarius.code.options import read_options
 from armarius.config import load_config
 from armarius.errors import ConfigError
-from armarius.trust.asked import Permissions
+from armarius.trust.settings import Permissions
 
 
 def test_the_engine_answers_with_a_subgraph(project):

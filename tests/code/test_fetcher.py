@@ -3,8 +3,8 @@
 import pytest
 
 from armarius.code import CodeIndex
-from armarius.fetchers.code import SubgraphFetcher, written_symbols
-from armarius.records import Fetcher, FetchRequest
+from armarius.prompt.fetchers.code import SubgraphFetcher, written_symbols
+from armarius.types import Fetcher, FetchRequest
 
 
 @pytest.fixture

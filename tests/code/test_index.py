@@ -8,8 +8,7 @@ from tests.code.support import EXAMPLE_INDEX
 from tests.files.conftest import KINDS, plant
 
 from armarius.code import CodeIndex, CodeOptions
-from armarius.code.render import signature
-from armarius.code.subgraph import CodeNode, TextMatches
+from armarius.code.subgraph import CodeNode, TextMatches, signature
 from armarius.errors import UnknownSymbol
 
 

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from armarius.codex.folder import FolderAuthored
+from armarius.codex.load import FolderAuthored
 from armarius.testing import AuthoredConformance, FakeAuthored
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarius.codex import build_codex
-from armarius.codex.importers.codex_json import parse_codex_json
+from armarius.codex.codex_json import parse_codex_json
 
 GOOD = {
     "id": "e1",

@@ -263,11 +263,11 @@ def test_writers_in_many_threads_lose_nothing(tmp_path):
 
 
 def test_writer_in_another_process_is_waited_for_and_then_reported(tmp_path):
-    from armarius.files import folder_lock
+    from armarius.io import folder_lock
 
     folder = tmp_path / ".armarius"
     program = (
-        "import sys, time; from pathlib import Path; from armarius.files import folder_lock\n"
+        "import sys, time; from pathlib import Path; from armarius.io import folder_lock\n"
         "with folder_lock(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

@@ -3,8 +3,7 @@ import json
 import pytest
 
 import armarius
-from armarius.codex.importers import IMPORTERS
-from armarius.codex.importers.codex_json import CodexFile, parse_codex_json
+from armarius.codex.codex_json import IMPORTERS, CodexFile, parse_codex_json
 from armarius.errors import CodexError
 
 NAMES = "people.names"

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from armarius.codex import build_codex, load_codex, read_declared
-from armarius.codex.importers.codex_json import parse_codex_json
+from armarius.codex.codex_json import parse_codex_json
 from armarius.documents.document import make_document
 from armarius.errors import CodexError, ProjectError
 

@@ -3,7 +3,7 @@
 import itertools
 from pathlib import PurePosixPath
 
-from armarius.documents.parts import parts_of
+from armarius.documents.segments import parts_of
 
 _NAMES = ["", ".", "..", "a", "a.md", ".md", "a.", "..md", "a..", "a.b.c", "题.md", " ", ".a.b", "...", "a...b"]
 

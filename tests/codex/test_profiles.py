@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.codex.profiles.kept import pack, unpack
-from armarius.codex.profiles.labels import split_names
+from armarius.codex.profiles.draft import pack, unpack
+from armarius.codex.profiles.fields import split_names
 from armarius.codex.profiles.read import parse_profiles
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases" / "profiles.json").read_text(encoding="utf-8"))

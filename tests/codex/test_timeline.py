@@ -1,6 +1,6 @@
 import pytest
 
-from armarius.codex.timeline import parse_span
+from armarius.codex.cards import parse_span
 
 ROWS = [
     ("第30章起", (30, None)),

@@ -2,9 +2,8 @@
 
 import pytest
 
-from armarius.bounds import Bounds
-from armarius.codex.timeline import without_later
-from armarius.codex.visible import until, visible
+from armarius.arguments import Bounds
+from armarius.codex.cards import until, visible, without_later
 from armarius.config import Config
 from armarius.documents.document import make_document
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.alias_generators import to_camel
 
-from armarius.contract import (
+from armarius.errors import ContractError, CursorOutOfRange
+from armarius.requests import (
     WIRE_NAMES,
     AssembleRequest,
     AssembleResult,
@@ -16,7 +17,6 @@ from armarius.contract import (
     python_name,
     wire_name,
 )
-from armarius.errors import ContractError, CursorOutOfRange
 
 LAYERS = ("rules", "settings", "retrieved", "immediate")
 LAYER = {"layer": "retrieved", "source": ["kg:always:e1"], "tokenCount": 3, "truncated": False}

@@ -19,10 +19,10 @@ from armarius.corpus.kept import KIND, KeptParts, about, names_in, pack, part_ro
 from armarius.corpus.part import part_of
 from armarius.documents.document import list_documents, make_document
 from armarius.errors import StoreBusy
-from armarius.retrieval.corpus import tables as tables_module
-from armarius.retrieval.corpus.corpus import Corpus
-from armarius.retrieval.corpus.tables import CorpusTables
-from armarius.retrieval.retrieve import retrieve
+from armarius.search import tables as tables_module
+from armarius.search.corpus import ProjectCorpus
+from armarius.search.retrieve import retrieve
+from armarius.search.tables import CorpusTables
 from armarius.store.rows import Learnt
 from armarius.text.matcher import EntityMatcher
 
@@ -51,7 +51,7 @@ class Project:
 
     def corpus(self, *, kept=None, documents=None, before=None, codex=None):
         wanted = self.documents if documents is None else documents
-        return Corpus(wanted, codex or self.codex, self.matcher, kept=kept, before=before)
+        return ProjectCorpus(wanted, codex or self.codex, self.matcher, kept=kept, before=before)
 
 
 @pytest.fixture(params=NOVELS)

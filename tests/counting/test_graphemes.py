@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 import armarius
 from armarius import truncate
-from armarius.assembly.fit.window import reach
-from armarius.fetchers.immediate import ImmediateFetcher
-from armarius.records import FetchRequest
+from armarius.prompt.fetchers.immediate import ImmediateFetcher
+from armarius.prompt.prefix import reach
 from armarius.testing import FixedCounter
-from armarius.text.graphemes import grapheme_floor
+from armarius.text.unicode import grapheme_floor
+from armarius.types import FetchRequest
 
 CLUSTERS = {
     "flags": "🇨🇳",

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import armarius
-from armarius.bounds import KINDS
+from armarius.arguments import KINDS
 from armarius.config import TABLES
 from armarius.errors import ConfigError
-from armarius.records import LAYERS
 from armarius.trust.user import PROGRAMS, read_user_config
+from armarius.types import LAYERS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
 OF_PROJECT, OF_USER = (tomllib.loads(one) for one in re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))

@@ -7,8 +7,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from armarius.integrations.methods import METHODS
-from armarius.integrations.methods.schemas import schema_of
+from armarius.verbs import METHODS
+from armarius.verbs.schemas import schema_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r"^```json\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import armarius
-from armarius.wordings import GREATEST, MEAN, joined_scores
+from armarius.arguments import GREATEST, MEAN, joined_scores
 
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"
 ASKED = "who handed over the missing sheet"  # in no word of the book

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import armarius
-from armarius.strict import whole
+from armarius.validation import whole
 
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"
 TEXT = ("retrieve", "search", "detect", "mentions", "evidence", "document")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import armarius
-from armarius.bounds import KINDS, Bounds
-from armarius.fetchers.style import Style
+from armarius.arguments import KINDS, Bounds
+from armarius.prompt.fetchers.style import Style
 from armarius.text.tokens import TokenCounter
 
 ROOT = Path(__file__).parents[2]

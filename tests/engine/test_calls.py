@@ -7,7 +7,7 @@ import time
 import pytest
 
 import armarius
-from armarius import calls
+from armarius import deadline as calls
 from armarius.testing import FakeFetcher, FakeGraph
 
 

@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from armarius.assembly.singleflight import SingleFlight
 from armarius.engine import ContextEngine
 from armarius.errors import Backpressure
-from armarius.records import Fetched
+from armarius.prompt.assembler import SingleFlight
 from armarius.testing import FakeFetcher, FixedCounter
+from armarius.types import Fetched
 
 
 def write(folder, state):

@@ -7,9 +7,7 @@ import re
 import pytest
 
 import armarius
-from armarius.assembly.fit.profile import LayerBudget
 from armarius.code.index import CodeIndex
-from armarius.contract import AssembleRequest
 from armarius.engine import ContextEngine
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
@@ -25,9 +23,11 @@ from armarius.errors import (
     UnknownDocument,
 )
 from armarius.index.project_index import ProjectIndex
-from armarius.semantic.recall import ProjectRecall
+from armarius.prompt.profile import LayerBudget
+from armarius.requests import AssembleRequest
 from armarius.testing import FixedCounter
 from armarius.text.matcher import EntityMatcher
+from armarius.vectors.recall import ProjectRecall
 
 CHAPTER = "# 第一章\n\n林小雨推开门，走了进来。\n\n" + "窗外的雨下个不停。" * 300
 

@@ -9,9 +9,8 @@ from rich.console import Console
 import armarius
 from armarius import embedders
 from armarius.cli.terminal import plain
-from armarius.hits import Hit, Hits
-from armarius.integrations.methods import wire
-from armarius.records import Evidence
+from armarius.types import Evidence, Hit, Hits
+from armarius.verbs import wire
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "novel"
 QUESTION = "谁从档案馆裁走了第十八页"

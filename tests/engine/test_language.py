@@ -6,9 +6,9 @@ import re
 import pytest
 
 import armarius
-from armarius.assembly.escape import escape
 from armarius.errors import ConfigError, ContractError
 from armarius.headings import FRAMES, HEADINGS
+from armarius.prompt.escape import escape
 
 HAN = re.compile("[\u3400-\u9fff]")
 

@@ -178,7 +178,7 @@ def test_keystrokes_share_what_stands_before_the_cursor(engine):
 
 def test_a_buffer_is_parsed_and_ranked_once_for_each_text(engine, monkeypatch):
     from armarius.documents import live
-    from armarius.retrieval.corpus.live import LiveTables
+    from armarius.search.corpus import LiveTables
 
     read, made = [], []
     document_of, init = live.document_of, LiveTables.__init__

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from armarius.contract import AssembleRequest
 from armarius.engine import ContextEngine
 from armarius.errors import BudgetError, ContractError
-from armarius.integrations.methods import methods_of
-from armarius.marks import marked, marks_of, trimmed, unmarked
+from armarius.prompt.cursor_markers import marked, marks_of, trimmed, unmarked
+from armarius.requests import AssembleRequest
 from armarius.testing import FixedCounter
+from armarius.verbs import methods_of
 
 PATH = "chapters/ch001.md"
 TEXT = "# 第一章\n\n林渡把信收进袖中，没有说话。\n\n“你都看见了，”她说。\n"

@@ -7,8 +7,8 @@ import pytest
 
 import armarius
 from armarius.errors import CodexError, ContractError, UnknownId
-from armarius.integrations.methods import methods_of
-from armarius.warnings_table import INDEX_BUILDING
+from armarius.verbs import methods_of
+from armarius.warnings import INDEX_BUILDING
 
 FIRST, SECOND, THIRD = (f"chapters/ch00{n}.md" for n in (1, 2, 3))
 NOTE = "notes/lamp.md"

@@ -6,10 +6,10 @@ import time
 import pytest
 
 import armarius
-from armarius.contract import AssembleRequest
 from armarius.errors import ArmariusError, CodexError, ContractError
-from armarius.integrations.methods import methods_of
-from armarius.strict import LONGEST_NAME, LONGEST_QUESTION, LONGEST_TEXT
+from armarius.requests import AssembleRequest
+from armarius.validation import LONGEST_NAME, LONGEST_QUESTION, LONGEST_TEXT
+from armarius.verbs import methods_of
 
 HUGE = "白" * 34_000_000  # 100 MB in UTF-8
 SECONDS = 0.5  # of this thread, whatever else the machine does

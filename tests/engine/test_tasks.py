@@ -3,9 +3,9 @@
 import pytest
 
 import armarius
-from armarius.engine.tasks import Tasks
+from armarius.engine.rewords import Tasks
 from armarius.errors import ContractError
-from armarius.integrations.methods import methods_of
+from armarius.verbs import methods_of
 
 NOVEL = "examples/novel"
 FIRST = {"query": "林默为什么吹灭了灯", "document": "chapters/ch003.md", "budget": 3000}

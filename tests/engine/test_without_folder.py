@@ -127,7 +127,7 @@ def test_a_project_without_a_text_says_which_it_is(tmp_path):
 
 
 def test_a_host_that_speaks_json_is_served_too(index):
-    from armarius.integrations.methods import methods_of
+    from armarius.verbs import methods_of
 
     with armarius.ContextEngine(index) as engine:
         methods = methods_of(engine)

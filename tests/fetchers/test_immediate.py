@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.fetchers.immediate import ImmediateFetcher
-from armarius.records import Fetcher, FetchRequest
+from armarius.prompt.fetchers.immediate import ImmediateFetcher
+from armarius.types import Fetcher, FetchRequest
 
 
 def fetch(fetcher=None, **values):

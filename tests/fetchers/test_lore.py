@@ -6,11 +6,10 @@ from typing import get_args
 import pytest
 
 import armarius
-from armarius.books.formats.format import ProfileName
-from armarius.fetchers.lore import LoreFetcher, LoreSearch
-from armarius.fetchers.lore_text import body, header
-from armarius.messages import read_messages
-from armarius.records import FetchRequest
+from armarius.arguments import read_messages
+from armarius.lorebooks.formats.format import ProfileName
+from armarius.prompt.fetchers.lore import LoreFetcher, LoreSearch, body, header
+from armarius.types import FetchRequest
 
 
 def world(**entries):

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from armarius.codex import Codex, Entity, Fact, Origin
 from armarius.codex.cards import short_card
-from armarius.fetchers.detected import MAX_SEARCHED, RetrievedFetcher
-from armarius.fetchers.entities import Cards, CodexSource, card_of
-from armarius.records import Fetcher, FetchRequest
+from armarius.prompt.fetchers.detected import MAX_SEARCHED, RetrievedFetcher
+from armarius.prompt.fetchers.entities import Cards, CodexSource, card_of
 from armarius.text.matcher import EntityMatcher
-from armarius.warnings_table import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
+from armarius.types import Fetcher, FetchRequest
+from armarius.warnings import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
 
 XIAOYU = Entity(
     "e1", "林小雨", "character", ("小雨",), "林默的妹妹", {"年龄": "16", "住处": "江城"}, origins=(Origin("人物.md"),)

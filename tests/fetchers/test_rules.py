@@ -1,9 +1,9 @@
 from armarius.codex import Codex, Entity, Fact
 from armarius.codex.model import Constraint
-from armarius.fetchers.entities import CodexSource
-from armarius.fetchers.rules import RulesFetcher
-from armarius.records import Fetcher, FetchRequest
-from armarius.warnings_table import KG_UNAVAILABLE
+from armarius.prompt.fetchers.entities import CodexSource
+from armarius.prompt.fetchers.rules import RulesFetcher
+from armarius.types import Fetcher, FetchRequest
+from armarius.warnings import KG_UNAVAILABLE
 
 MO = Entity("e2", "林默", "character", description="钟表匠", level="always", facts=(Fact("守灯", 7),))
 XIAOYU = Entity("e1", "林小雨", "character")

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from armarius._core import Speech
 from armarius.codex import Codex, Entity
-from armarius.fetchers.detected import RetrievedFetcher
-from armarius.fetchers.entities import CodexSource
-from armarius.fetchers.scene import MOST, Ties, presence, present, weights
-from armarius.records import FetchRequest
+from armarius.prompt.fetchers.detected import MOST, RetrievedFetcher, Ties, presence, present, weights
+from armarius.prompt.fetchers.entities import CodexSource
 from armarius.text.matcher import EntityMatcher
+from armarius.types import FetchRequest
 
 PEOPLE = [Entity(f"e{n}", name, "character") for n, name in enumerate(("林雨桐", "周默", "沈望舒", "何天明"))]
 FAR = "山" * 700

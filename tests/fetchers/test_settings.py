@@ -4,9 +4,9 @@ from armarius.codex.model import Memory
 from armarius.config import Config
 from armarius.documents.document import make_document
 from armarius.errors import ConfigError
-from armarius.fetchers.settings import SettingsFetcher
-from armarius.fetchers.style import ProjectStyle, Style
-from armarius.records import Fetcher, FetchRequest
+from armarius.prompt.fetchers.settings import SettingsFetcher
+from armarius.prompt.fetchers.style import ProjectStyle, Style
+from armarius.types import Fetcher, FetchRequest
 
 
 class Memories:

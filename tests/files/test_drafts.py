@@ -3,7 +3,7 @@ import subprocess
 import sys
 import time
 
-from armarius.files import write_atomic
+from armarius.io import write_atomic
 
 
 def test_drafts_of_killed_writers_are_removed_and_nothing_else_is(tmp_path):

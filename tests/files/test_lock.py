@@ -7,7 +7,7 @@ import pytest
 from tests.files.conftest import KINDS, plant
 
 from armarius.errors import StoreBusy, StoreFull
-from armarius.files import folder_lock
+from armarius.io import folder_lock
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
 

@@ -4,7 +4,7 @@ import sys
 import pytest
 from tests.files.conftest import KINDS, plant
 
-from armarius.files import Refused, TooLarge, is_regular, read_file, read_files, stat_of
+from armarius.io import Refused, TooLarge, is_regular, read_file, read_files, stat_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
 

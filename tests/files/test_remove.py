@@ -4,7 +4,7 @@ import sys
 import pytest
 from tests.files.conftest import KINDS, plant
 
-from armarius.files import Refused, remove_file, remove_folder, remove_other
+from armarius.io import Refused, remove_file, remove_folder, remove_other
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
 

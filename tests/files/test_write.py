@@ -9,7 +9,7 @@ import pytest
 from tests.files.conftest import KINDS, plant
 
 from armarius.errors import StoreFull
-from armarius.files import (
+from armarius.io import (
     Refused,
     create_empty,
     make_folder,
@@ -18,8 +18,8 @@ from armarius.files import (
     scratch_folder,
     write_atomic,
 )
-from armarius.files import write as module
-from armarius.files.folder import Folder
+from armarius.io import write as module
+from armarius.io.folder import Folder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
 

@@ -10,16 +10,16 @@ from unittest import mock
 import armarius
 import armarius._core as _core
 from armarius import EntityMatcher, TokenCounter, read_book, truncate
-from armarius.assembly.report.continuation import Continuation
-from armarius.codex.authored.toml_blocks import read_blocks
-from armarius.codex.importers.codex_json import parse_codex_json
+from armarius.codex.authored.protocol import read_blocks
+from armarius.codex.codex_json import parse_codex_json
 from armarius.corpus.part import parts_of
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.manuscripts.extract import extract
 from armarius.documents.segments import split_code, split_prose
 from armarius.errors import ArmariusError
-from armarius.text.graphemes import grapheme_floor
-from armarius.toml_file import settings_of
+from armarius.io.toml import settings_of
+from armarius.prompt.report.continuation import Continuation
+from armarius.text.unicode import grapheme_floor
 
 __all__ = ["SEEDS", "TARGETS"]
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.graph.fake_nervusdb import Parser, Refused
 
-from armarius.graph.cypher import create, decode, delete, encode, literal, match, update
+from armarius.graph.nervusdb import create, decode, delete, encode, literal, match, update
 from armarius.testing.graphs import HOSTILE_TEXTS
 
 encodable = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

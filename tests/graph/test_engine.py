@@ -14,7 +14,7 @@ from armarius.codex.authored.record_file import RecordFile
 from armarius.codex.model import Entity, Fact, Relation
 from armarius.errors import CodexError, ConfigError, GraphError
 from armarius.graph import Graph, NervusDBGraph, to_bytes
-from armarius.graph.timeout import GraphGuard
+from armarius.graph.entity_cache import GraphGuard
 from armarius.index.graph import ProjectGraph
 from armarius.testing import FakeGraph
 

@@ -10,7 +10,7 @@ import pytest
 import armarius
 from armarius.codex.model import Codex, Entity, Fact, Relation
 from armarius.graph import Graph
-from armarius.graph.timeout import GraphGuard
+from armarius.graph.entity_cache import GraphGuard
 from armarius.testing import FakeGraph
 
 NOVEL = Path(__file__).resolve().parents[2] / "examples" / "novel"

@@ -18,8 +18,8 @@ from armarius.errors import ContractError, GraphError
 from armarius.graph import NervusDBGraph
 from armarius.graph import nervusdb as module
 from armarius.graph.options import read_graph_options
-from armarius.integrations.failures import describe
-from armarius.trust.asked import Permissions
+from armarius.trust.settings import Permissions
+from armarius.verbs.failures import describe
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a script is no program on Windows")
 
@@ -242,7 +242,7 @@ def test_the_program_gets_none_of_our_secrets_and_no_input(tmp_path, monkeypatch
 
 
 def test_a_database_in_use_by_another_is_waited_for_and_then_given_up(tmp_path, graph):
-    from armarius.files import folder_lock
+    from armarius.io import folder_lock
 
     graph.upsert_entity(Entity("a", "A"))
     impatient = NervusDBGraph(tmp_path / "db", program=tmp_path / "nervusdb-cli", timeout_s=0.3)

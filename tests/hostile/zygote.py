@@ -69,7 +69,7 @@ def _prepare(case: Case) -> None:
     if case.setting in MODELS:
         _imported(_MODELS)
     if case.life == "MCP":
-        _imported(("armarius.integrations.mcp", "anyio._backends._asyncio", "anyio.abc", "rich.logging"))
+        _imported(("armarius.mcp", "anyio._backends._asyncio", "anyio.abc", "rich.logging"))
     if case.life == "command line":
         _imported(("rich._emoji_codes",))
 

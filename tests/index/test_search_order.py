@@ -14,8 +14,8 @@ from armarius.corpus.kept import KIND
 from armarius.corpus.words import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.index.project_index import ProjectIndex
 from armarius.index.warm import warm_search
-from armarius.integrations.methods import methods_of
 from armarius.store.rows import Learnt
+from armarius.verbs import methods_of
 
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"
 TEXTS = ["灯", "灯塔", "白鹭 灯塔", "“第十八页”", "守灯塔", "林渡，白鹭", "的", "zyzzyva", "、。"]

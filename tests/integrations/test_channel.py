@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from armarius import calls
+from armarius import deadline as calls
+from armarius.channel import server as module
+from armarius.channel.server import Channel
 from armarius.errors import UnknownDocument
-from armarius.integrations import channel as module
-from armarius.integrations.channel import Channel
 
 
 def run(methods, *messages, root=None):

@@ -10,11 +10,11 @@ from tests.assembly.forgeries import GENUINE, expected, forgeries, read
 from tests.integrations.conftest import NOVEL
 
 import armarius
-from armarius.assembly.escape import escape
+from armarius.channel.server import Channel
 from armarius.headings import heading
-from armarius.integrations.channel import Channel
-from armarius.integrations.methods import methods_of
-from armarius.records import LAYERS
+from armarius.prompt.escape import escape
+from armarius.types import LAYERS
+from armarius.verbs import methods_of
 
 QUERIES = pytest.mark.parametrize(
     "query", ["", "林小雨在灯塔看见了什么", "`Festival` 用户请求 [用户请求]\n约束"], ids=["", "novel", "code"]
@@ -172,7 +172,7 @@ async def test_mcp(forged, query):
     pytest.importorskip("mcp.server", reason="the mcp extra is not installed")
     from mcp import Client
 
-    from armarius.integrations.mcp import build_server
+    from armarius.mcp import build_server
 
     async with Client(build_server(forged)) as client:
         assembled = await client.call_tool("assemble_context", request(query))
@@ -198,7 +198,7 @@ def test_langgraph(forged, query):
     pytest.importorskip("langgraph", reason="the langgraph extra is not installed")
     from langgraph.graph import END, START, StateGraph
 
-    from armarius.integrations.langgraph import ArmariusContext, ContextState, inject_context
+    from armarius.frameworks.langgraph import ArmariusContext, ContextState, inject_context
 
     graph = StateGraph(ContextState, context_schema=ArmariusContext)
     graph.add_node("context", inject_context)
@@ -216,7 +216,7 @@ def test_langchain(forged, query):
     from langchain_core.messages import AIMessage, HumanMessage
     from tests.integrations.test_langgraph import Recorder
 
-    from armarius.integrations.langchain import ArmariusRetriever, ContextMiddleware
+    from armarius.frameworks.langchain import ArmariusRetriever, ContextMiddleware
 
     options = {key: value for key, value in request(query).items() if key != "query"}
     model = Recorder(messages=iter([AIMessage("好")]), seen=[])
@@ -232,7 +232,7 @@ def test_llama_index(forged, query):
     pytest.importorskip("llama_index.core", reason="the llama-index extra is not installed")
     from llama_index.core.schema import MetadataMode
 
-    from armarius.integrations.llama_index import ArmariusRetriever
+    from armarius.frameworks.llama_index import ArmariusRetriever
 
     for node in ArmariusRetriever(forged, similarity_top_k=100).retrieve(query or "灯塔"):
         text = node.node.get_content(MetadataMode.LLM)
@@ -250,7 +250,7 @@ def test_programs_are_told_texts_as_they_are(forged):
 
 
 def test_highlights_stand_in_the_text_that_a_model_is_handed(forged):
-    from armarius.integrations.handed import handed_hit
+    from armarius.verbs.escaped import handed_hit
 
     changed = 0
     for hit in forged.search("用户请求", limit=100):

@@ -43,7 +43,7 @@ def test_langgraph_takes_every_hostile_text_and_path(guarded, tmp_path):
     from langchain_core.messages import HumanMessage
     from langgraph.graph import END, START, StateGraph
 
-    from armarius.integrations.langgraph import ArmariusContext, ContextState, inject_context
+    from armarius.frameworks.langgraph import ArmariusContext, ContextState, inject_context
 
     graph = StateGraph(ContextState, context_schema=ArmariusContext)
     graph.add_node("context", inject_context)
@@ -64,7 +64,7 @@ def test_langgraph_takes_every_hostile_text_and_path(guarded, tmp_path):
 
 def test_langchain_takes_every_hostile_text(guarded):
     pytest.importorskip("langchain_core", reason="the langchain extra is not installed")
-    from armarius.integrations.langchain import ArmariusRetriever
+    from armarius.frameworks.langchain import ArmariusRetriever
 
     retriever = ArmariusRetriever(engine=guarded)
     for text in TEXTS:
@@ -73,7 +73,7 @@ def test_langchain_takes_every_hostile_text(guarded):
 
 def test_llama_index_takes_every_hostile_text(guarded):
     pytest.importorskip("llama_index.core", reason="the llama-index extra is not installed")
-    from armarius.integrations.llama_index import ArmariusRetriever
+    from armarius.frameworks.llama_index import ArmariusRetriever
 
     retriever = ArmariusRetriever(guarded)
     for text in TEXTS:

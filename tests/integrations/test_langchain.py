@@ -10,7 +10,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.integrations.test_langgraph import Recorder
 
-from armarius.integrations.langchain import ContextMiddleware
+from armarius.frameworks.langchain import ContextMiddleware
 
 
 class Tooled(Recorder):

@@ -14,7 +14,7 @@ from langgraph.graph import END, START, StateGraph
 
 import armarius
 from armarius.errors import ContractError, ScopeViolation
-from armarius.integrations.langgraph import (
+from armarius.frameworks.langgraph import (
     ArmariusContext,
     ContextState,
     ProjectContext,

@@ -17,7 +17,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 import armarius
 from armarius.index.folder_source import FolderSource
-from armarius.integrations.mcp import build_server
+from armarius.mcp import build_server
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TOOLS = {

@@ -11,7 +11,7 @@ import pytest
 
 import armarius
 from armarius.errors import BudgetConflict, ContractError, ScopeViolation
-from armarius.integrations.methods import methods_of
+from armarius.verbs import methods_of
 
 CLIENT = Path(__file__).resolve().parents[2] / "examples" / "javascript" / "client.mjs"
 REQUEST = {

@@ -9,8 +9,8 @@ import pytest
 
 import armarius
 from armarius.errors import CodexError, ContractError, UnknownDocument, UnknownId
-from armarius.integrations.methods import METHODS, methods_of
-from armarius.integrations.methods.schemas import file_name, schema_of
+from armarius.verbs import METHODS, methods_of
+from armarius.verbs.schemas import file_name, schema_of
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ASTRAL = "𠮷野家的灯塔\n\n林小雨把😀画在第十八页上。她又写下😀😀。\n"

@@ -17,9 +17,9 @@ from starlette.testclient import TestClient
 import armarius
 from armarius.cli import main
 from armarius.errors import ArmariusError
-from armarius.integrations.mcp import build_server
-from armarius.integrations.methods import methods_of
+from armarius.mcp import build_server
 from armarius.studio.app import build_app
+from armarius.verbs import methods_of
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases" / "named_documents.json").read_text("utf-8"))
 KEPT = "THE-KEPT-WORD"

@@ -13,7 +13,7 @@ from opentelemetry.trace import NonRecordingSpan, NoOpTracer, TracerProvider
 from opentelemetry.trace.span import INVALID_SPAN_CONTEXT
 
 import armarius
-from armarius.integrations.otel import instrument, uninstrument
+from armarius.frameworks.otel import instrument, uninstrument
 from armarius.testing import FakeFetcher
 
 

@@ -12,9 +12,9 @@ from tests.code import wire
 from tests.code.support import EXAMPLE_INDEX, fake_ckb
 
 import armarius
-from armarius.integrations.channel import Channel
-from armarius.integrations.methods import methods_of
-from armarius.pathless import answer_without_paths, without_paths
+from armarius.channel.server import Channel
+from armarius.io.messages_without_paths import answer_without_paths, without_paths
+from armarius.verbs import methods_of
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "code-project"
 ABSOLUTE = re.compile(r"(?<![\w.<])/\w|[A-Za-z]:\\|\\\\")
@@ -174,7 +174,7 @@ async def of_the_server(engine, query):
         return []
     from mcp import Client
 
-    from armarius.integrations.mcp import build_server
+    from armarius.mcp import build_server
 
     async with Client(build_server(engine)) as client:
         found = await client.call_tool("subgraph", {"symbol": "burning_time"})

@@ -11,7 +11,7 @@ pytest.importorskip("langchain_tests", reason="langchain-tests is not installed"
 
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
-from armarius.integrations.langchain import ArmariusRetriever
+from armarius.frameworks.langchain import ArmariusRetriever
 
 QUESTION = "谁从档案馆裁走了第十八页"
 
@@ -57,7 +57,7 @@ async def test_llama_index_finds_the_same_sync_and_async(engine):
     pytest.importorskip("llama_index.core", reason="the llama-index extra is not installed")
     from llama_index.core.schema import MetadataMode
 
-    from armarius.integrations.llama_index import ArmariusRetriever as LlamaRetriever
+    from armarius.frameworks.llama_index import ArmariusRetriever as LlamaRetriever
 
     retriever = LlamaRetriever(engine, similarity_top_k=3)
     found = retriever.retrieve(QUESTION)
@@ -70,7 +70,7 @@ async def test_llama_index_finds_the_same_sync_and_async(engine):
 
 
 def test_bounds_of_a_retriever_hold_for_the_texts_too(engine):
-    from armarius.integrations.llama_index import ArmariusRetriever as LlamaRetriever
+    from armarius.frameworks.llama_index import ArmariusRetriever as LlamaRetriever
 
     options = {"as_of": 6, "also": ["林默守灯塔"]}
     texts = [one.page_content for one in ArmariusRetriever(engine=engine, k=20, options=options).invoke("林默")]
@@ -86,7 +86,7 @@ async def test_a_conversation_goes_with_each_call_and_never_with_a_retriever(eng
     assert [one.id for one in retriever.invoke("他多大了？", messages=said)] == spelled
     assert [one.id for one in await retriever.ainvoke("他多大了？", messages=said)] == spelled
     pytest.importorskip("llama_index.core", reason="the llama-index extra is not installed")
-    from armarius.integrations.llama_index import ArmariusRetriever as LlamaRetriever
+    from armarius.frameworks.llama_index import ArmariusRetriever as LlamaRetriever
 
     with pytest.raises(armarius.ContractError, match="messages: a retriever outlives a conversation"):
         LlamaRetriever(engine, options={"messages": said})

@@ -9,8 +9,8 @@ import pytest
 from tests.integrations.hostile import SECRET, inputs, paths
 
 import armarius
-from armarius.integrations.channel import Channel
-from armarius.integrations.methods import methods_of
+from armarius.channel.server import Channel
+from armarius.verbs import methods_of
 
 SQL = re.compile(r"\b(SELECT|INSERT|sqlite|apsw|fts5)\b", re.IGNORECASE)
 
@@ -85,7 +85,7 @@ async def test_no_path_and_no_input_gets_through_the_mcp_server(guarded):
     pytest.importorskip("mcp.server", reason="the mcp extra is not installed")
     from mcp import Client
 
-    from armarius.integrations.mcp import build_server
+    from armarius.mcp import build_server
 
     engine, hostile = guarded
     place = str(engine.root.resolve().parent)

@@ -144,7 +144,7 @@ def test_a_rule_that_fails_leaves_nothing_half_learnt(monkeypatch):
     lessons.model()
     tally.add(tally.count(["\n".join(HAN_PIECES)])[0])
     with monkeypatch.context() as patched:
-        patched.setattr("armarius.names.lessons.Derived.update", lambda *_: 1 / 0)
+        patched.setattr("armarius.names.learn.Derived.update", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             lessons.model()
     assert lessons.model() == model_of(tally)

@@ -12,7 +12,7 @@ from armarius.names import (
     NameModel,
     learn_names,
 )
-from armarius.names.capitals import lacks_capitals
+from armarius.names.usage import lacks_capitals
 
 MAID = {"id": "maid", "name": "紫鹃", "type": "character", "aliases": ["鹦哥", "鹃儿"]}
 NURSE = {"id": "nurse", "name": "袭人", "type": "character", "aliases": ["珍珠"]}

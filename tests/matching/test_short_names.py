@@ -13,8 +13,8 @@ from armarius.codex import load_codex
 from armarius.documents.document import list_documents
 from armarius.names import learn_names
 from armarius.names.derived import _is_common
-from armarius.names.lexicon import words
 from armarius.names.usage import begins_sentence
+from armarius.names.words import words
 
 BEGINNINGS = json.loads((Path(__file__).parents[1] / "cases" / "beginnings.json").read_text(encoding="utf-8"))
 LARKMOOR = Path(__file__).parents[1] / "data" / "larkmoor"

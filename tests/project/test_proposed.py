@@ -11,7 +11,7 @@ import pytest
 import armarius
 from armarius import propose_names
 from armarius.cli import main
-from armarius.cli.proposing import as_profiles
+from armarius.cli.codex import as_profiles
 
 DATA = Path(__file__).parents[1] / "data"
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"

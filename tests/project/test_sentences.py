@@ -2,7 +2,7 @@
 
 import pytest
 
-from armarius.text import sentences
+from armarius.text import unicode as sentences
 
 
 @pytest.mark.parametrize(

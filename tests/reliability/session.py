@@ -22,7 +22,7 @@ from tests.vectors.stores import CountingEmbedder
 
 import armarius
 from armarius.errors import ArmariusError
-from armarius.semantic.recall import ProjectRecall
+from armarius.vectors.recall import ProjectRecall
 
 WORD = "钟"
 RULES = ("不写雨。", "不写风。")

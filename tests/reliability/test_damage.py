@@ -13,8 +13,8 @@ from tests.vectors.stores import CountingEmbedder
 
 from armarius.errors import EmbeddingError
 from armarius.index.project_index import ProjectIndex
-from armarius.semantic.recall import ProjectRecall
 from armarius.store.sqlite.connection import connect
+from armarius.vectors.recall import ProjectRecall
 
 PAGE = 4096
 

@@ -9,9 +9,9 @@ from tests.assembly.forgeries import expected, read
 from tests.reliability.structure import injections, tags
 
 import armarius
+from armarius.channel.server import Channel
 from armarius.errors import ArmariusError
-from armarius.integrations.channel import Channel
-from armarius.integrations.methods import methods_of
+from armarius.verbs import methods_of
 
 BUDGET = 60_000
 QUERY = "林小雨在灯塔看见了什么？林小雨的师父是谁？"
@@ -125,7 +125,7 @@ def of_channel(engine, asked, judge):
 async def of_mcp(engine, asked, judge):
     from mcp import Client
 
-    from armarius.integrations.mcp import build_server
+    from armarius.mcp import build_server
 
     async with Client(build_server(engine)) as client:
         answer = await client.call_tool("assemble_context", {**asked, "selection": list(asked["selection"])})
@@ -143,7 +143,7 @@ async def of_mcp(engine, asked, judge):
 def of_langgraph(engine, asked, judge):
     from langgraph.graph import END, START, StateGraph
 
-    from armarius.integrations.langgraph import ArmariusContext, ContextState, inject_context
+    from armarius.frameworks.langgraph import ArmariusContext, ContextState, inject_context
 
     graph = StateGraph(ContextState, context_schema=ArmariusContext)
     graph.add_node("context", inject_context)
@@ -170,7 +170,7 @@ def of_langchain(engine, asked, judge):
     from langchain_core.messages import AIMessage, HumanMessage
     from tests.integrations.test_langgraph import Recorder
 
-    from armarius.integrations.langchain import ArmariusRetriever, ContextMiddleware
+    from armarius.frameworks.langchain import ArmariusRetriever, ContextMiddleware
 
     options = {key: asked[key] for key in ("document", "cursor", "text", "selection", "budget")}
     model = Recorder(messages=iter([AIMessage("好")]), seen=[])
@@ -186,7 +186,7 @@ def of_langchain(engine, asked, judge):
 def of_llama_index(engine, asked, judge):
     from llama_index.core.schema import MetadataMode
 
-    from armarius.integrations.llama_index import ArmariusRetriever
+    from armarius.frameworks.llama_index import ArmariusRetriever
 
     found = ArmariusRetriever(engine, similarity_top_k=20).retrieve(asked["query"])
     return handed("llama_index", [node.node.get_content(MetadataMode.LLM) for node in found])

@@ -5,9 +5,9 @@ import pytest
 
 from armarius.codex import load_codex
 from armarius.documents.document import list_documents
-from armarius.retrieval.corpus.corpus import Corpus
-from armarius.retrieval.corpus.tables import CorpusTables
-from armarius.retrieval.retrieve import Sources, find, retrieve
+from armarius.search.corpus import ProjectCorpus
+from armarius.search.retrieve import Sources, find, retrieve
+from armarius.search.tables import CorpusTables
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "novel"
 
@@ -44,7 +44,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
 class Asked:
     """A corpus with the sources that its questions are put to."""
 
-    corpus: Corpus
+    corpus: ProjectCorpus
     sources: Sources = field(default_factory=Sources)
 
     def retrieve(self, query, **options):
@@ -62,7 +62,7 @@ class Asked:
 
 def corpus_of(root: Path) -> Asked:
     documents = {document.path: document for document in list_documents(root).documents}
-    return Asked(Corpus(documents, load_codex(root)), Sources(root))
+    return Asked(ProjectCorpus(documents, load_codex(root)), Sources(root))
 
 
 @pytest.fixture

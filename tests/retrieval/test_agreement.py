@@ -2,13 +2,13 @@
 
 import pytest
 
-from armarius.bounds import EVERYTHING
+from armarius.arguments import EVERYTHING
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
-from armarius.retrieval import ranking
-from armarius.retrieval.corpus.corpus import Corpus
-from armarius.retrieval.ranking import rank
-from armarius.retrieval.understand.query import understand
+from armarius.search import rank as ranking
+from armarius.search.corpus import ProjectCorpus
+from armarius.search.query.query import understand
+from armarius.search.rank import rank
 
 TOPICS = ("lantern", "harbour", "anchor", "orchard", "ledger", "violin", "quarry", "saddle", "pepper", "chapel")
 RELATED = ("wick", "pier", "cable", "apple", "column", "bow", "stone", "girth", "spice", "altar")
@@ -24,7 +24,7 @@ def tables():
         documents[path] = make_document(
             path, f"# Chapter {at + 1}\n\n{chr(10).join(f'{x}{chr(10)}' for x in lines)}".encode()
         )
-    with Corpus(documents, build_codex([])).tables() as tables:
+    with ProjectCorpus(documents, build_codex([])).tables() as tables:
         yield tables
 
 

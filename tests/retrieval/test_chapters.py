@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.retrieval.understand.chapters import chapter_references
+from armarius.search.query.chapters import chapter_references
 
 KNOWN = range(1, 121)
 

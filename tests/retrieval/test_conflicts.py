@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import armarius
-from armarius.retrieval.contradictions.values import located, topic_of
+from armarius.search.contradictions.values import located, topic_of
 
 from .conftest import write
 

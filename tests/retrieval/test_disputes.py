@@ -7,9 +7,9 @@ import pytest
 
 import armarius
 from armarius.documents.document import list_documents
-from armarius.retrieval.contradictions import values
-from armarius.retrieval.contradictions.detect import disputes
-from armarius.text.sentences import STATEMENT
+from armarius.search.contradictions import values
+from armarius.search.contradictions.detect import disputes
+from armarius.text.unicode import STATEMENT
 
 from .conftest import write
 

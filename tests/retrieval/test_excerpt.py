@@ -1,9 +1,8 @@
 """What a host is given to read of a hit."""
 
 from armarius.documents.document import make_document
-from armarius.hits import Hit
-from armarius.records import Evidence
-from armarius.retrieval.excerpt import excerpt
+from armarius.search.hits import excerpt
+from armarius.types import Evidence, Hit
 
 LINES = [f"“第{number}句话，说得不长。”" for number in range(100)]
 TALK = make_document("chapters/ch001.md", ("# 第一章\n\n" + "\n\n".join(LINES)).encode())

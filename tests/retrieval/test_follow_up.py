@@ -3,11 +3,11 @@
 import pytest
 
 from armarius import EntityMatcher
+from armarius.arguments import read_messages
 from armarius.codex import Codex
 from armarius.codex.model import Entity, Relation
-from armarius.messages import read_messages
-from armarius.retrieval.understand.follow_up import follow_up
-from armarius.retrieval.understand.referents import cast_of
+from armarius.search.query.coreference import cast_of
+from armarius.search.query.follow_up import follow_up
 
 PEOPLE = (
     Entity("ann", "Ann Marlow", "character", ("Ann",), attributes={"gender": "female"}),

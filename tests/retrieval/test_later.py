@@ -9,10 +9,10 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 import armarius
-from armarius.hits import Hit
-from armarius.records import Evidence
-from armarius.retrieval.signals import explain, later
-from armarius.retrieval.signals.later import Later
+from armarius.search import explain
+from armarius.search import explain as later
+from armarius.search.explain import Later
+from armarius.types import Evidence, Hit
 
 from .conftest import SMALL, write
 

@@ -4,12 +4,12 @@ import pytest
 
 from armarius.documents.document import list_documents
 from armarius.errors import ContractError
-from armarius.fetchers.passages import PassageFetcher
-from armarius.records import FetchRequest
-from armarius.retrieval.calling.calls import calls
-from armarius.retrieval.contradictions.statements import statements
-from armarius.retrieval.corpus.corpus import Corpus
-from armarius.retrieval.retrieve import find, retrieve
+from armarius.prompt.fetchers.passages import PassageFetcher
+from armarius.search.code_calls import calls
+from armarius.search.contradictions.statements import statements
+from armarius.search.corpus import ProjectCorpus
+from armarius.search.retrieve import find, retrieve
+from armarius.types import FetchRequest
 
 from .conftest import EXAMPLE, corpus_of, write
 
@@ -149,7 +149,7 @@ def test_the_engine_retrieves_and_gathers_evidence():
 def test_each_corpus_of_a_project_answers_for_its_own_documents_whichever_was_asked_before(small):
     documents = small.corpus.documents
     fewer = {path: document for path, document in documents.items() if path != "chapters/ch003.md"}
-    without = Corpus(fewer, small.corpus.codex, before=small.corpus)
+    without = ProjectCorpus(fewer, small.corpus.codex, before=small.corpus)
     for _ in range(2):
         assert small.retrieve("the chandlery burned")[0].path == "chapters/ch003.md"
         assert all(hit.path != "chapters/ch003.md" for hit in retrieve(without, "the chandlery burned"))
@@ -174,7 +174,7 @@ def test_code_that_comes_later_is_followed_to_what_it_calls(tmp_path):
     corpus = corpus_of(write(tmp_path, files)).corpus
     documents = {one.path: one for one in list_documents(write(tmp_path, {"tool.py": code})).documents}
     told = []
-    for one in (corpus, Corpus(documents, corpus.codex, before=corpus)):
+    for one in (corpus, ProjectCorpus(documents, corpus.codex, before=corpus)):
         with one.tables() as tables:
             found = find(tables, "read_ledger", listed=False)
             told.append(bool(calls(tables, found.ranked.scores)))

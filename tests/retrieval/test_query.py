@@ -3,9 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarius import EntityMatcher
-from armarius.retrieval.understand.kinship import Role, pair_of
-from armarius.retrieval.understand.lexicon import Phrases, table
-from armarius.retrieval.understand.query import understand
+from armarius.search.query.kinship import Phrases, Role, pair_of, table
+from armarius.search.query.query import understand
 
 MATCHER = EntityMatcher(
     [

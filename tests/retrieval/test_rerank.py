@@ -8,9 +8,9 @@ import pytest
 import armarius
 from armarius import Reranker, Reranking
 from armarius.errors import ContractError
-from armarius.records import Evidence, Row
 from armarius.testing import RerankerConformance
 from armarius.text.tokens import TokenCounter
+from armarius.types import Evidence, Row
 
 
 def overlap(question, texts):

@@ -5,10 +5,10 @@ import pytest
 
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
-from armarius.retrieval.corpus.corpus import Corpus
-from armarius.retrieval.corpus.tables import CorpusTables
-from armarius.retrieval.retrieve import Sources, retrieve
-from armarius.semantic.outliers import Near, Nearby
+from armarius.search.corpus import ProjectCorpus
+from armarius.search.retrieve import Sources, retrieve
+from armarius.search.tables import CorpusTables
+from armarius.vectors.model_quality import Near, Nearby
 
 from .conftest import SMALL, Asked, corpus_of, write
 
@@ -112,7 +112,7 @@ def test_a_quoted_phrase_is_found_where_it_stands(small):
 
 
 def test_of_quoted_phrases_the_last_64_are_remembered(small, monkeypatch):
-    from armarius.retrieval.signals import phrases
+    from armarius.search import explain as phrases
 
     looked: list[str] = []
     places = phrases._places
@@ -242,13 +242,13 @@ def test_without_a_current_chapter_the_previous_one_is_not_searched_for_as_words
 
 
 def test_nothing_found_not_ready_and_failed_are_three_answers(small):
-    assert retrieve(Corpus({}, build_codex([]), ready=False), "anything").outcome == "index not ready"
+    assert retrieve(ProjectCorpus({}, build_codex([]), ready=False), "anything").outcome == "index not ready"
     assert small.retrieve("zyzzyva quux").outcome == "nothing found"
 
     def broken(query):
         raise OSError("no model")
 
-    answer = retrieve(Corpus({}, build_codex([])), "zyzzyva quux", sources=Sources(vectors=broken))
+    answer = retrieve(ProjectCorpus({}, build_codex([])), "zyzzyva quux", sources=Sources(vectors=broken))
     assert answer.outcome == "source failed"
     assert [str(warning) for warning in answer.warnings] == ["EMBEDDING_UNAVAILABLE: no model"]
 
@@ -277,7 +277,7 @@ def test_vectors_add_what_no_word_shares(tmp_path):
 @pytest.mark.parametrize(("by_wording", "said"), [(True, "alike in wording"), (False, "near in meaning")])
 def test_an_embedder_that_compares_letters_is_not_said_to_know_the_meaning(by_wording, said):
     found = Nearby((Near("chapters/ch004.md", 20, 30, 0.61, by_wording=by_wording),))
-    corpus = Corpus({path: make_document(path, text.encode()) for path, text in SMALL.items()}, build_codex([]))
+    corpus = ProjectCorpus({path: make_document(path, text.encode()) for path, text in SMALL.items()}, build_codex([]))
     answer = retrieve(corpus, "zyzzyva quux", sources=Sources(vectors=lambda query: found))
     assert answer[0].evidence[0].detail.startswith(said)
 
@@ -299,7 +299,7 @@ def test_the_order_of_documents_changes_nothing():
     answers = set()
     for seed in range(4):
         random.Random(seed).shuffle(documents)
-        corpus = Corpus({document.path: document for document in documents}, codex)
+        corpus = ProjectCorpus({document.path: document for document in documents}, codex)
         answers.add(retrieve(corpus, "Anna and the wedding fire", limit=9).hits)
     assert len(answers) == 1
 
@@ -307,13 +307,13 @@ def test_the_order_of_documents_changes_nothing():
 def test_a_corpus_that_takes_over_from_the_one_before_equals_one_made_anew_and_the_one_before_stays_as_it_was():
     documents = {path: make_document(path, text.encode()) for path, text in SMALL.items()}
     codex = build_codex(documents.values())
-    before = Corpus(documents, codex)
+    before = ProjectCorpus(documents, codex)
     questions = ("the wedding", "Tom drowned", "the ledger", "chapter 4")
     was = [retrieve(before, query).hits for query in questions]
     changed = dict(documents)
     changed["chapters/ch002.md"] = make_document("chapters/ch002.md", b"# Chapter Two\n\nTom drowned in the storm.\n")
     del changed["chapters/ch004.md"]
-    after, anew = Corpus(changed, codex, before=before), Corpus(changed, codex)
+    after, anew = ProjectCorpus(changed, codex, before=before), ProjectCorpus(changed, codex)
     for query, hits in zip(questions, was, strict=True):
         assert retrieve(after, query).hits == retrieve(anew, query).hits
         assert retrieve(before, query).hits == hits
@@ -334,7 +334,7 @@ def test_a_negative_limit_is_refused(small):
 def test_an_empty_project_finds_nothing():
     tables = CorpusTables.of([], build_codex([]))
     assert tables.by_chapter == {}
-    assert retrieve(Corpus({}, build_codex([])), "anything").outcome == "nothing found"
+    assert retrieve(ProjectCorpus({}, build_codex([])), "anything").outcome == "nothing found"
 
 
 def test_the_only_text_with_a_word_is_not_behind_texts_that_merely_tell_of_whom_the_words_describe(tmp_path):

@@ -1,6 +1,6 @@
 import pytest
 
-from armarius.retrieval.understand.relations import Ties
+from armarius.search.query.relations import Ties
 
 from .conftest import corpus_of, write
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import armarius
-from armarius.retrieval.ranking import _cards
-from armarius.retrieval.retrieve import _understood
-from armarius.retrieval.signals.traces import _longest, words_in
-from armarius.retrieval.understand import chapters
-from armarius.retrieval.understand.families import _functions, _pieces, question, terms_of
+from armarius.search.explain import _longest, words_in
+from armarius.search.query import chapters
+from armarius.search.query.query import _functions, _pieces, question, terms_of
+from armarius.search.rank import _cards
+from armarius.search.retrieve import _understood
 from armarius.store.sqlite.store import SqliteStore
-from armarius.text.sentences import BETWEEN
+from armarius.text.unicode import BETWEEN
 
 from .conftest import SMALL, write
 

@@ -5,13 +5,13 @@ import time
 
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
-from armarius.retrieval.corpus.corpus import Corpus
-from armarius.retrieval.retrieve import Sources, retrieve
-from armarius.retrieval.signals.vectors import VectorGuard
-from armarius.semantic.outliers import Near, Nearby
+from armarius.search.corpus import ProjectCorpus
+from armarius.search.retrieve import Sources, retrieve
+from armarius.search.vectors import VectorGuard
+from armarius.vectors.model_quality import Near, Nearby
 
 TEXT = "# 第1章 灯\n\n林默在灯塔上点灯。\n\n江水涨了一夜。\n"
-CORPUS = Corpus({"chapters/ch001.md": make_document("chapters/ch001.md", TEXT.encode())}, build_codex([]))
+CORPUS = ProjectCorpus({"chapters/ch001.md": make_document("chapters/ch001.md", TEXT.encode())}, build_codex([]))
 FOUND = Nearby((Near("chapters/ch001.md", 10, 19, 0.6),))
 
 

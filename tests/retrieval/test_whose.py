@@ -3,8 +3,8 @@
 import pytest
 
 import armarius
-from armarius.retrieval.contradictions.owners import Whose
-from armarius.retrieval.contradictions.values import located, topic_of
+from armarius.search.contradictions.statements import Whose
+from armarius.search.contradictions.values import located, topic_of
 
 from .conftest import write
 

@@ -48,7 +48,7 @@ def open_store(shared_pool, tenant):
 @pytest.fixture
 def open_shelf(server, shared_pool):
     """A function that connects, as another process would: nothing is shared with an earlier one."""
-    from armarius.shelves.connecting import connect
+    from armarius.workspace.workspace import connect
 
     made = []
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import armarius
 from armarius.errors import StoreError
-from armarius.shelves.connecting import connect
+from armarius.workspace.workspace import connect
 
 __all__ = ["kill_server", "kill_workers"]
 
 _CONTEXT = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
-_CONTEXT.set_forkserver_preload(["armarius.shelves.shelf", "armarius.embedders.lexical", "tests.server.kills"])
+_CONTEXT.set_forkserver_preload(["armarius.workspace.workspace", "armarius.embedders.lexical", "tests.server.kills"])
 _TENANT = "kill"
 
 

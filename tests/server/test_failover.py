@@ -7,9 +7,9 @@ import pytest
 from scripts.temporary_postgres import NotInstalled, TemporaryPostgres
 from tests.server.kills import acknowledged, started
 
-from armarius.shelves.connecting import connect
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import migrate
+from armarius.workspace.workspace import connect
 
 pytestmark = pytest.mark.slow
 

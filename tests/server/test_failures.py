@@ -12,9 +12,9 @@ from scripts.temporary_postgres import NotInstalled, TemporaryPostgres
 from tests.server.novels import files_of, requests
 
 from armarius.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
-from armarius.shelves.connecting import connect
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.schema import SCHEMA_VERSION, migrate
+from armarius.workspace.workspace import connect
 
 WORKER = Path(__file__).with_name("worker.py")
 

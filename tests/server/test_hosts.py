@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.server.novels import files_of
 
-from armarius.integrations.channel import Channel
-from armarius.integrations.shelf_methods import methods_of_shelf
+from armarius.channel.server import Channel
+from armarius.channel.workspace_methods import methods_of_shelf
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "server" / "app.py"
 
@@ -63,7 +63,7 @@ async def test_mcp_answers_over_a_stored_project(shelf, tenant):
     pytest.importorskip("mcp.server.mcpserver")
     from mcp import Client
 
-    from armarius.integrations.mcp import build_server
+    from armarius.mcp import build_server
 
     novel = shelf.project("novel", tenant=tenant)
     novel.write(files_of())

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from armarius.embedders.protocol import Fingerprint
-from armarius.semantic import queue
+from armarius.vectors import queue
 
 PARAGRAPHS = 60
 

@@ -8,10 +8,10 @@ from tests.server.novels import files_of, requests
 from tests.server.pooler import PgBouncer
 
 import armarius
-from armarius.shelves.connecting import connect
 from armarius.store.postgres.pool import Pool
 from armarius.store.postgres.store import PostgresStore
 from armarius.testing import StoreConformance
+from armarius.workspace.workspace import connect
 
 pytestmark = pytest.mark.slow
 

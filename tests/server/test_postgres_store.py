@@ -91,7 +91,7 @@ def test_what_no_key_can_hold_is_refused_before_it_is_sent(shared_pool, name):
 
 @pytest.mark.parametrize(
     "statement",
-    ["SET x = 1", "LISTEN a", "SELECT pg_advisory_lock(1)", "SELECT * FROM armarius.files", "PREPARE a AS SELECT 1"],
+    ["SET x = 1", "LISTEN a", "SELECT pg_advisory_lock(1)", "SELECT * FROM armarius.io", "PREPARE a AS SELECT 1"],
 )
 def test_the_trace_sees_what_is_not_allowed(server, statement):
     pool = Pool(server.dsn, size=1)

@@ -7,8 +7,7 @@ from tests.server.novels import NOVEL, files_of, requests
 
 import armarius
 from armarius.errors import ContractError, QuotaExceeded, StoreConflict, UnknownId
-from armarius.shelves.hot import bytes_of
-from armarius.shelves.limits import Quota, bytes_in
+from armarius.workspace.cache import Quota, bytes_in, bytes_of
 
 
 @pytest.fixture
@@ -163,7 +162,7 @@ def test_tenants_call_projects_the_same_and_see_nothing_of_each_other(shelf, ten
 
 @pytest.mark.parametrize(
     "name",
-    ["'; DROP TABLE armarius.files; --", "../../etc", "%s", "{s}", "名 字\n", "a/b", "p" * 512, "\u202e", "NULL"],
+    ["'; DROP TABLE armarius.io; --", "../../etc", "%s", "{s}", "名 字\n", "a/b", "p" * 512, "\u202e", "NULL"],
 )
 def test_a_project_may_be_called_anything(shelf, tenant, name):
     novel = shelf.project(name, tenant=tenant)
@@ -285,7 +284,7 @@ async def test_verbs_have_a_form_for_coroutines(novel):
 
 def test_every_verb_is_of_one_moment():
     from armarius.engine.engine import ContextEngine
-    from armarius.shelves.shelved import ShelvedEngine
+    from armarius.workspace.project import ShelvedEngine
 
     other = {"check_project", "close", "watch", "refresh", "wait", "cancel", "budget_profile", "update_budget_profile"}
     other |= {"reembed", "subgraph"}  # long work, and what needs a folder

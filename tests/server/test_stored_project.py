@@ -3,10 +3,9 @@
 import pytest
 
 from armarius.config import Config
-from armarius.shelves.stored import StoredFiles, StoredSource, part_of
-from armarius.shelves.stored_authored import StoredAuthored
 from armarius.store.postgres.files import put_files
 from armarius.testing import AuthoredConformance, DocumentSourceConformance
+from armarius.workspace.stored import StoredAuthored, StoredFiles, StoredSource, part_of
 
 
 def put(session, files, remove=()):

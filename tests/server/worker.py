@@ -3,7 +3,7 @@
 import sys
 
 from armarius.errors import StoreConflict, StoreError
-from armarius.shelves.connecting import connect
+from armarius.workspace.workspace import connect
 
 
 def main(dsn: str, tenant: str, who: str, count: int, how: str) -> None:

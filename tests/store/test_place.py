@@ -12,8 +12,8 @@ import pytest
 from tests.files.conftest import KINDS, plant
 
 from armarius.errors import ProjectError, StoreCorrupt, StoreError, StoreFull
-from armarius.files.cache import cache_root
 from armarius.index.project_index import ProjectIndex
+from armarius.io.cache import cache_root
 from armarius.store.sqlite import claim as claims
 from armarius.store.sqlite.location import Place, place_for
 from armarius.store.sqlite.lock import PlaceLock
@@ -455,7 +455,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_of_the_store(project, monke
 
 
 def test_the_temporary_place_of_the_cache_must_be_our_own(tmp_path, monkeypatch):
-    from armarius.files import cache
+    from armarius.io import cache
 
     monkeypatch.delenv("ARMARIUS_CACHE")
     monkeypatch.setattr(cache, "is_remote", lambda _: True)

@@ -3,7 +3,7 @@
 import threading
 
 from armarius.errors import StoreError
-from armarius.studio.looked import Looked
+from armarius.studio.project_pages import Looked
 
 
 class Steps:

@@ -17,8 +17,8 @@ pytest.importorskip("starlette", reason="armarius[studio]")
 from starlette.testclient import TestClient
 
 from armarius.studio.app import build_app
-from armarius.studio.marked import Mark, in_paragraphs, pieces
-from armarius.studio.packs import Packs
+from armarius.studio.drawing import Mark, in_paragraphs, pieces
+from armarius.studio.prompt_pages import Packs
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = "http://127.0.0.1:8123"

@@ -15,7 +15,7 @@ from armarius.code import CodeIndex
 from armarius.errors import ConfigError, ProjectError, SettingRefused
 from armarius.index.project_index import ProjectIndex
 from armarius.trust import trust
-from armarius.trust.asked import Permissions
+from armarius.trust.settings import Permissions
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from armarius.documents.globs import Glob
-from armarius.trust.inside import inside, is_file_within, leading_out, way
+from armarius.documents.kinds import Glob
+from armarius.trust.folders import inside, is_file_within, leading_out, way
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from tests.trust.support import put, witness
 import armarius
 from armarius.cli import main
 from armarius.code import CodeIndex, CodeOptions
-from armarius.code.indexers import INDEXERS, find_indexer
+from armarius.code.scip import INDEXERS, find_indexer
 from armarius.errors import ConfigError, GraphError
 from armarius.graph import NervusDBGraph
 from armarius.trust import trust
-from armarius.trust.programs import child_path, named_by_user
+from armarius.trust.user import child_path, named_by_user
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a script is no program on Windows")
 

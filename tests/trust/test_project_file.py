@@ -11,7 +11,7 @@ import armarius
 from armarius.cli import main
 from armarius.config import load_config
 from armarius.errors import ConfigError
-from armarius.toml_file import quoted, read_toml
+from armarius.io.toml import quoted, read_toml
 
 BOMBS = {
     "brackets": ("a = " + "[" * 5000, "nested too deep"),

@@ -8,7 +8,7 @@ from tests.trust.support import put
 
 import armarius
 from armarius.errors import ConfigError
-from armarius.trust.home import config_file, shown
+from armarius.trust.folders import config_file, shown
 from armarius.trust.user import UserConfig, read_user_config
 
 

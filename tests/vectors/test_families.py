@@ -14,9 +14,8 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
 from armarius import embedders
-from armarius.embedders.families import FAMILIES
 from armarius.embedders.folder import ModelFolder
-from armarius.embedders.prompts import Prompts, prompts_of
+from armarius.embedders.preprocess import FAMILIES, Prompts, prompts_of
 from armarius.errors import EmbeddingError
 
 TEXTS = ["银色河流", "一个姑娘因为诗而落泪，林小雨的妹妹住在江城。", ""]

@@ -3,8 +3,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from armarius.embedders.lexical_grams import LexicalEmbedder
 from armarius.embedders.protocol import Embedder
+from armarius.embedders.static_table import LexicalEmbedder
 from armarius.errors import DimensionMismatch, EmbeddingError
 from armarius.store.fingerprint import Fingerprint, require_same
 from armarius.store.vector_rows import check_storable, usable_rows

@@ -11,8 +11,8 @@ from armarius import embedders
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import Embedder, Fingerprint
 from armarius.errors import ContractError, DimensionMismatch, EmbeddingError
-from armarius.semantic.project_vectors import Semantic
 from armarius.store.vectors_protocol import VectorFilter
+from armarius.vectors.project_vectors import Semantic
 
 EVERYWHERE = VectorFilter()
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from armarius.semantic.outliers import PROBES, NoiseFloor
+from armarius.vectors.model_quality import PROBES, NoiseFloor
 
 
 def group(similarity, count=12, dimension=64, spread=0.02):

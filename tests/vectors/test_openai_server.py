@@ -21,7 +21,7 @@ KEY = "sk-very-secret"
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr("armarius.embedders.endpoint._FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr("armarius.embedders.openai_server._FIRST_PAUSE_S", 0.01)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     with serving() as fake:

@@ -14,9 +14,9 @@ from tests.vectors.stores import CountingEmbedder, chapter, stored_vectors
 
 from armarius import embedders
 from armarius.errors import EmbeddingError
-from armarius.semantic.queue import EmbeddingQueue
 from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.store import SqliteStore
+from armarius.vectors.queue import EmbeddingQueue
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_after_kill_9_the_next_start_finishes_and_nothing_is_wrong(tmp_path, mon
         import sys, time
         from armarius.store.sqlite.location import Place
         from armarius.store.sqlite.store import SqliteStore
-        from armarius.semantic.queue import EmbeddingQueue
+        from armarius.vectors.queue import EmbeddingQueue
         from tests.vectors.stores import CountingEmbedder, chapter
         from pathlib import Path
 

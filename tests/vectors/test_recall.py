@@ -5,10 +5,10 @@ from tests.vectors.stores import CountingEmbedder
 
 from armarius import embedders
 from armarius.cli import main
-from armarius.cli.embedding import doctor_lines
+from armarius.cli.index import doctor_lines
 from armarius.errors import DimensionMismatch
 from armarius.index.project_index import ProjectIndex
-from armarius.semantic.recall import ProjectRecall
+from armarius.vectors.recall import ProjectRecall
 
 
 @pytest.fixture

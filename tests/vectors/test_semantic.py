@@ -6,8 +6,8 @@ from tests.vectors.test_real_model import PARAGRAPHS, PARAPHRASES
 
 from armarius import embedders
 from armarius.errors import DimensionMismatch, EmbeddingError
-from armarius.semantic.project_vectors import Semantic
 from armarius.store.vectors_protocol import VectorFilter
+from armarius.vectors.project_vectors import Semantic
 
 
 @pytest.fixture

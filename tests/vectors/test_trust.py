@@ -8,8 +8,8 @@ from tests.vectors.stores import CountingEmbedder, chapter
 
 from armarius import embedders
 from armarius.documents.document import make_document
-from armarius.semantic.project_vectors import Semantic
 from armarius.store.rows import Put
+from armarius.vectors.project_vectors import Semantic
 
 TOPICS = ["harbour", "mill", "orchard", "chapel", "forge", "tannery", "quarry", "brewery", "school", "weir"]
 TOLD = ["ships", "flour", "apples", "prayers", "iron", "leather", "stone", "beer", "lessons", "water"]

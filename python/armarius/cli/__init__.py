@@ -23,19 +23,13 @@ _INTERRUPTED = 130
 
 
 _COMMANDS = {
-    "cli.assembling": "assemble inspect ask",
-    "cli.detecting": "detect",
-    "cli.retrieving": "retrieve evidence",
-    "cli.indexing": "index search watch",
-    "cli.doctor": "doctor",
-    "cli.embedding": "embed",
-    "cli.books": "import export",
-    "cli.proposing": "propose",
-    "cli.starting": "new completion",
+    "cli.prompts": "assemble inspect ask retrieve evidence",
+    "cli.codex": "detect propose",
+    "cli.index": "index search watch doctor embed",
+    "cli.lorebooks": "import export",
+    "cli.terminal": "new completion",
     "cli.evaluating": "evaluate",
-    "cli.serving": "serve channel",
-    "cli.studio": "studio",
-    "cli.server": "server",
+    "cli.servers": "serve channel studio server",
     "code.commands": "code-index subgraph",
     "cli.trusting": "trust",
 }
@@ -43,7 +37,7 @@ _COMMANDS = {
 
 
 def _near(wanted: str, names: Sequence[str]) -> str:
-    from armarius.text.near import near, suggestion  # what compares is loaded when something is wrong
+    from armarius.text.unicode import near, suggestion  # what compares is loaded when something is wrong
 
     return suggestion(near(wanted, names))
 
@@ -86,7 +80,7 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     for module in _modules(words):
         import_module(f"armarius.{module}").add_commands(subparsers)
     if subparsers.choices and (not words or {"-h", "--help"}.intersection(words)):
-        from armarius.cli.examples import EXAMPLES
+        from armarius.cli.terminal import EXAMPLES
 
         for name, one in subparsers.choices.items():
             one.epilog = f"example: {EXAMPLES[name]}"

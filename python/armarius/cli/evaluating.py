@@ -11,7 +11,7 @@ from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.evaluation.measure import BUDGETS, Evaluation, evaluate
 from armarius.evaluation.questions import read_questions
-from armarius.files.read import read_file
+from armarius.io.read import read_file
 
 __all__ = ["add_commands"]
 

@@ -7,16 +7,21 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armarius.camel import camel
-from armarius.errors import ContractError
-from armarius.hits import Hit
-from armarius.strict import shown
+from armarius.errors import ContractError, ProjectError
+from armarius.io.write import make_folder, write_atomic
+from armarius.requests import camel
+from armarius.types import Hit
+from armarius.validation import shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+__all__ = ["EXAMPLES", "add_commands"]
 
 # Columns of what goes to a file or pipe: whoever reads it there has a terminal or a page.
 _PIPED = 80
@@ -137,3 +142,82 @@ def printable(text: str) -> str:
 def note(text: str) -> None:
     """Write lines to standard error, where they do not disturb a pipe."""
     print("\n".join(map(printable, text.split("\n"))), file=sys.stderr)
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add both commands."""
+    command = subparsers.add_parser(
+        "new",
+        help="a small novel to start from, in a new folder",
+        description="Writes the example: seven short chapters, profiles, an outline, a style and a codex, to look at "
+        "and to write over.",
+    )
+    command.add_argument("path", type=Path, help="the folder; new, or empty")
+    command.set_defaults(run=_new)
+    completion = subparsers.add_parser(
+        "completion",
+        help="what a shell reads to complete commands and options",
+        description="bash: armarius completion bash > ~/.local/share/bash-completion/completions/armarius; "
+        "zsh: into _armarius in a folder of $fpath; fish: into ~/.config/fish/completions/armarius.fish",
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+    completion.set_defaults(run=_completion)
+
+
+def _new(arguments: argparse.Namespace) -> int:
+    folder: Path = arguments.path
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ProjectError(f"{folder}: there is something already; nothing was written")
+    files = list(_files(resources.files("armarius.cli").joinpath("starter"), ""))
+    make_folder(folder)
+    for path, data in files:
+        make_folder((folder / path).parent, below=folder)
+        write_atomic(folder / path, data, below=folder)
+    print(f"{folder}: {len(files)} files. Look at what a model would be told:")
+    print(f"  armarius assemble {folder} --query 检查第3章的角色一致性 --document chapters/ch003.md --budget 8000")
+    print(f"  armarius inspect {folder} --query 检查第3章的角色一致性 --document chapters/ch003.md --budget 8000")
+    return 0
+
+
+def _completion(arguments: argparse.Namespace) -> int:
+    folder = resources.files("armarius.cli").joinpath("completions")
+    print(folder.joinpath(f"armarius.{arguments.shell}").read_text(encoding="utf-8"), end="")
+    return 0
+
+
+def _files(folder: Traversable, before: str) -> "list[tuple[str, bytes]]":
+    found = []
+    for one in sorted(folder.iterdir(), key=lambda one: one.name):
+        if one.is_dir():
+            found += _files(one, f"{before}{one.name}/")
+        else:
+            found.append((f"{before}{one.name}", one.read_bytes()))
+    return found
+
+
+EXAMPLES = {
+    "assemble": "armarius assemble novel/ --query '检查第3章的角色一致性' --document chapters/ch003.md --budget 8000",
+    "inspect": "armarius inspect novel/ --query 'who keeps the lighthouse' --budget 8000 --html report.html",
+    "ask": "armarius ask novel/ 'who keeps the lighthouse' --budget 8000 | llm",
+    "detect": "armarius detect novel/ --text '小雨推开门走了进来' --cards",
+    "retrieve": "armarius retrieve novel/ 'who keeps the lighthouse' --chapters 1-40 --explain",
+    "evidence": "armarius evidence novel/ 林小雨 --attribute 年龄",
+    "index": "armarius index novel/ --json",
+    "search": "armarius search novel/ '“seven forty”' --kind chapter --limit 20",
+    "watch": "armarius watch novel/",
+    "doctor": "armarius doctor novel/",
+    "embed": "armarius embed novel/ --model models/text2vec-base-chinese",
+    "import": "armarius import card.png lore.json book.docx --into novel/ --yes",
+    "export": "armarius export novel/ --book eldoria --as card-v3",
+    "propose": "armarius propose novel/ --write settings/people.md",
+    "new": "armarius new my-novel",
+    "completion": "armarius completion zsh",
+    "evaluate": "armarius evaluate novel/ questions.jsonl --budget 8000 --misses",
+    "serve": "armarius serve novel/",
+    "channel": "armarius channel novel/",
+    "studio": "armarius studio novel/ --no-browser",
+    "server": "armarius server push novel/ --store postgresql://localhost/novels --project novel-1",
+    "code-index": "armarius code-index repo/",
+    "subgraph": "armarius subgraph repo/ Context.invoke --direction callers --depth 2",
+    "trust": "armarius trust novel/",
+}

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from armarius.books.shelf import Books
 from armarius.cli.terminal import note, printable, show_json
 from armarius.config import Config, load_config
 from armarius.errors import ConfigError, ContractError, SettingRefused
-from armarius.files.paths import project_folder
-from armarius.trust.allowed import allowed_anywhere
-from armarius.trust.asked import Permissions
-from armarius.trust.folders import TRUSTED_ENV, revoke, trust, trusted, who_trusts
-from armarius.trust.home import shown
+from armarius.io.folder import project_folder
+from armarius.lorebooks.shelf import Books
+from armarius.trust.folders import TRUSTED_ENV, revoke, shown, trust, trusted, who_trusts
+from armarius.trust.settings import Permissions, allowed_anywhere
 
 __all__ = ["TrustReport", "add_commands", "trust_report"]
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TextIO
 
 from armarius.code.index import CodeIndex, default_cache
-from armarius.code.indexers import build_index
 from armarius.code.options import read_options
-from armarius.code.render import matches, tree
-from armarius.code.subgraph import Subgraph
+from armarius.code.scip import build_index
+from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.config import load_config
 from armarius.errors import AmbiguousSymbol, CodeGraphError, ProjectError, UnknownSymbol
 

@@ -10,23 +10,22 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 import armarius._core as _core
-from armarius.code import freshness
+from armarius.code import source as freshness
 from armarius.code.ckb import CkbSource
-from armarius.code.fallback import text_search
 from armarius.code.options import CodeOptions
 from armarius.code.scip import ScipSource
 from armarius.code.source import build_graph
-from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches, walk
+from armarius.code.subgraph import KINDS, Direction, Subgraph, TextMatches, text_search, walk
 from armarius.config import load_config
 from armarius.documents.classify import CODE_SUFFIXES
 from armarius.documents.document import walk_files
 from armarius.errors import ContextWarning, MissingExtra, ProjectError, SourceUnavailable, StoreError, UnknownSymbol
-from armarius.files import folder_lock, is_regular
-from armarius.files.cache import cache_root
-from armarius.strict import valid_text
-from armarius.trust.asked import Permissions
-from armarius.trust.inside import way
-from armarius.warnings_table import CODE_INDEX_STALE
+from armarius.io import folder_lock, is_regular
+from armarius.io.cache import cache_root
+from armarius.trust.folders import way
+from armarius.trust.settings import Permissions
+from armarius.validation import valid_text
+from armarius.warnings import CODE_INDEX_STALE
 
 __all__ = ["CodeIndex", "default_cache"]
 

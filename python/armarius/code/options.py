@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from armarius.config import CONFIG_NAME, Config
 from armarius.errors import ConfigError, SettingRefused
-from armarius.trust.asked import Permissions
+from armarius.trust.settings import Permissions
 
 __all__ = ["CodeOptions", "read_options"]
 

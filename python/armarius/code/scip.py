@@ -1,13 +1,24 @@
 """The code graph from an `index.scip`, read directly."""
 
+import os
+import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import armarius._core as _core
+from armarius.code import source as freshness
 from armarius.code.source import Reference
-from armarius.errors import SourceUnavailable
+from armarius.config import load_config
+from armarius.documents.document import walk_files
+from armarius.errors import CodeGraphError, SourceUnavailable
+from armarius.io import move_atomic, read_file, remove_file, scratch_folder, write_atomic
+from armarius.trust import is_trusted
+from armarius.trust.folders import way
+from armarius.trust.user import child_path, find_program, named_by_user
 
-__all__ = ["ScipSource"]
+__all__ = ["INDEXERS", "IndexReport", "Indexer", "ScipSource", "build_index", "find_indexer"]
 
 
 class ScipSource:
@@ -54,3 +65,167 @@ class ScipSource:
     def occurrences(self) -> _core.Occurrences:
         """Everything at once."""
         return self._occurrences
+
+
+_MAX_BYTES = 2 * 1024 * 1024 * 1024
+TOOLS_ENV = "ARMARIUS_TOOLS"  # a folder into which the indexers were installed with npm
+
+
+@dataclass(frozen=True, slots=True)
+class Indexer:
+    """One SCIP indexer: which files it is for, how it is called, how it is installed.
+
+    Attributes:
+        program: Its name on the PATH.
+        variable: Environment variable that names it instead.
+        suffixes: Files that it indexes.
+        package: The npm package.
+    """
+
+    program: str
+    variable: str
+    suffixes: frozenset[str]
+    package: str
+
+    def arguments(self, name: str, output: Path, environment: Path) -> list[str]:
+        """Arguments for a run in the repository's root that depends on nothing but its files."""
+        if self.program == "scip-python":
+            # a constant version, else the commit is in every id; an empty environment, else this one's packages are
+            fixed = ["--project-name", name, "--project-version", "_", "--environment", str(environment), "--quiet"]
+            return ["index", ".", *fixed, "--output", str(output)]
+        return ["index", "--infer-tsconfig", "--no-progress-bar", "--output", str(output)]
+
+
+INDEXERS = (
+    Indexer("scip-python", "SCIP_PYTHON_BIN", frozenset({".py", ".pyi"}), "@sourcegraph/scip-python"),
+    Indexer(
+        "scip-typescript",
+        "SCIP_TYPESCRIPT_BIN",
+        frozenset({".ts", ".tsx", ".js", ".jsx", ".mjs"}),
+        "@sourcegraph/scip-typescript",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What indexing gave.
+
+    Attributes:
+        index: The index file, or None when no indexer could run.
+        ran: Names of the indexers that ran.
+        missing: What to install for the files that none could index, one line each.
+        documents: Number of files in the index.
+        symbols: Number of symbols in it.
+    """
+
+    index: Path | None
+    ran: tuple[str, ...]
+    missing: tuple[str, ...]
+    documents: int = 0
+    symbols: int = 0
+
+
+def find_indexer(indexer: Indexer, root: Path) -> str | None:
+    """The indexer's program: its variable, the user's configuration, the PATH, `ARMARIUS_TOOLS`.
+
+    Last, the repository's own node_modules, if it is trusted.
+
+    Raises:
+        ConfigError: The user's configuration is wrong, or a variable holds a relative path.
+    """
+    if named := named_by_user(indexer.program, indexer.variable, project=root):
+        return find_program(named[1], project=root)
+    if found := find_program(indexer.program, project=root):
+        return found
+    folders = [Path(tools)] if (tools := os.environ.get(TOOLS_ENV)) and Path(tools).is_absolute() else []
+    for folder in (*folders, *([root.absolute()] if is_trusted(root) else [])):
+        if found := find_program(indexer.program, path=str(folder / "node_modules" / ".bin")):
+            return found
+    return None
+
+
+def build_index(root: Path, cache_dir: Path, *, timeout: float = 900.0) -> IndexReport:
+    """Index a repository with whatever indexers are installed.
+
+    The index is written to `cache_dir/index.scip` in one step, beside it the hashes of what was indexed; nothing
+    stays in the repository.
+
+    Args:
+        root: The repository.
+        cache_dir: See `CodeIndex`.
+        timeout: Seconds for each indexer.
+
+    Raises:
+        CodeGraphError: An indexer failed; the message is its own last words.
+        StoreFull: The cache folder cannot be written.
+
+    Cost: the indexers' own: click takes about ten seconds.
+    """
+    root = root.resolve()
+    stamps, _ = walk_files(root, load_config(root))
+    suffixes = {Path(stamp.path).suffix.lower() for stamp in stamps}
+    wanted = [indexer for indexer in INDEXERS if indexer.suffixes & suffixes]
+    if not wanted:
+        return IndexReport(None, (), (f"{root} has no files that an indexer is for: .py, .ts, .js",))
+    ran, missing, parts = [], [], []
+    with scratch_folder(cache_dir) as scratch:
+        environment = scratch / "environment.json"
+        write_atomic(environment, b"[]")
+        for indexer in wanted:
+            program = find_indexer(indexer, root)
+            if program is None:
+                kinds = " ".join(sorted(indexer.suffixes & suffixes))
+                missing.append(f"{kinds} files need {indexer.program}: npm install -g {indexer.package}")
+                continue
+            output = scratch / f"{indexer.program}.scip"
+            _run(program, indexer.arguments(root.name, output, environment), root, timeout)
+            parts.append(output)
+            ran.append(indexer.program)
+        if not parts:
+            return IndexReport(None, (), tuple(missing))
+        joined = scratch / "index.scip"
+        # protobuf messages that follow each other are one message
+        write_atomic(joined, b"".join(read_file(part, limit=_MAX_BYTES) for part in parts))
+        occurrences = ScipSource(joined, root).occurrences()
+        files = {path: freshness.digest(root / path, below=root) for path in occurrences.documents()}
+        freshness.write_manifest(cache_dir / "scip-files.json", joined, files)
+        move_atomic(joined, cache_dir / "index.scip")
+    return IndexReport(
+        cache_dir / "index.scip", tuple(ran), tuple(missing), len(occurrences.documents()), len(occurrences.symbols())
+    )
+
+
+def _run(program: str, arguments: Sequence[str], root: Path, timeout: float) -> None:
+    """Run an indexer in the repository and take away what it writes there (scip-typescript: a tsconfig.json).
+
+    The repository may be anybody's: what the indexer starts in turn (node, python) is not looked for there, and Python
+    imports nothing from there.
+    """
+    before = {entry.name for entry in root.iterdir()}
+    if not way(root, "tsconfig.json").within and not is_trusted(root):
+        raise CodeGraphError(f"tsconfig.json leads out of {root}: an indexer would read or write what is there")
+    environment = {**os.environ, "PATH": child_path(root), "PYTHONSAFEPATH": "1"}
+    try:
+        done = subprocess.run(  # noqa: S603 - a program the user installed, arguments of our own
+            [program, *arguments],
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise CodeGraphError(f"{program} did not finish within {timeout:g} s") from None
+    except OSError as error:
+        raise CodeGraphError(f"{program} cannot be started: {error}") from None
+    finally:
+        for name in {"tsconfig.json", "index.scip"} - before:
+            with suppress(OSError):  # a link or a folder of that name is not what an indexer writes
+                remove_file(root / name, below=root)
+    output = Path(arguments[arguments.index("--output") + 1])
+    if done.returncode or not output.is_file():
+        words = (done.stderr or done.stdout).strip().splitlines()
+        raise CodeGraphError(f"{Path(program).name} failed with status {done.returncode}: {' / '.join(words[-3:])}")

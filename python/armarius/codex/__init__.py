@@ -11,9 +11,7 @@ does not decide anything but ties, which fall by path; nothing here looks into c
 """
 
 from armarius.codex.authored.codex import AuthoredCodex
-from armarius.codex.authored.collection import Constraints, Memories
-from armarius.codex.authored.pins import Pins
-from armarius.codex.authored.summaries import Summaries
+from armarius.codex.authored.collection import Constraints, Memories, Pins, Summaries
 from armarius.codex.cards import entity_card, short_card
 from armarius.codex.load import build_codex, load_codex, read_declared
 from armarius.codex.model import (

@@ -10,9 +10,20 @@
 Every value stands on one line, so that nothing inside it can pose as another card or heading.
 """
 
-from armarius.bounds import OPEN, Chapters
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from armarius.arguments import OPEN, Bounds, Chapters
 from armarius.codex.model import Entity, Fact, Relation
+from armarius.documents.document import Document
+from armarius.documents.numerals import NUMERAL, parse_numeral
+from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Frame, Language, frame
+
+__all__ = ["Visible", "chapter_at", "shown_of", "tidy", "told_until", "until", "visible"]
 
 _SHORT_DESCRIPTION = 60
 _STOPS = "。！？!?；;."
@@ -121,3 +132,203 @@ def _first_sentence(text: str) -> str:
         if ends and at >= 2:
             return text[: at + 1]
     return text if len(text) <= _SHORT_DESCRIPTION else text[:_SHORT_DESCRIPTION].rstrip() + "…"
+
+
+_TO = r"[-–—~～至到]{1,2}"
+_HAN = re.compile(
+    rf"^(?:从|自|直?到|至|截至)?\s*第\s*(?P<a>{NUMERAL})\s*[章回话節节]?\s*(?:{_TO}\s*第?\s*(?P<b>{NUMERAL})\s*)?[章回话節节]"
+    r"\s*(?P<tail>起|开始|開始|之?后|之?後|以后|以後|及以后|为止|止|之?前|以前|前)?$"
+)
+_LATIN = re.compile(
+    r"^(?P<head>from|since|starting(?: in| at| with)?|as of|after|until|till|before|up to|in|during)?\s*"
+    rf"(?:chapters?|chap\.?|chs?\.?)\s*(?P<a>{NUMERAL})(?:\s*(?:[-–—]|to|through)\s*(?:chapter\s*)?(?P<b>{NUMERAL}))?"
+    r"\s*(?P<tail>on|onwards?|and after|\+)?$",
+    re.IGNORECASE,
+)
+
+
+def parse_span(label: str) -> tuple[int | None, int | None] | None:
+    """The chapters that `label` covers as `(since, until)`: since inclusive, until exclusive, None open.
+
+    第30章起 and 第30章 are `(30, None)`: what happens in a chapter is known from then on. 第30章后 is `(31, None)`,
+    第30章前 `(None, 30)`, 第5-8章 `(5, 9)`.
+
+    Returns:
+        None when the label names no chapter.
+    """
+    label = unicodedata.normalize("NFKC", label).strip().strip("（）()[]【】")
+    if (han := _HAN.match(label)) is not None:
+        first, last, tail = parse_numeral(han["a"]), parse_numeral(han["b"] or ""), han["tail"] or ""
+        before, after = tail.endswith("前"), tail.lstrip("之及以") in {"后", "後"} or tail in {"以后", "以後", "及以后"}
+        before = before or label.startswith("直到")
+        closing = tail in {"为止", "止"} or label.startswith(("到", "至", "截至"))
+        after = after and tail != "及以后"
+    elif (latin := _LATIN.match(label)) is not None:
+        first, last = parse_numeral(latin["a"]), parse_numeral(latin["b"] or "")
+        head = (latin["head"] or "").lower()
+        before, after, closing = head in {"before", "until", "till"}, head == "after", head == "up to"
+    else:
+        return None
+    if first is None:
+        return None
+    if last is not None:
+        return first, last + 1
+    if before:
+        return None, first
+    if closing:
+        return None, first + 1
+    return (first + 1, None) if after else (first, None)
+
+
+_LABELLED = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+•·][ \t]+)?\**(?P<label>[^:：*\n]{1,24})\**[ \t]*[:：]")
+
+
+def without_later(text: str, chapter: int) -> str:
+    """`text` with every line blanked that begins with a label such as 第7章起 of a later chapter than `chapter`.
+
+    What continues such a line, indented deeper and no item of its own, goes with it. Places stay where they are.
+
+    Cost: one pass over the lines; nothing without a chapter in the text.
+    """
+    found = []
+    hidden: int | None = None  # the indent of the line that is hidden
+    for line in text.splitlines(keepends=True):
+        labelled = _LABELLED.match(line)
+        indent = len(line) - len(line.lstrip(" \t"))
+        span = parse_span(labelled["label"]) if labelled else None
+        if span is not None:
+            hidden = indent if span[0] is not None and span[0] > chapter else None
+        elif hidden is not None and (not line.strip() or indent <= hidden or labelled):
+            hidden = None
+        found.append(line if hidden is None else blank(line))
+    return "".join(found)
+
+
+def blank(text: str) -> str:
+    """`text` as spaces, its line ends kept."""
+    return re.sub(r"[^\r\n]", " ", text)
+
+
+class Passage(Protocol):
+    """A paragraph as an index keeps it."""
+
+    @property
+    def path(self) -> str:
+        """Of its document."""
+        ...
+
+    @property
+    def chapter(self) -> int | None:
+        """That it stands in."""
+        ...
+
+    @property
+    def start(self) -> int:
+        """First code point in the document."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """As in the document."""
+        ...
+
+
+class Visible(Mapping[str, Document]):
+    """The documents of a project as a bounded request sees them; each is worked out when it is first asked for."""
+
+    def __init__(self, documents: Mapping[str, Document], bounds: Bounds) -> None:
+        self._documents = documents
+        self._bounds = bounds
+        self._seen: dict[str, Document] = {}
+
+    def __getitem__(self, path: str) -> Document:
+        if path not in self._seen:
+            self._seen[path] = visible(self._documents[path], self._bounds)
+        return self._seen[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._documents)
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+
+def visible(document: Document, bounds: Bounds) -> Document:
+    """`document` with what lies outside `bounds` as spaces; the same object when nothing does.
+
+    Cost: one look at each paragraph; one pass over the lines of what is no chapter, with `as_of`.
+    """
+    if document.past:  # its chapters are others
+        bounds = replace(bounds, as_of=None)
+    hidden = [one for one in document.paragraphs if _is_hidden(document, one, bounds)]
+    if bounds.as_of is not None and document.kind == "outline":
+        first = _first_later(document, bounds.as_of)
+        hidden += document.paragraphs[first:]
+    text = _blanked(document.text, hidden)
+    if bounds.as_of is not None and document.kind in ("setting", "note"):
+        text = without_later(text, bounds.as_of)
+    return document if text == document.text else replace(document, text=text)
+
+
+def _blanked(text: str, paragraphs: Iterable[Paragraph]) -> str:
+    parts, at = [], 0
+    for start, end in sorted({(one.start, one.end) for one in paragraphs}):
+        parts += [text[at:start], blank(text[start:end])]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def until(document: Document, as_of: int) -> int:
+    """The first code point of `document` that a request as of a chapter may not see; its length when it may see all."""
+    shown = visible(document, Bounds(as_of=as_of)).text
+    if shown == document.text:
+        return len(shown)
+    return next(at for at, (own, other) in enumerate(zip(document.text, shown, strict=True)) if own != other)
+
+
+def chapter_at(document: Document, paragraph: Paragraph) -> int | None:
+    """The chapter that a paragraph stands in or speaks of."""
+    return document.chapter if paragraph.chapter is None else paragraph.chapter
+
+
+def shown_of(documents: Mapping[str, Document], bounds: Bounds) -> Callable[[Passage], str]:
+    """What of a paragraph may be seen, in its place, the rest as spaces; by its chapter alone if it is not there."""
+    seen = Visible(documents, bounds)
+
+    def shown(one: Passage) -> str:
+        document = seen.get(one.path)
+        end = one.start + len(one.text)
+        if document is not None and documents[one.path].text[one.start : end] == one.text:
+            return document.text[one.start : end]
+        return one.text if bounds.has_chapter(one.chapter) else ""
+
+    return shown
+
+
+def tidy(text: str) -> str:
+    """A stretch of a visible text, without the lines that were blanked."""
+    return "\n".join(line for line in text.split("\n") if line.strip())
+
+
+def told_until(text: str, paragraph: Paragraph, chapter: int) -> str:
+    """What a paragraph of settings says that holds up to a chapter; the rest as spaces."""
+    return blank(text) if _begins_later(paragraph, chapter) else without_later(text, chapter)
+
+
+def _begins_later(paragraph: Paragraph, chapter: int) -> bool:
+    spans = (parse_span(title) for title in paragraph.heading_path)
+    return any(span is not None and (span[0] or 0) > chapter for span in spans)
+
+
+def _is_hidden(document: Document, paragraph: Paragraph, bounds: Bounds) -> bool:
+    if bounds.leaves_out(document.kind, chapter_at(document, paragraph)) is not None:
+        return True
+    if bounds.as_of is None:
+        return False
+    return document.kind != "chapter" and _begins_later(paragraph, bounds.as_of)
+
+
+def _first_later(outline: Document, as_of: int) -> int:
+    """Index of the first paragraph about a later chapter; how many there are when none is."""
+    later = (one.index for one in outline.paragraphs if one.chapter is not None and one.chapter > as_of)
+    return next(later, len(outline.paragraphs))

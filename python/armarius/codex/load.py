@@ -1,26 +1,31 @@
 """A project's documents to its codex: profiles, `codex.json` and what was authored, merged."""
 
+import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from armarius.codex.authored.codex import AuthoredCodex
-from armarius.codex.importers import IMPORTERS
-from armarius.codex.importers.codex_json import CODEX_FILE, CodexFile, parse_codex_json
-from armarius.codex.merge import merge
+from armarius.codex.authored.protocol import BookName, Check, RecordBook, profile_of_text
+from armarius.codex.authored.record_file import FOLDER, RecordFile
+from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile, parse_codex_json
+from armarius.codex.merge import Told, file_of, merge, profiles_of
 from armarius.codex.model import Codex
 from armarius.codex.profiles.draft import Profiles
 from armarius.codex.profiles.read import parse_profiles
-from armarius.codex.series import Told, file_of, profiles_of
-from armarius.config import Config
+from armarius.config import CONFIG_NAME, Config, load_config
 from armarius.documents.classify import PROSE_SUFFIXES
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.document import Document, list_documents
-from armarius.documents.parts import parts_of
-from armarius.errors import CodexError
-from armarius.files import names_in, read_file
-from armarius.files.paths import project_folder
-from armarius.warnings_table import CODEX_INVALID
+from armarius.documents.segments import parts_of
+from armarius.errors import CodexError, ConfigError
+from armarius.io import folder_lock, names_in, read_file, write_atomic
+from armarius.io.folder import project_folder
+from armarius.warnings import CODEX_INVALID
+
+__all__ = ["FolderAuthored"]
 
 BOOKS = ".armarius/books"
 """A folder for each book that was imported; its `codex.json` says what that one says of entities."""
@@ -114,7 +119,7 @@ def _profiles(documents: Iterable[Document], said: Mapping[str, Profiles], root:
 
 
 def read_declared(root: Path) -> CodexFile:
-    """What the files of `armarius.codex.importers` say, and of imported books; a missing one says nothing.
+    """What the files of `armarius.codex.codex_json` say, and of imported books; a missing one says nothing.
 
     An unreadable one is an error in what is answered.
     """
@@ -157,3 +162,81 @@ def _imported(read: Callable[[str], bytes], path: str, parse: Callable[[str, str
         return parse(path, decode(data).text)
     except Undecodable as error:
         return CodexFile(errors=[CodexError(f"{path}: not read: {error}")])
+
+
+# Not documents, and part of what the index is made from.
+_INDEXED = (f"{FOLDER}/codex.toml", f"{FOLDER}/memories.toml", f"{FOLDER}/constraints.toml")
+_PROFILE = "budget.json"
+_PROFILE_PATH = f"{FOLDER}/{_PROFILE}"
+_MAX_PROFILE_BYTES = 1024 * 1024
+
+
+class FolderAuthored:
+    """`Authored` over the files of one project folder.
+
+    Args:
+        root: The project folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._indexed = [str(root / name) for name in (*IMPORTERS, *_INDEXED)]
+        self._books = str(root / BOOKS)
+        self._config = str(root / CONFIG_NAME)
+        self._profile = str(root / FOLDER / _PROFILE)
+
+    def stamp(self) -> str:
+        """See `Authored`. Cost: one stat per file."""
+        stamps = list(map(_stamp, self._indexed))
+        if _stamp(self._books):  # asked before every answer, and nearly always there are none
+            stamps += [f"{name} {_stamp(str(self.root / name))}" for name in codex_files_of_books(self.root)]
+        return "|".join(stamps)
+
+    def config_stamp(self) -> str:
+        """See `Authored`."""
+        return _stamp(self._config)
+
+    def config(self) -> Config:
+        """See `Authored`."""
+        return load_config(self.root)
+
+    def declared(self) -> CodexFile:
+        """See `Authored`."""
+        return read_declared(self.root)
+
+    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
+        """See `Authored`."""
+        return RecordFile(self.root, f"{book}.toml", tables=tables, check=check)
+
+    @property
+    def profile_name(self) -> str:
+        """See `Authored`."""
+        return _PROFILE_PATH
+
+    def profile(self) -> Mapping[str, Any] | None:
+        """See `Authored`: a link, what is no regular file, and more than 1 MiB are refused."""
+        try:
+            os.lstat(self._profile)  # asked before every prompt, and nearly always there is none
+            data = read_file(self.root / FOLDER / _PROFILE, limit=_MAX_PROFILE_BYTES, below=self.root)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            if error.filename != _PROFILE:
+                return None  # the folder of records is a link: CODEX_INVALID says so
+            raise ConfigError(f"{_PROFILE_PATH}: not read: {error.strerror}") from None
+        return profile_of_text(data, _PROFILE_PATH)
+
+    def change_profile(self, change: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]) -> None:
+        """See `Authored`."""
+        folder = self.root / FOLDER
+        with folder_lock(folder, below=self.root):
+            data = json.dumps(change(self.profile()), ensure_ascii=False, indent=2) + "\n"
+            write_atomic(folder / _PROFILE, data.encode("utf-8"), below=self.root)
+
+
+def _stamp(path: str) -> str:
+    try:
+        info = os.stat(path)  # noqa: PTH116 - asked before every answer: a Path takes as long again
+    except OSError:
+        return ""
+    return f"{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}:{info.st_ino}"

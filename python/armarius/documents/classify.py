@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import get_args
 
-from armarius.bounds import Kind
-from armarius.documents.front_matter import FrontMatter
-from armarius.documents.globs import glob
+from armarius.arguments import Kind
+from armarius.documents.kinds import glob
 from armarius.documents.numerals import (
     appended,
     bare_number,
@@ -19,10 +18,10 @@ from armarius.documents.numerals import (
     parse_numeral,
     volume_number,
 )
-from armarius.documents.parts import parts_of
-from armarius.documents.segments import Paragraph
+from armarius.documents.segments import Paragraph, parts_of
+from armarius.documents.titles import FrontMatter
 from armarius.errors import ContractError
-from armarius.text.scripts import HAN, HANGUL, KANA
+from armarius.text.unicode import HAN, HANGUL, KANA
 
 __all__ = [
     "CODE_SUFFIXES",
@@ -172,7 +171,7 @@ def _named(name: str) -> Kind | None:
 @cache
 def _words() -> tuple[dict[str, Kind], list[str]]:
     """Word to kind, and the words that may stand inside others. Read at the first name: a warm search asks for none."""
-    from armarius.documents.kind_words import KIND_OF_WORD
+    from armarius.documents.kinds import KIND_OF_WORD
 
     kinds = {word: _as_kind(kind) for word, kind in KIND_OF_WORD.items()}
     return kinds, sorted((word for word in kinds if _UNSPACED.match(word)), key=len, reverse=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import armarius._core as _core
 from armarius.config import Config, load_config
+from armarius.display import Shown
 from armarius.documents.classify import (
     CODE_SUFFIXES,
     MANUSCRIPTS,
@@ -25,17 +26,16 @@ from armarius.documents.classify import (
 )
 from armarius.documents.decode import Undecodable, decode
 from armarius.documents.definitions import SPLITTERS
-from armarius.documents.front_matter import FrontMatter, parse_front_matter
-from armarius.documents.parts import parts_of
 from armarius.documents.segments import (
     Paragraph,
     Splitter,
+    parts_of,
     split_code,
     split_prose,
 )
+from armarius.documents.titles import FrontMatter, parse_front_matter
 from armarius.errors import DocumentSkipped, UnknownDocument
-from armarius.files import TooLarge, read_files
-from armarius.shown import Shown
+from armarius.io import TooLarge, read_files
 
 __all__ = [
     "Document",

@@ -7,15 +7,16 @@ into the text exactly as the file holds it: line ends are never translated, beca
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import Literal, NamedTuple
 
 import armarius._core as _core
 from armarius.documents.numerals import chapter_number, volume_number
 from armarius.quick import quick
-from armarius.text.scripts import EAST_ASIAN
-from armarius.text.sentences import ENDS_LINE, ENDS_WIDE_LINE
+from armarius.text.unicode import EAST_ASIAN, ENDS_LINE, ENDS_WIDE_LINE
 
-__all__ = ["PARAGRAPH_LIMIT", "Paragraph", "Role", "Splitter", "split_code", "split_prose"]
+__all__ = ["PARAGRAPH_LIMIT", "Paragraph", "Parts", "Role", "Splitter", "parts_of", "split_code", "split_prose"]
 
 Role = Literal["body", "heading", "front_matter"]
 
@@ -216,3 +217,35 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield from ((start + left, start + right) for left, right in _core.pieces(text[start:end], PARAGRAPH_LIMIT))
     elif end > start:
         yield start, end
+
+
+_AT_ONCE = 16
+
+
+class Parts(NamedTuple):
+    """What `PurePosixPath` says of a path.
+
+    Attributes:
+        parts: All of them.
+        folders: Those of its parent.
+        stem: The last one without its suffix.
+        suffix: With the point, "" when there is none.
+    """
+
+    parts: tuple[str, ...]
+    folders: tuple[str, ...]
+    stem: str
+    suffix: str
+
+
+@lru_cache(maxsize=_AT_ONCE)
+def parts_of(path: str) -> Parts:
+    """A path taken apart; of the files that are read now it is kept."""
+    parts = tuple(path.split("/"))
+    if "" in parts or "." in parts or path.endswith("."):  # what is not written as simply as it could be
+        pure = PurePosixPath(path)
+        return Parts(pure.parts, pure.parent.parts, pure.stem, pure.suffix)
+    stem, point, suffix = parts[-1].rpartition(".")
+    if not stem:  # no point, or a hidden name
+        return Parts(parts, parts[:-1], parts[-1], "")
+    return Parts(parts, parts[:-1], stem, point + suffix)

@@ -14,16 +14,13 @@ that says what to download; nothing falls back to another model in silence. Anyt
 from collections.abc import Mapping
 from pathlib import Path
 
-from armarius.embedders.bert import load_bert
+from armarius.embedders.bert import load_bert, load_onnx
 from armarius.embedders.configured_model import configured
 from armarius.embedders.folder import ModelFolder
-from armarius.embedders.lexical_grams import LexicalEmbedder
 from armarius.embedders.loading import load_folder, load_text2vec, settings_of
-from armarius.embedders.onnx_session import load_onnx
-from armarius.embedders.preprocess import Pooling
-from armarius.embedders.prompts import Prompts, prompts_of
+from armarius.embedders.preprocess import Pooling, Prompts, prompts_of
 from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint
-from armarius.embedders.static_table import load_static
+from armarius.embedders.static_table import LexicalEmbedder, load_static
 
 __all__ = [
     "AnyEmbedder",
@@ -166,7 +163,7 @@ def e5(*, threads: int | None = None) -> Embedder:
     Cost: 4 s the first time, then 1 to 3 s to load.
     Source: Wang et al. 2024, "Multilingual E5 Text Embeddings".
     """
-    from armarius.embedders.e5_small import load_e5
+    from armarius.embedders.e5 import load_e5
 
     return load_e5(threads=threads)
 

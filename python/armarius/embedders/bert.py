@@ -5,27 +5,204 @@ layer normalisation with residual), which onnxruntime runs as written. Same vect
 sentence-transformers to 2e-7, and no slower (docs/decisions/0081).
 """
 
-from dataclasses import dataclass
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarius.embedders.folder import ModelFolder
-from armarius.embedders.onnx_graph import (
-    FLOAT,
-    INT32,
-    Graph,
-    Value,
+from armarius.embedders.folder import ModelFolder, Weights, open_session, read_safetensors
+from armarius.embedders.preprocess import (
+    Pooling,
+    Prompts,
+    Tokens,
+    pool,
+    prompted,
 )
-from armarius.embedders.preprocess import Pooling, Tokens
-from armarius.embedders.prompts import Prompts
 from armarius.embedders.protocol import Fingerprint, Vectors
-from armarius.embedders.runtime import open_session
-from armarius.embedders.transformer import Forward, TransformerEmbedder
-from armarius.embedders.weights import Weights, read_safetensors
+from armarius.errors import EmbeddingError
+from armarius.store.vector_rows import unit_rows
 
-__all__ = ["BERT_TYPES", "BertShape", "load_bert"]
+__all__ = [
+    "BERT_TYPES",
+    "FLOAT",
+    "INT32",
+    "INT64",
+    "BertShape",
+    "Forward",
+    "Graph",
+    "TransformerEmbedder",
+    "Value",
+    "load_bert",
+    "load_onnx",
+]
+
+Forward = Callable[[NDArray[np.int64], NDArray[np.int64]], Vectors]
+"""(ids, mask), each int64 of shape (n, length), to token vectors: float32, shape (n, length, d)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerEmbedder:
+    """Texts to vectors through a transformer that runs in this process, without network.
+
+    Safe to call from several threads; the forward pass releases the GIL. Memory follows the batch
+    (1,024 tokens), not the number of texts.
+
+    Attributes:
+        fingerprint: What decides the vectors of documents, their prompt included.
+        query_prompt: Stands before every question.
+    """
+
+    fingerprint: Fingerprint
+    tokens: Tokens
+    forward: Forward
+    query_prompt: str = ""
+
+    @property
+    def _pooling(self) -> Pooling:
+        pooling: Pooling = self.fingerprint.pooling  # type: ignore[assignment]
+        return pooling
+
+    def embed_queries(self, texts: Sequence[str], /) -> Vectors:
+        """As `embed`, with the prompt of questions before each text."""
+        return self.embed(prompted(self.query_prompt, texts))
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """As `embed`, with the prompt of documents before each text."""
+        return self.embed(prompted(self.fingerprint.document_prompt, texts))
+
+    def embed(self, texts: Sequence[str], /) -> Vectors:
+        """One vector per text as it stands, without a prompt; an empty text still has its special tokens.
+
+        Returns:
+            float32, shape (n, dimension), rows in the order of `texts`.
+
+        Raises:
+            EmbeddingError: The model produced NaN or infinity, or another shape than it promised.
+        """
+        out = np.zeros((len(texts), self.fingerprint.dimension), np.float32)
+        for batch in self.tokens.batches(texts):
+            hidden = self.forward(batch.ids, batch.mask)
+            if hidden.shape != (*batch.ids.shape, self.fingerprint.dimension):
+                raise EmbeddingError(
+                    f"{self.fingerprint.name} answered with shape {hidden.shape} for {batch.ids.shape} tokens, "
+                    f"expected dimension {self.fingerprint.dimension}"
+                )
+            out[batch.rows] = pool(hidden, batch.mask, self._pooling)
+        if not np.isfinite(out).all():
+            raise EmbeddingError(
+                f"{self.fingerprint.name} produced NaN or infinity: its weights are damaged, download them again"
+            )
+        return unit_rows(out) if self.fingerprint.normalise else out
+
+
+FLOAT, INT32, INT64 = 1, 6, 7
+_ELEMENT_TYPES = {"float32": FLOAT, "int32": INT32, "int64": INT64}
+_EXTERNAL = 1
+_IR_VERSION = 10
+_CONTRIB = "com.microsoft"
+
+Attribute = int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A named input or output; a dimension is a number or the name of a free one."""
+
+    name: str
+    element_type: int
+    shape: tuple[int | str, ...]
+
+
+@dataclass(slots=True)
+class Graph:
+    """Nodes in execution order, built up by `node`, turned into bytes by `to_bytes`."""
+
+    name: str
+    inputs: Sequence[Value]
+    opset: int = 17
+    nodes: list[bytes] = field(default_factory=list)
+    domains: set[str] = field(default_factory=set)
+
+    def node(self, op: str, inputs: Sequence[str], *outputs: str, domain: str = "", **attributes: Attribute) -> str:
+        """Append one node and return the name of its first output; "" in `inputs` is an absent optional input."""
+        body = b"".join(_text(1, name) for name in inputs) + b"".join(_text(2, name) for name in outputs)
+        body += _text(3, outputs[0]) + _text(4, op)
+        body += b"".join(_bytes(5, _attribute(key, value)) for key, value in attributes.items())
+        if domain:
+            body += _text(7, domain)
+            self.domains.add(domain)
+        self.nodes.append(body)
+        return outputs[0]
+
+    def contrib(self, op: str, inputs: Sequence[str], *outputs: str, **attributes: Attribute) -> str:
+        """Append one node of onnxruntime's own operator set."""
+        return self.node(op, inputs, *outputs, domain=_CONTRIB, **attributes)
+
+    def to_bytes(
+        self, outputs: Sequence[Value], weights: Mapping[str, NDArray[np.generic]], *, embed_weights: bool = False
+    ) -> bytes:
+        """The serialised ModelProto.
+
+        Args:
+            outputs: The graph's outputs.
+            weights: C-contiguous float32, int32 or int64 arrays by initializer name.
+            embed_weights: True stores the data in the bytes (a file that stands alone, below 2 GB).
+        """
+        graph = b"".join(_bytes(1, node) for node in self.nodes) + _text(2, self.name)
+        graph += b"".join(_bytes(5, _tensor(name, array, embed_weights)) for name, array in weights.items())
+        graph += b"".join(_bytes(11, _value(value)) for value in self.inputs)
+        graph += b"".join(_bytes(12, _value(value)) for value in outputs)
+        model = _number(1, _IR_VERSION) + _text(2, "armarius") + _bytes(7, graph)
+        model += _bytes(8, _text(1, "") + _number(2, self.opset))
+        return model + b"".join(_bytes(8, _text(1, domain) + _number(2, 1)) for domain in sorted(self.domains))
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def _number(tag: int, number: int) -> bytes:
+    return _varint(tag << 3) + _varint(number)
+
+
+def _bytes(tag: int, payload: bytes) -> bytes:
+    return _varint(tag << 3 | 2) + _varint(len(payload)) + payload
+
+
+def _text(tag: int, text: str) -> bytes:
+    return _bytes(tag, text.encode())
+
+
+def _attribute(name: str, value: Attribute) -> bytes:
+    if isinstance(value, float):
+        return _text(1, name) + _varint(2 << 3 | 5) + struct.pack("<f", value) + _number(20, 1)
+    if isinstance(value, int):
+        return _text(1, name) + _number(3, value & (1 << 64) - 1) + _number(20, 2)
+    return _text(1, name) + _text(4, value) + _number(20, 3)
+
+
+def _tensor(name: str, array: NDArray[np.generic], embed: bool) -> bytes:
+    body = b"".join(_number(1, size) for size in array.shape)
+    body += _number(2, _ELEMENT_TYPES[array.dtype.name]) + _text(8, name)
+    if embed:
+        return body + _bytes(9, array.tobytes())
+    entries = {"location": "in-memory", "offset": "0", "length": str(array.nbytes)}
+    body += b"".join(_bytes(13, _text(1, key) + _text(2, value)) for key, value in entries.items())
+    return body + _number(14, _EXTERNAL)
+
+
+def _value(value: Value) -> bytes:
+    dims = b"".join(_bytes(1, _text(2, d) if isinstance(d, str) else _number(1, d)) for d in value.shape)
+    return _text(1, value.name) + _bytes(2, _bytes(1, _number(1, value.element_type) + _bytes(2, dims)))
+
 
 _COUNTED_FROM_PADDING = ("roberta", "xlm-roberta")
 BERT_TYPES = ("bert", *_COUNTED_FROM_PADDING)
@@ -201,3 +378,87 @@ def _graph_weights(tensors: Weights, shape: BertShape, folder: ModelFolder, path
         out[f"up{i}"] = dense(f"{at}intermediate.dense", wide, d)
         out[f"up_bias{i}"] = take(f"{at}intermediate.dense.bias", wide)
     return out
+
+
+_KNOWN_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids", "position_ids"})
+_INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+_FLOATS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
+_PAST = "past_key_values."  # of a decoder that was exported to go on from there; empty here
+
+
+def load_onnx(
+    folder: ModelFolder,
+    *,
+    file: str | None = None,
+    max_length: int,
+    pooling: Pooling,
+    normalise: bool,
+    prompts: Prompts = Prompts(),  # noqa: B008 - frozen
+    threads: int | None = None,
+) -> TransformerEmbedder:
+    """An embedder from `onnx/model.onnx` or `model.onnx`, or from the named file of the folder.
+
+    A quantised file (`model_qint8_*.onnx`) gives other vectors and is only used when it is named.
+
+    Raises:
+        EmbeddingError: Missing, truncated, with inputs or outputs of another kind of model.
+    """
+    path = folder.require(file) if file else folder.require("onnx/model.onnx", "model.onnx")
+    session = open_session(folder, path, threads=threads)
+    inputs = {item.name: item for item in session.get_inputs()}
+    past = {name: inputs.pop(name) for name in sorted(inputs) if name.startswith(_PAST)}
+    if not {"input_ids", "attention_mask"} <= set(inputs) <= _KNOWN_INPUTS:
+        raise folder.broken(path, f"takes {sorted(inputs)}, expected {sorted(_KNOWN_INPUTS)}: not a text encoder")
+    if any(item.type not in _INTEGERS for item in inputs.values()):
+        raise folder.broken(
+            path, f"takes inputs of {sorted({item.type for item in inputs.values()})}, expected integers"
+        )
+    if any(item.type not in _FLOATS or len(item.shape) != 4 for item in past.values()):
+        raise folder.broken(path, f"takes {next(iter(past))} of an unknown shape, expected (n, heads, length, size)")
+    outputs = [item for item in session.get_outputs() if len(item.shape) == 3]
+    if not outputs:
+        raise folder.broken(
+            path, f"has no output of token vectors, only {[item.name for item in session.get_outputs()]}"
+        )
+    output = outputs[0].name
+
+    def forward(ids: NDArray[np.int64], mask: NDArray[np.int64]) -> Vectors:
+        given = {
+            "input_ids": ids,
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(ids),
+            "position_ids": np.maximum(mask.cumsum(axis=1) - 1, 0),
+        }
+        feed: dict[str, NDArray[np.generic]] = {
+            name: given[name].astype(_INTEGERS[item.type], copy=False) for name, item in inputs.items()
+        }
+        for name, item in past.items():
+            feed[name] = np.zeros((len(ids), item.shape[1], 0, item.shape[3]), _FLOATS[item.type])
+        hidden: Vectors = session.run([output], feed)[0]
+        return hidden.astype(np.float32, copy=False)
+
+    tokens = Tokens(folder, max_length, pooling=pooling)
+    dimension = _dimension(forward, folder, path)
+    fingerprint = Fingerprint(
+        name=folder.path.resolve().name,
+        model=folder.sha256([path, *folder.beside(path), tokens.path]),
+        dimension=dimension,
+        max_length=max_length,
+        pooling=pooling,
+        normalise=normalise,
+        document_prompt=prompts.document,
+    )
+    return TransformerEmbedder(fingerprint, tokens, forward, prompts.query)
+
+
+def _dimension(forward: object, folder: ModelFolder, path: Path) -> int:
+    try:
+        hidden = forward(np.ones((1, 2), np.int64), np.ones((1, 2), np.int64))  # type: ignore[operator]
+    except EmbeddingError:
+        raise
+    except Exception as error:  # onnxruntime's exceptions share no base but Exception
+        raise folder.broken(path, f"fails on two tokens ({error})") from error
+    declared = folder.json("config.json").get("hidden_size")
+    if declared is not None and declared != hidden.shape[-1]:
+        raise folder.broken(path, f"has dimension {hidden.shape[-1]}, config.json says {declared}")
+    return int(hidden.shape[-1])

@@ -7,11 +7,11 @@ from typing import Any
 
 from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config
 from armarius.embedders.folder import ModelFolder
-from armarius.embedders.lexical_grams import LexicalEmbedder
 from armarius.embedders.loading import load_folder
 from armarius.embedders.protocol import Embedder
+from armarius.embedders.static_table import LexicalEmbedder
 from armarius.errors import ConfigError, EmbeddingError, SettingRefused
-from armarius.trust.asked import Permissions
+from armarius.trust.settings import Permissions
 from armarius.trust.user import UserConfig, read_user_config
 
 __all__ = ["configured"]
@@ -92,7 +92,7 @@ def _folder(folder: ModelFolder, table: Mapping[str, Any]) -> Embedder:
 
 
 def _e5(table: Mapping[str, Any]) -> Embedder:
-    from armarius.embedders.e5_small import load_e5
+    from armarius.embedders.e5 import load_e5
 
     return load_e5(threads=table.get("threads"))
 

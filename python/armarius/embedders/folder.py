@@ -4,20 +4,27 @@ Nothing is downloaded here. Every refusal names the folder, the file and the way
 are refused, because loading them runs whatever code they carry.
 """
 
+import contextlib
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from armarius.errors import EmbeddingError
-from armarius.files import is_regular, names_in, open_file, read_file
-from armarius.trust.inside import way
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["ModelFolder"]
+from armarius.errors import EmbeddingError, MissingExtra
+from armarius.io import is_regular, names_in, open_file, read_file
+from armarius.io.processes import PerProcess, is_locale_usable
+from armarius.trust.folders import way
+
+__all__ = ["ModelFolder", "Weights", "open_session", "read_safetensors", "read_tensors"]
 
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 _NEEDED = "config.json, tokenizer.json (or vocab.txt) and model.safetensors (or onnx/model.onnx)"
@@ -197,3 +204,107 @@ def _pickled(path: Path) -> EmbeddingError:
         f"{path} holds pickled weights, which run code when they are loaded: refused. "
         "Download model.safetensors or onnx/model.onnx of the same model instead"
     )
+
+
+def open_session(
+    folder: ModelFolder,
+    model: Path | bytes,
+    *,
+    weights: Mapping[str, NDArray[np.generic]] | None = None,
+    threads: int | None = None,
+) -> Any:  # noqa: ANN401
+    """An `onnxruntime.InferenceSession` for a file or for serialised bytes.
+
+    Args:
+        folder: The model's folder, for messages.
+        model: Path of an ONNX file, or a ModelProto.
+        weights: External initializers of a ModelProto. The caller keeps the arrays alive as long as
+            the session: onnxruntime reads them in place.
+        threads: Threads of one forward pass; None is one per core. They sleep between passes
+            (spinning was measured no faster from the second run on, and it starves everyone else).
+
+    Raises:
+        EmbeddingError: The file is not a model onnxruntime can run, or onnxruntime would end the process.
+        MissingExtra: onnxruntime is not installed.
+    """
+    if "onnxruntime" not in sys.modules and not is_locale_usable():
+        raise EmbeddingError(
+            "onnxruntime would end this process, where other code has loaded usearch: import onnxruntime before usearch"
+        )
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingExtra("an embedding model", "semantic") from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or os.cpu_count() or 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if weights:
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
+        options.add_external_initializers(list(weights), values)
+
+    def made() -> Any:  # noqa: ANN401
+        try:
+            with contextlib.nullcontext(model) if isinstance(model, bytes) else _steady(folder, model) as source:
+                return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        except EmbeddingError:
+            raise
+        except Exception as error:  # onnxruntime's exceptions share no base but Exception
+            where = model if isinstance(model, Path) else folder.path / "model.safetensors"
+            raise folder.broken(where, f"cannot be run by onnxruntime ({_first_line(error)})") from error
+
+    return _Session(made)
+
+
+class _Session:
+    """A session whose threads are of this process: a forked child makes its own, from the same model."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._made = PerProcess(make())
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - onnxruntime has no types
+        return getattr(self._made.here(self._make), name)
+
+
+def _steady(folder: ModelFolder, model: Path) -> contextlib.AbstractContextManager[str]:
+    """The file that lies there now; with weights beside it, which onnxruntime finds by path, the path itself."""
+    return contextlib.nullcontext(str(model)) if folder.beside(model) else folder.steady(model)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+
+
+Weights = dict[str, NDArray[np.float32]]
+
+_FLOATS = frozenset({"float32", "float16", "bfloat16", "float64"})
+
+
+def read_tensors(folder: ModelFolder, path: Path) -> dict[str, NDArray[np.generic]]:
+    """All tensors of a file, in the types they are stored in.
+
+    Raises:
+        EmbeddingError: Truncated, or not a safetensors file (a renamed pickle, say).
+        MissingExtra: pip install 'armarius[semantic]'.
+    """
+    try:
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+    except ImportError as error:
+        raise MissingExtra("an embedding model", "semantic") from error
+    try:
+        with folder.steady(path) as name:
+            tensors: Mapping[str, NDArray[np.generic]] = load_file(name)
+    except (SafetensorError, OSError, MemoryError, ValueError, TypeError, KeyError) as error:
+        raise folder.broken(path, f"is truncated or not a safetensors file ({error})") from error
+    return dict(tensors)
+
+
+def read_safetensors(folder: ModelFolder, path: Path) -> Weights:
+    """All floating-point tensors of a file as float32; raises as `read_tensors`."""
+    tensors = read_tensors(folder, path)
+    return {
+        name: np.ascontiguousarray(array, np.float32) for name, array in tensors.items() if array.dtype.name in _FLOATS
+    }

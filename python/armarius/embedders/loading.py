@@ -1,11 +1,8 @@
 """Which of the embedders a model folder asks for, and with which settings."""
 
-from armarius.embedders.bert import BERT_TYPES, load_bert
-from armarius.embedders.families import family_of
+from armarius.embedders.bert import BERT_TYPES, load_bert, load_onnx
 from armarius.embedders.folder import ModelFolder
-from armarius.embedders.onnx_session import load_onnx
-from armarius.embedders.preprocess import MOST_TOKENS, Pooling, pooling_of
-from armarius.embedders.prompts import Prompts, prompts_of
+from armarius.embedders.preprocess import MOST_TOKENS, Pooling, Prompts, family_of, pooling_of, prompts_of
 from armarius.embedders.protocol import Embedder
 from armarius.embedders.static_table import is_static, load_static
 from armarius.errors import ContractError

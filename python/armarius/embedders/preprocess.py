@@ -6,6 +6,7 @@ and cannot change a result, because padded places are masked.
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,21 @@ from armarius.embedders.folder import ModelFolder
 from armarius.embedders.protocol import Vectors
 from armarius.errors import EmbeddingError, MissingExtra
 
-__all__ = ["BATCH_TOKENS", "MOST_TOKENS", "Batch", "Pooling", "Tokens", "pool", "pooling_of"]
+__all__ = [
+    "BATCH_TOKENS",
+    "FAMILIES",
+    "MOST_TOKENS",
+    "Batch",
+    "Family",
+    "Pooling",
+    "Prompts",
+    "Tokens",
+    "family_of",
+    "pool",
+    "pooling_of",
+    "prompted",
+    "prompts_of",
+]
 
 Pooling = Literal["mean", "cls", "max", "lasttoken"]
 
@@ -237,3 +252,104 @@ def _word_pieces(vocabulary: str, lowercase: bool) -> Any:  # noqa: ANN401
     tokenizer.pre_tokenizer = BertPreTokenizer()
     tokenizer.post_processor = BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
     return tokenizer
+
+
+_INSTRUCT = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
+_BGE_ZH = "为这个句子生成表示以用于检索相关文章："
+_BGE_EN = "Represent this sentence for searching relevant passages: "
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Models that are run alike.
+
+    Attributes:
+        name: A regular expression, searched in the model's name in lower case.
+        pooling: Where the folder says none. All of these normalise.
+        query: Before a question.
+        document: Before a paragraph.
+    """
+
+    name: str
+    pooling: Pooling
+    query: str = ""
+    document: str = ""
+
+
+FAMILIES = (
+    Family(r"\be5\b.*\binstruct", "mean", f"{_INSTRUCT} "),
+    Family(r"\be5\b", "mean", "query: ", "passage: "),
+    Family(r"\bbge (small|base|large) zh", "cls", _BGE_ZH),
+    Family(r"\bbge (small|base|large) en", "cls", _BGE_EN),
+    Family(r"\bbge m3\b", "cls"),
+    Family(r"\bqwen3 embedding", "lasttoken", _INSTRUCT),
+    Family(r"\bgte qwen2\b", "lasttoken", f"{_INSTRUCT} "),
+    Family(r"\bgte (multilingual|(base|large) en v1 5|(small|base|large) zh)", "cls"),
+    Family(r"\bgte (small|base|large)", "mean"),
+)
+"""The first that matches decides. Source: the model cards of intfloat, BAAI, Qwen, thenlper and Alibaba-NLP."""
+
+
+def family_of(folder: ModelFolder) -> Family | None:
+    """The family that a folder's name or its `config.json` names; None for any other model."""
+    path = folder.path.resolve()
+    names = [path.name]
+    if path.parent.name == "snapshots":  # a model cache: models--intfloat--e5-base/snapshots/1c644c…
+        names.append(path.parent.parent.name)
+    original = folder.json("config.json").get("_name_or_path")
+    if isinstance(original, str):
+        names.append(original.rstrip("/").rpartition("/")[2])
+    words = " / ".join(re.sub(r"[^a-z0-9]+", " ", name.lower()) for name in names)
+    return next((family for family in FAMILIES if re.search(family.name, words)), None)
+
+
+_FILE = "config_sentence_transformers.json"
+_QUERY = ("query",)
+_DOCUMENT = ("document", "passage", "corpus")
+_LONGEST = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What stands directly before a question and before a document; "" is nothing."""
+
+    query: str = ""
+    document: str = ""
+
+
+def prompts_of(folder: ModelFolder, *, query: str | None = None, document: str | None = None) -> Prompts:
+    """The prompts of a model: the caller's, else the folder's, else those of its family.
+
+    A folder says them in `config_sentence_transformers.json`: `prompts` by name (query; document, passage or corpus)
+    and `default_prompt_name` for a kind that has none of its own. Where all of them are empty the family decides
+    (`embedders.families`): E5 and BGE were published before that file could say them.
+
+    Raises:
+        EmbeddingError: The file says prompts that are no strings, or a default that it does not have.
+    """
+    settings = folder.json(_FILE)
+    said, default = settings.get("prompts") or {}, settings.get("default_prompt_name")
+    path = folder.first(_FILE) or folder.path
+    if not isinstance(said, dict) or not all(isinstance(one, str) and len(one) <= _LONGEST for one in said.values()):
+        raise folder.broken(path, f"says prompts {str(said)[:80]!r}, expected texts of at most {_LONGEST:,} characters")
+    if default is not None and default not in said:
+        raise folder.broken(path, f"says default_prompt_name {str(default)[:80]!r}, which none of its prompts has")
+    if any(said.values()):
+        found = Prompts(_one(said, _QUERY, default), _one(said, _DOCUMENT, default))
+    else:
+        family = family_of(folder)
+        found = Prompts(family.query, family.document) if family else Prompts()
+    return Prompts(found.query if query is None else query, found.document if document is None else document)
+
+
+def prompted(prompt: str, texts: Sequence[str]) -> Sequence[str]:
+    """`texts` with `prompt` before each."""
+    return [prompt + text for text in texts] if prompt else texts
+
+
+def _one(said: dict[str, str], names: tuple[str, ...], default: str | None) -> str:
+    """The first of `names` that says something; one that is there and empty wants nothing, also not the default."""
+    there = [said[name] for name in names if name in said]
+    if there:
+        return next((prompt for prompt in there if prompt), "")
+    return said[default] if default is not None else ""

@@ -5,40 +5,37 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from armarius.assembly.assembler import Assembler
-from armarius.assembly.fit.cached_counter import Counter
-from armarius.assembly.fit.profile import ProfileStore
-from armarius.assembly.request import CounterFor, Resolver
-from armarius.assembly.settings import read_settings
-from armarius.assembly.singleflight import SingleFlight
 from armarius.code.index import CodeIndex
 from armarius.code.options import read_options
 from armarius.config import Config, load_config
 from armarius.embedders import configured
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import AnyEmbedder, Embedder
-from armarius.engine.follow_ups import FollowUps
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
-from armarius.engine.rewords import Rewords
+from armarius.engine.rewords import FollowUps, Rewords
 from armarius.errors import ContractError, EmbeddingError, MissingExtra
-from armarius.fetchers.code import SubgraphFetcher
-from armarius.files.paths import project_folder, project_name
+from armarius.graph.entity_cache import GraphGuard
 from armarius.graph.options import read_graph_options
 from armarius.graph.protocol import GraphStore
-from armarius.graph.timeout import GraphGuard
 from armarius.index.graph import ProjectGraph
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import Progress
+from armarius.io.folder import project_folder, project_name
 from armarius.project import Project
-from armarius.records import LAYERS, Fetcher
-from armarius.retrieval.rerank import Reranker, Reranking
-from armarius.retrieval.signals.vectors import VectorGuard, VectorSearch
+from armarius.prompt.assembler import Assembler, SingleFlight, read_settings
+from armarius.prompt.counter import Counter
+from armarius.prompt.fetchers.code import SubgraphFetcher
+from armarius.prompt.profile import ProfileStore
+from armarius.prompt.request import CounterFor, Resolver
 from armarius.rewording.reworder import Model, Reworder
-from armarius.semantic.outliers import Nearby
-from armarius.semantic.recall import ProjectRecall
+from armarius.search.rerank import Reranker, Reranking
+from armarius.search.vectors import VectorGuard, VectorSearch
 from armarius.text.tokens import TokenCounter
-from armarius.trust.asked import Permissions
+from armarius.trust.settings import Permissions
+from armarius.types import LAYERS, Fetcher
+from armarius.vectors.model_quality import Nearby
+from armarius.vectors.recall import ProjectRecall
 
 __all__ = ["NO_EMBEDDER", "Parts", "build"]
 

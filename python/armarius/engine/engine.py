@@ -8,35 +8,34 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from armarius.assembly.fit.cached_counter import Counter
-from armarius.assembly.request import CounterFor
-from armarius.books.asking import AskBooks
-from armarius.books.importing import Importing
-from armarius.books.shelf import Books
 from armarius.code.index import CodeIndex
 from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
 from armarius.config import Config
+from armarius.delegation import awaitable, verb_of
+from armarius.display import html_table, rich_table
 from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.build import NO_EMBEDDER, Parts, build
 from armarius.engine.prompts import Prompts
 from armarius.engine.questions import Questions
-from armarius.engine.summarising import ProjectSummaries
-from armarius.engine.summary import brief, rows
+from armarius.engine.summaries import ProjectSummaries, brief, rows
 from armarius.errors import EmbeddingError, ProjectError
 from armarius.graph.protocol import GraphStore
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress
-from armarius.processes import PerProcess
+from armarius.io.processes import PerProcess
+from armarius.lorebooks.asking import AskBooks
+from armarius.lorebooks.importing import Importing
+from armarius.lorebooks.shelf import Books
 from armarius.project import counter_for
-from armarius.records import Fetcher
-from armarius.retrieval.rerank import Reranker, Reranking
+from armarius.prompt.counter import Counter
+from armarius.prompt.request import CounterFor
 from armarius.rewording.reworder import Model, Reworder
-from armarius.semantic.recall import ProjectRecall
-from armarius.shown import html_table, rich_table
-from armarius.strict import flag
+from armarius.search.rerank import Reranker, Reranking
 from armarius.text.matcher import EntityMatcher
-from armarius.verbs import awaitable, verb_of
-from armarius.warnings_table import EMBEDDING_UNAVAILABLE
+from armarius.types import Fetcher
+from armarius.validation import flag
+from armarius.vectors.recall import ProjectRecall
+from armarius.warnings import EMBEDDING_UNAVAILABLE
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -9,8 +9,8 @@ from armarius.engine.engine import ContextEngine
 from armarius.graph.protocol import GraphStore
 from armarius.index.progress import progress_bar
 from armarius.index.status import Progress
-from armarius.retrieval.rerank import Reranker, Reranking
 from armarius.rewording.reworder import Model, Reworder
+from armarius.search.rerank import Reranker, Reranking
 
 __all__ = ["open"]
 

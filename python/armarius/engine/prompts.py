@@ -4,27 +4,23 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from armarius.assembly.assembler import Assembler, Task
-from armarius.assembly.fit.profile import BudgetProfile, LayerBudget, ProfileStore
-from armarius.assembly.report.inspection import inspection
-from armarius.assembly.report.pack import Pack
-from armarius.assembly.report.places import Place, Region, located
-from armarius.assembly.request import Resolver, read_request
-from armarius.assembly.singleflight import SingleFlight
-from armarius.bounds import OPEN, Chapters, Kind
-from armarius.buffer import cleaned
-from armarius.calls import current, stage
-from armarius.contract import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
-from armarius.engine.follow_ups import FollowUps
-from armarius.engine.rewords import Rewords
-from armarius.engine.tasks import Tasks
+from armarius.arguments import OPEN, Chapters, Kind, asked_last
+from armarius.deadline import current, stage
+from armarius.engine.rewords import FollowUps, Rewords, Tasks
 from armarius.headings import Language
-from armarius.messages import asked_last
+from armarius.positions import cleaned
 from armarius.project import Project, ProjectView
-from armarius.records import LayerName
+from armarius.prompt.assembler import Assembler, SingleFlight, Task
+from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
+from armarius.prompt.report.build import inspection
+from armarius.prompt.report.items import Place, Region, located
+from armarius.prompt.report.pack import Pack
+from armarius.prompt.request import Resolver, read_request
+from armarius.requests import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
 from armarius.rewording.reworder import Model, Reworder
-from armarius.strict import LONGEST_TEXT, valid_text
-from armarius.strict import text as strict_text
+from armarius.types import LayerName
+from armarius.validation import LONGEST_TEXT, valid_text
+from armarius.validation import text as strict_text
 
 __all__ = ["Prompts"]
 

@@ -4,31 +4,35 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from armarius.bounds import OPEN, Bounds, Chapters, Kind, checked_chapter
-from armarius.calls import stage
-from armarius.codex.cards import entity_card
+from armarius.arguments import (
+    OPEN,
+    Bounds,
+    Chapters,
+    Kind,
+    asked_last,
+    checked_chapter,
+    checked_messages,
+    checked_wordings,
+)
+from armarius.codex.cards import entity_card, shown_of, visible
 from armarius.codex.model import Entity
-from armarius.codex.visible import shown_of, visible
+from armarius.deadline import stage
 from armarius.documents.document import Document, Documents
-from armarius.engine.follow_ups import FollowUps
-from armarius.engine.rewords import Rewords
+from armarius.engine.rewords import FollowUps, Rewords
 from armarius.errors import ContractError
 from armarius.headings import Language
-from armarius.hits import Hit, Hits
 from armarius.index.search import search
-from armarius.messages import asked_last, checked_messages
-from armarius.names.proposed import ProposedName, propose_names
+from armarius.names.proposals import ProposedName, propose_names
 from armarius.project import Project
-from armarius.retrieval.contradictions.detect import said_of
-from armarius.retrieval.contradictions.statements import Statement
-from armarius.retrieval.corpus.bounded import bounded
-from armarius.retrieval.excerpt import excerpt
-from armarius.retrieval.hits import Retrieval
-from armarius.retrieval.retrieve import retrieve
 from armarius.rewording.reworder import Model, Reworder
-from armarius.strict import LONGEST_QUESTION, flag, valid_text, whole
-from armarius.strict import text as strict_text
-from armarius.wordings import checked_wordings
+from armarius.search.contradictions.detect import said_of
+from armarius.search.contradictions.statements import Statement
+from armarius.search.corpus import bounded
+from armarius.search.hits import Retrieval, excerpt
+from armarius.search.retrieve import retrieve
+from armarius.types import Hit, Hits
+from armarius.validation import LONGEST_QUESTION, flag, valid_text, whole
+from armarius.validation import text as strict_text
 
 __all__ = ["Questions"]
 

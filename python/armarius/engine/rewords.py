@@ -3,14 +3,20 @@
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import Final
 
+from armarius.arguments import Turn
+from armarius.codex import Codex
 from armarius.codex.model import Entity
 from armarius.errors import ContextWarning
 from armarius.project import ProjectView
+from armarius.prompt.report.pack import Pack
 from armarius.rewording.asking import MOST_NAMES
 from armarius.rewording.reworder import Model, Reworder
+from armarius.search.query.coreference import Cast, cast_of
+from armarius.search.query.follow_up import FollowUp, follow_up
 
-__all__ = ["Rewords", "Worded"]
+__all__ = ["FollowUps", "Rewords", "Tasks", "Worded"]
 
 _REMEMBERED = 8  # models of calls, each with what it was asked
 _SHOWN = ("always", "when_detected")
@@ -70,3 +76,49 @@ def _names(view: ProjectView, query: str) -> tuple[str, ...]:
 
 def _name(entity: Entity) -> str:
     return entity.name
+
+
+class FollowUps:
+    """Spells questions out; who is who is read once for each codex. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: tuple[Codex, Cast] | None = None
+
+    def of(self, view: ProjectView, query: str, turns: tuple[Turn, ...]) -> FollowUp:
+        """`query` with what it leaves to the `turns` before it."""
+        if not turns or not query.strip():
+            return FollowUp(query)
+        return follow_up(query, turns, matcher=view.matcher, cast=self._cast(view.codex))
+
+    def _cast(self, codex: Codex) -> Cast:
+        with self._lock:
+            if self._known is None or self._known[0] is not codex:
+                self._known = (codex, cast_of(codex))
+            return self._known[1]
+
+
+_MOST: Final = 32  # a pack is some hundreds of kilobytes
+
+
+class Tasks:
+    """Keeps the pack of each of the 32 tasks that were at work last. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._packs: OrderedDict[str, Pack] = OrderedDict()
+
+    def last(self, task: str | None) -> Pack | None:
+        """The last prompt of a task; None for none, and for one that is new or forgotten."""
+        with self._lock:
+            return self._packs.get(task) if task else None
+
+    def keep(self, task: str | None, pack: Pack) -> None:
+        """Remember what the next prompt of a task continues; of two at once, that which is kept last."""
+        if not task:
+            return
+        with self._lock:
+            self._packs[task] = pack
+            self._packs.move_to_end(task)
+            while len(self._packs) > _MOST:
+                self._packs.popitem(last=False)

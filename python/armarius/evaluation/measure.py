@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from armarius.display import html_table, rich_table
 from armarius.documents.document import Document
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ContractError
 from armarius.evaluation.questions import Question, squeezed
-from armarius.shown import html_table, rich_table
 
 if TYPE_CHECKING:
     from rich.table import Table

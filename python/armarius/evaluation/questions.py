@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from armarius.contract import AssembleRequest
 from armarius.errors import ContractError
-from armarius.strict import shown
+from armarius.requests import AssembleRequest
+from armarius.validation import shown
 
 __all__ = ["Question", "read_questions", "squeezed"]
 

@@ -9,15 +9,15 @@ A graph of one's own is a class that passes `armarius.testing.GraphStoreConforma
 whatever it returns is checked; a walk ends, whatever the circles, at the given depth (docs/decisions/0090).
 """
 
-from armarius.graph.nervusdb import NervusDBGraph
+from armarius.graph.nervusdb import NervusDBGraph, from_bytes, to_bytes
 from armarius.graph.protocol import (
+    MAX_DEPTH,
     Graph,
     GraphStore,
     checked_entity,
     checked_relation,
+    walk,
 )
-from armarius.graph.walk import MAX_DEPTH, walk
-from armarius.graph.wire import from_bytes, to_bytes
 
 __all__ = [
     "MAX_DEPTH",

@@ -13,6 +13,9 @@ that any number of them stand between two entities; every question is one equali
 import json
 import logging
 import os
+import re
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,23 +23,247 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from armarius.codex.model import Entity, Relation
+from armarius.codex.model import Entity, Fact, Relation
 from armarius.errors import ConfigError, ContractError, GraphError, StoreBusy, StoreFull, UnknownId
-from armarius.files import folder_lock, scratch_folder, write_atomic
-from armarius.graph.cypher import create, decode, delete, encode, match, update
-from armarius.graph.process import run
 from armarius.graph.protocol import (
     Graph,
     checked_entity,
     checked_relation,
     relation_key,
+    walk,
 )
-from armarius.graph.walk import walk
-from armarius.graph.wire import entity_wire, read_entity
-from armarius.strict import whole
-from armarius.trust.programs import child_path, find_program, named_by_user
+from armarius.io import folder_lock, scratch_folder, write_atomic
+from armarius.trust.user import child_path, end_program, find_program, named_by_user
+from armarius.validation import whole
 
-__all__ = ["NervusDBGraph"]
+__all__ = [
+    "Finished",
+    "NervusDBGraph",
+    "create",
+    "decode",
+    "delete",
+    "encode",
+    "entity_wire",
+    "from_bytes",
+    "literal",
+    "match",
+    "read_entity",
+    "run",
+    "to_bytes",
+    "update",
+]
+
+_UNSAFE = re.compile("[\x00-\x1f\"$%'/;\\\\`\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff0-\uffff]")
+_CODED = re.compile("(?:%[0-9A-F]{2})+")
+
+
+def encode(text: str) -> str:
+    """`text` in an alphabet that ends no literal, begins no comment and shows every character."""
+    return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
+
+
+def decode(text: str) -> str:
+    """What `encode` was given; a `%` of another's making stays."""
+    return _CODED.sub(_decoded, text)
+
+
+def _decoded(found: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(found[0].replace("%", "")).decode()
+    except UnicodeDecodeError:
+        return found[0]
+
+
+def literal(text: str) -> str:
+    """A string literal whose value is `encode(text)`."""
+    return f"'{encode(text)}'"
+
+
+def match(variable: str, label: str, key: str, value: str) -> str:
+    """The nodes with a label and a property of this value, which NervusDB finds in its index."""
+    return f"MATCH ({variable}:{label}) WHERE {variable}.{key} = {literal(value)}"
+
+
+def create(variable: str, label: str, properties: Mapping[str, str]) -> str:
+    """A new node, as it stands in a CREATE."""
+    stated = ", ".join(f"{key}: {literal(value)}" for key, value in properties.items())
+    return f"({variable}:{label} {{{stated}}})"
+
+
+def update(variable: str, properties: Mapping[str, str]) -> str:
+    """The end of a MATCH that gives its nodes other values."""
+    return f"SET {', '.join(f'{variable}.{key} = {literal(value)}' for key, value in properties.items())}"
+
+
+def delete(variable: str) -> str:
+    """The end of a MATCH that removes its nodes with their edges."""
+    return f"DETACH DELETE {variable}"
+
+
+_INHERITED = ("HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "USERPROFILE", "SYSTEMROOT")
+_NO_WINDOW = 0x08000000 if sys.platform == "win32" else 0
+_TAIL = 4096  # bytes of standard error kept for the log
+
+
+class Finished:
+    """What a program left: its status, its output, and the end of what it complained of."""
+
+    __slots__ = ("errors", "output", "status")
+
+    def __init__(self, status: int, output: bytes, errors: str) -> None:
+        self.status = status
+        self.output = output
+        self.errors = errors
+
+
+def run(command: Sequence[str], *, timeout_s: float, max_bytes: int, path: str) -> Finished:
+    """Run `command` without input and wait for it.
+
+    On POSIX whatever it has started ends with it; on Windows the program alone is ended, its children are left.
+
+    Args:
+        command: The program and its arguments.
+        timeout_s: Seconds that it may take.
+        max_bytes: Bytes that it may write.
+        path: Its PATH.
+
+    Raises:
+        GraphError: It cannot be started, takes longer than `timeout_s`, or writes more than `max_bytes`.
+    """
+    environment = {name: value for name in _INHERITED if (value := os.environ.get(name)) is not None}
+    environment["PATH"] = path
+    try:
+        process = subprocess.Popen(  # noqa: S603 - a list, no shell; the program is the user's choice
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            creationflags=_NO_WINDOW,
+            start_new_session=sys.platform != "win32",
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise GraphError(f"the graph program cannot be started: {reason}") from None
+    overdue = threading.Event()
+
+    def end() -> None:
+        overdue.set()
+        end_program(process)
+
+    clock = threading.Timer(timeout_s, end)
+    tail: list[bytes] = []
+    listener = threading.Thread(target=_drain, args=(process, tail), daemon=True)
+    clock.daemon = True
+    clock.start()
+    listener.start()
+    try:
+        output = process.stdout.read(max_bytes + 1) if process.stdout is not None else b""
+        if len(output) > max_bytes:
+            raise GraphError(f"the graph program wrote more than {max_bytes} bytes")
+        status = process.wait()
+        listener.join(timeout_s)
+    finally:
+        clock.cancel()
+        end_program(process)
+        process.wait()  # a program that was ended is not left behind as a zombie
+        if process.stdout is not None:
+            process.stdout.close()
+    if overdue.is_set():
+        raise GraphError(f"the graph program did not answer within {timeout_s:g} s")
+    return Finished(status, output, b"".join(tail)[-_TAIL:].decode("utf-8", "replace"))
+
+
+def _drain(process: "subprocess.Popen[bytes]", tail: list[bytes]) -> None:
+    """Read everything that is complained of, for a full pipe would stop the program, and close it."""
+    if process.stderr is None:
+        return
+    with suppress(OSError, ValueError), process.stderr as stream:
+        while chunk := stream.read(65536):
+            tail[:] = [b"".join(tail)[-_TAIL:], chunk]
+
+
+def to_bytes(graph: Graph) -> bytes:
+    """`graph` in UTF-8, without origins and warnings; a project reads it as its `codex.json`."""
+    entities = ",\n".join(_line(entity_wire(entity)) for entity in graph.entities)
+    relations = ",\n".join(_line(_relation_wire(relation)) for relation in graph.relations)
+    return f'{{"entities": [\n{entities}\n],\n"relations": [\n{relations}\n]}}\n'.encode()
+
+
+def from_bytes(data: bytes) -> Graph:
+    """The graph that `to_bytes` wrote.
+
+    Raises:
+        ValueError: Not such bytes; names the entry.
+    """
+    try:
+        whole = json.loads(data)
+        entries, relations = whole["entities"], whole["relations"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"not a graph: {type(error).__name__}") from None
+    try:
+        return Graph.of(
+            [read_entity(entry) for entry in entries],
+            [
+                checked_relation(Relation(r["source"], r["target"], r["type"], r.get("since"), r.get("until")))
+                for r in relations
+            ],
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a graph: {type(error).__name__}: {error}") from None
+
+
+def entity_wire(entity: Entity) -> dict[str, Any]:
+    """An entity with the names of `codex.json`; what is empty is left out."""
+    stated = {
+        "id": entity.id,
+        "name": entity.name,
+        "type": entity.type,
+        "aliases": list(entity.aliases),
+        "description": entity.description,
+        "attributes": dict(sorted(entity.attributes.items())),
+        "aiContextLevel": entity.level,
+        "facts": [_stated({"text": fact.text, "since": fact.since, "until": fact.until}) for fact in entity.facts],
+    }
+    return {key: value for key, value in stated.items() if value not in ("", [], {})}
+
+
+def read_entity(entry: dict[str, Any]) -> Entity:
+    """The entity that `entity_wire` wrote; only id and name are needed.
+
+    Raises:
+        ValueError, KeyError, TypeError, AttributeError: It is not one.
+    """
+    return checked_entity(
+        Entity(
+            id=entry["id"],
+            name=entry["name"],
+            type=entry.get("type", "other"),
+            aliases=tuple(entry.get("aliases", ())),
+            description=entry.get("description", ""),
+            attributes=dict(entry.get("attributes", {})),
+            level=entry.get("aiContextLevel", "when_detected"),
+            facts=tuple(Fact(fact["text"], fact.get("since"), fact.get("until")) for fact in entry.get("facts", ())),
+        )
+    )
+
+
+def _relation_wire(relation: Relation) -> dict[str, Any]:
+    return {
+        "source": relation.source,
+        "target": relation.target,
+        "type": relation.type,
+        **_stated({"since": relation.since, "until": relation.until}),
+    }
+
+
+def _stated(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _line(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
 
 logger = logging.getLogger("armarius")
 

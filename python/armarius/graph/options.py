@@ -17,11 +17,10 @@ from typing import Any
 
 from armarius.config import CONFIG_NAME, Config
 from armarius.errors import ConfigError, SettingRefused
+from armarius.graph.entity_cache import GraphGuard
 from armarius.graph.nervusdb import NervusDBGraph
-from armarius.graph.protocol import GraphStore
-from armarius.graph.timeout import GraphGuard
-from armarius.graph.withheld import WithheldGraph
-from armarius.trust.asked import Permissions
+from armarius.graph.protocol import GraphStore, WithheldGraph
+from armarius.trust.settings import Permissions
 
 __all__ = ["GraphOptions", "read_graph_options"]
 

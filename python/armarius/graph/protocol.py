@@ -17,15 +17,26 @@ and relation of a graph in one go, for `Graph.load_into`.
 Every method may raise `GraphError` when the store cannot answer; the engine turns that into `KG_UNAVAILABLE`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import NoReturn, Protocol, runtime_checkable
 
 from armarius.codex.model import CONTEXT_LEVELS, Entity, Fact, Relation
-from armarius.errors import ContextWarning, ContractError
-from armarius.strict import shown, texts, valid_text
+from armarius.errors import ContextWarning, ContractError, GraphError
+from armarius.validation import shown, texts, valid_text, whole
+from armarius.warnings import CODE_DEPTH_LIMIT
 
-__all__ = ["Graph", "GraphStore", "checked_entity", "checked_ids", "checked_relation", "relation_key"]
+__all__ = [
+    "MAX_DEPTH",
+    "Graph",
+    "GraphStore",
+    "WithheldGraph",
+    "checked_entity",
+    "checked_ids",
+    "checked_relation",
+    "relation_key",
+    "walk",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +107,7 @@ class GraphStore(Protocol):
     def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
         """What is reached from some entities in at most `depth` steps in either direction, breadth first.
 
-        Unknown ids are passed over. `armarius.graph.walk` is this method for a store that can list the relations of
+        Unknown ids are passed over. `armarius.graph.protocol` is this method for a store that can list the relations of
         an entity.
 
         Args:
@@ -213,3 +224,94 @@ def _chapters(field: str, *chapters: object) -> None:
     for chapter in chapters:
         if chapter is not None and (type(chapter) is not int or chapter < 0):
             raise ContractError(f"{field}: expected a chapter number or None, got {shown(chapter)}")
+
+
+MAX_DEPTH = 5
+"""Steps that no walk exceeds: five steps from anybody is most of a novel."""
+
+
+def walk(
+    entity_ids: Sequence[str],
+    *,
+    depth: int,
+    limit: int,
+    entities: Callable[[Sequence[str]], Iterable[Entity]],
+    touching: Callable[[Sequence[str]], Iterable[Relation]],
+) -> Graph:
+    """`GraphStore.subgraph` from two questions that a store can answer.
+
+    Args:
+        entity_ids: See `GraphStore.subgraph`.
+        depth: See `GraphStore.subgraph`.
+        limit: See `GraphStore.subgraph`.
+        entities: From ids to those entities that there are, in any order.
+        touching: From ids to the relations that begin or end at one of them, in any order, repeated or not.
+
+    Raises:
+        ContractError: `entity_ids` is no list of ids; `depth` or `limit` is below 1.
+
+    Cost: one call of `touching` per level, two of `entities`.
+    """
+    depth, limit = whole("depth", depth, least=1), whole("limit", limit, least=1)
+    known = {entity.id: entity for entity in entities(sorted(checked_ids(entity_ids)))}
+    frontier = sorted(known)[:limit]
+    truncated = len(known) > limit
+    reached = set(frontier)
+    found: dict[tuple[str, str, str], Relation] = {}
+    for _ in range(min(depth, MAX_DEPTH)):
+        if not frontier:
+            break
+        level = {relation_key(relation): relation for relation in touching(frontier)}
+        found |= level
+        ends = sorted({end for source, target, _ in level for end in (source, target)} - reached)
+        frontier = ends[: limit - len(reached)]
+        truncated = truncated or len(ends) > len(frontier)
+        reached.update(frontier)
+    known |= {entity.id: entity for entity in entities(sorted(reached - known.keys()))}
+    return Graph.of(
+        (known[id_] for id_ in reached if id_ in known),
+        found.values(),
+        truncated=truncated,
+        warnings=[CODE_DEPTH_LIMIT(maximum=MAX_DEPTH)] if depth > MAX_DEPTH and frontier else (),
+    )
+
+
+class WithheldGraph:
+    """A `GraphStore` that is not asked; in answers it is `KG_UNAVAILABLE`, as any graph that fails.
+
+    Args:
+        reason: Why, and what would allow it.
+
+    Raises:
+        GraphError: From every method; the message is the reason.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def neighbors(self, entity_id: str, /, *, limit: int = 1000) -> Sequence[Relation]:
+        """See `GraphStore`."""
+        self._refuse()
+
+    def subgraph(self, entity_ids: Sequence[str], /, *, depth: int = 1, limit: int = 1000) -> Graph:
+        """See `GraphStore`."""
+        self._refuse()
+
+    def upsert_entity(self, entity: Entity, /) -> None:
+        """See `GraphStore`."""
+        self._refuse()
+
+    def upsert_relation(self, relation: Relation, /) -> None:
+        """See `GraphStore`."""
+        self._refuse()
+
+    def delete_entity(self, entity_id: str, /) -> None:
+        """See `GraphStore`."""
+        self._refuse()
+
+    def snapshot(self) -> Graph:
+        """See `GraphStore`."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise GraphError(self.reason)

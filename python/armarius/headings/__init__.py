@@ -13,7 +13,7 @@ from armarius.errors import ContractError
 from armarius.headings.en import EN
 from armarius.headings.frame import Frame, HeadingKey, Language
 from armarius.headings.zh import ZH
-from armarius.strict import shown
+from armarius.validation import shown
 
 __all__ = ["DEFAULT_LANGUAGE", "FRAMES", "HEADINGS", "Frame", "HeadingKey", "Language", "frame", "heading"]
 

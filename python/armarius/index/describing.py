@@ -11,10 +11,9 @@ from armarius._core import __version__
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.load import build_codex, profiles_in
+from armarius.codex.merge import Told
 from armarius.codex.model import Codex
-from armarius.codex.profiles.draft import Profiles
-from armarius.codex.profiles.kept import pack, unpack
-from armarius.codex.series import Told
+from armarius.codex.profiles.draft import Profiles, pack, unpack
 from armarius.documents.document import Document
 from armarius.index.series import SeriesAuthored
 from armarius.store.protocol import Store

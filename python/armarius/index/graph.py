@@ -19,11 +19,11 @@ from armarius.graph.protocol import (
     checked_ids,
     checked_relation,
     relation_key,
+    walk,
 )
-from armarius.graph.walk import walk
 from armarius.index.project_index import ProjectIndex
 from armarius.store.rows import EntityRow, RelationRow
-from armarius.strict import valid_text, whole
+from armarius.validation import valid_text, whole
 
 __all__ = ["ProjectGraph"]
 

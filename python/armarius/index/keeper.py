@@ -6,16 +6,16 @@ from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Literal, TypeVar
 
-from armarius.calls import patiently
+from armarius.deadline import patiently
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
 from armarius.index.filling import Filler
 from armarius.index.refresh import Refresher
 from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot
 from armarius.index.status import Outcome, Progress
-from armarius.pathless import without_paths
+from armarius.io.messages_without_paths import without_paths
 from armarius.store.protocol import Store
-from armarius.warnings_table import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
+from armarius.warnings import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
 
 __all__ = ["StoreKeeper"]
 

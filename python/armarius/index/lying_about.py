@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import armarius._core as _core
-from armarius.books.opening import read_book
 from armarius.config import Config
 from armarius.errors import ArmariusError
-from armarius.files import read_file
+from armarius.io import read_file
+from armarius.lorebooks.opening import read_book
 
 __all__ = ["LyingAbout", "books_lying_about"]
 

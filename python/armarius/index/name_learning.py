@@ -20,7 +20,7 @@ from armarius.index.snapshot import Snapshot, people_digest_of, snapshot_of
 from armarius.names import Counts, Lessons, NameCounts, NameModel, model_of
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, Learnt, Note, Put, Remove
-from armarius.warnings_table import HABITS_UNLEARNT
+from armarius.warnings import HABITS_UNLEARNT
 
 __all__ = ["KIND", "NameLearner", "Pass"]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from armarius.config import Config
 from armarius.errors import ProjectError
-from armarius.files.paths import no_path
+from armarius.io.folder import no_path
 from armarius.store.sqlite.location import Place, place_for
 
 if TYPE_CHECKING:
-    from armarius.trust.asked import Permissions
+    from armarius.trust.settings import Permissions
 
 __all__ = ["place_of"]
 
@@ -42,7 +42,7 @@ def place_of(
     if index_dir is not None or config.index_dir is None:
         return place_for(root, index_dir, besides=besides)
     if permissions is None:
-        from armarius.trust.asked import Permissions
+        from armarius.trust.settings import Permissions
 
         permissions = Permissions.of(root)
     found = permissions.index(config.index_dir)

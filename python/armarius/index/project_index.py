@@ -12,16 +12,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from armarius.books.keeping import BookKeeping
-from armarius.bounds import Bounds, Kind
+from armarius.arguments import Bounds, Kind, checked_wordings
 from armarius.codex.authored.protocol import Authored
-from armarius.codex.folder import FolderAuthored
+from armarius.codex.load import FolderAuthored
 from armarius.config import Config
 from armarius.corpus.opened import OpenCorpus
+from armarius.delegation import verb_of
 from armarius.documents.document import Document, Skipped
 from armarius.errors import ContractError, StoreError
-from armarius.files.paths import project_folder, project_name
-from armarius.hits import Hits
 from armarius.index.folder_source import FolderSource
 from armarius.index.following import Following, weakly
 from armarius.index.keeper import StoreKeeper
@@ -35,17 +33,18 @@ from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
 from armarius.index.status import IndexStatus, Progress
-from armarius.processes import let_go_unclosed
+from armarius.io.folder import project_folder, project_name
+from armarius.io.processes import let_go_unclosed
+from armarius.lorebooks.keeping import BookKeeping
 from armarius.store.protocol import Store
 from armarius.store.rows import Passage
 from armarius.store.sqlite.store import SqliteStore
-from armarius.strict import LONGEST_QUESTION
-from armarius.strict import shown as what_came
-from armarius.strict import text as strict_text
-from armarius.trust.asked import Permissions
-from armarius.verbs import verb_of
-from armarius.warnings_table import WATCH_UNAVAILABLE
-from armarius.wordings import checked_wordings
+from armarius.trust.settings import Permissions
+from armarius.types import Hits
+from armarius.validation import LONGEST_QUESTION
+from armarius.validation import shown as what_came
+from armarius.validation import text as strict_text
+from armarius.warnings import WATCH_UNAVAILABLE
 
 if TYPE_CHECKING:
     from armarius.index.watcher import Watcher

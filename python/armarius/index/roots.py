@@ -10,14 +10,14 @@ from os import PathLike
 from pathlib import Path
 
 from armarius.codex.authored.codex import AuthoredCodex
-from armarius.codex.folder import FolderAuthored
-from armarius.codex.series import Told
+from armarius.codex.load import FolderAuthored
+from armarius.codex.merge import Told
 from armarius.config import Config
 from armarius.documents.document import Document, read_documents, walk_files
 from armarius.errors import ContractError, ProjectError
-from armarius.files.paths import no_path
 from armarius.index.folder_source import FolderSource
 from armarius.index.settings import LiveConfig
+from armarius.io.folder import no_path
 
 __all__ = ["Root", "read_roots"]
 

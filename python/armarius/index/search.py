@@ -10,14 +10,13 @@ from typing import Literal
 
 import armarius._core as _core
 from armarius._core import Corpus
+from armarius.arguments import joined_scores
 from armarius.corpus.words import by_words
 from armarius.documents.classify import Kind
-from armarius.hits import Hit, Hits
-from armarius.records import Evidence
 from armarius.store.protocol import Store
 from armarius.store.rows import Passage, PassageKey, TextQuery
-from armarius.strict import whole
-from armarius.wordings import joined_scores
+from armarius.types import Evidence, Hit, Hits
+from armarius.validation import whole
 
 __all__ = ["search", "terms_of"]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from armarius.codex.folder import FolderAuthored
-from armarius.codex.series import Told, qualified
+from armarius.codex.load import FolderAuthored
+from armarius.codex.merge import Told, qualified
 from armarius.config import Config
 from armarius.documents.document import Document, Skipped
 from armarius.errors import ContextWarning, DocumentSkipped, UnknownDocument
@@ -18,7 +18,7 @@ from armarius.index.roots import Root
 from armarius.index.settings import LiveConfig
 from armarius.index.source import ReadBatch, SourceChanges
 from armarius.store.rows import FileRow, Put, Remove
-from armarius.warnings_table import SERIES_UNAVAILABLE
+from armarius.warnings import SERIES_UNAVAILABLE
 
 __all__ = ["SeriesAuthored", "SeriesConfig", "SeriesSource"]
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from armarius.config import Config
 from armarius.errors import ConfigError, ContextWarning
-from armarius.files import is_passing
-from armarius.warnings_table import CONFIG_KEPT
+from armarius.io import is_passing
+from armarius.warnings import CONFIG_KEPT
 
 if TYPE_CHECKING:
     from armarius.codex.authored.protocol import Authored

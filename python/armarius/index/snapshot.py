@@ -14,7 +14,7 @@ from armarius.quick import uncollected
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, EntityRow, Graph, Note, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, kind_of
-from armarius.warnings_table import NAME_UNUSABLE
+from armarius.warnings import NAME_UNUSABLE
 
 __all__ = ["Snapshot", "people_digest_of", "read_records", "snapshot_after", "snapshot_of", "untold"]
 

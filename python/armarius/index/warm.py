@@ -9,16 +9,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from armarius.bounds import OPEN, Chapters, Kind
+from armarius.arguments import OPEN, Chapters, Kind
 from armarius.config import Config, load_config
 from armarius.corpus.opened import OpenCorpus
 from armarius.errors import StoreError
-from armarius.hits import Hits
 from armarius.index.folder_source import FolderSource
 from armarius.index.place import place_of
 from armarius.index.search import search
 from armarius.index.settings import reader_note
 from armarius.store.sqlite.store import SqliteStore
+from armarius.types import Hits
 
 __all__ = ["warm_search"]
 

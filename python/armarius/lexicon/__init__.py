@@ -1,14 +1,14 @@
 """Every word file of the package, and how one is read.
 
-kinds.toml      what names of files, folders and headings say: documents/kind_words.py
-profiles.toml   labels of profiles, context levels: codex/profiles/words.py
-names.toml      what names are made of, titles, genders, closed classes: names/lexicon.py
-questions.toml  kin and intents of questions: retrieval/understand/lexicon.py
-attributes.toml what two sentences can be compared by, and its values: retrieval/contradictions/values.py
-followups.toml  words by which a question leans on what was said: retrieval/understand/pronouns.py
+kinds.toml      what names of files, folders and headings say: documents/kinds.py
+profiles.toml   labels of profiles, context levels: codex/profiles/fields.py
+names.toml      what names are made of, titles, genders, closed classes: names/words.py
+questions.toml  kin and intents of questions: search/query/kinship.py
+attributes.toml what two sentences can be compared by, and its values: search/contradictions/values.py
+followups.toml  words by which a question leans on what was said: search/query/coreference.py
 rewording.toml  how a language model is asked for other wordings: rewording/asking.py
-continuing.toml by what words a request continues the story: fetchers/story.py
-functions.toml  words that say nothing about which passage is meant: retrieval/understand/families.py
+continuing.toml by what words a request continues the story: prompt/fetchers/story.py
+functions.toml  words that say nothing about which passage is meant: search/query/query.py
 
 A new word is a line here and never a list in code. What must hold: language, of no story in particular; a word once in
 its row, and in one row of its question; no reader reads another's file. What the core must have of it too is held equal

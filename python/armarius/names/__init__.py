@@ -19,8 +19,7 @@ alone, whatever the order and number of steps in which they came (docs/decisions
 of `armarius.text.name_model`, each with its figures; a threshold is a constant beside its rule.
 """
 
-from armarius.names.counted import Counts
-from armarius.names.counts import NameCounts
+from armarius.names.counts import Counts, NameCounts
 from armarius.names.learn import Lessons, learn_names, model_of
 from armarius.text.name_model import (
     DoubtfulAlias,

@@ -1,17 +1,33 @@
 """Persons as far as their names go: what they are called in full, whether a man or a woman, what is said of them."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final, Literal
 
-from armarius.names.lexicon import words
-from armarius.text.matcher import field_of, kind_of, names_of
-from armarius.text.name_model import FormKind
-from armarius.text.sentences import LEADING_CLAUSE, after_sentence
+from armarius.names.words import letters, words
+from armarius.text.matcher import Mention, field_of, kind_of, names_of
+from armarius.text.name_model import DoubtfulAlias, FormKind, LongerName
+from armarius.text.unicode import HAN, LEADING_CLAUSE, after_sentence, is_han
 
-__all__ = ["Form", "Gender", "Person", "person_of", "persons_of", "stated_gender"]
+__all__ = [
+    "Form",
+    "Gender",
+    "Kinship",
+    "Person",
+    "all_titles",
+    "bare",
+    "han_forms",
+    "latin_forms",
+    "person_of",
+    "persons_of",
+    "split_name",
+    "stated_gender",
+    "title_gender",
+    "untitled",
+]
 
 Gender = Literal["", "m", "f"]
 
@@ -127,3 +143,296 @@ def _by_kin(clause: str) -> Gender:
         if word in words("latin", "women"):
             return "f"
     return ""
+
+
+_POINTED: Final = re.compile("[·•‧・．]")
+_POINT: Final = re.compile(rf"\s*{_POINTED.pattern}\s*")
+_END: Final = r"(?=[，。、；,;）)！\s”」』]|$)"
+_KIN: Final = letters("han", "bare_titles") | frozenset("妈爸爹姥嬷母父")
+_HAN: Final = f"[{HAN}]"
+_COURTESY: Final = re.compile(
+    rf"(?:^|[，。、；,;（(\s])(?:表字|字)(?:是|为|曰)?[“「]?({_HAN}{{2}})[”」]?{_END}", re.MULTILINE
+)
+_BYNAME: Final = re.compile(
+    r"(?:^|[，。、；,;（(\s])(?:别号|道号|法号|雅号|小名|小字|乳名|绰号|外号|诨名|诨号|人称|世称|又名|又叫|又称|原名|本名|化名|笔名|艺名|昵称)"
+    rf"(?:是|为|叫|作|唤|曰|做)?[“「『]?({_HAN}{{2,4}})[”」』]?{_END}",
+    re.MULTILINE,
+)
+
+
+def han_forms(person: Person) -> Iterator[Form]:
+    """What a person with a Chinese name may be called; none for a name that begins with no family name."""
+    for pattern in (_COURTESY, _BYNAME):
+        for match in pattern.finditer(person.said):
+            yield Form(match[1], "byname", person.names[0], person)
+    if _POINTED.search("".join(person.names)) is not None:
+        for name in person.names:
+            yield from _foreign(name, person)
+    parts = split_name(person.names[0])
+    if parts is None:
+        return
+    family, given = parts
+    name = person.names[0]
+    if len(given) == 2:
+        yield Form(given, "given name", name, person)
+    if len(person.names) > 1 or not given:
+        return  # whoever lists what somebody is called has listed it
+    if len(family) == 2:
+        yield Form(family, "family name", name, person)
+    else:
+        yield from (Form(prefix + family, "familiar form", name, person) for prefix in "小老阿")
+    last = given[-1]
+    if last != "儿":
+        for form in (f"小{last}", f"阿{last}", f"{last}儿", last * 2):
+            yield Form(form, "familiar form", name, person)
+    if len(given) == 2 and given[0] != last:
+        yield Form(f"阿{given[0]}", "familiar form", name, person)
+
+
+def split_name(name: str) -> tuple[str, str] | None:
+    """Family name and given name (林, 雨桐).
+
+    Returns:
+        "" for the given name where a title stands in its place (王夫人); None for a name that is made otherwise.
+    """
+    if not is_han(name):
+        return None
+    if len(name) in (3, 4) and name[:2] in words("han", "compound_surnames"):
+        family = name[:2]
+    elif len(name) in (2, 3) and name[0] in letters("han", "surnames"):
+        family = name[0]
+    else:
+        return None
+    given = name[len(family) :]
+    if given == "儿":  # 平儿: no family name
+        return None
+    return family, "" if _KIN.issuperset(given) or given in all_titles() else given
+
+
+@cache
+def all_titles() -> frozenset[str]:
+    """Every word that may stand behind a family name."""
+    rows = ("male", "female", "either", "professions", "wives")
+    return frozenset(word for row in rows for word in words("han", row))
+
+
+def _foreign(name: str, person: Person) -> Iterator[Form]:
+    """安娜 and 卡列尼娜 of 安娜·卡列尼娜."""
+    parts = _POINT.split(name)
+    if len(parts) < 2 or not is_han("".join(parts)):
+        return
+    for part, kind in ((parts[0], "given name"), (parts[-1], "family name")):
+        if len(part) >= 2:
+            yield Form(part, kind, name, person)  # type: ignore[arg-type]
+
+
+# A term outside its company in this share of its occurrences is other people's too, if both are seen so often.
+_SHARED: Final = 0.1
+_OFTEN: Final = 3
+# Code points before a term in which its company may stand; `FAR` of rust/matching/ambiguity.rs, in bytes there.
+_FAR: Final = 10_922
+_RANKS: Final = frozenset("二三四五六七八九堂表")
+_THEIRS: Final = ("他的", "她的", "他", "她")
+
+
+class Kinship:
+    """The kin terms and titles of a cast.
+
+    Args:
+        people: Of the cast, all of whose names can be matched.
+
+    Attributes:
+        owners: Term to the only person who is called so.
+        company: Term to names one of which stands near it where that person is meant: their own, those of the people
+            their profile names and of those whose profiles name them. Not for the narrator's people: "I" is everywhere.
+    """
+
+    def __init__(self, people: Sequence[Person]) -> None:
+        last = letters("han", "relational") | letters("han", "respectful")  # how what somebody is called by ends
+        called = Counter(name for person in people for name in person.names if name[-1:] in last)
+        telling = [person for person in people if person.said]
+        by_id = {person.id: person for person in people}
+        proper = cache(lambda id_: frozenset(_proper(by_id[id_])))  # of few, in a large cast
+        self.owners: Final[dict[str, Person]] = {}
+        self.company: Final[dict[str, tuple[str, ...]]] = {}
+        self._own: Final[dict[str, tuple[bool, frozenset[str]]]] = {}  # of the terms that the prose has
+        for person in people:
+            ending = [name for name in person.names if name[-1:] in last]
+            terms = [name for name in ending if called[name] == 1 and (_is_term(name) or _is_respectful(name))]
+            self.owners.update((term, person) for term in terms)
+            if not terms or _is_narrators(person):
+                continue
+            near = set(proper(person.id))
+            for other in people if person.said else telling:
+                told = bool(person.said) and any(name in person.said for name in proper(other.id))
+                if told or any(name in other.said for name in proper(person.id)):
+                    near |= proper(other.id)
+            if near:
+                self.company.update((term, tuple(sorted(near - {term}))) for term in terms)
+
+    def look(self, text: str, mentions: Sequence[Mention], alone: Counter[Any], led: Counter[Any]) -> None:
+        """Count one document: terms outside their company, and terms behind a word that makes them another's."""
+        for mention in mentions:
+            term = mention.term
+            if term not in self.owners:
+                continue
+            lead = self._lead(term, text[max(0, mention.start - 3) : mention.start])
+            if lead:
+                led[term, lead] += 1
+            elif term in self.company and not _in_company(text, mention, self.company[term]):
+                alone[mention.entity_id, term] += 1
+
+    def longer(self, led: Counter[tuple[str, str]]) -> Iterator[LongerName]:
+        """李老太太, 堂伯父, the narrator's 他伯父: not who is called so without that word."""
+        verbs = letters("han", "verbs_that_are_surnames")
+        for (term, lead), count in sorted(led.items()):
+            if lead not in verbs:
+                yield LongerName(lead + term, term, f"{lead}{term} occurs {count} times: somebody else")
+
+    def doubtful(self, times: Counter[tuple[str, str]], alone: Counter[tuple[str, str]]) -> Iterator[DoubtfulAlias]:
+        """Terms that the prose uses of others too."""
+        for (entity_id, term), count in sorted(alone.items()):
+            total = times[entity_id, term]
+            if min(count, total - count) >= _OFTEN and count > _SHARED * total:
+                because = f"{count} of {total} times without anybody who belongs to {self.owners[term].names[0]}"
+                yield DoubtfulAlias(term, entity_id, "company", "\n".join(self.company[term]), because)
+
+    def _lead(self, term: str, before: str) -> str:
+        """What stands before a term and makes it somebody else's; "" for nothing."""
+        last = before[-1:]
+        narrators, own = self._own_letters(term)
+        if narrators:
+            for word in _THEIRS:
+                if before.endswith(word):
+                    return word
+        if last in _RANKS:
+            return last
+        family = last in letters("han", "surnames") and last not in letters("han", "function")
+        # 禀明老太太: only where a clause begins is such a character sure to be a family name.
+        return last if last and family and last not in own and not is_han(before[-2:-1]) else ""
+
+    def _own_letters(self, term: str) -> tuple[bool, frozenset[str]]:
+        """Whether who is called so is the narrator's, and what the names of these people begin with."""
+        known = self._own.get(term)
+        if known is None:
+            owner = self.owners[term]
+            names = (*owner.names, *self.company.get(owner.names[0], ()))
+            known = self._own[term] = _is_narrators(owner), frozenset(name[0] for name in names)
+        return known
+
+
+def _is_term(name: str) -> bool:
+    """Whether a name is made of kin words, titles and ranks alone."""
+    return letters("han", "relational").issuperset(name) and not letters("han", "kin").isdisjoint(name)
+
+
+def _is_respectful(name: str) -> bool:
+    """子翁: one character of a name and a respectful one, which fits everybody with that character."""
+    return len(name) == 2 and name[1] in letters("han", "respectful")
+
+
+def _proper(person: Person) -> Iterator[str]:
+    for name in person.names:
+        if len(name) > 1 and not _is_term(name) and not _is_respectful(name):
+            yield name
+            parts = split_name(name)
+            if parts and len(parts[1]) > 1:
+                yield parts[1]
+
+
+def _is_narrators(person: Person) -> bool:
+    """Whether somebody is known by what they are to the narrator."""
+    starts = tuple(f"{word}的" for word in words("han", "narrator"))
+    return person.said.lstrip().startswith(starts) or any(name.startswith("我") for name in person.names)
+
+
+def _in_company(text: str, term: Mention, names: Sequence[str]) -> bool:
+    stop = text.find("\n", term.end)
+    stop = len(text) if stop < 0 else stop
+    start = max(0, term.start - _FAR)
+    return any(text.find(name, start, term.start) >= 0 or text.find(name, term.end, stop) >= 0 for name in names)
+
+
+_QUOTED: Final = re.compile(r"\s*[\"“”‘]([^\"“”’]{2,20})[\"“”’]\s*")
+_BRACKETS: Final = re.compile(r"\s*[(（][^)）]*[)）]")
+_NAMED: Final = r"[\"“‘']?([A-Z][\w’'-]*(?:\s[A-Z][\w’'-]*)?)"
+# Of the person the profile is about: "her parrot is called Admiral" is not.
+_CALLED: Final = re.compile(
+    r"(?:\b(?:nicknamed|goes by|answers to|a\.k\.a\.|aka|known (?:to [\w ]{1,30} )?as|calls? (?:him|her|them))"
+    r"|(?:^|[.,;] )[Cc]alled)\s+(?:the name\s+)?" + _NAMED
+)
+
+
+def latin_forms(person: Person) -> Iterator[Form]:
+    """What a person may be called by parts of a name of several words, all but particles capitalised."""
+    for match in _CALLED.finditer(person.said):
+        yield Form(match[1], "byname", person.names[0], person)
+    if person.names[0][:1].isupper():  # in a Chinese novel a name in Latin letters is a gloss
+        for name in person.names:
+            yield from _forms(name, person)
+
+
+def bare(word: str) -> str:
+    """A title as the vocabulary has it: "Mr." is mr."""
+    return word.rstrip(".").lower()
+
+
+def title_gender(word: str) -> str | None:
+    """The gender that a title tells, "" when it tells none, None for any other word."""
+    title = bare(word)
+    if title in words("latin", "male"):
+        return "m"
+    if title in words("latin", "female"):
+        return "f"
+    return "" if title in words("latin", "titles") else None
+
+
+def untitled(name: str) -> list[str]:
+    """The words of a name but titles and suffixes."""
+    return [
+        word for word in name.split() if title_gender(word) is None and bare(word) not in words("latin", "suffixes")
+    ]
+
+
+def _forms(name: str, person: Person) -> Iterator[Form]:
+    for match in _QUOTED.finditer(name):
+        if match[1][0].isupper():
+            yield Form(match[1], "given name", name, person)
+    parts = _BRACKETS.sub("", _QUOTED.sub(" ", name)).replace(",", " ").split()
+    if not parts or any(not any(char.isalpha() for char in part) for part in parts):
+        return
+    title = ""
+    while len(parts) > 1 and title_gender(parts[0]) is not None:
+        title = bare(parts.pop(0))
+    while len(parts) > 1 and bare(parts[-1]) in words("latin", "suffixes"):
+        parts.pop()
+    full = " ".join(parts)
+    parts = [part for part in parts if len(part.rstrip(".")) > 1]
+    if not parts or not _is_name(parts):
+        return
+    if len(parts) == 1:
+        if title and title not in words("latin", "by_marriage"):
+            yield Form(parts[0], "part of the name", name, person)
+        return
+    if full != name:
+        yield Form(full, "part of the name", name, person)
+    yield Form(parts[0], "given name", name, person)
+    small = [at for at, part in enumerate(parts) if bare(part) in words("latin", "particles") and at]
+    family = " ".join(parts[small[0] :]) if small else parts[-1]
+    if "of" in parts:
+        return  # Joan of Arc: a place, no family
+    yield Form(family, "family name", name, person)
+    if small and len(parts) - small[0] > 1:
+        yield Form(parts[-1], "family name", name, person)
+    elif len(parts) > 2:
+        yield Form(f"{parts[0]} {parts[-1]}", "part of the name", name, person)
+        yield Form(" ".join(parts[:-1]), "given name", name, person)
+        yield Form(" ".join(parts[1:]), "family name", name, person)
+
+
+def _is_name(parts: list[str]) -> bool:
+    """Every word has a capital, but for particles between them; no article in front."""
+    if parts[0].lower() in ("the", "a", "an") or not parts[0][0].isupper() or not parts[-1][0].isupper():
+        return False
+    between = words("latin", "particles") | {"of"}
+    return all(part[0].isupper() or part.lower() in between for part in parts)

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
+from armarius.arguments import MOST
 from armarius.errors import ContractError
 from armarius.rewording.replies import parse
-from armarius.strict import shown, whole
-from armarius.text.scripts import KANA, is_han
-from armarius.wordings import MOST
+from armarius.text.unicode import KANA, is_han
+from armarius.validation import shown, whole
 
 __all__ = ["MOST_NAMES", "Message", "RewordingRequest", "request"]
 

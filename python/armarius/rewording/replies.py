@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from armarius.arguments import LONGEST, MOST
 from armarius.lexicon import word_file
-from armarius.wordings import LONGEST, MOST
 
 __all__ = ["parse"]
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from armarius.calls import patiently, remaining
+from armarius.deadline import patiently, remaining
+from armarius.delegation import CALLER
 from armarius.errors import ContextWarning, ContractError, RewordingError
 from armarius.rewording.asking import RewordingRequest, how_many, request
-from armarius.strict import seconds, whole
-from armarius.verbs import CALLER
-from armarius.warnings_table import REWORDING_UNAVAILABLE
+from armarius.validation import seconds, whole
+from armarius.warnings import REWORDING_UNAVAILABLE
 
 if TYPE_CHECKING:
     import asyncio

@@ -7,8 +7,7 @@ from typing import Literal
 from armarius.documents.classify import Kind
 from armarius.documents.document import Document
 from armarius.documents.segments import Role
-from armarius.hits import Hit
-from armarius.records import Evidence
+from armarius.types import Evidence, Hit
 
 __all__ = [
     "Change",

@@ -1,32 +1,237 @@
 """The studio as an ASGI application over one engine."""
 
 import asyncio
+import hmac
+import json
+import secrets
+import socket
+import tomllib
+import webbrowser
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
+from urllib.parse import parse_qs, quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.requests import Request, cookie_parser
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from armarius.engine.engine import ContextEngine
-from armarius.errors import ArmariusError, UnknownDocument, UnknownId
-from armarius.studio.appearances import Appearances
-from armarius.studio.asking import Asking
-from armarius.studio.changes import Changes
-from armarius.studio.events import watched
-from armarius.studio.guard import Guard
-from armarius.studio.language import chosen, texts
-from armarius.studio.packs import Packs
+from armarius.errors import ArmariusError, ContractError, MissingExtra, StoreError, UnknownDocument, UnknownId
+from armarius.studio.drawing import Appearances
 from armarius.studio.project_pages import ProjectPages
+from armarius.studio.prompt_pages import Asking, Packs
 
-__all__ = ["build_app"]
+__all__ = ["COOKIE", "LANGUAGES", "Changes", "Guard", "build_app", "chosen", "serve", "texts", "watched"]
+
+COOKIE = "armarius-studio"
+_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+_READING = ("GET", "HEAD")
+_MOST_BYTES = 4 * 1024 * 1024  # of a form
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",  # with none at all a browser sends forms of our own pages without their origin
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """Middleware that refuses other hosts, other origins and whoever lacks the token; sets headers on every answer.
+
+    The token comes once in the address and then rides in a cookie of this host and port alone, so that it stays in no
+    history and no referrer. A name that merely resolves to this machine is refused, and so is a form of another page.
+
+    Args:
+        app: What is guarded.
+        token: Never logged, never in a page.
+        port: A cookie belongs to a host whatever its port; the port in its name keeps two studios apart.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
+        self._app = app
+        self._token = token
+        self._port = port
+        self._cookie = f"{COOKIE}-{port}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or hand on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        refused = self._refused(scope["method"], headers)
+        respond = _with_headers(send)
+        if refused is not None:
+            await refused(scope, receive, respond)
+            return
+        asked = parse_qs(scope["query_string"].decode("latin-1"))
+        if (given := asked.pop("token", None)) is not None:
+            await self._enter(scope["path"], given[0], asked)(scope, receive, respond)
+        elif not self._known(headers.get("cookie", "")):
+            say = "This page needs the address that `armarius studio` printed, with its token."
+            await PlainTextResponse(say, status_code=403)(scope, receive, respond)
+        else:
+            await self._app(scope, receive, respond)
+
+    def _refused(self, method: str, headers: dict[str, str]) -> Response | None:
+        host = headers.get("host", "")
+        if host not in {f"{name}:{self._port}" for name in _HOSTS}:
+            return PlainTextResponse("another host", status_code=421)
+        origin = headers.get("origin")
+        if method not in _READING and origin != f"http://{host}":
+            return PlainTextResponse("a form of another page", status_code=403)
+        try:
+            size = int(headers.get("content-length", "0"))
+        except ValueError:
+            return PlainTextResponse("no length", status_code=400)
+        if size > _MOST_BYTES or (method not in _READING and "content-length" not in headers):
+            return PlainTextResponse("too much", status_code=413)
+        return None
+
+    def _enter(self, path: str, given: str, asked: dict[str, list[str]]) -> Response:
+        if not hmac.compare_digest(given.encode(), self._token.encode()):
+            return PlainTextResponse("another token", status_code=403)
+        rest = f"?{urlencode(asked, doseq=True)}" if asked else ""
+        answer = RedirectResponse(f"/{path.lstrip('/')}{rest}", status_code=303)
+        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _known(self, header: str) -> bool:
+        given = cookie_parser(header).get(self._cookie, "")
+        return hmac.compare_digest(given.encode("latin-1", "replace"), self._token.encode())
+
+
+def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+            message = {**message, "headers": [*message.get("headers", ()), *own]}
+        await send(message)
+
+    return sent
+
+
+_LOOK_S = 0.3
+_BEAT_S = 15.0  # a comment, so that a connection that is gone is noticed
+
+
+async def watched(engine: ContextEngine, request: Request) -> StreamingResponse:
+    """The state of the index now and after every change, until the page goes away."""
+    return StreamingResponse(_told(engine, request), media_type="text/event-stream")
+
+
+async def _told(engine: ContextEngine, request: Request) -> AsyncIterator[str]:
+    said, quiet = "", 0.0
+    while not await request.is_disconnected():
+        try:
+            status = await asyncio.to_thread(engine.index.status)
+        except StoreError:  # it was closed: the page says that nobody is there
+            return
+        now = json.dumps(
+            {
+                "state": status.state,
+                "generation": status.generation,
+                "documents": status.documents,
+                "done": status.progress.done,
+                "total": status.progress.total,
+            }
+        )
+        quiet += _LOOK_S
+        if now != said:
+            said, quiet = now, 0.0
+            yield f"data: {now}\n\n"
+        elif quiet >= _BEAT_S:
+            quiet = 0.0
+            yield ": still here\n\n"
+        await asyncio.sleep(_LOOK_S)
+
+
+LANGUAGES = ("en", "zh")
+
+
+@cache
+def texts(language: str) -> dict[str, str]:
+    """Key to text; English for a language that is not there."""
+    tables: dict[str, dict[str, str]] = tomllib.loads(
+        files("armarius.studio").joinpath("texts.toml").read_text(encoding="utf-8")
+    )
+    return tables.get(language, tables["en"])
+
+
+def chosen(asked: str | None, kept: str | None, accepted: str) -> str:
+    """The language: what was asked for just now, else what was before, else the first that the browser accepts."""
+    for one in (asked, kept, *(part.split(";")[0].strip()[:2].lower() for part in accepted.split(","))):
+        if one in LANGUAGES:
+            return str(one)
+    return "en"
+
+
+class Changes:
+    """Each takes a form and gives the page to go back to; whatever the engine raises is shown.
+
+    Args:
+        engine: Whose codex and memories change.
+    """
+
+    def __init__(self, engine: ContextEngine) -> None:
+        self._engine = engine
+
+    def level(self, form: dict[str, str]) -> str:
+        """Set the context level of an entity."""
+        self._engine.codex.update(form["id"], level=form["level"])
+        return _entity(form["id"])
+
+    def alias(self, form: dict[str, str]) -> str:
+        """Give an entity another name."""
+        entity = self._engine.codex.get(form["id"])
+        self._engine.codex.update(entity.id, aliases=[*entity.aliases, _text(form, "alias")])
+        return _entity(entity.id)
+
+    def memory(self, form: dict[str, str]) -> str:
+        """Remember something."""
+        self._engine.memories.create(_text(form, "text"))
+        return "/entities#memories"
+
+    def forget(self, form: dict[str, str]) -> str:
+        """Forget it again."""
+        self._engine.memories.delete(form["id"])
+        return "/entities#memories"
+
+    def pin(self, form: dict[str, str]) -> str:
+        """Pin or mute an entity, a document, a paragraph of one or a tag, for the project.
+
+        From a prompt, back to what the same question gives now.
+        """
+        self._engine.pins.add(_text(form, "target"), mute=form.get("mute") == "yes")
+        number = form.get("number", "")
+        return f"/again/{number}" if number.isascii() and number.isdigit() else "/entities#pins"
+
+    def unpin(self, form: dict[str, str]) -> str:
+        """Neither pin nor mute it any more."""
+        self._engine.pins.delete(form["id"])
+        return "/entities#pins"
+
+
+def _entity(id_: str) -> str:
+    return f"/entity/{quote(id_, safe='')}"
+
+
+def _text(form: dict[str, str], name: str) -> str:
+    text = form.get(name, "").strip()
+    if not text:
+        raise ContractError(f"{name} is empty")
+    return text
+
 
 _LANGUAGE = "armarius-language"
 _STATIC = {"studio.css": "text/css", "studio.js": "text/javascript"}
@@ -151,3 +356,51 @@ async def _static(request: Request) -> Response:
         return Response(status_code=_NOT_FOUND)
     text = files("armarius.studio").joinpath("static", name).read_text(encoding="utf-8")
     return Response(text, media_type=_STATIC[name])
+
+
+_LOOPBACK = "127.0.0.1"
+
+
+def serve(engine: ContextEngine, *, port: int = 0, browser: bool = True, say: Callable[[str], None] = print) -> None:
+    """Serve until interrupted.
+
+    Args:
+        engine: Open; closed by the caller.
+        port: On the loopback address; 0 takes a free one.
+        browser: Whether to open one.
+        say: Is told the address, token included.
+
+    Raises:
+        MissingExtra: pip install 'armarius[studio]'.
+        ContractError: The port is taken or is none.
+    """
+    try:
+        import uvicorn
+
+        from armarius.studio.app import build_app
+    except ImportError:
+        raise MissingExtra("armarius.studio", "studio") from None
+    if not 0 <= port <= 65_535:
+        raise ContractError(f"port must be 0 to 65535, got {port}")
+    # The protocol is named because asyncio sends without delay only where it is: 40 ms a page otherwise.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((_LOOPBACK, port))
+            listening.listen()  # before the address is told: whoever is quicker than the server waits for it
+        except OSError as error:
+            raise ContractError(f"port {port} of {_LOOPBACK}: {error.strerror}") from None
+        bound = listening.getsockname()[1]
+        token = secrets.token_urlsafe(32)
+        address = f"http://{_LOOPBACK}:{bound}/?token={token}"
+        say(address)
+        if browser:
+            webbrowser.open(address)
+        config = uvicorn.Config(
+            build_app(engine, token, bound),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        uvicorn.Server(config).run(sockets=[listening])

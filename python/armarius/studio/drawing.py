@@ -1,17 +1,71 @@
 """Drawings as SVG: a stacked bar of tokens, a plot of appearances, a web of relations. No style, no script in them."""
 
 import math
-from collections.abc import Sequence
+import threading
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-from armarius.assembly.report.pack import Pack
 from armarius.codex.model import Relation
-from armarius.records import LAYERS
-from armarius.studio.appearances import Appearance
+from armarius.engine.engine import ContextEngine
+from armarius.index.mentions import KIND, unpack_mentions
+from armarius.prompt.report.pack import Pack
+from armarius.types import LAYERS
 
-__all__ = ["bar", "plot", "web"]
+__all__ = ["Appearance", "Appearances", "Mark", "Paragraph", "Piece", "bar", "in_paragraphs", "pieces", "plot", "web"]
+
+
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """How often somebody is mentioned in a chapter: its path, number and title."""
+
+    path: str
+    chapter: int | None
+    title: str
+    count: int
+
+
+class Appearances:
+    """Counts for all entities, read again when the index has changed. Threads may share it."""
+
+    def __init__(self, engine: ContextEngine) -> None:
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._generation = -1
+        self._counts: dict[str, Counter[str]] = {}
+
+    def of(self, entity: str) -> list[Appearance]:
+        """Every chapter in the order of the story, with how often `entity` is mentioned there, 0 included."""
+        counts = self._read().get(entity, Counter())
+        chapters = [one for one in self._engine.documents() if one.kind == "chapter"]
+        chapters.sort(key=lambda one: (one.chapter is None, one.chapter or 0, one.path))
+        return [Appearance(one.path, one.chapter, one.title, counts[one.path]) for one in chapters]
+
+    def totals(self) -> Counter[str]:
+        """How often each entity is mentioned in the whole project."""
+        return Counter({entity: counts.total() for entity, counts in self._read().items()})
+
+    def in_document(self, path: str) -> Counter[str]:
+        """Who is mentioned in a document, and how often."""
+        return Counter({entity: counts[path] for entity, counts in self._read().items() if counts[path]})
+
+    def _read(self) -> dict[str, Counter[str]]:
+        index = self._engine.index
+        generation = index.status().generation
+        with self._lock:
+            if generation != self._generation:
+                counts: dict[str, Counter[str]] = {}
+                for row in index.ask(lambda store: store.learnt(KIND)).values():
+                    for mention in unpack_mentions(row):
+                        counts.setdefault(mention.entity, Counter())[row.path] += 1
+                self._counts, self._generation = counts, generation
+            return self._counts
+
 
 _WIDTH = 1000
 _RING = 14  # neighbours drawn at once
@@ -111,3 +165,70 @@ def _said(one: Relation, centre: str) -> str:
     arrow = "→" if one.source == centre else "←"
     since = "" if one.since is None else f" {one.since}+"
     return f"{one.type}{arrow}{since}"
+
+
+class Mark(NamedTuple):
+    """A mention: code points, half-open, and who."""
+
+    start: int
+    end: int
+    entity: str
+
+
+class Piece(NamedTuple):
+    """A piece of a text: what it says, who it names ("" nobody), whether a cache keeps it."""
+
+    text: str
+    entity: str
+    kept: bool
+
+
+class Paragraph(NamedTuple):
+    """Pieces up to the end of a paragraph, and where that is, in code points; what follows the last one has none."""
+
+    pieces: tuple[Piece, ...]
+    end: int | None
+
+
+def pieces(text: str, marks: Iterable[Mark] = (), *, kept: int = 0) -> list[Piece]:
+    """`text` cut where a mark begins or ends and where what is kept ends; joined they are the text.
+
+    Of overlapping marks the first, then the longest, is shown.
+    """
+    shown: list[Mark] = []
+    for mark in sorted(marks, key=lambda one: (one.start, -one.end)):
+        if 0 <= mark.start < mark.end <= len(text) and (not shown or mark.start >= shown[-1].end):
+            shown.append(mark)
+    cuts = sorted({0, min(kept, len(text)), len(text), *(at for one in shown for at in one[:2])})
+    by_start = {one.start: one for one in shown}
+    found, inside = [], None
+    for start, end in pairwise(cuts):
+        inside = by_start.get(start, inside)
+        if inside is not None and start >= inside.end:
+            inside = None
+        found.append(Piece(text[start:end], "" if inside is None else inside.entity, end <= kept))
+    return found
+
+
+def in_paragraphs(cut: Sequence[Piece], ends: Sequence[int]) -> list[Paragraph]:
+    """Pieces of a text put together by paragraph; a mark that goes on beyond an end stays in the earlier one.
+
+    Args:
+        cut: What `pieces` gave.
+        ends: Where paragraphs end, ascending.
+    """
+    found: list[Paragraph] = []
+    mine: list[Piece] = []
+    at, number = 0, 0
+    for piece in cut:
+        text = piece.text
+        while number < len(ends) and at + len(text) >= ends[number]:
+            head = len(text) if piece.entity else max(0, ends[number] - at)
+            if head:
+                mine.append(piece._replace(text=text[:head]))
+            found.append(Paragraph(tuple(mine), ends[number]))
+            text, at, mine, number = text[head:], at + head, [], number + 1
+        if text:
+            mine.append(piece._replace(text=text))
+            at += len(text)
+    return [*found, Paragraph(tuple(mine), None)] if mine else found

@@ -1,18 +1,121 @@
 """The pages about a project: chapters, people and things, health."""
 
-from typing import Any
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from armarius.codex.cards import entity_card
 from armarius.codex.model import CONTEXT_LEVELS
 from armarius.engine.engine import ContextEngine
+from armarius.errors import ArmariusError
 from armarius.index.next_steps import found_lines, next_steps
-from armarius.studio.appearances import Appearances
-from armarius.studio.conflicts import Disputed, disputed
-from armarius.studio.drawing import plot, web
-from armarius.studio.looked import Looked
-from armarius.studio.marked import Mark, in_paragraphs, pieces
+from armarius.search.contradictions.statements import Statement
+from armarius.studio.drawing import Appearances, Mark, in_paragraphs, pieces, plot, web
 
-__all__ = ["ProjectPages"]
+__all__ = ["Conflict", "Disputed", "Looked", "ProjectPages", "conflicts_of", "disputed"]
+
+
+class Conflict(NamedTuple):
+    """One side, and those that say otherwise, of one attribute or several."""
+
+    one: Statement
+    others: tuple[Statement, ...]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """What about."""
+        return self.one.attributes
+
+
+class Disputed(NamedTuple):
+    """Somebody who was looked at, and what is said otherwise of them; often nothing."""
+
+    entity: str
+    name: str
+    conflicts: tuple[Conflict, ...]
+
+
+def conflicts_of(statements: Sequence[Statement]) -> tuple[Conflict, ...]:
+    """Statements that compete, paired; each pair once, under the side that comes first."""
+    found = []
+    for number, one in enumerate(statements):
+        others = tuple(other for other in statements[number + 1 :] if _compete(one, other))
+        if others:
+            found.append(Conflict(one, others))
+    return tuple(found)
+
+
+def _compete(one: Statement, other: Statement) -> bool:
+    named = other.reference in one.competes_with and one.reference in other.competes_with
+    return named and not set(one.attributes).isdisjoint(other.attributes)
+
+
+def disputed(engine: ContextEngine) -> Iterator[Disputed]:
+    """Everybody of the project, one after another.
+
+    Cost: five searches for each, the first time; what is found is kept until a document changes.
+    """
+    for entity in engine.entities():
+        yield Disputed(entity.id, entity.name, conflicts_of(engine.evidence(entity.id)))
+
+
+T = TypeVar("T")
+_LONGEST_REST_S = 0.1
+
+
+class Looked(Generic[T]):
+    """Things found one after another in a thread of their own, which rests as long as it works: pages go first.
+
+    Threads may share it.
+
+    Args:
+        look: Gives what is found, one at a time; whatever else it does between two things is cut off when the index has
+            changed or is closed.
+        state: Of the index: what was found holds while this stays equal.
+    """
+
+    def __init__(self, look: Callable[[], Iterator[T]], state: Callable[[], int]) -> None:
+        self._look = look
+        self._state = state
+        self._lock = threading.Lock()
+        self._of: int | None = None
+        self._done = False
+        self._finding: list[T] = []
+        self._found: list[T] | None = None
+
+    def now(self) -> tuple[list[T], bool]:
+        """What is known, and whether that is all of the state that holds now.
+
+        Until the first look is through, what it has found so far; afterwards what the last look found that went
+        through. The first call for a state starts the look and does not wait for it.
+        """
+        state = self._state()
+        with self._lock:
+            if state != self._of:
+                self._of, self._done, self._finding = state, False, []
+                threading.Thread(target=self._run, args=(state,), name="armarius-studio-look", daemon=True).start()
+            return list(self._finding if self._done or self._found is None else self._found), self._done
+
+    def _run(self, state: int) -> None:
+        try:
+            began = time.monotonic()
+            for one in self._look():
+                with self._lock:
+                    if self._of != state:
+                        return
+                    self._finding.append(one)
+                time.sleep(min(_LONGEST_REST_S, time.monotonic() - began))
+                began = time.monotonic()
+        except ArmariusError:  # it was closed, or cannot be read just now: the next call of another state looks again
+            with self._lock:
+                if self._of == state:
+                    self._of = None
+            return
+        with self._lock:
+            if self._of == state:
+                self._found, self._done = self._finding, True
+
 
 Shown = tuple[str, dict[str, Any]]
 _MOST_STATEMENTS = 60

@@ -19,8 +19,7 @@ import pytest
 
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.collection import Constraints, Memories
-from armarius.codex.authored.protocol import Authored
-from armarius.codex.authored.toml_blocks import Block
+from armarius.codex.authored.protocol import Authored, Block
 from armarius.codex.model import Entity, Relation
 from armarius.config import Config
 from armarius.errors import CodexError, ConfigError

@@ -11,9 +11,8 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from armarius.codex.authored.protocol import BookName, Check
-from armarius.codex.authored.toml_blocks import Block
-from armarius.codex.importers.codex_json import CODEX_FILE, CodexFile, parse_codex_json
+from armarius.codex.authored.protocol import Block, BookName, Check
+from armarius.codex.codex_json import CODEX_FILE, CodexFile, parse_codex_json
 from armarius.config import Config, parse_config
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import Document, FileStamp, Skipped, make_document

@@ -10,14 +10,14 @@ from armarius.codex.model import Entity, Relation
 from armarius.errors import ContextWarning, UnknownId
 from armarius.graph import Graph, walk
 from armarius.graph.protocol import checked_entity, checked_relation, relation_key
-from armarius.records import (
+from armarius.types import (
     Candidate,
     Fetched,
     FetchRequest,
     LayerName,
     Omission,
 )
-from armarius.strict import whole
+from armarius.validation import whole
 
 __all__ = ["FakeFetcher", "FakeGraph", "FixedCounter"]
 

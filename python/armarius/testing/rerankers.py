@@ -1,4 +1,4 @@
-"""What every `Reranker` must do, as tests to inherit: the executable form of `armarius.retrieval.rerank`.
+"""What every `Reranker` must do, as tests to inherit: the executable form of `armarius.search.rerank`.
 
     class TestMyReranker(RerankerConformance):
         @pytest.fixture
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from armarius.retrieval.rerank import Reranker
+from armarius.search.rerank import Reranker
 
 __all__ = ["RerankerConformance"]
 

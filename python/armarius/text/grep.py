@@ -7,7 +7,7 @@ from pathlib import Path
 import armarius._core as _core
 from armarius._core import ScanHit
 from armarius.errors import ContractError
-from armarius.strict import shown, text, texts, whole
+from armarius.validation import shown, text, texts, whole
 
 __all__ = ["ScanHit", "ScanHits", "scan"]
 

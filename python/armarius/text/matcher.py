@@ -18,13 +18,13 @@ from typing import Any, Final, Literal, TypeVar
 
 import armarius._core as _core
 from armarius._core import Match, Mention, Rejection, Speech
-from armarius.buffer import cleaned
+from armarius.display import Shown
 from armarius.errors import ContractError
-from armarius.shown import Shown
-from armarius.strict import shown
-from armarius.strict import text as strict_text
-from armarius.text.folding import caseless
+from armarius.positions import cleaned
 from armarius.text.name_model import NameModel, ShortName
+from armarius.text.unicode import caseless
+from armarius.validation import shown
+from armarius.validation import text as strict_text
 
 __all__ = ["EntityMatcher", "Match", "Matches", "Mention", "Rejection"]
 

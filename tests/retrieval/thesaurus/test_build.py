@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from armarius.retrieval.thesaurus import english
-from armarius.retrieval.thesaurus.lines import LineTable
+from armarius.search.thesaurus import words as english
+from armarius.search.thesaurus.words import LineTable
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "build_thesaurus.py"
 DATA = {

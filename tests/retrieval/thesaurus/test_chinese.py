@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.retrieval.thesaurus import chinese, near, split
+from armarius.search.thesaurus import near, split
+from armarius.search.thesaurus import words as chinese
 
 ENTRIES = """\
 # a dictionary in the form of CC-CEDICT

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarius import _core
-from armarius.retrieval.thesaurus import near, split
-from armarius.retrieval.thesaurus.english import english_alternatives
+from armarius.search.thesaurus import near, split
+from armarius.search.thesaurus.words import english_alternatives
 
 WORDS = ["education", "married", "quarrel", "physician", "run", "set", "letters", "mother's", "THEFT", "well"]
 

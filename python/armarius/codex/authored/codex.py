@@ -25,17 +25,15 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from armarius.codex.authored.protocol import Authored
+from armarius.codex.authored.protocol import Authored, Block
 from armarius.codex.authored.record_file import records_of
-from armarius.codex.authored.toml_blocks import Block
-from armarius.codex.importers.codex_json import CodexFile, EntryReader
+from armarius.codex.codex_json import CodexFile, EntryReader
 from armarius.codex.merge import NameIndex, merge
 from armarius.codex.model import Codex, Entity, Relation
+from armarius.display import counted
 from armarius.errors import ArmariusError, CodexError, UnknownId
-from armarius.shown import counted
-from armarius.strict import shown
-from armarius.text.folding import slug
-from armarius.text.near import near, suggestion
+from armarius.text.unicode import near, slug, suggestion
+from armarius.validation import shown
 
 _FIELDS = ("id", "name", "type", "aliases", "description", "level", "attributes", "facts")
 

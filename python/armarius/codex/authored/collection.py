@@ -6,14 +6,15 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, Final, Generic, Literal, TypeVar, get_args
 
-from armarius.codex.authored.protocol import Authored, BookName
+from armarius.codex.authored.protocol import Authored, Block, BookName
 from armarius.codex.authored.record_file import records_of
-from armarius.codex.authored.toml_blocks import Block
 from armarius.codex.model import Constraint, Memory, Pin, Summary
+from armarius.display import counted
 from armarius.errors import ArmariusError, CodexError, UnknownId
-from armarius.shown import counted
-from armarius.strict import MOST, shown
-from armarius.text.near import near, suggestion
+from armarius.text.unicode import near, suggestion
+from armarius.validation import LONGEST_NAME, MOST, shown
+
+__all__ = ["Pins", "Summaries"]
 
 MemoryKind = Literal["semantic", "episodic", "procedural"]
 ConstraintOrigin = Literal["user", "kg"]
@@ -220,4 +221,121 @@ def _wrong_constraint(data: dict[str, Any]) -> str:
         return f"source: expected one of {', '.join(origins)}, got {shown(data['source'])}"
     if type(data["priority"]) is not int or not 0 <= data["priority"] <= MOST:
         return f"priority: expected a whole number from 0 to {MOST}, got {shown(data['priority'])}"
+    return ""
+
+
+class Pins(Collection[Pin]):
+    """The pins and mutes of one project; of a folder, in `.armarius/pins.toml`.
+
+    Args:
+        authored: Where they are kept; a folder stands for its files.
+        check: Raises UnknownId for a target that is none; without it every target is taken.
+    """
+
+    def __init__(self, authored: Authored | Path, *, check: Callable[[str], None] | None = None) -> None:
+        super().__init__(authored, "pins", "pin", Pin, _wrong)
+        self._check_target = check
+
+    def add(self, target: str, *, mute: bool = False, document: str = "") -> Pin:
+        """Pin something, or mute it; what was pinned before and is muted now is muted, and the other way about.
+
+        Args:
+            target: Id, name or alias of an entity; path of a document, `chapters/ch003.md`, or of one paragraph of it,
+                `chapters/ch003.md#12`; a tag.
+            mute: Keep it out instead.
+            document: Only while this one is open; "" is always.
+
+        Raises:
+            CodexError: A value is wrong.
+            UnknownId: Nothing of an engine's project is called so, and all of it is indexed; names near ones.
+            StoreFull: The file cannot be written; nothing has changed.
+        """
+        self._see({"id": "new", "target": target, "mute": mute, "document": document})
+        known = self._find(target, document)
+        data = {"id": _id(target, document), "target": target, "mute": mute, "document": document}
+        if known is None:
+            if self._check_target is not None:
+                self._check_target(target)
+            return self._write(data, self._append)
+        return known if known.mute == mute else self.update(known.id, mute=mute)
+
+    def remove(self, target: str, *, document: str = "") -> None:
+        """Neither pin nor mute it any more; UnknownId, which is a KeyError and names near ones, when it was neither."""
+        known = self._find(target, document)
+        if known is None:
+            close = near(target, [one.target for one in self.list() if one.document == document])
+            where = f" while {shown(document)} is open" if document else ""
+            raise UnknownId(f"{shown(target)} is neither pinned nor muted{where}{suggestion(close)}", close)
+        self.delete(known.id)
+
+    def of(self, document: str) -> tuple[Pin, ...]:
+        """Those that hold while `document` is open: its own first."""
+        found = [one for one in self.list() if one.document in ("", document)]
+        return tuple(sorted(found, key=lambda one: not one.document))
+
+    def _append(self, table: str, record: dict[str, Any]) -> None:
+        self._file.add(table, record)
+
+    def _find(self, target: str, document: str) -> Pin | None:
+        return next((one for one in self.list() if (one.target, one.document) == (target, document)), None)
+
+
+def _id(target: str, document: str) -> str:
+    named = f"{target}\n{document}".encode("utf-8", "replace")
+    return f"p-{hashlib.blake2b(named, digest_size=6).hexdigest()}"
+
+
+def _wrong(data: dict[str, Any]) -> str:
+    for key in ("id", "target", "document"):
+        value = data[key]
+        if not isinstance(value, str) or (not value.strip() and key != "document"):
+            return f"{key}: expected a non-empty string, got {shown(value)}"
+        if len(value) > LONGEST_NAME:
+            return f"{key}: has {len(value):,} characters, at most {LONGEST_NAME:,} are kept"
+        if any("\ud800" <= char <= "\udfff" for char in value):
+            return f"{key}: holds a lone surrogate"
+    if not isinstance(data["mute"], bool):
+        return f"mute: expected true or false, got {shown(data['mute'])}"
+    return ""
+
+
+class Summaries(Collection[Summary]):
+    """The summaries of one project; of a folder, in `.armarius/summaries.toml`.
+
+    Args:
+        authored: Where they are kept; a folder stands for its files.
+    """
+
+    def __init__(self, authored: Authored | Path) -> None:
+        super().__init__(authored, "summaries", "summary", Summary, _wrong_summary)
+
+    def put(self, document: str, text: str, content_hash: str) -> Summary:
+        """Keep a summary of a document, in the place of the one that is there.
+
+        Raises:
+            CodexError: A value is wrong.
+            StoreFull: The file cannot be written; nothing has changed.
+        """
+        known = self.of(document)
+        data = {"document": document, "text": text, "content_hash": content_hash}
+        if known is not None:
+            return self.update(known.id, **data)
+        digest = hashlib.blake2b(document.encode("utf-8", "replace"), digest_size=6).hexdigest()
+        return self._write({"id": f"s-{digest}", **data}, self._append)
+
+    def of(self, document: str) -> Summary | None:
+        """The summary of a document."""
+        return next((one for one in self.list() if one.document == document), None)
+
+    def _append(self, table: str, record: dict[str, Any]) -> None:
+        self._file.add(table, record)
+
+
+def _wrong_summary(data: dict[str, Any]) -> str:
+    for key in ("id", "document", "text", "content_hash"):
+        value = data[key]
+        if not isinstance(value, str) or (not value.strip() and key != "content_hash"):
+            return f"{key}: expected a non-empty string, got {shown(value)}"
+        if any("\ud800" <= char <= "\udfff" for char in value):
+            return f"{key}: holds a lone surrogate"
     return ""

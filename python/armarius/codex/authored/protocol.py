@@ -1,20 +1,183 @@
 """What a project's user has authored beside the documents, and where that comes from.
 
 Configuration, codex, memories, constraints and the budget profile belong to the user: unlike an index they cannot be
-made again. `armarius.codex.folder.FolderAuthored` reads and writes them as files of the project, in the forms that
+made again. `armarius.codex.load.FolderAuthored` reads and writes them as files of the project, in the forms that
 people edit; a host that keeps projects in tables of its own gives another `Authored`.
 `armarius.testing.AuthoredConformance` is the executable form of this page.
 """
 
+import json
+import re
+import tomllib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from armarius.codex.authored.toml_blocks import Block
-from armarius.codex.importers.codex_json import CodexFile
+from armarius.codex.codex_json import CodexFile
 from armarius.config import Config
-from armarius.errors import CodexError
+from armarius.errors import CodexError, ConfigError
+from armarius.io.toml import MAX_BYTES, parse_toml
+from armarius.validation import shown
 
-__all__ = ["Authored", "BookName", "Check", "RecordBook"]
+__all__ = ["Authored", "BookName", "Check", "RecordBook", "profile_of_text"]
+
+_HEADER = re.compile(r"^\s*\[\[\s*([A-Za-z0-9_-]+)\s*\]\]\s*(?:#.*)?$")
+_ID = re.compile(r"^\s*id\s*=\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*')", re.MULTILINE)
+_AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_BARE_KEY = re.compile(r"^[A-Za-z0-9_-]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One record as it stands in the file.
+
+    Attributes:
+        text: Every line of it, with the comments directly above its header, each ending in a line break.
+        line: 1-based line of the header; 0 for what stands before the first header.
+        table: The name in the header.
+        data: What it says, None when it cannot be parsed.
+        problem: What is wrong, with the line, or "".
+        id: Of the record, as far as it can be told.
+    """
+
+    text: str
+    line: int = 0
+    table: str = ""
+    data: dict[str, Any] | None = None
+    problem: str = ""
+    id: str = ""
+
+
+def read_blocks(text: str) -> list[Block]:
+    """The blocks of a file, the part before the first header first; joined, their texts are `text`."""
+    lines = _LINE.findall(text)
+    starts: list[tuple[int, int, str]] = []
+    for number, line in enumerate(lines):
+        if match := _HEADER.match(line):
+            first = number
+            while first > (starts[-1][1] + 1 if starts else 0) and lines[first - 1].lstrip().startswith("#"):
+                first -= 1
+            starts.append((first, number, match[1]))
+    ends = [*(first for first, _, _ in starts), len(lines)][1:]
+    head = "".join(lines[: starts[0][0]] if starts else lines)
+    blocks = [_head(head)] if head else []
+    for (first, header, table), end in zip(starts, ends, strict=True):
+        blocks.append(_block("".join(lines[first:end]), header + 1, header - first, table))
+    return blocks
+
+
+def _head(text: str) -> Block:
+    try:
+        keys = list(parse_toml(text))
+    except tomllib.TOMLDecodeError as error:
+        return Block(text, problem=_located(error, 0, text))
+    return Block(text, problem=f"line 1: {keys[0]!r} stands outside any [[…]] record" if keys else "")
+
+
+def _block(text: str, line: int, above: int, table: str) -> Block:
+    try:
+        data = parse_toml(text)[table][0]
+    except tomllib.TOMLDecodeError as error:
+        return Block(text, line, table, None, _located(error, line - 1 - above, text), _id_of(text))
+    stated = data.get("id")
+    return Block(text, line, table, data, "", stated if isinstance(stated, str) else _id_of(text))
+
+
+def _id_of(text: str) -> str:
+    """The id in a block that does not say one, or cannot be parsed."""
+    found = _ID.search(text)
+    try:
+        return str(parse_toml(f"id = {found[1]}")["id"]) if found else ""
+    except tomllib.TOMLDecodeError:
+        return ""
+
+
+def _located(error: tomllib.TOMLDecodeError, before: int, text: str) -> str:
+    message = str(error)
+    at = _AT_LINE.search(message)
+    line = before + (int(at[1]) if at else max(1, text.rstrip().count("\n") + 1))
+    return f"line {line}: {_AT_LINE.sub('', message).replace('(at end of document)', '').strip()}"
+
+
+def write_block(table: str, data: dict[str, Any], *, before: Block | None = None) -> str:
+    """A record as a block: scalars and lists first, then sub-tables; comment lines of `before` are kept.
+
+    Args:
+        table: The name in the header.
+        data: Strings, numbers, booleans, lists of these, one level of tables or of lists of tables; None is left out.
+        before: The block that this one replaces.
+
+    Raises:
+        ValueError: A value that TOML cannot hold: a lone surrogate, NaN, a number of more than 64 bits, another type;
+            or a record larger than is read again.
+    """
+    comments = [line for line in (before.text.split("\n") if before else []) if line.lstrip().startswith("#")]
+    lines = [*comments, f"[[{table}]]"]
+    nested: list[str] = []
+    for key, value in data.items():
+        if isinstance(value, dict):
+            if value:
+                nested += ["", f"[{table}.{_key(key)}]"]
+                nested += [f"{_key(name)} = {_value(item)}" for name, item in value.items()]
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for item in value:
+                nested += ["", f"[[{table}.{_key(key)}]]"]
+                nested += [f"{_key(name)} = {_value(part)}" for name, part in item.items() if part is not None]
+        elif value is not None:
+            lines.append(f"{_key(key)} = {_value(value)}")
+    block = "\n".join([*lines, *nested]) + "\n\n"
+    if len(block) > MAX_BYTES:  # nobody could read it again
+        raise ValueError(f"a record of {len(block):,} characters, at most {MAX_BYTES:,} are kept")
+    return block
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.match(key) else _string(key, lines=False)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise ValueError(f"a number of more than 64 bits, {shown(value)}")
+        return str(value)
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise ValueError(f"expected a finite number, got {value}")
+        return repr(value)
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    raise ValueError(f"expected text, a number or a list, got {type(value).__name__}")
+
+
+def _string(text: str, *, lines: bool = True) -> str:
+    """A basic string; several lines as a multi-line one, so that a change of one line is a change of one line.
+
+    Args:
+        text: Anything but a lone surrogate.
+        lines: False for a key, which TOML keeps on one line.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"text holds a lone surrogate at {error.start}") from None
+    parts = text.split("\n")
+    plain = "\r" not in text and not any(part.lstrip().startswith(("#", "[[")) for part in parts)
+    if lines and len(parts) > 1 and plain:
+        body = "\n".join(_escaped(part).replace('\\"', '"') for part in parts)
+        if '"""' not in body and not body.endswith('"'):
+            return f'"""\n{body}"""'
+    return f'"{_escaped(text)}"'
+
+
+def _escaped(text: str) -> str:
+    escaped = json.dumps(text, ensure_ascii=False)[1:-1]
+    return "".join(f"\\u{ord(char):04x}" if char in "\x7f\x85\u2028\u2029" else char for char in escaped)
+
 
 BookName = Literal["codex", "memories", "constraints", "pins", "summaries"]
 Check = Callable[[Block], str]
@@ -90,7 +253,7 @@ class Authored(Protocol):
         ...
 
     def declared(self) -> CodexFile:
-        """What the files of `armarius.codex.importers` say; their faults are in `errors`."""
+        """What the files of `armarius.codex.codex_json` say; their faults are in `errors`."""
         ...
 
     def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
@@ -124,3 +287,22 @@ class Authored(Protocol):
             StoreFull, StoreBusy: It cannot be written.
         """
         ...
+
+
+def profile_of_text(data: bytes, name: str) -> Mapping[str, Any]:
+    """Read a budget profile.
+
+    Args:
+        data: JSON in UTF-8.
+        name: What messages call it.
+
+    Raises:
+        ConfigError: It is no JSON object; the message says what was found.
+    """
+    try:
+        found = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{name}: not a budget profile: {error}") from error
+    if not isinstance(found, dict):
+        raise ConfigError(f"{name}: not a budget profile: {found!r:.80}")
+    return found

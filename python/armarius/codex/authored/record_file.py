@@ -6,11 +6,10 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from armarius.codex.authored.protocol import Authored, BookName, Check, RecordBook
-from armarius.codex.authored.toml_blocks import Block, read_blocks, write_block
+from armarius.codex.authored.protocol import Authored, Block, BookName, Check, RecordBook, read_blocks, write_block
 from armarius.errors import CodexError
-from armarius.files import folder_lock, is_passing, make_folder, read_file, refusal, stat_of, write_atomic
-from armarius.strict import shown
+from armarius.io import folder_lock, is_passing, make_folder, read_file, refusal, stat_of, write_atomic
+from armarius.validation import shown
 
 FOLDER = ".armarius"
 _MAX_BYTES = 64 * 1024 * 1024

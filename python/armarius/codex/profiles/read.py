@@ -16,23 +16,31 @@ attributes, prose becomes the description, `第30章起：…` a fact.
 import re
 
 from armarius.codex.model import Origin
-from armarius.codex.profiles.draft import Draft, Profiles, StatedLine
-from armarius.codex.profiles.fields import Field, Section, Table, clean
-from armarius.codex.profiles.fields_to_entity import (
+from armarius.codex.profiles.draft import (
+    Draft,
+    Profiles,
+    StatedLine,
+    announced_type,
+    is_plausible,
+    links_of,
+    read_name,
+    tagged_type,
+    without_tag_lines,
+)
+from armarius.codex.profiles.entity import (
     absorb_detail,
     add_fields,
     add_label,
+    listed,
     pairs,
+    records,
 )
-from armarius.codex.profiles.labels import is_known, is_nothing, role_of
-from armarius.codex.profiles.links import links_of, tagged_type, without_tag_lines
-from armarius.codex.profiles.lists import listed, records
-from armarius.codex.profiles.markdown import parse_page
-from armarius.codex.profiles.naming import announced_type, is_plausible, read_name
-from armarius.codex.profiles.stated_relations import is_relational, stated_lines
-from armarius.documents.front_matter import FrontMatter
-from armarius.documents.parts import parts_of
+from armarius.codex.profiles.fields import Field, Section, Table, clean, is_known, is_nothing, role_of
+from armarius.codex.profiles.relations import is_relational, stated_lines
+from armarius.codex.profiles.sections import parse_page
+from armarius.documents.segments import parts_of
 from armarius.documents.titles import (
+    FrontMatter,
     PageKind,
     group_of,
     is_chapter,
@@ -41,7 +49,7 @@ from armarius.documents.titles import (
     page_kind,
     strip_numbering,
 )
-from armarius.text.folding import fold
+from armarius.text.unicode import fold
 
 _TITLE = re.compile(r"^#[ 	]+(.+)$", re.MULTILINE)
 

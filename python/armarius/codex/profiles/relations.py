@@ -6,13 +6,19 @@ that Y is the X of A, so Y is the source (王夫人 -母亲-> 贾宝玉); where 
 """
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Protocol
 
+from armarius.codex.cards import parse_span
 from armarius.codex.model import Entity, Origin, Relation
-from armarius.codex.profiles.draft import Draft, Line
-from armarius.codex.profiles.labels import split_list
-from armarius.codex.timeline import parse_span
-from armarius.text.sentences import TYPE_CLAUSE
+from armarius.codex.profiles.draft import Draft, Line, NoteLink
+from armarius.codex.profiles.fields import Section, role_of, split_list, words_of
+from armarius.documents.titles import strip_numbering
+from armarius.text.unicode import CLAUSE, HAN_EVERY, TYPE_CLAUSE, fold
+
+__all__ = ["NoteNames", "link_relations", "neutral_type", "shown_by_name"]
 
 _NOTED = re.compile(r"^(?P<name>.+?)\s*[（(](?P<note>[^）)]{1,30})[)）]$")
 _DASHED = re.compile(r"^(?P<name>.+?)(?:\s+[-–—]+\s+|[-–—]{2})(?P<note>.+)$")
@@ -90,3 +96,193 @@ def _short(text: str) -> str:
     """The first clause of `text` as a relation type, "" when it is too long for one."""
     clause = TYPE_CLAUSE.split(text.strip(), maxsplit=1)[0].strip()
     return clause if len(clause) <= _MAX_TYPE else ""
+
+
+_TITLE = re.compile(r"关系(?:表|网|图|谱)?$|\b(?:relations?|relationships?)(?: (?:map|chart|table))?$", re.IGNORECASE)
+_COLUMN = re.compile(r"关系|關係|relation", re.IGNORECASE)
+_LINK = re.compile(r"\s*(?:<-+>|-+>|=+>|[↔⇄→⟷]|[—–]+|\s-\s|[～~与和跟&×/、]|\band\b)\s*")
+_TYPED = re.compile(r"^(?P<ends>[^:：（(]+?)\s*(?:[:：]\s*(?P<type>.+)|[（(](?P<note>[^）)]+)[)）])\s*$")
+_SENTENCES = (
+    re.compile(r"^(?P<a>.+?)是(?P<b>.+?)的(?P<type>[^的，,。]{1,12})。?$"),
+    re.compile(r"^(?P<a>.+?) is (?P<b>.+?)['’]s (?P<type>[\w' -]{1,24}?)\.?$", re.IGNORECASE),
+    re.compile(r"^(?P<a>.+?) is (?:the |an? )?(?P<type>[\w' -]{1,24}? of) (?P<b>.+?)\.?$", re.IGNORECASE),
+)
+_MAX_LINE = 200
+
+
+def is_relational(title: str) -> bool:
+    """Whether a heading announces relations between several entities: 人物关系, Relationships."""
+    bare = strip_numbering(title).strip()
+    return role_of(bare) == "relations" or _TITLE.search(bare) is not None
+
+
+def stated_lines(section: Section) -> Iterator[Line]:
+    """Every line of a section and those below it that may state a relation."""
+    for item in section.fields:
+        yield Line("", f"{item.key}：{item.value}", item.line, related=True)
+        for text in item.items:
+            yield Line(item.key, text, item.line, related=True)
+    for text in [*section.bullets, *section.prose]:
+        yield Line("", text, section.line, related=True)
+    for table in section.tables:
+        at = next((i for i, cell in enumerate(table.header) if _COLUMN.search(cell)), None)
+        if at is not None and len(table.header) >= 3:
+            for offset, row in enumerate(table.rows):
+                ends = [cell for column, cell in enumerate(row) if column != at][:2]
+                if len(ends) == 2 and at < len(row):
+                    yield Line("", f"{ends[0]}—{ends[1]}：{row[at]}", table.line + 2 + offset, related=True)
+    for child in section.children:
+        yield from stated_lines(child)
+
+
+def pair_of(line: Line, path: str, section: str, names: Names) -> Relation | None:
+    """The relation that a line states, None unless both ends are known entities."""
+    text = line.value.strip()
+    if len(text) > _MAX_LINE:
+        return None
+    origin = Origin(path, section, line.line)
+    typed = _TYPED.match(text)
+    if typed is not None:
+        kind = CLAUSE.split((typed["type"] or typed["note"]).strip(), maxsplit=1)[0].strip()
+        ends = _ends(typed["ends"], names)
+        if ends is not None and 0 < len(kind) <= _MAX_TYPE:
+            return Relation(*ends, kind, origin=origin)
+    for sentence in _SENTENCES:
+        if (said := sentence.match(text)) is not None:
+            source, target = names.find(said["a"].strip()), names.find(said["b"].strip())
+            if source is not None and target is not None and source != target:
+                return Relation(source, target, said["type"].strip(), origin=origin)
+    return None
+
+
+def _ends(text: str, names: Names) -> tuple[str, str] | None:
+    for link in _LINK.finditer(text):
+        source, target = names.find(text[: link.start()].strip()), names.find(text[link.end() :].strip())
+        if source is not None and target is not None and source != target:
+            return source, target
+    return None
+
+
+_LONGEST_TYPE = 24
+_HAN = re.compile(f"[{HAN_EVERY}]")
+_NEUTRAL = words_of("neutral")
+
+
+def neutral_type(kind: str, *names: str) -> str:
+    """The word for a relation whose kind the writer did not name: `link` or `nested`, in the language of the names."""
+    return _NEUTRAL[kind]["han" if any(_HAN.search(name) for name in names) else "latin"]
+
+
+class NoteNames:
+    """Which entity a link means: the note of that path or name, a section of it, else whoever is called so.
+
+    Args:
+        names: Finds entities by name and alias.
+        entities: With the drafts that each was made of.
+    """
+
+    def __init__(self, names: Names, entities: Iterable[tuple[Entity, Sequence[Draft]]]) -> None:
+        self._names = names
+        self._notes: dict[str, list[tuple[str, str]]] = {}
+        self._sections: dict[tuple[str, str], set[str]] = {}
+        for entity, drafts in entities:
+            for draft in drafts:
+                stem = fold(PurePosixPath(draft.origin.path).stem)
+                if draft.whole:
+                    path = fold(str(PurePosixPath(draft.origin.path).with_suffix("")))
+                    self._notes.setdefault(stem, []).append((path, entity.id))
+                else:
+                    self._sections.setdefault((stem, fold(draft.name)), set()).add(entity.id)
+
+    def find(self, link: NoteLink, path: str) -> str | None:
+        """The id that a link in the note at `path` means; None when unknown or ambiguous."""
+        target = fold(link.target.removesuffix(".md").strip("/"))
+        here = fold(PurePosixPath(path).stem)
+        stem = target.rpartition("/")[2] or here
+        held = self._sections.get((stem, fold(link.section)), set()) if link.section else set()
+        if len(held) == 1:
+            return next(iter(held))
+        if not target:
+            return None
+        known = self._notes.get(stem, [])
+        ids = {id_ for at, id_ in known if f"/{at}".endswith(f"/{target}")}
+        exact = {id_ for at, id_ in known if at == target}
+        for some in (exact, ids):
+            if len(some) == 1:
+                return next(iter(some))
+        return None if ids else self._names.find(link.target)
+
+
+def link_relations(
+    entities: Iterable[tuple[Entity, Sequence[Draft]]], names: Names, stated: Iterable[Relation]
+) -> list[Relation]:
+    """The relations that the links of notes say.
+
+    Args:
+        entities: With the drafts that each was made of.
+        names: Finds entities by name and alias.
+        stated: What is said otherwise.
+
+    Cost: linear in the number of links.
+    """
+    entities = [(entity, drafts) for entity, drafts in entities if drafts]
+    notes = NoteNames(names, entities)
+    told = {frozenset((one.source, one.target)) for one in stated}
+    labelled: list[Relation] = []
+    bare: list[Relation] = []
+    for entity, drafts in entities:
+        for draft in drafts:
+            for link in draft.links:
+                other = notes.find(link, draft.origin.path)
+                if other is None or other == entity.id:
+                    continue
+                origin = Origin(draft.origin.path, draft.origin.section, link.line)
+                if link.label and len(link.label) <= _LONGEST_TYPE:
+                    source, target = read_from(entity.id, other, link.label, names)
+                    labelled.append(Relation(source, target, link.label, origin=origin))
+                else:
+                    kind = neutral_type("link", entity.name, names.entities[other].name)
+                    bare.append(Relation(entity.id, other, kind, origin=origin))
+    told |= {frozenset((one.source, one.target)) for one in labelled}
+    for one in bare:
+        pair = frozenset((one.source, one.target))
+        if pair not in told:
+            told.add(pair)
+            labelled.append(one)
+    return labelled
+
+
+def shown_by_name(entities: Sequence[Entity], drafts: Sequence[Sequence[Draft]], names: Names) -> tuple[Entity, ...]:
+    """The entities with attributes that name whom a link means: `## 敌人` over `- [[赵四|他]]` says 敌人=赵四, not 他.
+
+    A word that is a name of the other stays, and so does what stands inside a sentence.
+
+    Args:
+        entities: As they were united.
+        drafts: Of each, those of notes.
+        names: Finds entities by name and alias.
+
+    Cost: linear in the number of links that show something else.
+    """
+    if not any(link.shown and link.label for parts in drafts for draft in parts for link in draft.links):
+        return tuple(entities)
+    notes = NoteNames(names, zip(entities, drafts, strict=True))
+    return tuple(_by_name(entity, parts, names, notes) for entity, parts in zip(entities, drafts, strict=True))
+
+
+def _by_name(entity: Entity, drafts: Sequence[Draft], names: Names, notes: NoteNames) -> Entity:
+    attributes = dict(entity.attributes)
+    for draft in drafts:
+        for link in draft.links:
+            said = draft.attributes.get(link.label)
+            if not link.shown or said is None or said != entity.attributes.get(link.label):
+                continue
+            other = notes.find(link, draft.origin.path)
+            if other is None:
+                continue
+            meant = names.entities[other]
+            if fold(link.shown) not in {fold(name) for name in (meant.name, *meant.aliases)}:
+                shown = re.compile(rf"(?:^|(?<=[；、]))(\s*){re.escape(link.shown)}(?!\w)")
+                name = meant.name.replace("\\", r"\\")
+                attributes[link.label] = shown.sub(rf"\g<1>{name}", attributes[link.label], count=1)
+    return entity if attributes == entity.attributes else replace(entity, attributes=attributes)

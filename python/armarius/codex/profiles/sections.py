@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from armarius.codex.profiles.fields import (
     Field,
@@ -10,6 +11,7 @@ from armarius.codex.profiles.fields import (
     clean,
     parse_field,
 )
+from armarius.documents.titles import FrontMatter, parse_front_matter
 
 _ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t　]+|(?=[^#\s]))(.*?)[ \t]*#*[ \t]*$")
 _SETEXT = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
@@ -210,3 +212,31 @@ def _join(parts: list[str]) -> str:
 
 def _width(indent: str) -> int:
     return len(indent.replace("\t", "    ").replace("　", "  "))
+
+
+_QUOTE = re.compile(r"^ {0,3}>[ \t]?(?:\[![\w-]+\][+-]?.*$)?")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A parsed file."""
+
+    front: FrontMatter
+    root: Section
+
+
+def parse_page(text: str, known: Callable[[str], bool]) -> Page:
+    """Parse `text` into front matter and a tree of sections.
+
+    Args:
+        text: A whole file; any line ends.
+        known: Whether a key without a list marker is a label rather than the start of a sentence.
+
+    Cost: one pass over the lines.
+    """
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    front, end = parse_front_matter(text)
+    lines = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text).split("\n")
+    lines = [_QUOTE.sub("", line) for line in lines]
+    return Page(front, SectionReader(lines, text.count("\n", 0, end) + (end > 0), known).read())

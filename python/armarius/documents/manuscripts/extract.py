@@ -1,12 +1,18 @@
 """Which reader a manuscript has."""
 
+import re
 from pathlib import PurePosixPath
+from posixpath import join, normpath
+from typing import Any
+from urllib.parse import unquote
 
-from armarius.documents.decode import Undecodable
+from armarius.documents.decode import Undecodable, decode
+from armarius.documents.manuscripts.markup import Markdown, children, into, local, parse_html, parse_xml
+from armarius.documents.numerals import chapter_number, volume_number
 from armarius.errors import BookError, MissingExtra
-from armarius.files.archive import Archive
+from armarius.io.read import Archive
 
-__all__ = ["extract"]
+__all__ = ["extract", "read_docx", "read_epub", "read_fountain", "read_odt", "read_rtf"]
 
 
 def extract(path: str, data: bytes) -> str:
@@ -36,25 +42,293 @@ def extract(path: str, data: bytes) -> str:
 
 def _read(suffix: str, data: bytes, name: str) -> str:
     if suffix == ".docx":
-        from armarius.documents.manuscripts.word import read_docx
+        from armarius.documents.manuscripts.extract import read_docx
 
         return read_docx(Archive(data, name))
     if suffix == ".odt":
-        from armarius.documents.manuscripts.opendocument import read_odt
+        from armarius.documents.manuscripts.extract import read_odt
 
         return read_odt(Archive(data, name))
     if suffix == ".epub":
-        from armarius.documents.manuscripts.epub import read_epub
+        from armarius.documents.manuscripts.extract import read_epub
 
         return read_epub(Archive(data, name))
     if suffix == ".rtf":
-        from armarius.documents.manuscripts.rtf import read_rtf
+        from armarius.documents.manuscripts.extract import read_rtf
 
         return read_rtf(data)
     if suffix == ".fountain":
-        from armarius.documents.manuscripts.fountain import read_fountain
+        from armarius.documents.manuscripts.extract import read_fountain
 
         return read_fountain(data)
-    from armarius.documents.manuscripts.html import read_html
+    from armarius.documents.manuscripts.markup import read_html
 
     return read_html(data, name)
+
+
+_PAGES = frozenset({"application/xhtml+xml", "text/html"})
+
+
+def read_epub(archive: Archive) -> str:
+    """The text of a book; a chapter that is damaged is left out, one without any raises.
+
+    Raises:
+        Undecodable: No package document, or nothing in its spine can be read.
+    """
+    container = parse_xml(archive.read("META-INF/container.xml"), archive.name)
+    package = next((one.get("full-path") for one in container.iter() if local(one) == "rootfile"), None)
+    if not package:
+        raise Undecodable("an e-book without a package document")
+    root = parse_xml(archive.read(package), package)
+    items = {one.get("id"): one for one in root.iter() if local(one) == "item"}
+    made = Markdown()
+    read = 0
+    for reference in (one for one in root.iter() if local(one) == "itemref"):
+        item = items.get(reference.get("idref"))
+        if item is None or item.get("media-type") not in _PAGES:
+            continue
+        path = normpath(join(package.rpartition("/")[0], unquote(item.get("href") or "")))
+        if path in archive.names:
+            into(made, parse_html(archive.read(path), path))
+            read += 1
+    if not read:
+        raise Undecodable("an e-book without readable chapters")
+    return made.text()
+
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_MOST_STYLES = 20  # on the way from a style to the one that says a level
+_HEADING = re.compile(r"(?:heading|标题|標題|überschrift|titre|título|заголовок)\s*(\d)", re.IGNORECASE)
+_TITLES = frozenset({"title", "标题", "標題"})
+
+
+def read_docx(archive: Archive) -> str:
+    """The text of a document; what was deleted with changes tracked is not in it."""
+    levels = _levels(archive)
+    notes = _notes(archive)
+    made = Markdown()
+    root = parse_xml(archive.read("word/document.xml"), archive.name)
+    for block in root.iter(f"{_W}p"):
+        style = block.find(f"{_W}pPr/{_W}pStyle")
+        outline = block.find(f"{_W}pPr/{_W}outlineLvl")
+        level = levels.get("" if style is None else style.get(f"{_W}val", ""), 0)
+        if outline is not None and (outline.get(f"{_W}val") or "").isdigit():
+            level = int(outline.get(f"{_W}val")) + 1
+        text = _text(block, notes, made)
+        if 1 <= level <= 6:
+            made.heading(text, level)
+        else:
+            made.paragraph(text)
+    return made.text()
+
+
+def _text(block: Any, notes: dict[str, str], made: Markdown) -> str:  # noqa: ANN401
+    parts = []
+    for one in block.iter():
+        name = local(one)
+        if name == "t":
+            parts.append(one.text or "")
+        elif name == "tab":
+            parts.append(" ")
+        elif name in ("br", "cr"):
+            parts.append("\n")
+        elif name in ("footnoteReference", "endnoteReference"):
+            text = notes.get(f"{name[0]}{one.get(f'{_W}id')}", "")
+            if text:
+                parts.append(made.note(text))
+    return "".join(parts)
+
+
+def _notes(archive: Archive) -> dict[str, str]:
+    """`f` or `e` with the id of a note to its text."""
+    found = {}
+    for member, kind in (("word/footnotes.xml", "footnote"), ("word/endnotes.xml", "endnote")):
+        if member in archive.names:
+            for note in parse_xml(archive.read(member), member).iter(f"{_W}{kind}"):
+                text = " ".join("".join(t.text or "" for t in p.iter(f"{_W}t")) for p in note.iter(f"{_W}p"))
+                found[f"{kind[0]}{note.get(f'{_W}id')}"] = text
+    return found
+
+
+def _levels(archive: Archive) -> dict[str, int]:
+    """Id of a paragraph style to its level as a heading; the style of titles is of level 1.
+
+    A style that says nothing of itself has the level of the one it is based on.
+    """
+    if "word/styles.xml" not in archive.names:
+        return {}
+    levels: dict[str, int] = {}
+    based: dict[str, str] = {}
+    for style in parse_xml(archive.read("word/styles.xml"), "word/styles.xml").iter(f"{_W}style"):
+        id_ = style.get(f"{_W}styleId", "")
+        names = [id_, *(one.get(f"{_W}val", "") for one in children(style, "name"))]
+        outline = style.find(f"{_W}pPr/{_W}outlineLvl")
+        number = next((int(found[1]) for name in names if (found := _HEADING.fullmatch(name.strip()))), 0)
+        if number:
+            levels[id_] = number
+        elif outline is not None and (outline.get(f"{_W}val") or "").isdigit():
+            levels[id_] = int(outline.get(f"{_W}val")) + 1
+        elif any(name.lower() in _TITLES for name in names):
+            levels[id_] = 1
+        elif (parent := style.find(f"{_W}basedOn")) is not None and outline is None:
+            based[id_] = parent.get(f"{_W}val", "")
+    for id_ in based:
+        parent_id = id_
+        for _ in range(_MOST_STYLES):
+            parent_id = based.get(parent_id, "")
+            if parent_id in levels:
+                levels[id_] = levels[parent_id]
+                break
+    return levels
+
+
+_SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "sequence-decls", "forms"})
+
+
+def read_odt(archive: Archive) -> str:
+    """The text of a document; tracked deletions and comments are not in it."""
+    root = parse_xml(archive.read("content.xml"), archive.name)
+    made = Markdown()
+    body = next((one for one in root.iter() if local(one) == "text" and local(one.getparent()) == "body"), root)
+    _blocks(body, made)
+    return made.text()
+
+
+def _blocks(element: Any, made: Markdown) -> None:  # noqa: ANN401
+    for child in element:
+        name = local(child)
+        if name == "h":
+            level = next((value for key, value in child.attrib.items() if key.endswith("outline-level")), "1")
+            made.heading(_text_of_odt(child, made), int(level) if level.isdigit() else 1)
+        elif name == "p":
+            made.paragraph(_text_of_odt(child, made))
+        elif name not in _SKIPPED:
+            _blocks(child, made)
+
+
+def _text_of_odt(element: Any, made: Markdown) -> str:  # noqa: ANN401
+    parts = [element.text or ""]
+    for child in element:
+        name = local(child)
+        if name == "note":
+            body = next((one for one in child if local(one) == "note-body"), None)
+            if body is not None:
+                parts.append(made.note(" ".join(_text_of_odt(one, made) for one in body)))
+        elif name in ("s", "tab"):
+            parts.append(" ")
+        elif name == "line-break":
+            parts.append("\n")
+        elif name not in _SKIPPED:
+            parts.append(_text_of_odt(child, made))
+        parts.append(child.tail or "")
+    return "".join(parts)
+
+
+_LONGEST_TITLE = 60
+_RTF_NOTE = re.compile(r"\{\\footnote(?![a-z])(?:\\ftnalt)?")
+_BRACE = re.compile(r"\\[{}\\]|[{}]")
+_MOVED = re.compile(r"\[\^(\d+)\]: (.*)")
+
+
+def read_rtf(data: bytes) -> str:
+    """The text of a document.
+
+    Raises:
+        Undecodable: Not rich text, or damaged.
+        MissingExtra: striprtf is not installed.
+    """
+    if not data.lstrip().startswith(b"{\\rtf"):
+        raise Undecodable("not rich text")
+    try:
+        from striprtf.striprtf import rtf_to_text
+    except ImportError:
+        raise MissingExtra("reading rich text", "manuscripts") from None
+    try:
+        source, count = _notes_behind(data.decode("latin-1"))
+        text = str(rtf_to_text(source, errors="ignore"))  # type: ignore[no-untyped-call]
+    except (ValueError, IndexError, KeyError, AttributeError, TypeError, LookupError, OverflowError) as error:
+        raise Undecodable(f"damaged rich text: {type(error).__name__}") from None
+    made = Markdown()
+    for line in text.split("\n"):
+        moved = _MOVED.match(line) if count else None
+        if moved is not None and int(moved[1]) <= count:
+            made.note(moved[2])
+            continue
+        title = line.strip()
+        if 0 < len(title) <= _LONGEST_TITLE and title[-1] not in ".。！？!?，," and _is_title(title):
+            made.heading(title, 1)
+        else:
+            made.paragraph(line)
+    return made.text()
+
+
+def _notes_behind(source: str) -> tuple[str, int]:
+    """The document with a mark for each footnote, and the notes as paragraphs at its end; how many there are.
+
+    A note is a group inside the text, which would be passed over with the others.
+    """
+    parts: list[str] = []
+    notes: list[str] = []
+    at = 0
+    while (found := _RTF_NOTE.search(source, at)) is not None:
+        depth, end = 1, -1
+        for brace in _BRACE.finditer(source, found.end()):
+            depth += {"{": 1, "}": -1}.get(brace[0], 0)
+            if depth == 0:
+                end = brace.end()
+                break
+        if end < 0:
+            break
+        note = source[found.end() : end - 1].replace("\\par\n", " ").replace("\\par ", " ")
+        notes.append(f"\\par {{[^{len(notes) + 1}]: {note}}}")
+        parts += [source[at : found.start()], f"[^{len(notes)}]"]
+        at = end
+    last = source.rfind("}")
+    if not notes or last < at:
+        return source, 0
+    return "".join([*parts, source[at:last], *notes, source[last:]]), len(notes)
+
+
+def _is_title(line: str) -> bool:
+    return chapter_number(line[:_LONGEST_TITLE]) is not None or volume_number(line) is not None
+
+
+_BONEYARD = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_NOTE = re.compile(r"\[\[(?:[^\]]|\](?!\]))*\]\]")
+_SCENE = re.compile(r"(?:int|ext|est|int\./ext|int/ext|i/e)[. ]", re.IGNORECASE)
+_SECTION = re.compile(r"(#{1,6})\s*(.+)")
+_TITLE_PAGE = re.compile(r"(?:[A-Za-z ]{2,30}:.*(?:\n(?:[ \t]+.*))*\n?)+(?:\n|\Z)")
+_TITLE = re.compile(r"^title:[ \t]*(.*(?:\n[ \t]+.*)*)", re.IGNORECASE | re.MULTILINE)
+_EMPHASIS = re.compile(r"(\*{1,3}|_)(?=\S)(.+?)(?<=\S)\1")
+
+
+def read_fountain(data: bytes) -> str:
+    """The text of a screenplay: sections and scenes are headings, notes and what is commented out are not in it.
+
+    Raises:
+        Undecodable: Not text.
+    """
+    text = decode(data).text.replace("\r\n", "\n").replace("\r", "\n")
+    made = Markdown()
+    page = _TITLE_PAGE.match(text)
+    if page is not None:
+        if title := _TITLE.search(page[0]):
+            made.heading(_plain(title[1]), 1)
+        text = text[page.end() :]
+    text = _NOTE.sub("", _BONEYARD.sub("", text))
+    for block in re.split(r"\n[ \t]*\n", text):
+        block = block.strip("\n")
+        line = block.strip()
+        if section := _SECTION.fullmatch(line):
+            made.heading(_plain(section[2]), len(section[1]))
+        elif _SCENE.match(line) or (line.startswith(".") and not line.startswith("..")):
+            first, _, rest = line.partition("\n")
+            made.heading(_plain(first.lstrip(".")), 3)
+            made.paragraph(_plain(rest))
+        elif not line.startswith(("=", ">")) or line.startswith("==="):
+            made.paragraph(_plain(block.replace("===", "")))
+    return made.text()
+
+
+def _plain(text: str) -> str:
+    return _EMPHASIS.sub(lambda found: found[2], text)

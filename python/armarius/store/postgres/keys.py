@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from armarius.errors import ContractError
-from armarius.strict import shown
+from armarius.validation import shown
 
 __all__ = ["PIECE", "check_name", "check_path", "pieces_of", "project_key"]
 

@@ -18,7 +18,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
-from armarius.calls import remaining
+from armarius.deadline import remaining
 from armarius.errors import ContractError, StoreUnavailable
 from armarius.store.postgres.failures import is_lost, translated
 

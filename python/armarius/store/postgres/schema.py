@@ -9,7 +9,7 @@ from psycopg import errors
 
 from armarius.errors import ContractError, SchemaTooNew, StoreError
 from armarius.store.postgres.pool import Connection, Pool
-from armarius.strict import shown
+from armarius.validation import shown
 
 __all__ = ["SCHEMA_VERSION", "ServerState", "check_schema", "migrate", "schema_name", "server_state"]
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarius.cxx_locale import set_up_locale
 from armarius.errors import DimensionMismatch, StoreCorrupt
+from armarius.io.processes import set_up_locale
 from armarius.store.vector_rows import unit_rows
 from armarius.store.vectors_protocol import RecallSample, Vectors
 

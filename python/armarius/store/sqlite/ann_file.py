@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from armarius.errors import StoreCorrupt
-from armarius.files import read_file, remove_file, stat_of, write_atomic
+from armarius.io import read_file, remove_file, stat_of, write_atomic
 from armarius.store.sqlite.ann import AnnIndex
 
 __all__ = ["AnnFile", "load", "save", "sweep"]
@@ -46,7 +46,7 @@ def save(index: AnnIndex, folder: Path, sequence: int, *, below: Path | None = N
         index: What to save.
         folder: Where.
         sequence: See `AnnFile`.
-        below: The trusted folder that `folder` is reached from; see `armarius.files`.
+        below: The trusted folder that `folder` is reached from; see `armarius.io`.
 
     Raises:
         StoreFull: It cannot be written; the old file is untouched.

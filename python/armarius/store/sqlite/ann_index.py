@@ -47,7 +47,7 @@ class ApproximateIndex:
     Args:
         reader: The vectors.
         folder: Where the index is saved.
-        below: The trusted folder that `folder` is reached from; see `armarius.files`.
+        below: The trusted folder that `folder` is reached from; see `armarius.io`.
 
     Attributes:
         exact_below: Number of vectors up to which search is exact.

@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from armarius.files import make_folder, read_file, refusal, stat_of, write_atomic
+from armarius.io import make_folder, read_file, refusal, stat_of, write_atomic
 
 __all__ = ["Claim"]
 

@@ -14,7 +14,7 @@ import apsw
 from armarius.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.store.sqlite.forking import cross
 from armarius.store.sqlite.log import Log
-from armarius.strict import shown
+from armarius.validation import shown
 
 __all__ = [
     "Connections",

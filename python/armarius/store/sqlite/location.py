@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from armarius.errors import StoreError, StoreFull
-from armarius.files import (
+from armarius.io import (
     Refused,
     create_empty,
     is_regular,
@@ -34,7 +34,7 @@ from armarius.files import (
     stat_of,
     write_atomic,
 )
-from armarius.files.cache import cache_root, is_remote
+from armarius.io.cache import cache_root, is_remote
 from armarius.store.sqlite.claim import Claim, identity_of
 from armarius.store.sqlite.lock import PlaceLock
 from armarius.store.sqlite.schema import APPLICATION_ID

@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 
 from armarius.errors import StoreFull
-from armarius.files import refusal, stat_of
+from armarius.io import refusal, stat_of
 from armarius.store.sqlite.connection import opened, translated
 from armarius.store.sqlite.forking import cross
 

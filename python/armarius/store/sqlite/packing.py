@@ -11,8 +11,8 @@ import apsw
 
 import armarius._core as _core
 from armarius.documents.document import Document
-from armarius.documents.front_matter import as_strings
 from armarius.documents.segments import Paragraph, Role
+from armarius.documents.titles import as_strings
 from armarius.errors import StoreCorrupt
 from armarius.store.sqlite.connection import all_rows
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 
 from armarius.errors import SchemaTooNew, ScopeViolation, StoreCorrupt
-from armarius.files import open_file
+from armarius.io import open_file
 from armarius.store.sqlite.connection import first_row, translated
 
 __all__ = ["APPLICATION_ID", "SCHEMA_VERSION", "check_header", "is_outdated", "keep_meta", "meta", "migrate"]

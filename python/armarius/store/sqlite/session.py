@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from armarius.errors import StoreBusy, StoreCorrupt, StoreError
-from armarius.files import is_regular
+from armarius.io import is_regular
 from armarius.store.sqlite.connection import (
     Connections,
     all_rows,

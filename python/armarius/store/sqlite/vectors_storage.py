@@ -43,7 +43,7 @@ class SqliteVectors:
     Args:
         transactions: The store's.
         folder: Where approximate indexes are kept.
-        below: The trusted folder that `folder` is reached from; see `armarius.files`.
+        below: The trusted folder that `folder` is reached from; see `armarius.io`.
 
     Attributes:
         approximate: Finds the nearest among many; exact search answers while there are few.

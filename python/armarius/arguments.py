@@ -1,0 +1,464 @@
+"""What of a project may answer a request: which chapters, which kinds of documents, up to which chapter of the story.
+
+`chapters` and `kinds` say where to look; `as_of` says what may be known at all. A request may have all three. Whatever
+reads documents on behalf of a request asks `Bounds`, so that there is one answer to whether something may be shown.
+"""
+
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar, get_args
+
+from armarius.errors import ContractError
+from armarius.validation import LONGEST_TEXT, shown
+
+__all__ = [
+    "DOUBTED",
+    "EVERYTHING",
+    "GREATEST",
+    "KINDS",
+    "LONGEST",
+    "LONGEST_MESSAGE",
+    "MEAN",
+    "MOST",
+    "MOST_MESSAGES",
+    "OPEN",
+    "SPOKEN",
+    "Bounds",
+    "Chapters",
+    "Kind",
+    "Role",
+    "Turn",
+    "asked_last",
+    "checked_chapter",
+    "checked_messages",
+    "checked_wordings",
+    "joined_scores",
+    "read_chapter",
+    "read_chapters",
+    "read_kinds",
+    "read_messages",
+    "read_targets",
+    "read_wordings",
+]
+
+Kind = Literal["chapter", "setting", "outline", "note", "code"]
+"""Of a document; character profiles and places are `setting`."""
+Chapters = tuple[int | None, int | None]
+"""First and last chapter, inclusive; None is open."""
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+OPEN: Final[Chapters] = (None, None)
+Read = TypeVar("Read")
+
+_LAST: Final = 1 << 31  # no book has so many chapters, and the core counts in 32 bits
+_MOST_TARGETS: Final = 64  # things pinned or muted by one request
+_FORM: Final = "expected a chapter number, or first and last"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What may be looked into; make one with `Bounds.of`, which checks.
+
+    Attributes:
+        chapters: Inclusive; with one of them, what is no chapter is left out.
+        kinds: Only documents of these kinds; empty is all.
+        as_of: Nothing of a later chapter, nor what holds from a later one; what has no chapter passes.
+        besides: Chapters later than `as_of` that may be found nevertheless: a question names them.
+        without: Chapters that the question itself does not want.
+    """
+
+    chapters: Chapters = OPEN
+    kinds: tuple[Kind, ...] = ()
+    as_of: int | None = None
+    besides: tuple[int, ...] = ()
+    without: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, chapters: object = None, kinds: object = (), as_of: object = None) -> "Bounds":
+        """The bounds that a caller's arguments say.
+
+        Args:
+            chapters: One number, or first and last, either of which may be None; None is all.
+            kinds: One kind or several; empty is all.
+            as_of: A number; None is the whole story.
+
+        Raises:
+            ContractError: Anything else, with the name of the argument.
+        """
+        return cls(
+            _named("chapters", read_chapters, chapters),
+            _named("kinds", read_kinds, kinds),
+            checked_chapter("as_of", as_of),
+        )
+
+    def __bool__(self) -> bool:
+        """Whether anything is left out."""
+        return self != EVERYTHING
+
+    def holds(self, kind: str, chapter: int | None) -> bool:
+        """Whether what stands in a document of this kind, in this chapter or in none, may be found."""
+        return self.leaves_out(kind, chapter) is None
+
+    def has_chapter(self, chapter: int | None) -> bool:
+        """Whether what stands in `chapter`, or in none, lies inside."""
+        return self.leaves_out(None, chapter) is None
+
+    def leaves_out(self, kind: str | None, chapter: int | None) -> tuple[Literal["timeline", "excluded"], str] | None:
+        """Why something is left out, or None when it is not; without a kind, by its chapter alone."""
+        if self.as_of is not None and chapter is not None and chapter > self.as_of and chapter not in self.besides:
+            return "timeline", f"chapter {chapter} is later than chapter {self.as_of}"
+        if kind is not None and self.kinds and kind not in self.kinds:
+            return "excluded", f"a {kind}, and the request is limited to kinds {', '.join(self.kinds)}"
+        if chapter in self.without:
+            return "excluded", f"the question does not want chapter {chapter}"
+        first, last = self.chapters
+        if first is None and last is None:
+            return None
+        if chapter is None:
+            return "excluded", f"no chapter, and the request is limited to {self.named}"
+        if (first is not None and chapter < first) or (last is not None and chapter > last):
+            return "excluded", f"chapter {chapter}, and the request is limited to {self.named}"
+        return None
+
+    @property
+    def named(self) -> str:
+        """The chapters as a sentence says them; asked where there is a bound."""
+        first, last = self.chapters
+        if first == last:
+            return f"chapter {first}"
+        if first is None:
+            return f"chapters up to {last}"
+        return f"chapters from {first}" if last is None else f"chapters {first}–{last}"
+
+    def beside(self, numbers: Sequence[int]) -> str | None:
+        """What is wrong with bounds that no chapter of a project lies in; None when one does, or none is asked for.
+
+        Args:
+            numbers: Of the project's chapters, ascending.
+        """
+        there = f"the chapters are {numbers[0]} to {numbers[-1]}" if numbers else "there are no chapters"
+        if self.chapters != OPEN and not any(map(Bounds(self.chapters).has_chapter, numbers)):
+            return f"the request is limited to {self.named}; {there}"
+        if self.as_of is not None and numbers and self.as_of < numbers[0]:
+            return f"the request is as of chapter {self.as_of}; {there}"
+        return None
+
+
+EVERYTHING: Final = Bounds()
+
+
+def read_chapters(value: object) -> Chapters:
+    """`value` as inclusive bounds.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if value is None:
+        return OPEN
+    if isinstance(value, int | float):
+        one = read_chapter(value)
+        return one, one
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise ValueError(_FORM)
+    if len(value) != 2:
+        raise ValueError(f"{_FORM}; {len(value)} values")
+    first, last = (read_chapter(one) for one in value)
+    if first is not None and last is not None and first > last:
+        raise ValueError(f"the first chapter, {first}, is later than the last, {last}")
+    return first, last
+
+
+def read_chapter(value: object) -> int | None:
+    """`value` as a chapter number, or None.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"expected a chapter number, got {shown(value)}")
+    if not 0 <= value < _LAST:
+        raise ValueError(f"{value} is no chapter number")
+    return int(value)
+
+
+def checked_chapter(name: str, value: object) -> int | None:
+    """As `read_chapter`, for the argument `name`.
+
+    Raises:
+        ContractError: It is neither, with the name of the argument.
+    """
+    return _named(name, read_chapter, value)
+
+
+def read_kinds(value: object) -> tuple[Kind, ...]:
+    """`value` as kinds of documents, each once, in the order of `KINDS`.
+
+    Raises:
+        ValueError: Something in it is no kind; names near ones.
+    """
+    if value is None:
+        return ()
+    given = [value] if isinstance(value, str) else value
+    if isinstance(given, bytes) or not isinstance(given, Sequence | AbstractSet):
+        raise ValueError(f"expected one of {', '.join(KINDS)}, or several")
+    for one in given:
+        if not isinstance(one, str) or one not in KINDS:
+            raise ValueError(f"{shown(one)} is no kind of document; the kinds are {', '.join(KINDS)}")
+    return tuple(kind for kind in KINDS if kind in given)
+
+
+def _named(name: str, read: Callable[[object], Read], value: object) -> Read:
+    try:
+        return read(value)
+    except ValueError as error:
+        raise ContractError(f"{name}: {error}") from None
+
+
+def read_targets(value: object) -> tuple[str, ...]:
+    """What is to be pinned or muted, each once.
+
+    Raises:
+        ValueError: No list of texts, an empty one, more than `_MOST_TARGETS`.
+    """
+    if value is None:
+        return ()
+    if not isinstance(value, tuple | list) or any(not isinstance(one, str) or not one.strip() for one in value):
+        raise ValueError("expected a list of ids, names, paths or tags")
+    if len(value) > _MOST_TARGETS:
+        raise ValueError(f"at most {_MOST_TARGETS} at once, got {len(value)}")
+    return tuple(dict.fromkeys(one.strip() for one in value))
+
+
+MOST: Final = 8
+"""Other wordings of one question."""
+LONGEST: Final = 400
+"""Code points of one."""
+MEAN: Final = 0.6
+GREATEST: Final = 0.1
+"""How the scores of other wordings join those of the question, each answer over its best: by their mean and greatest.
+
+What a wording does not find has 0 there, so that one that leads astray moves little. With .6 and .4 good wordings find
+more (.03 at 8,000 tokens), and four senseless ones cost .07 instead of .02 (docs/decisions/0067).
+"""
+DOUBTED: Final = 0.25
+"""Factor for wordings that agree with nothing, where most do not: no other, nor the question, puts the same first.
+
+It takes most of what senseless ones cost (docs/decisions/0075).
+"""
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def joined_scores(own: Mapping[Key, float], others: Sequence[Mapping[Key, float]]) -> dict[Key, float]:
+    """The scores of a question and of its other wordings as one; those of the core are joined likewise.
+
+    Cost: linear in the scores.
+    """
+    if not others:
+        return dict(own)
+    total = _over_best(own)
+    greatest: dict[Key, float] = {}
+    for other in others:
+        for key, share in _over_best(other).items():
+            total[key] = total.get(key, 0.0) + MEAN * share / len(others)
+            greatest[key] = max(share, greatest.get(key, 0.0))
+    return {key: score + GREATEST * greatest.get(key, 0.0) for key, score in total.items()}
+
+
+def _over_best(scores: Mapping[Key, float]) -> dict[Key, float]:
+    best = max(scores.values(), default=0.0)
+    return {key: score / best if best > 0 else 0.0 for key, score in scores.items()}
+
+
+def read_wordings(value: object) -> tuple[str, ...]:
+    """`value` as other wordings of a question, each once, white space around them removed.
+
+    Raises:
+        ValueError: More than `MOST`, something that is no text, an empty one, one longer than `LONGEST`.
+    """
+    if value is None:
+        return ()
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise ValueError("expected a list of texts")
+    if len(value) > MOST:
+        raise ValueError(f"at most {MOST} wordings, got {len(value)}")
+    for at, one in enumerate(value):
+        if not isinstance(one, str):
+            raise ValueError(f"wording {at} is no text, but a {type(one).__name__}")
+        if not one.strip():
+            raise ValueError(f"wording {at} is empty")
+        if len(one.strip()) > LONGEST:
+            raise ValueError(f"wording {at} has {len(one.strip())} characters, at most {LONGEST} are read")
+    return tuple(dict.fromkeys(one.strip() for one in value))
+
+
+def checked_wordings(value: object) -> tuple[str, ...]:
+    """As `read_wordings`, for an argument `also`.
+
+    Raises:
+        ContractError: It is none, with the name of the argument.
+    """
+    try:
+        return read_wordings(value)
+    except ValueError as error:
+        raise ContractError(f"also: {error}") from None
+
+
+Role = Literal["user", "assistant", "system", "tool"]
+
+MOST_MESSAGES: Final = 10_000
+LONGEST_MESSAGE: Final = 1_000_000
+"""Code points of one message."""
+SPOKEN: Final = ("user", "assistant")
+"""Who takes part: instructions and what tools answer are no turns of the conversation."""
+
+_ROLES: Final[Mapping[str, Role]] = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "chatbot": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "tool",
+}
+_TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message.
+
+    Attributes:
+        role: Who says it.
+        content: Its text, that of its parts joined by line ends; "" where it has none, as a call of a tool.
+        name: Of who says it, or "".
+    """
+
+    role: Role
+    content: str
+    name: str = ""
+
+    @property
+    def is_spoken(self) -> bool:
+        """Whether it is a turn of the conversation that says something."""
+        return self.role in SPOKEN and bool(self.content.strip())
+
+
+def read_messages(value: object) -> tuple[Turn, ...]:
+    """`value` as messages, oldest first; lone surrogates become U+FFFD.
+
+    Args:
+        value: A list of `{"role", "content"}`, of pairs, or of objects with `content` and `role` or `type`; None is
+            no message. Parts of a content that are no text, such as images, are left out.
+
+    Raises:
+        ValueError: Something else; more than `MOST_MESSAGES`, one longer than `LONGEST_MESSAGE`, or all together
+            than `LONGEST_TEXT`; says which.
+
+    Cost: one pass over the text.
+    """
+    if value is None:
+        return ()
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise ValueError(f"expected a list of messages, got {shown(value)}")
+    if len(value) > MOST_MESSAGES:
+        raise ValueError(f"at most {MOST_MESSAGES:,} messages, got {len(value):,}")
+    turns: list[Turn] = []
+    length = 0
+    for at, one in enumerate(value):
+        turns.append(one if isinstance(one, Turn) else _turn(at, one))
+        length += len(turns[-1].content)
+        if length > LONGEST_TEXT:
+            raise ValueError(f"more than {LONGEST_TEXT:,} characters together, up to message {at}")
+    return tuple(Turn(one.role, _clean(one.content), _clean(one.name)) for one in turns)
+
+
+def checked_messages(value: object) -> tuple[Turn, ...]:
+    """As `read_messages`, for an argument `messages`.
+
+    Raises:
+        ContractError: They are none, with the name of the argument.
+    """
+    try:
+        return read_messages(value)
+    except ValueError as error:
+        said = str(error)
+        raise ContractError(said if said.startswith("messages[") else f"messages: {said}") from None
+
+
+def asked_last(query: str, messages: tuple[Turn, ...]) -> tuple[str, tuple[Turn, ...]]:
+    """The question, and the turns before it: hosts hand over all messages, the newest question among them.
+
+    Without words in `query`, the last message is the question if a user says it.
+    """
+    last = messages[-1] if messages else None
+    if last is None or last.role != "user" or not last.content.strip():
+        return query, messages
+    if query.strip() and _clean(query).strip() != last.content.strip():
+        return query, messages
+    return (query if query.strip() else last.content), messages[:-1]
+
+
+def _turn(at: int, one: object) -> Turn:
+    if isinstance(one, Mapping):
+        role, content, name = one.get("role"), one.get("content"), one.get("name")
+    elif isinstance(one, Sequence) and not isinstance(one, str | bytes) and len(one) == 2:
+        (role, content), name = one, None
+    elif hasattr(one, "content") and (hasattr(one, "role") or hasattr(one, "type")):
+        role = getattr(one, "role", None) or getattr(one, "type", None)
+        content, name = getattr(one, "content", None), getattr(one, "name", None)
+    else:
+        raise ValueError(f"messages[{at}]: expected {{role, content}}, got {shown(one)}")
+    who = _role(at, role)
+    text = _text(at, content, may_lack=who in ("assistant", "tool"))
+    if len(text) > LONGEST_MESSAGE:
+        raise ValueError(f"messages[{at}].content: at most {LONGEST_MESSAGE:,} characters, got {len(text):,}")
+    if name is not None and not isinstance(name, str):
+        raise ValueError(f"messages[{at}].name: expected a text, got {shown(name)}")
+    return Turn(who, text, name or "")
+
+
+def _role(at: int, role: object) -> Role:
+    said = getattr(role, "value", role)  # an enumeration of a host
+    known = _ROLES.get(said.lower().removesuffix("messagechunk")) if isinstance(said, str) else None
+    if known is None:
+        raise ValueError(f"messages[{at}].role: expected one of {', '.join(sorted(_ROLES))}, got {shown(said)}")
+    return known
+
+
+def _text(at: int, content: object, *, may_lack: bool) -> str:
+    if isinstance(content, str):
+        return content
+    if content is None and may_lack:
+        return ""
+    if isinstance(content, Sequence) and not isinstance(content, bytes):
+        return "\n".join(part for number, one in enumerate(content) if (part := _part(at, number, one)))
+    raise ValueError(f"messages[{at}].content: expected a text or a list of parts, got {shown(content)}")
+
+
+def _part(at: int, number: int, part: Any) -> str:  # noqa: ANN401 - whatever a host put there
+    if isinstance(part, str):
+        return part
+    kind = part.get("type") if isinstance(part, Mapping) else None
+    if not isinstance(kind, str):
+        raise ValueError(f"messages[{at}].content[{number}]: expected a text or {{type, …}}, got {shown(part)}")
+    if kind not in _TEXT_PARTS:
+        return ""
+    text = part.get("text")
+    if not isinstance(text, str):
+        raise ValueError(
+            f"messages[{at}].content[{number}].text: expected the text of a part of type {kind}, got {shown(text)}"
+        )
+    return text
+
+
+def _clean(text: str) -> str:
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)

@@ -1,0 +1,284 @@
+"""`armarius import` and `armarius export`: lorebooks, cards, vaults and manuscripts in and out of a project.
+
+armarius import card.png lore.json --into novel/          # what it is, and what has no effect; nothing is written
+armarius import card.png lore.json --into novel/ --yes
+armarius export novel/                                   # which books there are
+armarius export novel/ --book eldoria --as sillytavern > lore.json
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from armarius.cli.codex import changes_wire, update_lines
+from armarius.cli.terminal import note, plain, printable, show_json
+from armarius.display import counted
+from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
+from armarius.io import write_atomic
+from armarius.io.folder import project_folder
+from armarius.lorebooks.book import Book
+from armarius.lorebooks.export import EXPORTS
+from armarius.lorebooks.importing import Importing, ImportReport
+from armarius.lorebooks.keeping import FOLDER
+from armarius.lorebooks.losses import Conflict, Loss
+from armarius.lorebooks.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
+from armarius.lorebooks.shelf import Books, there_are
+
+__all__ = ["add_commands"]
+
+_SHOWN = 12
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add both commands."""
+    bring = subparsers.add_parser(
+        "import",
+        help="bring lorebooks, cards, vaults and manuscripts into a project",
+        description="Shows first what each file is, its entries, what has no effect here, and conflicts with what was "
+        "imported before. Nothing is written without --yes.",
+    )
+    bring.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a file, or a folder of notes")
+    bring.add_argument("--into", type=Path, required=True, metavar="PROJECT", help="the project folder")
+    bring.add_argument("--profile", help="whose rules decide over the book, instead of those of its program")
+    bring.add_argument("--updates", default="", metavar="BOOK", help="the book that FILE is a newer state of")
+    bring.add_argument(
+        "--theirs",
+        action="append",
+        default=[],
+        metavar="ENTRY",
+        help="take an entry (or ENTRY.FIELD, or all that conflict) that was changed here as the file has it; "
+        "else what was changed here stays; may be given several times",
+    )
+    bring.add_argument(
+        "--allow-rules",
+        action="store_true",
+        help="with --yes: its always active entries are rules of every prompt, until the book changes",
+    )
+    bring.add_argument("--yes", action="store_true", help="import; without it nothing is written")
+    bring.add_argument("--json", action="store_true", help="the whole report, every loss and conflict")
+    bring.set_defaults(run=_import)
+    give = subparsers.add_parser(
+        "export",
+        help="give a book back, as it came or as another format",
+        description="Writes the book to standard output, without --book a list of the books; "
+        "what the format cannot say is told on standard error.",
+    )
+    give.add_argument("path", type=Path, help="the project folder")
+    give.add_argument("--book", metavar="NAME", help="id or name of the book; without it the books are listed")
+    give.add_argument("--as", dest="to", choices=EXPORTS, help="the format (default: what it came in)")
+    give.add_argument("--out", type=Path, metavar="FILE", help="write it there instead")
+    give.add_argument("--json", action="store_true", help="the list as JSON")
+    give.add_argument("--all", action="store_true", help="every loss, not only the first ones")
+    give.set_defaults(run=_export)
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    if arguments.updates and len(arguments.files) > 1:
+        raise ContractError("--updates says which book one file is a newer state of; several files were given")
+    root = project_folder(arguments.into)
+    books = Books(root)
+    importing = Importing(books)
+    reports: list[dict[str, Any]] = []
+    failed = 0
+    for file in arguments.files:
+        try:
+            if is_manuscript(file):
+                manuscript = import_manuscript(file, root, write=arguments.yes)
+                reports.append(plain(manuscript))
+                if not arguments.json:
+                    print("\n".join(map(printable, _manuscript_lines(manuscript))))
+                continue
+            report = _one(importing, file, arguments)
+            if arguments.allow_rules and report.kept:
+                books.allow_rules(report.book.id, lasting=True)
+        except (BookError, UnknownId) as error:
+            failed += 1
+            reports.append({"file": file.name, "error": str(error)})
+            if not arguments.json:
+                note(f"armarius: {error}")
+            continue
+        reports.append(_wire(file.name, report))
+        if not arguments.json:
+            lines = _lines(file.name, report)
+            if arguments.allow_rules:
+                lines += _rules(report)
+            print("\n".join(map(printable, lines)))
+    if arguments.json:
+        show_json({"written": bool(arguments.yes), "files": reports})
+    elif not arguments.yes and failed < len(reports):
+        note("nothing was written; --yes imports")
+    return 2 if failed else 0
+
+
+def _one(importing: Importing, file: Path, arguments: argparse.Namespace) -> ImportReport:
+    from typing import get_args
+
+    from armarius.lorebooks.formats.format import ProfileName
+
+    profile = arguments.profile
+    if profile is not None and profile not in get_args(ProfileName):
+        raise ArmariusError(f"--profile: expected one of {', '.join(get_args(ProfileName))}, got {profile!r}")
+    bring = importing.add if arguments.yes else importing.preview
+    return bring(file, profile=profile, updates=arguments.updates, theirs=arguments.theirs)
+
+
+def _lines(name: str, report: ImportReport) -> list[str]:
+    """A report for a terminal."""
+    book = report.book
+    levels = {level: sum(1 for entry in book if entry.level == level) for level in ("always", "manual_only", "never")}
+    said = ", ".join(f"{count} {level}" for level, count in levels.items() if count)
+    lines = [
+        f"{name}: {book.format}, {counted(len(book), 'entry', 'entries')}{f' ({said})' if said else ''}",
+        f"  {report.kind}: book {book.id!r}, rules of {book.profile}",
+    ]
+    if book.settings.get("character"):
+        lines.append(f"  character: {book.settings['character']}")
+    if report.kept:
+        already = "there already, nothing was written" if report.kind == "same" else "wrote"
+        lines.append(f"  {already}: {FOLDER}/{book.id}/ (original, book.json)")
+    lines += update_lines(report) if report.kind == "update" else _entries(book)
+    lines += _rows("kept, without effect or repaired", report.losses)
+    if report.conflicts:
+        lines += _rows("changed here and in the file; ours stay, --theirs takes the file's", report.conflicts)
+    if report.said.entities:
+        entities = counted(len(report.said.entities), "entity", "entities")
+        count = f"{entities}, {counted(len(report.said.relations), 'relation')}"
+        lines.append(f"  in the codex with the book: {count}")
+        lines += [f"    {one.name} ({one.type})" for one in report.said.entities[:_SHOWN]]
+        lines += [f"    {source} —{type_}→ {target}" for source, target, type_ in report.said.relations[:_SHOWN]]
+    if report.entities:
+        lines.append(f"  could be entities: {', '.join(one.name for one in report.entities[:_SHOWN])}")
+    return lines
+
+
+def _entries(book: Book) -> list[str]:
+    lines = []
+    for entry in book.entries[:_SHOWN]:
+        keys = ", ".join(key.text for key in entry.match.keys[:6]) or "no keys"
+        lines.append(f"  · {entry.name or entry.id}: {keys}")
+    if len(book) > _SHOWN:
+        lines.append(f"  · … {len(book) - _SHOWN} more")
+    return lines
+
+
+def _rules(report: ImportReport) -> list[str]:
+    """What a permission is for: every text that stands among the rules of every prompt."""
+    constant = [entry for entry in report.book if entry.level == "always"]
+    if not constant:
+        return ["  no entry is always active: nothing to be a rule"]
+    how = "are rules of every prompt" if report.kept else "would be rules of every prompt"
+    lines = [f"  {how}, until the book changes ({len(constant)}):"]
+    return lines + [f"    ! {' '.join(entry.text.split())[:200]}" for entry in constant]
+
+
+def _manuscript_lines(report: ManuscriptReport) -> list[str]:
+    lines = [f"{report.file}: a manuscript, {len(report.chapters)} chapters"]
+    for one in report.chapters[:_SHOWN]:
+        state = {"new": "", "same": " (there already)", "other": " (another text is there; left as it is)"}[one.state]
+        lines.append(f"  · {one.path}: {one.title or 'before the first heading'}, {len(one.text):,} characters{state}")
+    if len(report.chapters) > _SHOWN:
+        lines.append(f"  · … {len(report.chapters) - _SHOWN} more")
+    if report.kept:
+        lines.append(f"  the file itself is kept as {report.kept}")
+    return lines
+
+
+def _rows(title: str, rows: Sequence[Loss | Conflict], limit: int = _SHOWN, rest: str = "--json") -> list[str]:
+    if not rows:
+        return []
+    lines = [f"  {title} ({len(rows)}):"]
+    for row in rows[:limit]:
+        lines += [f"    {' '.join(text.split())[:200]}" for text in _said_of(row)]
+    if len(rows) > limit:
+        lines.append(f"    … {len(rows) - limit} more, all with {rest}")
+    return lines
+
+
+def _said_of(row: Loss | Conflict) -> list[str]:
+    """A row as lines: a conflict with what it was, ours and theirs."""
+    if isinstance(row, Loss):
+        return [str(row)]
+    if not row.field:
+        gone = "deleted here, changed in the file" if row.ours is None else "changed here, gone from the file"
+        return [f"{row.entry}: {gone}"]
+    return [f"{row.entry}.{row.field}: was {row.base!r}", f"  here {row.ours!r}", f"  file {row.theirs!r}"]
+
+
+def _wire(name: str, report: ImportReport) -> dict[str, Any]:
+    book = report.book
+    return {
+        "file": name,
+        "kind": report.kind,
+        "book": {"id": book.id, "name": book.name, "format": book.format, "profile": book.profile},
+        "character": book.settings.get("character") or None,
+        "folder": f"{FOLDER}/{book.id}" if report.kept else None,
+        "entries": [
+            {
+                "id": entry.id,
+                "name": entry.name,
+                "level": entry.level,
+                "keys": [key.text for key in entry.match.keys],
+                "folder": entry.folder,
+            }
+            for entry in book
+        ],
+        "losses": [{"path": row.path, "value": row.value, "reason": row.reason} for row in report.losses],
+        "changes": changes_wire(report),
+        "conflicts": [row._asdict() for row in report.conflicts],
+        "entities": [
+            {"name": one.name, "aliases": one.aliases, "type": one.type, "entries": one.entries}
+            for one in report.entities
+        ],
+        "codex": {
+            "entities": [{"id": one.id, "name": one.name, "type": one.type} for one in report.said.entities],
+            "relations": [dict(zip(("source", "target", "type"), one, strict=True)) for one in report.said.relations],
+        },
+        "kept": report.kept,
+    }
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    books = Books(project_folder(arguments.path))
+    if arguments.book is None:
+        if arguments.to is not None or arguments.out is not None:
+            raise ArmariusError(f"--as and --out need --book{there_are(list(books))}")
+        return _list(books, as_json=arguments.json)
+    book = books[arguments.book]
+    done = book.exported(arguments.to)
+    for line in _rows("the format cannot say", done.losses, len(done.losses) if arguments.all else _SHOWN, "--all"):
+        note(line.strip() if line.startswith("  the") else line)
+    if arguments.out is not None:
+        write_atomic(arguments.out, done.data, make=False)
+        note(f"wrote {arguments.out}")
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(done.data)
+    return 0
+
+
+def _list(books: Books, *, as_json: bool) -> int:
+    """The books of a project: what `--book` takes."""
+    rows = [
+        {
+            "id": book.id,
+            "name": book.name,
+            "character": book.settings.get("character") or None,
+            "format": book.format,
+            "entries": len(book),
+            "file": book.file,
+        }
+        for book in books.values()
+    ]
+    if as_json:
+        show_json({"books": rows, "problems": dict(books.problems)})
+    else:
+        for row in rows:
+            named = "" if row["name"] == row["id"] else f" ({row['name']})"
+            print(printable(f"{row['id']}{named}: {row['format']}, {row['entries']} entries, from {row['file']}"))
+        for id_, why in sorted(books.problems.items()):
+            note(f"armarius: {id_}: {why}")
+        if not rows:
+            note("the project has no books: armarius import brings one in")
+    return 0

@@ -1,0 +1,364 @@
+"""`armarius server`: projects on a PostgreSQL server, from a terminal.
+
+export ARMARIUS_DSN=postgresql://…         # or --store; never from armarius.toml, which came with a project
+armarius server migrate                    # makes the tables, or brings them up; over a connection without a pooler
+armarius server push novel/ --project novel-1
+armarius server status
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from armarius.arguments import Turn, checked_messages
+from armarius.channel.server import Channel
+from armarius.cli.terminal import add_project, add_series, note, plain, show, show_json, words
+from armarius.engine import ContextEngine
+from armarius.engine import open as open_engine
+from armarius.errors import ContractError
+from armarius.index.status import Progress
+from armarius.io import read_file
+from armarius.studio.app import serve
+from armarius.verbs import methods_of
+
+if TYPE_CHECKING:
+    from armarius.store.postgres.schema import ServerState
+    from armarius.workspace.project import Novel
+    from armarius.workspace.workspace import Shelf
+
+
+DSN_ENV = "ARMARIUS_DSN"
+DEFAULT_SCHEMA = "armarius"
+_SHOWN = 50
+_OLDEST = 16
+
+
+def add_server_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command and its verbs."""
+    server = subparsers.add_parser("server", help="projects on a PostgreSQL server")
+    verbs = server.add_subparsers(metavar="verb", required=True, parser_class=type(server))
+    made: dict[str, argparse.ArgumentParser] = {}
+    for verb, run, what in (
+        ("migrate", _migrate, "make the tables, or bring them up to this armarius"),
+        ("status", _status, "versions, sizes and the projects of a tenant"),
+        ("push", _push, "make a project what a folder is, in one write"),
+        ("pull", _pull, "write a project into a folder"),
+        ("doctor", _doctor, "check server, tables and projects; status 1 when something is wrong"),
+    ):
+        made[verb] = verbs.add_parser(verb, help=what)
+        add_store(made[verb])
+        made[verb].add_argument("--json", action="store_true")
+        made[verb].set_defaults(run=run)
+    for verb in ("status", "push", "pull", "doctor"):
+        made[verb].add_argument("--tenant", default="", help="whose projects (default: nobody's)")
+    for verb in ("push", "pull"):
+        made[verb].add_argument("folder", type=Path, help="the project folder")
+    for verb in ("push", "pull", "doctor"):
+        made[verb].add_argument("--project", metavar="ID", help="what the project is called (default: as the folder)")
+    made["push"].add_argument("--expect", type=int, metavar="VERSION", help="refuse if somebody has written since")
+    made["pull"].add_argument("--overwrite", action="store_true", help="replace files that say something else")
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """The arguments that name the server."""
+    parser.add_argument("--store", metavar="DSN", help=f"postgresql://… (default: {DSN_ENV} of the environment)")
+    parser.add_argument("--schema", default=DEFAULT_SCHEMA, help=f"of the tables (default: {DEFAULT_SCHEMA})")
+
+
+def dsn_of(arguments: argparse.Namespace) -> str:
+    """The connection string that the user gave.
+
+    Raises:
+        ContractError: None was given.
+    """
+    dsn = arguments.store or os.environ.get(DSN_ENV, "")
+    if not dsn:
+        raise ContractError(f"which server? give --store postgresql://… or set {DSN_ENV}")
+    return str(dsn)
+
+
+@contextmanager
+def connected(arguments: argparse.Namespace) -> Iterator["Shelf"]:
+    """The shelf that the arguments name."""
+    from armarius.workspace.workspace import connect
+
+    with connect(dsn_of(arguments), schema=arguments.schema) as shelf:
+        yield shelf
+
+
+def _migrate(arguments: argparse.Namespace) -> int:
+    from armarius.store.postgres.schema import migrate
+
+    with connected(arguments) as shelf:
+        state = migrate(shelf.pool, shelf.schema)
+        _tell(arguments, state, lambda: print(_server(shelf, state)))
+    return 0
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    with connected(arguments) as shelf:
+        state = shelf.server()
+        projects = shelf.projects(tenant=arguments.tenant, limit=_SHOWN) if state.schema else []
+
+        def tell() -> None:
+            from rich.table import Table
+            from rich.text import Text
+
+            print(_server(shelf, state))
+            table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+            for heading in ("project", "version", "characters", "bytes", "written"):
+                table.add_column(heading)
+            for one in projects:
+                figures = (str(one.version), f"{one.characters:,}", f"{one.bytes:,}", f"{one.touched:%Y-%m-%d %H:%M}")
+                table.add_row(Text(one.id), *figures)
+            if projects:
+                show(table)
+            if len(projects) == _SHOWN:
+                note(f"armarius: the first {_SHOWN} projects")
+
+        _tell(arguments, {**plain(state), "projects": plain(projects)}, tell)
+    return 0
+
+
+def _push(arguments: argparse.Namespace) -> int:
+    from armarius.workspace.folder import push
+
+    with connected(arguments) as shelf:
+        novel = _named(arguments, shelf)
+        done = push(novel, arguments.folder, expect=arguments.expect)
+        what = f"{len(done.written)} of {done.files} files written, {len(done.removed)} removed"
+        _tell(arguments, done, lambda: print(f"{novel.project_id}: {what}; version {done.version}"))
+    return 0
+
+
+def _pull(arguments: argparse.Namespace) -> int:
+    from armarius.workspace.folder import pull
+
+    with connected(arguments) as shelf:
+        novel = _named(arguments, shelf)
+        done = pull(novel, arguments.folder, overwrite=arguments.overwrite)
+        what = f"{len(done.written)} of {done.files} files written"
+        beside = f"; {len(done.beside)} of the folder are not in it" if done.beside else ""
+        _tell(arguments, done, lambda: print(f"{novel.project_id}: {what}{beside}"))
+    return 0
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from armarius.store.postgres.schema import SCHEMA_VERSION
+
+    with connected(arguments) as shelf:
+        state = shelf.server()
+        wrong, remarks = [], []
+        if int(state.server.split(".")[0]) < _OLDEST:
+            wrong.append(f"PostgreSQL {state.server}: {_OLDEST} or newer is needed")
+        if state.schema < SCHEMA_VERSION:
+            what = f"tables of version {state.schema}" if state.schema else "no tables"
+            wrong.append(f"{what}, this armarius needs {SCHEMA_VERSION}: armarius server migrate")
+        elif state.vectors != "pgvector":
+            remarks.append("pgvector was missing when the tables were made: vectors are compared in the worker")
+        checked = 0
+        if state.schema >= SCHEMA_VERSION:
+            names = [arguments.project] if arguments.project else None
+            for name in names or [one.id for one in shelf.projects(tenant=arguments.tenant, limit=_SHOWN)]:
+                wrong += [f"{name}: {problem}" for problem in shelf.verify(name, tenant=arguments.tenant)]
+                checked += 1
+
+        def tell() -> None:
+            print(_server(shelf, state))
+            print(f"{checked} projects checked")
+            print(*remarks, *(f"! {one}" for one in wrong), sep="\n", end="\n" if remarks or wrong else "")
+
+        _tell(arguments, {**plain(state), "checked": checked, "wrong": wrong, "remarks": remarks}, tell)
+    return 1 if wrong else 0
+
+
+def _named(arguments: argparse.Namespace, shelf: "Shelf") -> "Novel":
+    name = arguments.project or arguments.folder.resolve().name
+    return shelf.project(name, tenant=arguments.tenant)
+
+
+def _server(shelf: "Shelf", state: "ServerState") -> str:
+    tables = f"tables {state.schema}, vectors by {state.vectors}" if state.schema else "no tables"
+    sizes = f"{state.projects:,} projects, {state.characters:,} characters, {state.bytes:,} bytes"
+    return f"{shelf.place}: PostgreSQL {state.server}, {tables}; {sizes}"
+
+
+def _tell(arguments: argparse.Namespace, value: object, tell: Callable[[], None]) -> None:
+    if arguments.json:
+        show_json(value)
+    else:
+        tell()
+
+
+_CLOSING_S = 2.0  # for the index to be left sealed; it is found sound without
+
+
+def add_serve_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add both commands."""
+    serve = subparsers.add_parser("serve", help="an MCP server on standard input and output")
+    channel = subparsers.add_parser("channel", help="newline-delimited JSON on standard input and output")
+    for parser, run in ((serve, _serve), (channel, _channel)):
+        parser.add_argument("path", type=Path, nargs="?", help="the project folder")
+        add_series(parser)
+        add_store(parser)
+        parser.add_argument("--tenant", default="", help="with --store: whose projects")
+        parser.set_defaults(run=run)
+    serve.add_argument("--project", metavar="ID", help="with --store: which project")
+    serve.add_argument(
+        "--allow-write", action="store_true", help="offer the tools that add to the project: remember, propose"
+    )
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from armarius.mcp import build_server
+
+    if arguments.path is None:
+        _refuse_series(arguments)
+        if not arguments.project:
+            raise ContractError("which project? give a folder, or --store and --project")
+        with connected(arguments) as shelf:
+            novel = shelf.project(arguments.project, tenant=arguments.tenant)
+            build_server(novel, allow_write=arguments.allow_write).run("stdio")
+        return 0
+    _refuse_server(arguments)
+    # Opened at once: a client gives up a handshake that waits for a large index.
+    with open_engine(arguments.path, wait=False, with_=arguments.series) as engine, _interruptible(engine):
+        build_server(engine, allow_write=arguments.allow_write).run("stdio")
+    return 0
+
+
+def _channel(arguments: argparse.Namespace) -> int:
+    if arguments.path is None:
+        _refuse_series(arguments)
+        from armarius.channel.workspace_methods import methods_of_shelf
+
+        with connected(arguments) as shelf:
+            Channel(methods_of_shelf(shelf, arguments.tenant)).serve(sys.stdin.buffer, sys.stdout.buffer)
+        return 0
+    _refuse_server(arguments)
+    channel = Channel({}, root=Path(arguments.path).resolve())
+
+    def tell(progress: Progress) -> None:
+        channel.notify("index:progress", {"done": progress.done, "total": progress.total, "path": progress.path})
+
+    # Opened at once: the host hears of the build over the channel and may already ask.
+    with open_engine(arguments.path, wait=False, progress=tell, with_=arguments.series) as engine:
+        channel.add(methods_of(engine))
+        channel.serve(sys.stdin.buffer, sys.stdout.buffer)
+    return 0
+
+
+def _refuse_series(arguments: argparse.Namespace) -> None:
+    if arguments.series:
+        raise ContractError("--with stands beside a project folder; projects on a server have none")
+
+
+def _refuse_server(arguments: argparse.Namespace) -> None:
+    """A folder is served alone: whoever names a server too would be answered from the wrong one."""
+    for name, unsaid in (("store", None), ("schema", DEFAULT_SCHEMA), ("tenant", ""), ("project", None)):
+        if getattr(arguments, name, unsaid) != unsaid:
+            raise ContractError(
+                f"--{name} is of projects on a server; leave out the folder {arguments.path}, or --{name}"
+            )
+
+
+@contextmanager
+def _interruptible(engine: ContextEngine) -> Iterator[None]:
+    """End on Ctrl-C, though a thread of the SDK sits in a read of standard input that nothing interrupts."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        closing = threading.Thread(target=engine.close, daemon=True)
+        closing.start()
+        closing.join(_CLOSING_S)
+        os._exit(128 + number)
+
+    before = signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+_MOST_BYTES = 64 * 1024 * 1024
+
+
+def add_messages(parser: argparse.ArgumentParser) -> None:
+    """Add the option that hands over a conversation."""
+    parser.add_argument(
+        "--messages",
+        metavar="FILE",
+        help='the conversation before the query: a JSON list of {"role", "content"}, oldest first; - is standard input',
+    )
+
+
+def add_include(parser: argparse.ArgumentParser) -> None:
+    """Add the option that shows turns of it."""
+    parser.add_argument(
+        "--include-messages",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the newest N turns stand in the prompt",
+    )
+
+
+def messages_of(arguments: argparse.Namespace) -> tuple[Turn, ...]:
+    """The messages of `--messages`.
+
+    Raises:
+        ContractError: The file cannot be read, is no JSON, or holds no messages.
+    """
+    given = arguments.messages
+    if given is None:
+        return ()
+    if given == "-":
+        text = words(given, "--messages")
+    else:
+        try:
+            text = read_file(Path(given), limit=_MOST_BYTES, follow=True).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ContractError(f"--messages {given} is not UTF-8 at byte {error.start}") from None
+        except OSError as error:
+            raise ContractError(f"--messages {given}: {error.strerror or error}") from None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ContractError(f"--messages {given} is no JSON: {error}") from None
+    return checked_messages(found)
+
+
+def add_studio_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    command = subparsers.add_parser(
+        "studio",
+        help="look at prompts, chapters and people in a browser, live",
+        description="Prints an address of this machine and opens it. Whoever has the address may read and change the "
+        "project. Needs armarius[studio].",
+    )
+    add_project(command, alone=True)
+    add_series(command)
+    command.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)")
+    command.add_argument("--no-browser", action="store_true", help="print the address only")
+    command.set_defaults(run=_studio)
+
+
+def _studio(arguments: argparse.Namespace) -> int:
+    with open_engine(arguments.path, with_=arguments.series) as engine:
+        note("armarius: studio; Ctrl-C ends it")
+        serve(engine, port=arguments.port, browser=not arguments.no_browser, say=lambda text: print(text, flush=True))
+    return 0
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands of this file to the parser."""
+    add_serve_commands(subparsers)
+    add_studio_commands(subparsers)
+    add_server_commands(subparsers)

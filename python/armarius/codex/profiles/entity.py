@@ -1,0 +1,206 @@
+"""What stands in a section to a draft: labels, prose, tables and sub-sections, nothing dropped."""
+
+import re
+from collections.abc import Iterator
+
+from armarius.codex.cards import parse_span
+from armarius.codex.model import Fact, Origin
+from armarius.codex.profiles.draft import Draft, Line, is_plausible, read_name, split_dashed
+from armarius.codex.profiles.fields import (
+    Field,
+    Section,
+    is_known,
+    is_naming,
+    is_nothing,
+    level_of,
+    parse_field,
+    role_of,
+    split_names,
+)
+from armarius.documents.titles import group_of, is_generic, type_of
+
+_DATED = re.compile(r"^(?P<label>[^，,。:：]{3,24})[，,]\s*(?P<text>.+)$")
+
+
+def pairs(section: Section) -> list[tuple[str, str, int]]:
+    """The rows of two-column tables as labelled lines; a header of labels (| 属性 | 值 |) is no row."""
+    found: list[tuple[str, str, int]] = []
+    for table in section.tables:
+        if len(table.header) == 2:
+            first = [table.header] if role_of(table.header[0]) and not role_of(table.header[1]) else []
+            rows = [*first, *table.rows]
+            found += [(row[0], row[1], table.line) for row in rows if len(row) == 2 and row[0]]
+    return found
+
+
+def add_fields(draft: Draft, section: Section) -> None:
+    """Add what stands directly under a heading to `draft`."""
+    for item in section.fields:
+        add_label(draft, item)
+    for key, value, line in pairs(section):
+        add_label(draft, Field(key, value, line))
+    loose: list[str] = []
+    for text in section.bullets:
+        dated = _DATED.match(text)
+        span = parse_span(dated["label"]) if dated else None
+        if dated is not None and span is not None:
+            draft.facts.append(Fact(dated["text"], *span))
+        else:
+            loose.append(text)
+    for text in [*section.prose, *(["；".join(loose)] if loose else [])]:
+        draft.description = f"{draft.description}\n{text}" if draft.description else text
+
+
+def absorb_detail(draft: Draft, section: Section) -> None:
+    """Add a sub-section: a dated one as facts, 关系/别名/描述 as what they are, any other as an attribute."""
+    span, role = parse_span(section.heading), role_of(section.heading)
+    bullets = [*section.prose, *section.bullets]
+    if span is not None:
+        body = _flat(section)
+        if body:
+            draft.facts.append(Fact(body, *span))
+        return
+    if role == "aliases":
+        draft.add_aliases(
+            [name for text in [*bullets, *(item.key for item in section.fields)] for name in split_names(text)]
+        )
+    elif role == "description" and not draft.description:
+        add_fields(draft, section)
+    else:
+        body = _flat(section)
+        if body:
+            draft.add_attribute(section.heading, body)
+        related = role == "relations" or section.heading.endswith(("关系", "关系网"))
+        draft.lines += [Line(item.key, _with_items(item), item.line, related) for item in section.fields]
+        draft.lines += [Line("", text, section.line, related) for text in bullets if related]
+        draft.lines += [Line(key, value, line, related) for key, value, line in pairs(section)]
+    for child in section.children:
+        absorb_detail(draft, child)
+
+
+def _flat(section: Section) -> str:
+    parts = [*section.prose, *section.bullets]
+    parts += [f"{item.key}：{_with_items(item)}" for item in section.fields]
+    parts += [f"{key}：{value}" for key, value, _ in pairs(section)]
+    parts += ["；".join(row) for table in section.tables if len(table.header) != 2 for row in table.rows]
+    return "；".join(part.rstrip("。；; ") if len(parts) > 1 else part for part in parts if part)
+
+
+def _with_items(item: Field) -> str:
+    return "；".join([*([item.value] if item.value else []), *item.items])
+
+
+def add_label(draft: Draft, item: Field) -> None:
+    """Add one labelled line to `draft`, by what its label means."""
+    value, role = _with_items(item), role_of(item.key)
+    span = parse_span(item.key)
+    if span is not None:
+        if value:
+            draft.facts.append(Fact(value, *span))
+        return
+    if not value or (is_nothing(value) and role != "level"):
+        return
+    if role == "aliases":
+        _aliases(draft, item)
+    elif role == "description":
+        draft.description = f"{value}\n{draft.description}" if draft.description else value
+    elif role == "type" and draft.type is None:
+        draft.type = type_of(value)
+    elif role == "level" and (level := level_of(value)) is not None:
+        draft.level = level
+    elif role == "id" and draft.id is None:
+        draft.id = value
+    elif role in {"name", "full name"}:
+        _named(draft, value, role == "name")
+    else:
+        draft.add_attribute(item.key, value)
+        if is_naming(item.key):
+            draft.add_aliases([name for name in split_names(value) if 2 <= len(name) <= 40])
+        texts = [item.value, *item.items] if item.items else [value]
+        for text in filter(None, texts):
+            nested = parse_field(text, item.line) if role == "relations" else None
+            label, body = (nested.key, nested.value) if nested is not None else (item.key, text)
+            draft.lines.append(Line(label, body, item.line, role == "relations"))
+
+
+def _aliases(draft: Draft, item: Field) -> None:
+    raw = [item.value, *item.items] if item.items else [item.value]
+    names = [name for text in raw for name in split_names(text)]
+    draft.add_aliases(names)
+    if not names:
+        draft.add_attribute(item.key, _with_items(item))
+
+
+def _named(draft: Draft, value: str, replaces: bool) -> None:
+    """姓名 names the entity when the heading only announces it (`# 主角`); otherwise it is another name of it."""
+    names = split_names(value)
+    if replaces and names and (group_of(draft.name) is not None or is_generic(draft.name)):
+        draft.name = names[0]
+        names = names[1:]
+    draft.add_aliases(names)
+
+
+_LISTED = re.compile(r"[、，,；;]")
+
+
+def listed(path: str, section: Section, type_: str) -> Iterator[Draft]:
+    """Drafts of the names that a section lists; none when its lines are labels of one thing.
+
+    Args:
+        path: Of the file.
+        section: A group, such as 主要人物.
+        type_: The type that the group gives.
+    """
+    names = [item for item in section.fields if _is_name(item.key)]
+    if 2 * len(names) < len(section.fields):
+        return
+    for item in names:
+        draft = read_name(item.key, Origin(path, section.heading, item.line))
+        draft.type, draft.description = type_, item.value
+        for text in item.items:
+            nested = parse_field(text, item.line)
+            if nested is not None:
+                add_label(draft, nested)
+            else:
+                draft.description = f"{draft.description}；{text}" if draft.description else text
+        yield draft
+    for text in section.bullets:
+        name, about = split_dashed(text)
+        if _is_name(name):
+            draft = read_name(name, Origin(path, section.heading, section.line))
+            draft.type, draft.description = type_, about
+            yield draft
+
+
+def records(path: str, section: Section, type_: str | None) -> Iterator[Draft]:
+    """Drafts of records that follow each other, each begun by a name label: `Name: Anna`, `Age: 29`, prose, `Name: …`.
+
+    Args:
+        path: Of the file.
+        section: Fields in the order of the page.
+        type_: The type that the group gives, if it gives one.
+    """
+    starts = [at for at, item in enumerate(section.fields) if role_of(item.key) == "name" and is_plausible(item.value)]
+    for at, end in zip(starts, [*starts[1:], len(section.fields)], strict=True):
+        first, *rest = section.fields[at:end]
+        draft = read_name(first.value, Origin(path, section.heading, first.line))
+        for item in rest:
+            add_label(draft, item)
+        until = section.fields[end].line if end < len(section.fields) else None
+        for text, line in zip(section.prose, section.prose_lines, strict=True):
+            if first.line <= line and (until is None or line < until):
+                draft.description = f"{draft.description}\n{text}" if draft.description else text
+        draft.type = draft.type or type_
+        yield draft
+
+
+def _is_name(text: str) -> bool:
+    """Whether a line of a list begins with a name; in a script with capitals a name has one."""
+    bare = _bare(text)
+    if bare == bare.lower() != bare.upper():
+        return False
+    return is_plausible(text) and not is_known(text) and parse_span(text) is None and not _LISTED.search(bare)
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[（(][^）)]*[)）]", "", text)

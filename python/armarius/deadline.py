@@ -1,0 +1,248 @@
+"""A question under way: how long it may take, whether anybody still waits for it, where its time goes.
+
+A verb begins a call (`calling`); whatever waits on its behalf asks here how long (`remaining`, `patiently`), and says
+what it is at (`stage`). So no room hands a clock to the next one.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import Protocol, TypeVar
+
+from armarius.errors import ContractError
+from armarius.validation import shown
+
+__all__ = [
+    "CANCEL",
+    "Call",
+    "Cancelled",
+    "Observer",
+    "bounded",
+    "calling",
+    "current",
+    "observe",
+    "patiently",
+    "remaining",
+    "stage",
+]
+
+Answer = TypeVar("Answer")
+_FOR_EVER = 1e6  # seconds
+_SLICE_SECONDS = 0.05
+"""How long a call goes on waiting, at most, after the coroutine that asked was cancelled."""
+
+
+class Cancelled(BaseException):
+    """Nobody waits for the answer any longer. Ends the work in its thread, and reaches no caller."""
+
+
+class Observer(Protocol):
+    """Told of every verb and every stage of it, in the thread that does them."""
+
+    def verb(self, call: "Call") -> AbstractContextManager[object]:
+        """Entered when a verb begins, left when it ends or raises."""
+        ...
+
+    def stage(self, name: str) -> AbstractContextManager[object]:
+        """Likewise for a stage of one."""
+        ...
+
+
+class Call:
+    """One question; belongs to the thread that answers it.
+
+    Attributes:
+        verb: Of the engine.
+        until: On the monotonic clock, when the answer is due; None is whenever.
+        stages: Milliseconds by stage, each without the stages inside it, in the order in which they ended.
+        answer: What the verb returned; None until it has.
+    """
+
+    def __init__(self, verb: str, until: float | None, cancel: threading.Event | None) -> None:
+        self.verb = verb
+        self.until = until
+        self.stages: dict[str, float] = {}
+        self.answer: object = None
+        self._began = time.perf_counter()
+        self._cancel = cancel
+        self._thread = threading.get_ident()
+        self._inner = 0.0
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is this thread's: a context may be carried into others."""
+        return self._thread == threading.get_ident()
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.perf_counter() - self._began
+
+    @property
+    def may_be_cancelled(self) -> bool:
+        """Whether a coroutine waits for it."""
+        return self._cancel is not None
+
+    def check(self) -> None:
+        """Go on only while somebody waits.
+
+        Raises:
+            Cancelled: Nobody does.
+        """
+        if self._cancel is not None and self._cancel.is_set():
+            raise Cancelled
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count what is done inside as time of this stage."""
+        self.check()
+        before, self._inner = self._inner, 0.0
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            took = time.perf_counter() - began
+            self.stages[name] = self.stages.get(name, 0.0) + 1000 * (took - self._inner)
+            self._inner = before + took
+
+
+class _Observed:
+    """Who watches the calls of this process: like the tracer that it hands them to, one for all of it."""
+
+    by: Observer | None = None
+
+
+_CALL: ContextVar[Call | None] = ContextVar("armarius_call", default=None)
+CANCEL: ContextVar[threading.Event | None] = ContextVar("armarius_cancel", default=None)
+"""Set when the coroutine that waits for an answer is cancelled."""
+
+
+def observe(observer: Observer | None) -> Observer | None:
+    """Have every call of this process told to `observer`, None to nobody; who was told before."""
+    before, _Observed.by = _Observed.by, observer
+    return before
+
+
+def current() -> Call | None:
+    """The call of this thread."""
+    call = _CALL.get()
+    return call if call is not None and call.is_here else None
+
+
+@contextmanager
+def calling(verb: str, timeout_s: float | None = None) -> Iterator[Call]:
+    """A verb is being answered; inside another one, it is a part of that.
+
+    Args:
+        verb: Its name.
+        timeout_s: Seconds that it may wait for whatever may be late.
+
+    Raises:
+        ContractError: `timeout_s` is no number above 0.
+    """
+    until = None if timeout_s is None else time.monotonic() + _seconds(timeout_s)
+    outer = current()
+    if outer is not None:
+        before = outer.until
+        outer.until = before if until is None else until if before is None else min(before, until)
+        try:
+            yield outer
+        finally:
+            outer.until = before
+        return
+    call = Call(verb, until, CANCEL.get())
+    token = _CALL.set(call)
+    observer = _Observed.by
+    try:
+        with nullcontext() if observer is None else observer.verb(call):
+            yield call
+    finally:
+        _CALL.reset(token)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """What is done inside is this stage of the call; nothing when there is none.
+
+    Raises:
+        Cancelled: Nobody waits for the answer any longer.
+    """
+    call = current()
+    if call is None:
+        yield
+        return
+    observer = _Observed.by
+    with call.stage(name), nullcontext() if observer is None else observer.stage(name):
+        yield
+
+
+def remaining(at_most: float, *, share: float = 1.0) -> float:
+    """Seconds that something may be waited for: `at_most`, less where the answer is due before.
+
+    Args:
+        at_most: Its own limit.
+        share: Of what is left of the call, for what others come after.
+    """
+    call = current()
+    if call is None or call.until is None:
+        return at_most
+    return max(0.0, min(at_most, share * (call.until - time.monotonic())))
+
+
+def patiently(wait: Callable[[float], bool], at_most: float) -> bool:
+    """Wait with `wait(seconds)`, which says whether it is over, as long as the call allows; whether it is over.
+
+    Raises:
+        Cancelled: Nobody waits for the answer any longer.
+
+    Cost: where a coroutine waits, a look every 50 ms.
+    """
+    call = current()
+    seconds = remaining(at_most)
+    if call is None or not call.may_be_cancelled:
+        return wait(seconds)
+    end = time.monotonic() + seconds
+    while True:
+        call.check()
+        left = max(0.0, end - time.monotonic())
+        if wait(min(left, _SLICE_SECONDS)):
+            return True
+        if left <= _SLICE_SECONDS:
+            return False
+
+
+def bounded(work: Callable[[], Answer], late: Callable[[float], Exception]) -> Answer:
+    """`work` in this thread; where the call has limits, in one of its own that is left to end by itself.
+
+    Args:
+        work: May take long, and cannot be told to stop.
+        late: The error to raise after so many seconds.
+
+    Raises:
+        Whatever `work` does, or `late`.
+    """
+    call = current()
+    if call is None or (call.until is None and not call.may_be_cancelled):
+        return work()
+    done: Future[Answer] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - whoever waits is told, and this thread is nobody's
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="armarius-bounded", daemon=True).start()
+    seconds = remaining(_FOR_EVER)
+    if not patiently(lambda left: bool(wait([done], left).done), seconds):
+        raise late(seconds)
+    return done.result()
+
+
+def _seconds(timeout_s: object) -> float:
+    if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not 0 < timeout_s < float("inf"):
+        raise ContractError(f"timeout_s must be a number of seconds above 0, got {shown(timeout_s)}")
+    return float(min(timeout_s, _FOR_EVER))  # a whole number may be more than a float holds

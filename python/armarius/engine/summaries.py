@@ -1,0 +1,120 @@
+"""`engine.summaries`: what documents are summed up by, which of that is stale, and a host's model to write it anew."""
+
+from collections.abc import Callable
+
+from armarius.codex.model import Summary
+from armarius.documents.document import Document
+from armarius.errors import ArmariusError, ContractError, UnknownId
+from armarius.index.status import IndexStatus
+from armarius.project import Project
+from armarius.text.unicode import near, suggestion
+
+__all__ = ["ProjectSummaries", "Summarise", "brief", "rows"]
+
+Summarise = Callable[[Document], str]
+"""From a document to its summary: a host's, with a language model behind it or without."""
+
+
+class ProjectSummaries:
+    """The summaries of a project by document, kept in `.armarius/summaries.toml`. Threads may share it.
+
+    Args:
+        project: Whose documents they sum up.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def list(self) -> tuple[Summary, ...]:
+        """All of them, in the order of the file."""
+        return self._project.summaries.list()
+
+    def get(self, document: str) -> Summary:
+        """The summary of a document; UnknownId, which is a KeyError and names near paths, when it has none."""
+        return self._known(document)
+
+    def set(self, document: str, text: str) -> Summary:
+        """Keep `text` as the summary of a document as it is now.
+
+        Raises:
+            UnknownDocument: No such document.
+            CodexError: The text is blank or no text.
+            StoreFull: The file cannot be written; nothing has changed.
+        """
+        return self._project.summaries.put(document, text, self._project.view().document(document).content_hash)
+
+    def delete(self, document: str) -> None:
+        """Forget the summary of a document; UnknownId, which is a KeyError, when it has none."""
+        self._project.summaries.delete(self._known(document).id)
+
+    def stale(self) -> tuple[str, ...]:
+        """Paths of documents that have changed since they were summed up, or are gone; no prompt holds those."""
+        documents = self._project.view().documents
+        return tuple(
+            one.document
+            for one in self.list()
+            if one.document not in documents or documents[one.document].content_hash != one.content_hash
+        )
+
+    def refresh(self, summarise: Summarise, *, limit: int | None = None) -> tuple[Summary, ...]:
+        """Have every chapter summed up whose summary is missing or stale; never done while a prompt is assembled.
+
+        Args:
+            summarise: Called once for each such chapter, in the order of the story, none of an earlier book; what it
+                raises passes, what was written before stays. A chapter whose front matter has a `summary` needs none.
+            limit: At most so many.
+
+        Returns:
+            The new ones.
+
+        Raises:
+            ContractError: `summarise` cannot be called, or answers with something blank or no text.
+        """
+        if not callable(summarise):
+            raise ContractError(f"summarise: expected a function from a document to a text, got {summarise!r:.60}")
+        documents = self._project.view().documents
+        fresh = {one.document for one in self.list()} - set(self.stale())
+        chapters = [one for one in documents.values() if one.kind == "chapter" and not one.past]
+        wanted = [one for one in chapters if one.path not in fresh and not one.front_matter.get("summary")]
+        wanted.sort(key=lambda one: (one.chapter is None, one.chapter or 0, one.path))
+        made = []
+        for document in wanted[:limit]:
+            text: object = summarise(document)
+            if not isinstance(text, str) or not text.strip():
+                raise ContractError(f"summarise: expected a text for {document.path}, got {text!r:.60}")
+            made.append(self._project.summaries.put(document.path, text.strip(), document.content_hash))
+        return tuple(made)
+
+    def _known(self, document: str) -> Summary:
+        found = self._project.summaries.of(document)
+        if found is None:
+            close = near(document, [one.document for one in self.list()])
+            raise UnknownId(f"no summary of {document!r}{suggestion(close)}", close)
+        return found
+
+
+def brief(project_id: str, status: Callable[[], IndexStatus]) -> str:
+    """One line; of an engine that is closed or cannot say more, that."""
+    try:
+        now = status()
+    except ArmariusError as error:
+        return f"ContextEngine({project_id!r}: {error})"
+    warned = f", {len(now.warnings)} warning{'s' * (len(now.warnings) != 1)}" if now.warnings else ""
+    return f"ContextEngine({project_id!r}: {now.documents:,} documents, {now.entities:,} entities, {now.state}{warned})"
+
+
+def rows(project_id: str, status: Callable[[], IndexStatus], recall: str, graph: str) -> list[tuple[str, str]]:
+    """Name and value of what the engine holds."""
+    try:
+        now = status()
+    except ArmariusError as error:
+        return [("project", project_id), ("index", str(error))]
+    return [
+        ("project", project_id),
+        ("documents", f"{now.documents:,} ({now.paragraphs:,} paragraphs)"),
+        ("entities", f"{now.entities:,} ({now.mentions:,} mentions)"),
+        ("index", f"{now.state}, {now.bytes / 1e6:.1f} MB{', watching' * now.watching}"),
+        ("recall", recall),
+        ("graph", graph),
+        *(("warning", str(warning)) for warning in now.warnings),
+    ]

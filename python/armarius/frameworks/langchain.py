@@ -1,0 +1,196 @@
+"""LangChain: context for every model call of an agent, and a retriever.
+
+The middleware changes what the model is sent, never what the agent remembers: stable layers join the
+system message, with one cache marker after them; the volatile layers stand as a message of their own
+before the newest human message. An assembly is made once per human message, not once per tool loop.
+"""
+
+import asyncio
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from armarius.errors import MissingExtra
+from armarius.verbs import wire
+from armarius.verbs.escaped import handed_excerpt
+
+if TYPE_CHECKING:
+    from armarius.engine import ContextEngine
+    from armarius.prompt.report.pack import Pack
+    from armarius.rewording import Model, Reworder
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+    from langchain_core.retrievers import BaseRetriever
+    from langgraph.config import get_config
+    from pydantic import ConfigDict
+except ImportError:
+    raise MissingExtra("armarius.frameworks.langchain", "langchain") from None
+
+__all__ = ["ArmariusRetriever", "ContextMiddleware"]
+
+_REMEMBERED = 64
+_ANTHROPIC_MARKER = {"cache_control": {"type": "ephemeral"}}
+
+
+class ContextMiddleware(AgentMiddleware[Any, Any]):
+    """Gives every model call the context of the newest human message.
+
+    Args:
+        engine: The project.
+        provider: `anthropic` sets a cache marker after the stable layers; None looks at the model.
+        reword: Asked for other wordings of each question: a function from messages to a reply, or a chat model, such
+            as the agent's own; None is the engine's.
+        options: Further keyword arguments of `engine.assemble`, such as `model`, `budget`, `chapters` and `as_of`. The
+            messages before the newest human one are the conversation that it stands in; the agent sends them itself.
+    """
+
+    def __init__(
+        self,
+        engine: "ContextEngine",
+        *,
+        provider: str | None = None,
+        reword: "Model | Reworder | None" = None,
+        **options: Any,  # noqa: ANN401 - as of assemble
+    ) -> None:
+        super().__init__()
+        self._engine = engine
+        self._provider = provider
+        self._options = options if reword is None else {**options, "reword": reword}
+        self._packs: OrderedDict[tuple[str, str], Pack] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """Assemble, unless this human message already has its pack, and call on."""
+        place = _newest_human(request.messages)
+        if place is None:
+            return handler(request)
+        key = _key(request.messages, place)
+        pack = self._known(key)
+        if pack is None:
+            pack = self._engine.assemble(**self._asked(request.messages, place))
+            self._remember(key, pack)
+        return handler(self._with(request, pack, place))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        """The same without blocking the event loop."""
+        place = _newest_human(request.messages)
+        if place is None:
+            return await handler(request)
+        key = _key(request.messages, place)
+        pack = self._known(key)
+        if pack is None:
+            pack = await self._engine.aassemble(**self._asked(request.messages, place))
+            self._remember(key, pack)
+        return await handler(self._with(request, pack, place))
+
+    def _asked(self, messages: Sequence[AnyMessage], place: int) -> dict[str, Any]:
+        """The newest human message, with the messages before it, as keywords of `assemble`."""
+        return {"query": str(messages[place].text), "messages": list(messages[:place]), **self._options}
+
+    def _known(self, key: tuple[str, str]) -> "Pack | None":
+        with self._lock:
+            return self._packs.get(key)
+
+    def _remember(self, key: tuple[str, str], pack: "Pack") -> None:
+        with self._lock:
+            self._packs[key] = pack
+            if len(self._packs) > _REMEMBERED:
+                self._packs.popitem(last=False)
+
+    def _with(self, request: ModelRequest[Any], pack: "Pack", place: int) -> ModelRequest[Any]:
+        changes: dict[str, Any] = {}
+        if pack.stable_prefix:
+            marker = _ANTHROPIC_MARKER if self._marks(request) else {}
+            stable: dict[str, Any] = {"type": "text", "text": pack.stable_prefix, **marker}
+            changes["system_message"] = SystemMessage(content=[*_blocks(request.system_message), stable])
+        volatile = pack.contents["retrieved"] + pack.contents["immediate"]
+        if volatile:
+            messages = list(request.messages)
+            messages.insert(place, HumanMessage(content=volatile))
+            changes["messages"] = messages
+        return request.override(**changes) if changes else request
+
+    def _marks(self, request: ModelRequest[Any]) -> bool:
+        if self._provider is not None:
+            return self._provider == "anthropic"
+        return "anthropic" in type(request.model).__module__.lower()
+
+
+def _blocks(message: SystemMessage | None) -> list[str | dict[str, Any]]:
+    if message is None:
+        return []
+    content = message.content
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return list(content)
+
+
+def _newest_human(messages: Sequence[AnyMessage]) -> int | None:
+    return next((at for at in range(len(messages) - 1, -1, -1) if messages[at].type == "human"), None)
+
+
+def _key(messages: Sequence[AnyMessage], place: int) -> tuple[str, str]:
+    """Of a human message: "and then?" without an id is another question after other messages."""
+    try:
+        thread = str(get_config().get("configurable", {}).get("thread_id", ""))
+    except RuntimeError:
+        # Called outside a graph.
+        thread = ""
+    said = hashlib.blake2b(digest_size=16)
+    for one in messages[: place + 1]:
+        said.update(f"{one.type}\n{one.text}\0".encode("utf-8", "replace"))
+    return thread, f"{messages[place].id or ''}\n{said.hexdigest()}"
+
+
+class ArmariusRetriever(BaseRetriever):
+    """The engine's retrieval as a LangChain retriever.
+
+    Attributes:
+        engine: The project.
+        k: How many documents; may be given per call, as may `messages`, the conversation that the query stands in.
+        options: Further keyword arguments of `engine.retrieve`, such as `document`, `chapters`, `kinds` and `as_of`.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    engine: Any
+    k: int = 5
+    options: Mapping[str, Any] = {}
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+        k: int | None = None,
+        messages: Sequence[Any] = (),
+    ) -> list[Document]:
+        return self._found(query, k, messages)
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        k: int | None = None,
+        messages: Sequence[Any] = (),
+    ) -> list[Document]:
+        return await asyncio.to_thread(self._found, query, k, messages)
+
+    def _found(self, query: str, k: int | None, messages: Sequence[Any]) -> list[Document]:
+        asked = {**self.options, "messages": messages} if messages else self.options
+        hits = self.engine.retrieve(query, limit=self.k if k is None else k, **asked)
+        return [
+            Document(handed_excerpt(self.engine, hit, self.options), metadata=wire(hit), id=hit.reference)
+            for hit in hits
+        ]

@@ -1,0 +1,68 @@
+"""LlamaIndex: the engine's retrieval as a retriever."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from armarius.errors import ContractError, MissingExtra
+from armarius.verbs import wire
+from armarius.verbs.escaped import handed, handed_excerpt
+
+if TYPE_CHECKING:
+    from armarius.engine import ContextEngine
+
+try:
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ImportError:
+    raise MissingExtra("armarius.frameworks.llama_index", "llama-index") from None
+
+__all__ = ["ArmariusRetriever"]
+
+_REASONS = ["score", "evidence"]  # for people and programs; a model reads the text and where it stands
+
+
+class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
+    """Documents and sections for a question, best first.
+
+    Args:
+        engine: The project.
+        similarity_top_k: How many nodes.
+        options: Further keyword arguments of `engine.retrieve`, such as `document`, `chapters`, `kinds` and `as_of`.
+
+    Raises:
+        ContractError: `messages` among the options: LlamaIndex hands a retriever a question and no chat history. Its
+            chat engines condense both to one question before they ask; else call `engine.retrieve` yourself.
+    """
+
+    def __init__(
+        self, engine: "ContextEngine", *, similarity_top_k: int = 5, options: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__()
+        if options is not None and "messages" in options:
+            raise ContractError(
+                "messages: a retriever outlives a conversation, and LlamaIndex hands it none; let a chat engine "
+                "condense the question, or call engine.retrieve(query, messages=…)"
+            )
+        self._engine = engine
+        self._limit = similarity_top_k
+        self._options = dict(options or {})
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        hits = self._engine.retrieve(query_bundle.query_str, limit=self._limit, **self._options)
+        return [
+            NodeWithScore(
+                node=TextNode(
+                    id_=hit.reference,
+                    text=handed_excerpt(self._engine, hit, self._options),
+                    metadata=handed(wire(hit)),
+                    excluded_llm_metadata_keys=_REASONS,
+                    excluded_embed_metadata_keys=_REASONS,
+                ),
+                score=hit.score,
+            )
+            for hit in hits
+        ]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)

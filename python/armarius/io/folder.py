@@ -1,0 +1,261 @@
+"""A folder held open: its names are reached from there, so a path that changes meanwhile leads nowhere else.
+
+From a trusted folder downwards each part is opened by its name in the folder before, never through a link. Without
+`below` the folder itself is what the caller trusts: links on the way to it are the user's own (`/home` may be one).
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+
+from armarius.errors import ProjectError
+from armarius.validation import shown
+
+__all__ = ["Folder", "Refused", "no_path", "opened_folder", "project_folder"]
+
+_BY_DESCRIPTOR = os.open in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
+_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_FILE_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_REPARSE_LINKS = frozenset({0xA000000C, 0xA0000003})  # Windows: symbolic links and junctions
+
+
+class Refused(OSError):
+    """What lies at a name is not what may be opened there; `strerror` says what it is."""
+
+    def __init__(self, what: str, name: str) -> None:
+        super().__init__(errno.ELOOP, what, name)
+
+
+def is_passing(error: object) -> bool:
+    """Whether reading failed for what the system had, not for what lies there: the next try may well go.
+
+    >>> is_passing(OSError(errno.EMFILE, "Too many open files")), is_passing(Refused("symbolic link", "a.toml"))
+    (True, False)
+    """
+    return isinstance(error, OSError) and not isinstance(error, Refused | FileNotFoundError | NotADirectoryError)
+
+
+def refusal(info: os.stat_result) -> str:
+    """Why something is not opened as a file, "" for a regular file."""
+    if stat.S_ISLNK(info.st_mode) or getattr(info, "st_reparse_tag", 0) in _REPARSE_LINKS:
+        return "symbolic link"
+    return "" if stat.S_ISREG(info.st_mode) else "not a regular file"
+
+
+class Folder:
+    """Names of one folder; made by `opened_folder`. Methods take a name, never a path, and follow no link."""
+
+    def __init__(self, path: Path, descriptor: int | None) -> None:
+        self.path = path
+        self._descriptor = descriptor
+
+    def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+        """A descriptor of `name`, opened without waiting and without following a link.
+
+        Raises:
+            Refused: It is a link. A folder, a pipe or a device is opened if the flags allow: look before you leap.
+            OSError: As `os.open`.
+        """
+        try:
+            if self._descriptor is None:
+                # Windows has no O_NOFOLLOW: between this look and the opening a link may still be put in the place.
+                self._refuse_link(name)
+                return os.open(self.path / name, flags | _FILE_FLAGS, mode)
+            return os.open(name, flags | _FILE_FLAGS | _NOFOLLOW, mode, dir_fd=self._descriptor)
+        except OSError:
+            self._refuse_link(name)
+            raise
+
+    def lstat(self, name: str) -> os.stat_result | None:
+        """What lies at `name`, itself and not what it leads to; None when there is nothing."""
+        try:
+            if self._descriptor is None:
+                return os.lstat(self.path / name)
+            return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def replace(self, name: str, target: str) -> None:
+        """Put `name` in the place of `target`, in one step."""
+        if self._descriptor is None:
+            os.replace(self.path / name, self.path / target)  # noqa: PTH105 - as the line below
+        else:
+            os.replace(name, target, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+
+    def unlink(self, name: str) -> None:
+        """Remove a name that is no folder; of a link, the link."""
+        if self._descriptor is None:
+            os.unlink(self.path / name)  # noqa: PTH108
+        else:
+            os.unlink(name, dir_fd=self._descriptor)
+
+    def rmdir(self, name: str) -> None:
+        """Remove an empty folder."""
+        if self._descriptor is None:
+            os.rmdir(self.path / name)  # noqa: PTH106
+        else:
+            os.rmdir(name, dir_fd=self._descriptor)
+
+    def inner(self, name: str, *, make: bool, mode: int) -> "Folder":
+        """The folder `name` of this one, made when `make` and it is not there.
+
+        Raises:
+            Refused: It is a link, or no folder.
+        """
+        if make and self.lstat(name) is None:
+            with suppress(FileExistsError):
+                if self._descriptor is None:
+                    os.mkdir(self.path / name, mode)  # noqa: PTH102
+                else:
+                    os.mkdir(name, mode, dir_fd=self._descriptor)
+                self.sync()
+        path = self.path / name
+        if self._descriptor is None:
+            self._refuse_link(name)
+            if not path.is_dir():
+                raise _no_folder(path)
+            return Folder(path, None)
+        try:
+            return Folder(path, os.open(name, _FOLDER_FLAGS | _NOFOLLOW, dir_fd=self._descriptor))
+        except NotADirectoryError:  # what Linux says of a link here, too
+            self._refuse_link(name)
+            raise _no_folder(path) from None
+        except OSError:
+            self._refuse_link(name)
+            raise
+
+    def sync(self) -> None:
+        """Make what happened to the names durable. Windows cannot open folders; its renames are journalled."""
+        if self._descriptor is not None:
+            os.fsync(self._descriptor)
+
+    def status(self) -> os.stat_result:
+        """Of the folder itself."""
+        return os.lstat(self.path) if self._descriptor is None else os.fstat(self._descriptor)
+
+    @property
+    def descriptor(self) -> int | None:
+        """For `dir_fd`; None where the system has no descriptors of folders."""
+        return self._descriptor
+
+    def close(self) -> None:
+        """Let the folder go; twice is fine."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _refuse_link(self, name: str) -> None:
+        info = self.lstat(name)
+        if info is not None and refusal(info) == "symbolic link":
+            raise Refused("symbolic link", name)
+
+
+@contextmanager
+def opened_folder(path: Path, *, below: Path | None = None, make: bool = False, mode: int = 0o777) -> Iterator[Folder]:
+    """Open a folder.
+
+    Args:
+        path: The folder.
+        below: A folder that is trusted and must be there: each part of `path` below it is a real folder, not a link.
+        make: Make what is not there, below `below`; without `below`, with all its parents.
+        mode: Of the folders that are made.
+
+    Raises:
+        Refused: A part is a link or no folder, or `path` does not lie below `below`.
+        FileNotFoundError: It is not there.
+        OSError: It cannot be made or opened.
+
+    Cost: one system call a part.
+    """
+    parts = _parts(path, below)
+    if make and below is None:
+        path.mkdir(mode=mode, parents=True, exist_ok=True)
+    start = path if below is None else below
+    folder = _trusted(start)
+    try:
+        for part in parts:
+            inner = folder.inner(part, make=make, mode=mode)
+            folder.close()
+            folder = inner
+        yield folder
+    finally:
+        folder.close()
+
+
+def _trusted(path: Path) -> Folder:
+    if _BY_DESCRIPTOR:
+        return Folder(path, os.open(path, _FOLDER_FLAGS))
+    if not path.exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    if not path.is_dir():
+        raise _no_folder(path)
+    return Folder(path, None)
+
+
+def _parts(path: Path, below: Path | None) -> tuple[str, ...]:
+    if below is None:
+        return ()
+    try:
+        parts = path.relative_to(below).parts
+    except ValueError:
+        parts = ("..",)
+    if ".." in parts or "\0" in str(path):
+        raise Refused("not a path inside the folder", path.name)
+    return parts
+
+
+def _no_folder(path: Path) -> Refused:
+    return Refused("not a folder", path.name)
+
+
+_SHOWN = 120
+_LONGEST_PART, _LONGEST = 255, 4096  # bytes, as on Linux; macOS and Windows allow less, and say so when it is used
+
+
+def project_folder(root: str | PathLike[str]) -> Path:
+    """The folder of a project.
+
+    Raises:
+        ProjectError: Empty, no folder, or nothing that can be a path.
+    """
+    if problem := no_path(root):
+        raise ProjectError(f"not a project folder: {problem}")
+    if not os.fspath(root):
+        raise ProjectError('the project folder is an empty path; the working directory is "."')
+    folder = Path(root)
+    try:
+        found = folder.is_dir()
+        if found and not folder.is_absolute():
+            Path.cwd()  # whoever asks where it lies is told here that the working directory has gone
+    except OSError as error:
+        raise ProjectError(f"not a project folder: {folder}: {error.strerror or error}") from None
+    if not found:
+        raise ProjectError(f"not a project folder: {folder}")
+    return folder
+
+
+def project_name(folder: Path) -> str:
+    """What a project is called that says no name: as its folder, with what is no text there written out."""
+    return folder.resolve().name.encode("utf-8", "backslashreplace").decode()
+
+
+def no_path(path: object) -> str:
+    """Why this cannot be a path, "" when it can; nothing is looked at."""
+    text = os.fspath(path) if isinstance(path, str | PathLike) else path
+    if not isinstance(text, str):
+        return f"expected a path, got {shown(path)}"
+    what = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+    if "\0" in text:
+        return f"{what} holds a NUL character"
+    try:
+        data = os.fsencode(text)
+    except UnicodeEncodeError:
+        return f"{what} is not valid Unicode"
+    if len(data) > _LONGEST or any(len(part) > _LONGEST_PART for part in data.split(os.sep.encode())):
+        return f"{what} is too long"
+    return ""

@@ -1,0 +1,119 @@
+"""What a process has open is its own: a forked child makes its own, and what nobody holds any longer is closed."""
+
+import _thread
+import ctypes
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
+
+from armarius.errors import ArmariusError
+
+__all__ = ["PerProcess", "is_locale_usable", "let_go_unclosed", "set_up_locale"]
+
+Thing = TypeVar("Thing")
+
+
+class PerProcess(Generic[Thing]):
+    """One thing for each process that asks for it; the first is there already.
+
+    What a child inherited is kept, neither used nor closed: closing it could reach what the parent still uses.
+    """
+
+    def __init__(self, first: Thing) -> None:
+        self._process = os.getpid()
+        self._thing = first
+        self._inherited: list[Thing] = []
+        self._locks: dict[int, threading.Lock] = {}  # one for each process: its parent's may be held for ever
+
+    def mine(self) -> Thing | None:
+        """That of this process; None when it has not made one."""
+        return self._thing if self._process == os.getpid() else None
+
+    def here(self, make: Callable[[], Thing]) -> Thing:
+        """That of this process, made with `make` when it is not there yet.
+
+        Cost: one system call.
+        """
+        process = os.getpid()
+        if self._process == process:
+            return self._thing
+        with self._locks.setdefault(process, threading.Lock()):
+            if self._process != process:
+                made = make()
+                self._inherited.append(self._thing)
+                self._thing, self._process = made, process
+            return self._thing
+
+
+def let_go_unclosed(holder: object, *ends: Callable[[], None]) -> "weakref.finalize[..., Any]":
+    """Call `ends`, in order, once `holder` is garbage, in a thread of their own; at the interpreter's end nothing.
+
+    A collection runs in the middle of whatever any thread does, maybe with the very locks that `ends` need: so nothing
+    is done there but to begin a thread. In a forked child nothing is done at all: what there is, is the parent's.
+
+    Args:
+        holder: Whoever holds what is to be closed.
+        ends: Must not refer to `holder`; each may be called again.
+    """
+    finalizer = weakref.finalize(holder, _begin, os.getpid(), ends)
+    finalizer.atexit = False
+    return finalizer
+
+
+def _begin(process: int, ends: tuple[Callable[[], None], ...]) -> None:
+    if process == os.getpid():
+        # The module's own locks may be held where the collection began: `threading.Thread` is for the new thread.
+        with suppress(RuntimeError):  # no more threads, or the interpreter ends: it lets go of everything
+            _thread.start_new_thread(_run, (ends,))
+
+
+def _run(ends: tuple[Callable[[], None], ...]) -> None:
+    def close() -> None:
+        for end in ends:
+            with suppress(ArmariusError, OSError):  # nobody is there to be told; the next open checks
+                end()
+
+    threading.Thread(target=close, name="armarius-closer", daemon=True).start()
+
+
+_LIBRARY = "libstdc++.so.6"
+_CLASSIC = "_ZNSt6locale7classicEv"  # std::locale::classic(), which sets it up; shared by all, never freed
+_HAS_COLLATE = "_ZSt9has_facetINSt7__cxx117collateIcEEEbRKSt6locale"  # what regular expressions ask for first
+
+
+def set_up_locale() -> None:
+    """Have the system's C++ library set up its default locale; once is enough. Call before USearch is imported.
+
+    Cost: 1 ms the first time, when the library is loaded.
+    """
+    _classic()
+
+
+def is_locale_usable() -> bool:
+    """Whether the default locale finds what belongs to it; True where that cannot be asked."""
+    found = _classic()
+    if found is None:
+        return True
+    library, locale = found
+    ask = getattr(library, _HAS_COLLATE, None)
+    if ask is None:
+        return True
+    ask.restype, ask.argtypes = ctypes.c_bool, [ctypes.c_void_p]
+    return bool(ask(locale))
+
+
+def _classic() -> tuple[ctypes.CDLL, int] | None:
+    """The library and its default locale; None where there is no such library."""
+    if sys.platform != "linux":
+        return None
+    try:
+        library = ctypes.CDLL(_LIBRARY)
+        classic = getattr(library, _CLASSIC)
+    except (OSError, AttributeError):
+        return None
+    classic.restype = ctypes.c_void_p
+    return library, classic()

@@ -1,0 +1,122 @@
+"""A TOML file of settings, read whole or refused: regular, bounded in size and depth, UTF-8.
+
+`armarius.toml` came with the project, so it may be anything: a pipe that never ends, a link to somewhere else, a
+gigabyte, a thousand brackets. Each is a ConfigError that names the file; none hangs, none reads another file.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from armarius.errors import ConfigError
+from armarius.io import Refused, TooLarge, read_file
+
+__all__ = ["MAX_BYTES", "parse_toml", "quoted", "read_toml", "settings_of"]
+
+MAX_BYTES = 1 << 18
+"""A larger file is refused. It is read again with every change, and tomllib needs up to 4 s for a hostile megabyte."""
+
+# tomllib is quadratic in the parts of a key: 100,000 of them (200 KB) take 16 s, 100 in every line 0.2 s.
+_PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![\w.\"'\\-])(?:{_PART}[ \t]*+\.[ \t]*+){{100}}")
+_TOO_LONG = "a key of more than 100 parts"
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_MOST = 2**63  # TOML's numbers have 64 bits; Python's have as many as a file has digits
+
+
+def read_toml(path: Path, *, name: str, follow: bool = False) -> dict[str, Any] | None:
+    """What a TOML file says; None when there is none.
+
+    Args:
+        path: The file.
+        name: What error messages call it.
+        follow: Whether it may be a link; only for files of the user's own.
+
+    Raises:
+        ConfigError: A link, no regular file, larger than 256 KiB, not UTF-8, not TOML, nested or dotted too deep.
+
+    Cost: one read of at most 256 KiB; about 0.4 s for the worst that is let through.
+    """
+    try:
+        data = read_file(path, limit=MAX_BYTES, follow=follow)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except TooLarge:
+        raise ConfigError(f"{name}: larger than {MAX_BYTES:,} bytes") from None
+    except Refused as error:
+        link = error.strerror == "symbolic link"
+        raise ConfigError(
+            f"{name}: is {'a symbolic link, which is not followed' if link else 'no regular file'}"
+        ) from None
+    except OSError as error:
+        raise ConfigError(f"{name}: {error.strerror or error}") from None
+    try:
+        text = data.decode("utf-8")
+    except ValueError as error:
+        raise ConfigError(f"{name}: {error}") from None
+    return settings_of(text, name=name)
+
+
+def settings_of(text: str, *, name: str) -> dict[str, Any]:
+    """What a text of settings says; raises as `read_toml`."""
+    try:
+        if line := _line_of_long_key(text):
+            raise ConfigError(f"{name}: line {line}: {_TOO_LONG}")
+        return parse_toml(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: {error}") from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """What TOML of at most 256 KiB says; what makes `tomllib` slow or breaks Python's own limits is refused as no TOML.
+
+    Raises:
+        tomllib.TOMLDecodeError: Not TOML, too long, nested or dotted too deep, or a number beyond 64 bits; the message
+            ends in `(at line 1, column 2)` where that is known.
+
+    Cost: about 0.4 s for the worst that is let through.
+    """
+    if len(text) > MAX_BYTES:
+        raise tomllib.TOMLDecodeError(f"more than {MAX_BYTES:,} characters")
+    if line := _line_of_long_key(text):
+        raise tomllib.TOMLDecodeError(f"{_TOO_LONG} (at line {line}, column 1)")
+    try:
+        data = tomllib.loads(text)
+        if not _is_sane(data):
+            raise tomllib.TOMLDecodeError("a number of more than 64 bits")
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("arrays or tables are nested too deep") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError as error:  # a number of more digits than Python converts, a date that there is not
+        raise tomllib.TOMLDecodeError(str(error)) from None
+    return data
+
+
+def _line_of_long_key(text: str) -> int:
+    found = _LONG_KEY.search(text)
+    return text.count("\n", 0, found.start()) + 1 if found else 0
+
+
+def _is_sane(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_sane, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_sane, value))
+    return not isinstance(value, int) or -_MOST <= value < _MOST
+
+
+def quoted(text: str, *, key: bool = False) -> str:
+    """`text` as TOML writes it, on one line and in printable characters only; a key stays bare where it may."""
+    if key and _BARE.fullmatch(text):
+        return text
+    return '"' + "".join(_escaped(char) for char in text) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"

@@ -1,0 +1,235 @@
+"""One writer: a crash leaves either the old file or the new one, and nothing that lies there leads it elsewhere."""
+
+import os
+import re
+import shutil
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from armarius.errors import StoreFull
+from armarius.io.folder import Folder, Refused, opened_folder, refusal
+
+__all__ = [
+    "create_empty",
+    "make_folder",
+    "move_atomic",
+    "private_folder",
+    "remove_file",
+    "remove_folder",
+    "remove_other",
+    "scratch_folder",
+    "write_atomic",
+]
+
+_LEFT_SECONDS = 3600.0  # no writer takes so long: what is older belongs to one that was killed
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+
+
+def write_atomic(path: Path, data: bytes | bytearray, *, below: Path | None = None, make: bool = True) -> None:
+    """Replace `path` by `data`: a draft of a random name beside it, fsync, replace, fsync of the folder.
+
+    The draft is made exclusively and never through a link; the target is a regular file or not there. Where several
+    processes may write, hold `folder_lock` around reading and writing.
+
+    Args:
+        path: The file.
+        data: All of it.
+        below: A trusted folder that must be there; see `opened_folder`. Without it the file's own folder is trusted.
+        make: Make the file's folder when it is not there.
+
+    Raises:
+        StoreFull: The disk is full, the folder is read-only or gone, a link or something that is no file lies on the
+            way; the old file is untouched. The message names the file.
+
+    Cost: two fsyncs, and a listing of the folder: drafts that killed writers left an hour ago are removed.
+    """
+    try:
+        with opened_folder(path.parent, below=below, make=make) as folder:
+            _refuse_other(folder, path.name)
+            draft = f".{path.name}.{os.urandom(8).hex()}.tmp"
+            descriptor = folder.open(draft, _NEW)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                folder.replace(draft, path.name)
+            except BaseException:
+                with suppress(OSError):
+                    folder.unlink(draft)
+                raise
+            folder.sync()
+            _clear_drafts(folder, path.name)
+    except OSError as error:
+        raise not_written(path.name, error, below) from error
+
+
+def move_atomic(source: Path, target: Path) -> None:
+    """Put a finished file of ours in the place of `target` on the same file system, durably.
+
+    Raises:
+        StoreFull: As `write_atomic`.
+    """
+    try:
+        with opened_folder(target.parent, make=True) as folder:
+            _refuse_other(folder, target.name)
+            with source.open("r+b") as file:  # Windows syncs only what may be written
+                os.fsync(file.fileno())
+            source.replace(target)
+            folder.sync()
+    except OSError as error:
+        raise not_written(target.name, error, None) from error
+
+
+def create_empty(path: Path, *, below: Path | None = None) -> int:
+    """Make an empty file where there is nothing, for this user alone; a descriptor of it.
+
+    Raises:
+        FileExistsError, Refused: There is something, a link to nowhere included.
+        OSError: It cannot be made.
+    """
+    with opened_folder(path.parent, below=below) as folder:
+        return folder.open(path.name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+
+
+def make_folder(path: Path, *, below: Path | None = None, mode: int = 0o777) -> None:
+    """Make a folder, with what lies between `below` and it; one that is there is fine.
+
+    Raises:
+        StoreFull: It cannot be made, or a link or a file lies on the way; the message names it.
+    """
+    try:
+        with opened_folder(path, below=below, make=True, mode=mode):
+            pass
+    except OSError as error:
+        raise StoreFull(f"{path}: cannot be made: {error.strerror or error}") from error
+
+
+def private_folder(path: Path) -> None:
+    """Make a folder in a place that everybody may write to (the temporary one), or see that it is ours alone.
+
+    Raises:
+        StoreFull: It is a link, no folder, or belongs to or is open to somebody else.
+    """
+    try:
+        with opened_folder(path, below=path.parent, make=True, mode=0o700) as folder:
+            info = folder.status()
+            # Windows: the temporary folder is the user's own, and modes say nothing there.
+            if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or stat.S_IMODE(info.st_mode) & 0o022):
+                raise Refused("belongs to somebody else, or others may write to it", path.name)
+    except OSError as error:
+        raise StoreFull(f"{path}: not used: {error.strerror or error}") from error
+
+
+@contextmanager
+def scratch_folder(inside: Path | None = None) -> Iterator[Path]:
+    """A new folder of a random name, for this user alone, that is gone with all in it at the end.
+
+    Args:
+        inside: Where; the system's temporary folder when not given.
+
+    Raises:
+        StoreFull: It cannot be made.
+    """
+    import tempfile  # with all that it brings: only a build needs it
+
+    try:
+        if inside is not None:
+            inside.mkdir(parents=True, exist_ok=True)
+        scratch = tempfile.TemporaryDirectory(prefix="armarius-", dir=inside, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise StoreFull(f"no temporary folder: {error.strerror or error}") from error
+    with scratch as name:
+        yield Path(name)
+
+
+def not_written(name: str, error: OSError, below: Path | None) -> StoreFull:
+    """The error of a file or lock that could not be written; one sentence, without the way to it."""
+    if below is not None and isinstance(error, FileNotFoundError) and not below.exists():
+        return StoreFull(f"{name}: not written: the folder {below.name} is gone")
+    return StoreFull(f"{name}: not written: {error.strerror or error}")
+
+
+def _clear_drafts(folder: Folder, name: str) -> None:
+    """Remove what killed writers of `name` left beside it: nothing but old regular files of our drafts' names."""
+    ours = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{16}}\.tmp")
+    with suppress(OSError):  # the file is written; the next writer tries again
+        for one in os.listdir(folder.path if folder.descriptor is None else folder.descriptor):  # noqa: PTH208 - held open
+            info = folder.lstat(one) if ours.fullmatch(one) else None
+            if info is not None and not refusal(info) and time.time() - info.st_mtime > _LEFT_SECONDS:
+                folder.unlink(one)
+
+
+def _refuse_other(folder: Folder, name: str) -> None:
+    info = folder.lstat(name)
+    if info is not None and (what := refusal(info)):
+        raise Refused(what, name)
+
+
+def remove_file(path: Path, *, below: Path | None = None) -> bool:
+    """Remove a regular file.
+
+    Args:
+        path: The file.
+        below: A trusted folder; see `opened_folder`. Without it the file's own folder is trusted.
+
+    Returns:
+        Whether there was one.
+
+    Raises:
+        Refused: A link, a folder, a pipe or a device lies there, or a link on the way; it is left as it is.
+        OSError: It cannot be removed.
+    """
+    try:
+        with opened_folder(path.parent, below=below) as folder:
+            info = folder.lstat(path.name)
+            if info is None:
+                return False
+            if what := refusal(info):
+                raise Refused(what, path.name)
+            # A link put there since the look is removed itself: unlink never follows.
+            folder.unlink(path.name)
+            return True
+    except FileNotFoundError:
+        return False
+
+
+def remove_other(path: Path, *, below: Path) -> None:
+    """Remove what is no regular file and lies where only ours may: a link itself, a pipe, an empty folder.
+
+    Raises:
+        OSError: It cannot be removed, such as a folder with something in it.
+    """
+    with suppress(FileNotFoundError), opened_folder(path.parent, below=below) as folder:
+        info = folder.lstat(path.name)
+        if info is None:
+            return
+        if stat.S_ISDIR(info.st_mode) and not refusal(info).startswith("symbolic"):
+            folder.rmdir(path.name)
+        else:
+            folder.unlink(path.name)
+
+
+def remove_folder(path: Path, *, below: Path) -> bool:
+    """Remove a real folder with all in it; links in it are removed, not followed.
+
+    Returns:
+        Whether all of it is gone now.
+
+    Raises:
+        Refused: A link, or no folder; it is left as it is.
+    """
+    with opened_folder(path.parent, below=below) as folder:
+        info = folder.lstat(path.name)
+        if info is None:
+            return True
+        if not stat.S_ISDIR(info.st_mode) or refusal(info).startswith("symbolic"):
+            raise Refused("not a folder", path.name)
+        if folder.descriptor is None:  # Windows: by path; rmtree refuses a link in the place of the folder
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            shutil.rmtree(path.name, ignore_errors=True, dir_fd=folder.descriptor)
+        return folder.lstat(path.name) is None

@@ -1,0 +1,244 @@
+"""Books searched: each profile's books together, earlier turns replayed where they matter."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from armarius.errors import ContractError
+from armarius.lorebooks.active.entries import Ready
+from armarius.lorebooks.active.result import Activation, Active, Left
+from armarius.lorebooks.active.rounds import search_rounds
+from armarius.lorebooks.active.rules import Rules, read_settings, unknown_settings
+from armarius.lorebooks.active.scan import Luck, Message, Scan, clean, messages_of
+from armarius.lorebooks.active.state import State
+from armarius.lorebooks.book import Book
+from armarius.lorebooks.profiles.agnai import KNOWN as AGNAI
+from armarius.lorebooks.profiles.agnai import AgnaiReady, search_agnai
+from armarius.lorebooks.profiles.risu import KNOWN as RISU
+from armarius.lorebooks.profiles.risu import RisuReady, full_words, search_risu
+from armarius.lorebooks.profiles.stories import KNOWN as STORIES
+from armarius.lorebooks.profiles.stories import StoryReady, search_story
+from armarius.lorebooks.profiles.table import ROUNDS, SETTINGS
+from armarius.validation import MOST, shown, whole
+from armarius.validation import text as strict_text
+from armarius.validation import texts as strict_texts
+
+__all__ = ["Activator", "activate", "known_settings", "scan_of"]
+
+_READ_ELSEWHERE = frozenset({"trigger", "world_info_character_strategy", "world_info_budget", "budget"})
+_KEPT = 16
+Keys = Ready | RisuReady | AgnaiReady | StoryReady
+_REPLAYED = 400
+
+
+def known_settings(profile: str) -> frozenset[str]:
+    """The names of a profile's settings."""
+    if profile in SETTINGS:
+        return frozenset(SETTINGS[profile]) | _READ_ELSEWHERE
+    return {"risu": RISU, "agnai": AGNAI, **STORIES}[profile] | {"budget"}
+
+
+def scan_of(
+    *,
+    messages: Iterable[Message | Mapping[str, Any] | str] = (),
+    text: str = "",
+    story: tuple[str, Sequence[str]] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    turn: int | None = None,
+    character: str = "",
+    cast: Mapping[str, str] | None = None,
+    user: str = "",
+    trigger: str = "normal",
+    tags: Sequence[str] = (),
+    sources: Mapping[str, str] | None = None,
+    greeting: int | None = None,
+    count: Callable[[str], int] = len,
+    budget: int | None = None,
+) -> Scan:
+    """A checked question.
+
+    Raises:
+        ContractError: An argument of the wrong kind; names it.
+    """
+    for name, value in (("text", text), ("character", character), ("user", user), ("trigger", trigger)):
+        if not isinstance(value, str):
+            raise ContractError(f"{name}: expected a text, got {type(value).__name__}")
+    _check_named("settings", settings)
+    for name, values in (("cast", cast), ("sources", sources)):
+        _check_named(name, values, texts=True)
+    story = _checked_story(story)
+    tags = strict_texts("tags", tags)
+    lines = messages_of(messages)
+    turn = None if turn is None else whole("turn", turn, least=-MOST)
+    greeting = None if greeting is None else whole("greeting", greeting)
+    budget = None if budget is None else whole("budget", budget)
+    return Scan(
+        messages=lines,
+        text=clean(text),
+        story=None if story is None else (clean(story[0]), tuple(clean(one) for one in story[1])),
+        settings=dict(settings or {}),
+        turn=len(lines) if turn is None else turn,
+        character=clean(character),
+        cast={book: clean(name) for book, name in (cast or {}).items()},
+        user=clean(user),
+        trigger=str((settings or {}).get("trigger", trigger)),
+        tags=tuple(tags),
+        sources={name: clean(one) for name, one in (sources or {}).items()},
+        greeting=greeting,
+        count=count,
+        budget=budget,
+    )
+
+
+def _check_named(field: str, given: object, *, texts: bool = False) -> None:
+    """Refuse what is no mapping from names, and what is no text in one of texts."""
+    if given is None:
+        return
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise ContractError(f"{field}: expected names and values, got {shown(given)}")
+    wrong = next((name for name, value in given.items() if texts and not isinstance(value, str)), None)
+    if wrong is not None:
+        raise ContractError(f"{field}[{shown(wrong)}]: expected a text, got {shown(given[wrong])}")
+
+
+def _checked_story(story: object) -> tuple[str, Sequence[str]] | None:
+    if story is None:
+        return None
+    if not isinstance(story, tuple | list) or len(story) != 2:
+        raise ContractError(f"story: expected an opening and a list of actions, got {shown(story)}")
+    return strict_text("story[0]", story[0]), strict_texts("story[1]", story[1])
+
+
+class Activator:
+    """Searches books; keeps the keys of those it searched ready. Threads may share one.
+
+    Cost: what is long of the text; the first search of a book also what its keys are long.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ready: OrderedDict[tuple[Any, ...], tuple[Sequence[Book], Keys]] = OrderedDict()
+
+    def search(
+        self, books: Iterable[Book], scan: Scan, *, rolls: Sequence[float] = (), state: State | None = None
+    ) -> Activation:
+        """The active entries of these books: those of one profile together, profile by profile.
+
+        Raises:
+            ContractError: A setting that none of their profiles knows, or draws that are none.
+        """
+        by_profile: dict[str, list[Book]] = {}
+        for book in books:
+            by_profile.setdefault(book.profile, []).append(book)
+        known = frozenset(name for profile in by_profile for name in known_settings(profile))
+        if by_profile:
+            unknown_settings(scan.settings, known)
+        luck = Luck(rolls, str(scan.turn))
+        active: list[Active] = []
+        left: list[Left] = []
+        after = State() if state is None else state
+        for profile, some in by_profile.items():
+            before = self._replayed(profile, some, scan) if state is None else after
+            found = self._search(profile, some, scan, luck, before)
+            base = len(active)
+            active += (replace(one, order=one.order + base) for one in found.active) if base else found.active
+            left += found.left
+            done = found.state.done | after.done
+            after = State({**after.sticky, **found.state.sticky}, {**after.cooldown, **found.state.cooldown}, done)
+            if state is not None:
+                after = found.state
+        return Activation(tuple(active), tuple(left), after)
+
+    def _replayed(self, profile: str, books: Sequence[Book], scan: Scan) -> State:
+        """What the turns before this one left behind: one after each message of the user, or after each at all."""
+        ready = self._of(profile, books, scan)
+        lines = scan.messages
+        if not ready.timed or len(lines) < 2:
+            return State()
+        asked = [
+            at for at, line in enumerate(lines, 1) if line.role == "user" or (scan.user and line.name == scan.user)
+        ]
+        turns = [at for at in asked or range(1, len(lines) + 1) if at < len(lines)][-_REPLAYED:]
+        state = State()
+        for at in turns:
+            earlier = replace(scan, messages=lines[:at], turn=scan.turn - len(lines) + at)
+            state = self._search(profile, books, earlier, Luck((), str(earlier.turn)), state).state
+        return state
+
+    def _search(self, profile: str, books: Sequence[Book], scan: Scan, luck: Luck, state: State) -> Activation:
+        ready = self._of(profile, books, scan)
+        if isinstance(ready, Ready):
+            return search_rounds(ready, _rules(profile, books, scan), scan, luck, state)
+        if isinstance(ready, RisuReady):
+            return search_risu(ready, books, scan, luck, state)
+        if isinstance(ready, AgnaiReady):
+            return search_agnai(ready, scan, luck, state)
+        assert isinstance(ready, StoryReady)
+        return search_story(ready, scan, luck, state)
+
+    def _of(self, profile: str, books: Sequence[Book], scan: Scan) -> Keys:
+        """Keys of these books under this profile, made once; the least used go first."""
+        names = tuple(scan.names(book.id) for book in books)
+        rules = _rules(profile, books, scan) if profile in ROUNDS else None
+        how: Any = (rules.words, rules.case, rules.recursion) if rules is not None else None
+        if profile == "risu":
+            how = full_words(books, scan)
+        elif rules is None:
+            how = (scan.settings.get("case_sensitive_wi"), scan.settings.get("wirmvwhtsp"))
+        key = (profile, names, how, *(id(book) for book in books))
+        with self._lock:
+            kept = self._ready.get(key)
+            if kept is not None:
+                self._ready.move_to_end(key)
+                return kept[1]
+        made: Keys
+        if rules is not None:
+            made = Ready(books, rules, scan.names)
+        elif profile == "risu":
+            made = RisuReady(books, how, scan.names)
+        elif profile == "agnai":
+            made = AgnaiReady(books)
+        else:
+            made = StoryReady(profile, books, scan)
+        with self._lock:
+            self._ready[key] = (tuple(books), made)  # the books are held: their ids stay theirs
+            while len(self._ready) > _KEPT:
+                self._ready.popitem(last=False)
+        return made
+
+
+def _rules(profile: str, books: Sequence[Book], scan: Scan) -> Rules:
+    rules = ROUNDS[profile]
+    settings = dict(scan.settings)
+    if rules.book_facts and len(books) == 1:
+        facts = books[0].settings
+        said = {"budget": facts.get("budget"), "recursion": facts.get("recursion")}
+        rules = replace(rules, **{name: value for name, value in said.items() if value is not None})
+    whole = settings.pop("world_info_match_whole_words", None)
+    if isinstance(whole, bool):
+        rules = replace(rules, words="ascii" if whole else "none")
+    rules = read_settings(rules, settings, SETTINGS[profile])
+    return replace(rules, min_activations=0) if rules.max_steps else rules
+
+
+def activate(
+    books: Iterable[Book],
+    *,
+    rolls: Sequence[float] = (),
+    state: State | None = None,
+    **question: Any,  # noqa: ANN401
+) -> Activation:
+    """The active entries of some books, without a project.
+
+    Args:
+        books: Each with its profile.
+        rolls: Draws between 0 and 1, used up in turn; then they are made from book, entry and turn.
+        state: Of the turn before; None replays it from the messages.
+        question: As in `ContextEngine.active`.
+
+    Raises:
+        ContractError: An argument of the wrong kind, or a setting that no profile knows.
+    """
+    return Activator().search(tuple(books), scan_of(**question), rolls=rolls, state=state)

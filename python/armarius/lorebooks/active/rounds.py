@@ -1,0 +1,259 @@
+"""Books searched in rounds: the text wakes entries, they wake others, until nothing new.
+
+SillyTavern's way (its checkWorldInfo, followed by behaviour), with what the rules of a profile change. All entries of
+a round are judged on the same text; groups, luck and budget decide among them; a later round takes none back.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from armarius.lorebooks.active.entries import Lore, Ready
+from armarius.lorebooks.active.groups import winners
+from armarius.lorebooks.active.macros import expanded, searched
+from armarius.lorebooks.active.result import Activation, Active, Left
+from armarius.lorebooks.active.rules import Rules
+from armarius.lorebooks.active.scan import Luck, Scan
+from armarius.lorebooks.active.searched import Searched
+from armarius.lorebooks.active.state import State
+from armarius.lorebooks.active.timed import Timed
+
+__all__ = ["search_rounds"]
+
+Round = Literal["first", "recursion", "deeper", "over"]
+
+
+def search_rounds(ready: Ready, rules: Rules, scan: Scan, luck: Luck, state: State) -> Activation:
+    """One turn.
+
+    Cost: one pass over the searched messages for all plain keys; then what the entries that were found cost.
+    """
+    return _Search(ready, rules, scan, luck, state).run()
+
+
+class _Search:
+    def __init__(self, ready: Ready, rules: Rules, scan: Scan, luck: Luck, state: State) -> None:
+        self.ready, self.rules, self.scan, self.luck = ready, rules, scan, luck
+        self.text = Searched(ready, rules, scan)
+        self.timed = Timed(ready, state, len(scan.lines()))
+        self.active: dict[int, tuple[Lore, str, str]] = {}  # rank to entry, reason, text as sent
+        self.out: dict[int, str] = {}  # rank to why it is not active
+        self.over: set[int] = set()  # ranks that are not tried again
+        self.level = ready.levels[0] if ready.levels else 0
+        self.waiting = list(ready.levels[1:])
+        self.spent = 0  # tokens of the texts that woke others
+        self.full = False
+
+    def run(self) -> Activation:
+        kind: Round = "first"
+        steps = 0
+        while kind != "over":
+            if self.rules.max_steps and steps >= self.rules.max_steps:
+                break
+            steps += 1
+            found = self._judged(kind)
+            chosen = self._chosen(found)
+            woken = [one for one in chosen if one.wakes]
+            kind = self._next(kind, woken)
+            if kind != "over" and woken:
+                texts = [searched(one.entry.text, *self.scan.names(one.book.id)) for one in woken]
+                if text := "\n".join(one for one in texts if one):
+                    self.text.add(text)
+                    self.spent += self.scan.count(f"{text}\n")
+        return self._answer()
+
+    def _judged(self, kind: Round) -> list[tuple[Lore, str]]:
+        """The entries that this round finds, with the reason."""
+        found = []
+        for rank in self.text.candidates():
+            if rank in self.active or rank in self.over:
+                continue
+            one = self.ready.lore[rank]
+            reason = self._judge(one, kind)
+            if reason is not None:
+                found.append((one, reason))
+        sticking = self.timed.sticking
+        if sticking:
+            found.sort(key=lambda pair: pair[0].address not in sticking)
+        return found
+
+    def _judge(self, one: Lore, kind: Round) -> str | None:
+        """Why it is active; None and a row in `out` when it is not."""
+        out = self.out
+        if one.never:
+            # Of the many that are switched off only those matter that a key would have found.
+            if self.text.first_of(one, kind != "deeper") is not None:
+                out[one.rank] = "switched off" if one.entry.level == "never" else f"is {one.entry.level}"
+            return None
+        if one.bound and (why := self._unsuited(one) or self.timed.hindered(one)):
+            out[one.rank] = why
+            return None
+        sticking = one.timed and one.address in self.timed.sticking
+        if not sticking:
+            if one.level and (kind != "recursion" or one.level > self.level):
+                out[one.rank] = f"waits for round {one.level} of recursion"
+                return None
+            if kind == "recursion" and self.rules.recursion and not one.by_entries:
+                out.setdefault(one.rank, "not woken by entries")
+                return None
+        if one.forced is not None:
+            if not one.forced:
+                out[one.rank] = "@@dont_activate"
+            return "@@activate" if one.forced else None
+        if one.constant:
+            return "always"
+        if sticking:
+            return f"sticky, {self.timed.left(one)} turns left"
+        if one.timed and self.timed.kept(one):
+            return "was active before, and stays"
+        return self._by_keys(one, kind)
+
+    def _unsuited(self, one: Lore) -> str:
+        scope, scan, timing = one.entry.scope, self.scan, one.entry.timing
+        if scope.triggers and scan.trigger not in scope.triggers:
+            return f"not for {scan.trigger}"
+        if scope.characters and (scan.character in scope.characters) == scope.excluding:
+            return "not for this character"
+        if scope.tags and scan.tags and bool(set(scope.tags) & set(scan.tags)) == scope.excluding:
+            return "not for a character with these tags"
+        if scope.greeting is not None and scan.greeting is not None and scope.greeting != scan.greeting:
+            return f"only with greeting {scope.greeting}"
+        if timing.after or timing.every:
+            count = sum(1 for line in scan.lines() if line.role in ("assistant", "")) if self.rules.comments else 0
+            if timing.after and count < timing.after:
+                return f"only after {timing.after} answers"
+            if timing.every and count % timing.every:
+                return f"only every {timing.every} answers"
+        return ""
+
+    def _by_keys(self, one: Lore, kind: Round) -> str | None:
+        recursed = kind != "deeper"
+        ref = self.text.first_of(one, recursed)
+        if ref is None:
+            return None
+        for how, refs, keys in one.conditions:
+            there = [self.text.has(one, second, recursed) for second in refs]
+            if how == "any" and not any(there):
+                self.out[one.rank] = f"secondary key {' or '.join(key.text for key in keys)} missing"
+            elif how == "all" and not all(there):
+                self.out[one.rank] = f"secondary key {keys[there.index(False)].text} missing"
+            elif how == "none" and any(there):
+                self.out[one.rank] = f"excluded by key {keys[there.index(True)].text}"
+            elif how == "not_all" and all(there):
+                self.out[one.rank] = f"excluded: all of {', '.join(key.text for key in keys)} are there"
+            else:
+                continue
+            return None
+        return f"key {one.spelt(ref)}"
+
+    def _chosen(self, found: list[tuple[Lore, str]]) -> list[Lore]:
+        """Those that keep their group, are lucky and fit; the others are told why."""
+        reasons = {one.rank: reason for one, reason in found}
+        kept = winners(
+            [one for one, _ in found],
+            [one for one, _, _ in self.active.values()],
+            self.timed,
+            self.luck,
+            self._score,
+            scoring=self.rules.scoring,
+            lost=lambda one, why: self.out.__setitem__(one.rank, why),
+        )
+        budget = self._budget() if self.rules.full == "stop" else None
+        spent, new = self.spent, 0
+        chosen = []
+        for one in kept:
+            if self.full and not one.entry.share.exempt:
+                self.out[one.rank] = "budget"
+                continue
+            if not self._lucky(one):
+                continue
+            chosen.append(one)
+            share = one.entry.share
+            sent = one.entry.text
+            if "{{" in sent or "<" in sent:
+                sent = expanded(sent, *self.scan.names(one.book.id), self.luck, one.book.id, one.entry.id)
+            if budget is not None:
+                new += self.scan.count(f"{sent}\n")
+                if not share.exempt and spent + new >= budget:
+                    self.full = True
+                    self.out[one.rank] = "budget"
+                    continue
+            self.out.pop(one.rank, None)
+            if sent and (share.prefix or share.suffix):
+                sent = f"{share.prefix}{sent}{share.suffix}"
+            self.active[one.rank] = (one, reasons[one.rank], sent)
+        return chosen
+
+    def _lucky(self, one: Lore) -> bool:
+        probability = one.entry.chance.probability
+        if probability is None or (one.timed and one.address in self.timed.sticking):
+            return True
+        roll = self.luck.roll("chance", one.book.id, one.entry.id) * 100
+        if roll <= probability:
+            return True
+        self.over.add(one.rank)
+        self.out[one.rank] = f"lost the draw ({probability:g} %, rolled {roll / 100:.2f})"
+        return False
+
+    def _score(self, one: Lore) -> int:
+        first = sum(self.text.has(one, ref, True) for ref in one.keys)
+        if not one.keys or not one.conditions:
+            return first
+        how, refs, _ = one.conditions[0]
+        second = sum(self.text.has(one, ref, True) for ref in refs)
+        return first + (second if how == "any" or (how == "all" and second == len(refs)) else 0)
+
+    def _next(self, kind: Round, woken: Sequence[Lore]) -> Round:
+        rules = self.rules
+        if rules.recursion and not self.full:
+            if woken:
+                return "recursion"
+            if kind == "deeper" and self.text.recursed:
+                return "recursion"
+        if rules.min_activations > 0 and len(self.active) < rules.min_activations and not self.full:
+            depth = self.text.depth
+            if not (rules.min_depth and depth > rules.min_depth) and depth <= len(self.scan.lines()):
+                self.text.deepen()
+                return "deeper"
+        if self.waiting:
+            self.level = self.waiting.pop(0)
+            return "recursion"
+        return "over"
+
+    def _budget(self) -> int | None:
+        return self.rules.budget if self.scan.budget is None else self.scan.budget
+
+    def _answer(self) -> Activation:
+        budget = self._budget()
+        if self.rules.full == "drop" and budget is not None:
+            self._drop(budget)
+        ranks = sorted(self.active, reverse=True)  # a higher order stands later; of equal ones the first stands last
+        order = {rank: at for at, rank in enumerate(ranks)}
+        active = tuple(
+            [
+                Active(one.book.id, one.original, one.entry.place, reason, text, order[rank])
+                for rank, (one, reason, text) in self.active.items()
+            ]
+        )
+        left = tuple(
+            Left(self.ready.lore[rank].book.id, self.ready.lore[rank].original, why)
+            for rank, why in sorted(self.out.items())
+            if rank not in self.active
+        )
+        return Activation(active, left, self.timed.after([one for one, _, _ in self.active.values()]))
+
+    def _drop(self, budget: int) -> None:
+        """Leave out those of the lowest keep priority until the rest fits."""
+        sizes = {rank: self.scan.count(text) for rank, (_, _, text) in self.active.items() if text}
+        total = sum(sizes.values())
+
+        def worth(rank: int) -> tuple[bool, float, int]:
+            share = self.active[rank][0].entry.share
+            keep = share.order if share.keep_priority is None else share.keep_priority
+            return (share.exempt, keep, -rank)
+
+        for rank in sorted(sizes, key=worth):
+            if total <= budget or self.active[rank][0].entry.share.exempt:
+                break
+            total -= sizes[rank]
+            self.out[rank] = "budget"
+            del self.active[rank]

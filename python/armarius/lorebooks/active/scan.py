@@ -1,0 +1,141 @@
+"""What a search of the books is given: messages or a text, the host's names, settings, luck."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from armarius.errors import ContractError
+from armarius.validation import shown
+
+__all__ = ["Luck", "Message", "Scan", "clean", "messages_of"]
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_MAX_MESSAGES = 100_000
+
+
+def clean(text: str) -> str:
+    """A text that UTF-8 can hold: lone surrogates become U+FFFD."""
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat.
+
+    Attributes:
+        role: `user`, `assistant`, `system` or "".
+    """
+
+    text: str
+    name: str = ""
+    role: str = ""
+
+
+def messages_of(given: Iterable[Any]) -> tuple[Message, ...]:
+    """Messages as hosts write them: `{"name", "text"}`, `{"role", "content"}`, or a text alone; oldest first.
+
+    Raises:
+        ContractError: One is none of these; names its place.
+    """
+    found = []
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ContractError(f"messages: expected a list of messages, got {shown(given)}")
+    for at, one in enumerate(given):
+        if isinstance(one, Mapping):
+            said = {key: one.get(key) for key in ("name", "role")}
+            text = one.get("text", one.get("content", one.get("data")))
+            if not isinstance(text, str) or not all(value is None or isinstance(value, str) for value in said.values()):
+                raise ContractError(f"messages[{at}]: text, name and role must be texts")
+            one = Message(clean(text), clean(said["name"] or ""), said["role"] or "")
+        elif isinstance(one, str):
+            one = Message(clean(one))
+        elif not isinstance(one, Message):
+            raise ContractError(f"messages[{at}]: expected a message, got {type(one).__name__}")
+        found.append(one)
+    if len(found) > _MAX_MESSAGES:
+        raise ContractError(f"messages: at most {_MAX_MESSAGES:,}, got {len(found):,}")
+    return tuple(found)
+
+
+class Luck:
+    """Draws between 0 and 1: those that are given, in turn; then from a seed, the same for the same question.
+
+    Args:
+        rolls: Used up first.
+        seed: What the rest is made from, with what is drawn for.
+    """
+
+    def __init__(self, rolls: Sequence[Any] = (), seed: str = "") -> None:
+        if isinstance(rolls, str | bytes) or not isinstance(rolls, Sequence):
+            raise ContractError(f"rolls: expected a list of numbers, got {shown(rolls)}")
+        for one in rolls:
+            if isinstance(one, bool) or not isinstance(one, int | float) or not 0 <= one <= 1:
+                raise ContractError(f"rolls: numbers from 0 to 1, got {shown(one)}")
+        self._rolls: list[float] = list(rolls)
+        self._seed = seed
+        self._at = 0
+
+    def roll(self, *what: str) -> float:
+        """The next draw, for `what`."""
+        if self._at < len(self._rolls):
+            self._at += 1
+            return self._rolls[self._at - 1]
+        digest = hashlib.blake2b("\0".join((self._seed, *what)).encode("utf-8", "replace"), digest_size=8).digest()
+        return int.from_bytes(digest, "big") / 2**64
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One question to the books.
+
+    Attributes:
+        messages: Oldest first.
+        text: Of a story, instead of messages.
+        story: Opening and actions of a story, instead of both.
+        settings: Of the engine whose rules are followed, by its own names.
+        turn: The number of this turn; part of the seed of draws.
+        character: Name of the active character, `{{char}}`.
+        cast: Id of a book to the name of its card's character, `{{char}}` in that book, whoever is active.
+        user: `{{user}}`.
+        trigger: Kind of generation.
+        tags: Of the character.
+        sources: Other texts by name: `persona`, `character`, `scenario`, ….
+        greeting: Number of the opening message; None is not known.
+        count: Text to tokens.
+        budget: Tokens for entries; None as the profile says.
+    """
+
+    messages: tuple[Message, ...] = ()
+    text: str = ""
+    story: tuple[str, tuple[str, ...]] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    turn: int = 0
+    character: str = ""
+    cast: Mapping[str, str] = field(default_factory=dict)
+    user: str = ""
+    trigger: str = "normal"
+    tags: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    greeting: int | None = None
+    count: Callable[[str], int] = len
+    budget: int | None = None
+
+    def names(self, book: str) -> tuple[str, str]:
+        """What `{{char}}` and `{{user}}` are in a book."""
+        return self.cast.get(book) or self.character, self.user
+
+    def lines(self) -> tuple[Message, ...]:
+        """The searched messages; a text is one of them, a story its opening and actions."""
+        if self.messages:
+            return self.messages
+        if self.story is not None:
+            return tuple(Message(one) for one in (self.story[0], *self.story[1]) if one)
+        return (Message(self.text),) if self.text else ()
+
+    def whole(self) -> str:
+        """Everything as one text, oldest first."""
+        if self.messages:
+            return "\n".join(one.text for one in self.messages)
+        return "\n".join((self.story[0], *self.story[1])) if self.story is not None else self.text

@@ -1,0 +1,111 @@
+"""The books of a project, asked: which entries are active for messages, a text, a story."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from armarius.lorebooks.activate import Activator, scan_of
+from armarius.lorebooks.active.result import Activation
+from armarius.lorebooks.active.scan import Message
+from armarius.lorebooks.active.state import State
+from armarius.lorebooks.book import Book
+from armarius.lorebooks.shelf import Books
+from armarius.text.tokens import TokenCounter
+from armarius.validation import texts
+
+__all__ = ["AskBooks", "cast_of"]
+
+
+def cast_of(books: Iterable[Book]) -> dict[str, str]:
+    """Id of a book to the character of the card that it came with, for those that came with one."""
+    return {book.id: str(book.settings["character"]) for book in books if book.settings.get("character")}
+
+
+class AskBooks:
+    """Searches the books of a project; their keys are made ready once. Threads may share it.
+
+    Args:
+        books: Of the project.
+        user: `{{user}}` where a call names none.
+    """
+
+    def __init__(self, books: Books, *, user: str = "") -> None:
+        self.books = books
+        self.user = user
+        self.activator = Activator()
+
+    def active(
+        self,
+        *,
+        messages: Sequence[Message | Mapping[str, Any] | str] = (),
+        text: str = "",
+        story: str | tuple[str, Sequence[str]] = "",
+        books: Sequence[str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        turn: int | None = None,
+        rolls: Sequence[float] = (),
+        state: State | None = None,
+        character: str = "",
+        user: str = "",
+        trigger: str = "normal",
+        tags: Sequence[str] = (),
+        sources: Mapping[str, str] | None = None,
+        greeting: int | None = None,
+        model: str | None = None,
+        budget: int | None = None,
+    ) -> Activation:
+        """The lorebook entries that are active, in order, with book, place and reason; and those that were close.
+
+        Args:
+            messages: Of a chat, oldest first: `{"name", "text"}`, `{"role", "content"}` or a text.
+            text: Instead, the text of a story.
+            story: Instead, opening and actions; or the id of a book whose file holds a story.
+            books: Ids; None is all of the project that are not switched off.
+            settings: Of the programs whose rules the books follow, by their own names, as `world_info_depth`.
+            turn: Its number, part of the seed of draws; None is the number of messages.
+            rolls: Draws from 0 to 1, used up in turn; then they are made from book, entry and turn.
+            state: What the turn before answered; None replays it from the messages.
+            character: `{{char}}`; when not given, the character of the card that a book came with, else of the first.
+            user: `{{user}}`; when not given the `user` of `[books]`, and without one it stays as written. Messages of
+                this name end a turn when state is replayed.
+            trigger: Kind of generation: `normal`, `continue`, `swipe`, ….
+            tags: Of the character.
+            sources: Other texts that entries may search: `persona`, `character`, `scenario`, `memory`, ….
+            greeting: Number of the opening message.
+            model: Decides how tokens are counted; None estimates.
+            budget: Tokens for entries; None as each profile says.
+
+        Raises:
+            UnknownId: No such book.
+            ContractError: An argument of the wrong kind, or a setting that no profile here knows.
+
+        Cost: one pass over what is searched, whatever the books hold.
+        """
+        if books is None:
+            chosen = list(self.books.values())
+        else:
+            chosen = [self.books[one] for one in texts("books", books, what="ids")]
+        told: tuple[str, Sequence[str]] | None
+        if isinstance(story, str):
+            held = self.books[story].settings.get("story") if story in self.books else None
+            told = held or ((story, ()) if story else None)
+        else:
+            told = story
+        cast = cast_of(chosen)
+        counter = TokenCounter.for_model(model) if model else TokenCounter.estimate()
+        scan = scan_of(
+            messages=messages,
+            text=text,
+            story=told,
+            settings=settings,
+            turn=turn,
+            character=character or next(iter(cast.values()), ""),
+            cast={} if character else cast,
+            user=user or self.user,
+            trigger=trigger,
+            tags=tags,
+            sources=sources,
+            greeting=greeting,
+            count=counter.count,
+            budget=budget,
+        )
+        return self.activator.search(chosen, scan, rolls=rolls, state=state)

@@ -1,0 +1,163 @@
+"""A Novelcrafter export: a folder for each entry, `<type>s/<slug>-<id>/` with entry.md, metadata.json, notes.md.
+
+The tree is `{folder: {file: text}}`; what else the archive holds (the novel, snippets, chats) is kept and reported.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from armarius.documents.titles import as_strings, parse_front_matter
+from armarius.errors import BookError
+from armarius.io.read import Archive
+from armarius.lorebooks.formats.format import Format
+from armarius.lorebooks.formats.reading import Path, Reader
+from armarius.lorebooks.losses import Loss
+from armarius.lorebooks.record import Entry, Key, Matching, Share, Wake
+
+__all__ = ["FORMAT", "TREE", "nested_of", "texts"]
+
+TREE = "novelcrafter"
+_FOLDER = re.compile(r"(?:^|/)([^/]+)/[^/]*-([0-9A-Za-z]{27})/(entry\.md|metadata\.json|notes\.md)\Z")
+_ITEM = re.compile(r"\s*-\s+(.*)$")
+_FIELD = re.compile(r"\s+([^:]{1,60}):(?:\s+(.*))?$")
+_TYPES = {
+    "characters": "character",
+    "locations": "location",
+    "objects": "item",
+    "lore": "lore",
+    "subplots": "subplot",
+    "other": "other",
+}
+
+
+def texts(archive: Archive) -> tuple[dict[str, str], tuple[Loss, ...]]:
+    """The texts of the entries by path, and what of the archive is not read."""
+    found: dict[str, str] = {}
+    losses = []
+    for name in archive.names:
+        if _FOLDER.search(name) is None:
+            if not name.endswith("/"):
+                losses.append(Loss(name, None, "kept, not read: no entry of the codex"))
+            continue
+        try:
+            found[name] = archive.read(name).decode("utf-8-sig")
+        except (BookError, UnicodeDecodeError) as error:
+            losses.append(Loss(name, None, f"kept, not read: {error}"))
+    return found, tuple(losses)
+
+
+def _entries(tree: dict[str, str]) -> dict[str, dict[str, str]]:
+    folders: dict[str, dict[str, str]] = {}
+    for name, text in tree.items():
+        folder, _, file = name.rpartition("/")
+        folders.setdefault(folder, {})[file] = text
+    return folders
+
+
+def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
+    for folder, files in _entries(tree).items():
+        path: Path = (folder,)
+        found = _FOLDER.search(f"{folder}/entry.md")
+        metadata: Any = {}
+        if "metadata.json" in files:
+            try:
+                metadata = json.loads(files["metadata.json"])
+            except (ValueError, RecursionError):
+                reader.lose((folder, "metadata.json"), None, "not JSON; kept, entry.md is read")
+        if not isinstance(metadata, dict):
+            metadata = {}
+        attributes = metadata.get("attributes") if isinstance(metadata.get("attributes"), dict) else {}
+        fields, end = parse_front_matter(files.get("entry.md", ""))
+        text = files.get("entry.md", "")[end:].strip()
+        if "entry.md" not in files:
+            reader.lose((folder, "entry.md"), None, "is not there; the entry has no text")
+        said = {key.lower(): value for key, value in attributes.items()} | fields
+        if files.get("notes.md", "").strip():
+            reader.lose((folder, "notes.md"), None, "private notes; kept, never sent")
+        name = str(said.get("name") or "")
+        aliases = attributes.get("aliases")
+        names = [one for one in aliases if isinstance(one, str)] if isinstance(aliases, list) else []
+        names = names or list(as_strings(fields.get("aliases")))
+        level: Any = "when_detected"
+        if _yes(said.get("alwaysincludeincontext")):
+            level = "always"
+        elif _yes(said.get("noautoinclude")):
+            level = "manual_only"
+        tracked = not _yes(said.get("donottrack"))
+        id_ = metadata.get("id")
+        entry = Entry(
+            id=id_ if isinstance(id_, str) and id_ else found[2] if found else folder,
+            name=name,
+            text=text,
+            level=level,
+            folder=found[1] if found else "",
+            type=str(said.get("type") or _TYPES.get(found[1] if found else "", "")),
+            match=Matching(
+                keys=tuple(Key(one) for one in (name, *names) if one.strip()) if tracked else (), boundary="auto"
+            ),
+            wake=Wake(by_text=tracked),
+            share=Share(order=0),
+        )
+        more = _fields(files.get("entry.md", "")[:end])
+        reader.add(entry, path, {**files, "metadata": metadata, "fields": more})
+
+
+def nested_of(original: Mapping[str, Any]) -> tuple[str, ...]:
+    """Ids of the entries that one nests, in order; the object is that of `Entry.original`."""
+    relations = original.get("metadata", {}).get("relationships")
+    ids = relations.get("nestedEntries") if isinstance(relations, dict) else None
+    return tuple(dict.fromkeys(one for one in ids if isinstance(one, str))) if isinstance(ids, list) else ()
+
+
+def _fields(front: str) -> dict[str, str]:
+    """The writer's own fields: names below `fields:`, each with a list of values or one."""
+    found: dict[str, str] = {}
+    name = ""
+    inside = False
+    for line in front.splitlines():
+        if not line[:1].isspace() and not line.startswith("-"):
+            inside = line.strip() == "fields:"
+        elif inside and (item := _ITEM.match(line)) is not None and name:
+            value = item[1].strip().strip("\"'")
+            found[name] = f"{found[name]}、{value}" if found.get(name) else value
+        elif inside and (pair := _FIELD.match(line)) is not None:
+            name = pair[1].strip("\"' ")
+            found[name] = (pair[2] or "").strip().strip("\"'[]")
+    return {name: value for name, value in found.items() if value}
+
+
+def _yes(value: Any) -> bool:  # noqa: ANN401
+    return value is True or (isinstance(value, str) and value.lower() == "true")
+
+
+def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
+    text = raw.get("entry.md", "")
+    if leaf == "text":
+        end = parse_front_matter(text)[1]
+        raw["entry.md"] = f"{text[:end]}\n\n{entry.text}\n" if end else f"{entry.text}\n"
+        return True
+    if leaf == "level" and entry.level != "never":
+        flags = {"alwaysIncludeInContext": entry.level == "always", "noAutoInclude": entry.level == "manual_only"}
+        for name, value in flags.items():
+            said = str(value).lower()
+            raw["entry.md"] = re.sub(rf"(?m)^({name}:\s*)(?:true|false)", rf"\g<1>{said}", raw.get("entry.md", ""))
+            if "metadata.json" in raw:
+                raw["metadata.json"] = re.sub(
+                    rf'("{name}"\s*:\s*)(?:true|false)', rf"\g<1>{said}", raw["metadata.json"]
+                )
+        return True
+    return False
+
+
+FORMAT = Format(
+    name="novelcrafter-export",
+    claims=lambda tree: isinstance(tree, dict) and any(_FOLDER.search(str(name)) for name in list(tree)[:200]),
+    book=lambda tree: (),
+    profile=lambda tree: "novelcrafter",
+    read=_read,
+    write=_write,
+    raw=lambda tree, path: dict(_entries(tree)[str(path[0])]),
+    put=lambda tree, path, raw: tree.update({f"{path[0]}/{file}": text for file, text in raw.items()}),
+)

@@ -1,0 +1,280 @@
+"""Files brought into a project: a preview, then the book; a newer state of a file is an update, not a second book.
+
+Two books may have one name. A file updates a book when it has its format, its file name or name, and half of the
+entries of the smaller of both; or when the caller says so. Anything else is another book under a free id.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+
+from armarius.errors import UnknownId
+from armarius.lorebooks.book import Book, slug
+from armarius.lorebooks.card import edits_of
+from armarius.lorebooks.changes import Change, changes_between
+from armarius.lorebooks.edits import applied, decided
+from armarius.lorebooks.entities import NOBODY, Said
+from armarius.lorebooks.formats.format import ProfileName, checked_profile
+from armarius.lorebooks.losses import Conflict, Loss
+from armarius.lorebooks.opening import file_bytes, read_book
+from armarius.lorebooks.record import Entry
+from armarius.lorebooks.shelf import Books
+from armarius.validation import texts, valid_text
+
+__all__ = ["ImportReport", "Importing", "Proposal"]
+
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An entity that entries are about, for the user to accept with `engine.codex.create`.
+
+    Attributes:
+        name: As the entry is called.
+        aliases: Plain keys that look like names.
+        type: What the format says, "" when it says nothing.
+        description: The text of the first entry.
+        entries: Ids of the entries about it.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    type: str
+    description: str
+    entries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import is, or would be.
+
+    Attributes:
+        book: With its profile; in the project unless this is a preview.
+        entries: Of the book.
+        losses: What has no effect here, what was repaired, what disagrees: path, value, reason.
+        conflicts: Fields that were changed here and in the file since the last import; ours stay.
+        kind: `new`, `update`, or `same` when the very file is there already.
+        entities: Proposed from names and keys; none is made.
+        said: Entities and relations that the file says by itself (a vault, a Novelcrafter export): with the book they
+            are in the codex of the project.
+        kept: Whether it is in the project now.
+        changes: Of an update: entries that are new or gone, and fields that say something else than before it.
+    """
+
+    book: Book
+    losses: tuple[Loss, ...]
+    conflicts: tuple[Conflict, ...]
+    kind: str
+    entities: tuple[Proposal, ...]
+    kept: bool
+    said: Said = NOBODY
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Of the book."""
+        return self.book.entries
+
+
+class Importing:
+    """`engine.importing`: lorebooks, cards, modules, vaults and exports into the project.
+
+    Args:
+        books: Where they are kept.
+    """
+
+    def __init__(self, books: Books) -> None:
+        self._books = books
+
+    def __repr__(self) -> str:
+        return f"<importing into {self._books!r}: preview(file), add(file)>"
+
+    def preview(
+        self,
+        source: bytes | str | PathLike[str],
+        *,
+        name: str = "",
+        profile: ProfileName | None = None,
+        updates: str = "",
+        theirs: Sequence[str] = (),
+    ) -> ImportReport:
+        """What `add` would do; nothing is written. Arguments and errors as there."""
+        return self._report(source, name, profile, updates, theirs)[0]
+
+    def add(
+        self,
+        source: bytes | str | PathLike[str],
+        *,
+        name: str = "",
+        profile: ProfileName | None = None,
+        updates: str = "",
+        theirs: Sequence[str] = (),
+    ) -> ImportReport:
+        """Bring a book in; a newer state of one that is there is an update under its id.
+
+        Args:
+            source: A path, or the bytes of a file; a folder of notes is a vault.
+            name: Of the file, when bytes are given.
+            profile: Whose rules decide; None is what the file is of, or what was chosen before.
+            updates: Id of the book that this is a newer state of; "" finds out. The original before stays in the folder
+                of the book as `original.1`.
+            theirs: What is taken from the file though it was changed here, now or at an earlier import: ids of entries,
+                `entry.field` as `2.text`, or `all` for every conflict of this import. Elsewhere what was changed here
+                stays. An entry that the file has not goes when it is named.
+
+        Raises:
+            UnknownId: No book of the id `updates`; nothing that was changed here is what `theirs` names.
+            BookError: Nothing that is known, damaged as a whole, or above a limit.
+            StoreFull: It cannot be written.
+
+        Cost: linear in the size of the file; two durable writes.
+        """
+        report, data = self._report(source, name, profile, updates, theirs)
+        if report.kind == "same":
+            return replace(report, kept=True)
+        return replace(report, book=self._books.put(report.book, data), kept=True)
+
+    def _report(
+        self,
+        source: bytes | str | PathLike[str],
+        name: str,
+        profile: ProfileName | None,
+        updates: str,
+        theirs: Sequence[str],
+    ) -> tuple[ImportReport, bytes]:
+        if profile is not None:
+            profile = checked_profile(profile)
+        name, updates = valid_text("name", name), valid_text("updates", updates)
+        theirs = [valid_text("theirs", one) for one in texts("theirs", theirs)]
+        data, file = file_bytes(source)
+        file = name or file
+        if (there := self._there(data, file, profile, updates)) is not None and not theirs:
+            return _unchanged(there), data
+        book = read_book(data, name=file, profile=profile)
+        before = self._books[updates] if updates else self._known(book, file)
+        conflicts: list[Conflict] = []
+        losses = list(book.losses)
+        kind = "new"
+        changes: tuple[Change, ...] = ()
+        if before is None:
+            book = self._under_free_id(book)
+        else:
+            base = {entry.id: entry for entry in before.read}
+            book = _under_id(replace(book, profile=profile or before.profile), before.id)
+            edits = edits_of(before)
+            entries, conflicts, more = applied(book.read, edits, base, before.id)
+            if theirs:
+                edits, conflicts = decided(edits, conflicts, theirs)
+                entries, _, more = applied(book.read, edits, base, before.id)
+            losses += more
+            book = replace(book, entries=entries, name=before.name, switched_off=before.switched_off)
+            changes = changes_between(before, book)
+            is_there = before.container is not None and before.container.data == data
+            kind = "same" if is_there and book.profile == before.profile and not changes else "update"
+        if theirs and before is None:
+            raise UnknownId(f"theirs: nothing here differs from the file at {theirs[0]!r}: the book is new")
+        said = book.said()
+        losses += said.losses
+        known = {name for one in said.entities for name in (one.name, *one.aliases)}
+        proposed = tuple(one for one in proposals(book) if one.name not in known)
+        return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposed, False, said, changes), data
+
+    def _there(self, data: bytes, file: str, profile: ProfileName | None, updates: str) -> Book | None:
+        """The book that was made of these very bytes under this name, so that they need not be read again."""
+        some = [self._books[updates]] if updates else [one for one in self._books.values() if one.file == file]
+        return next(
+            (
+                one
+                for one in some
+                if one.container is not None and one.container.data == data and profile in (None, one.profile)
+            ),
+            None,
+        )
+
+    def _known(self, book: Book, file: str) -> Book | None:
+        """The book that this file is the same as, or a newer state of."""
+        near = [
+            one
+            for one in self._books.values()
+            if one.format == book.format and ((file and one.file == file) or slug(one.name) == slug(book.name))
+        ]
+        near.sort(key=lambda one: one.file != file)
+        return next((one for one in near if _same_bytes(one, book)), None) or next(
+            (one for one in near if _overlap(one.read, book.read)), None
+        )
+
+    def _under_free_id(self, book: Book) -> Book:
+        """The book under an id that no other has, a broken one included: books of one name are several."""
+        taken = self._books.taken()
+        if book.id not in taken:
+            return book
+        number = 2
+        while f"{book.id}-{number}" in taken:
+            number += 1
+        return _under_id(book, f"{book.id}-{number}")
+
+
+def _under_id(book: Book, id_: str) -> Book:
+    """A book as it was read, under another id."""
+    if book.id == id_:
+        return book
+    entries = tuple(replace(entry, book=id_) for entry in book.read)
+    return replace(book, id=id_, entries=entries, read=entries)
+
+
+def _unchanged(book: Book) -> ImportReport:
+    """The report of a file that is there already."""
+    said = book.said()
+    known = {name for one in said.entities for name in (one.name, *one.aliases)}
+    proposed = tuple(one for one in proposals(book) if one.name not in known)
+    return ImportReport(book, (*book.losses, *said.losses), (), "same", proposed, False, said)
+
+
+def _same_bytes(one: Book, other: Book) -> bool:
+    return one.container is not None and other.container is not None and one.container.data == other.container.data
+
+
+def _overlap(before: tuple[Entry, ...], now: tuple[Entry, ...]) -> bool:
+    """Whether at least half of the entries of the smaller book are in the other: by text, or by id with name or key.
+
+    An id alone says nothing, many formats count from 0. A book without entries is a state of any.
+    """
+    if not before or not now:
+        return not before
+    texts = {entry.text.strip() for entry in before} - {""}
+    by_id = {entry.id: entry for entry in before}
+    shared = sum(entry.text.strip() in texts or _alike(by_id.get(entry.id), entry) for entry in now)
+    return 2 * shared >= min(len(before), len(now))
+
+
+def _alike(before: Entry | None, now: Entry) -> bool:
+    if before is None:
+        return False
+    if before.name and before.name == now.name:
+        return True
+    return not {key.text for key in before.match.keys}.isdisjoint(key.text for key in now.match.keys)
+
+
+def proposals(book: Book) -> tuple[Proposal, ...]:
+    """Entities that the entries of a book may be about: those whose name is one of their keys, or has a type."""
+    found: dict[str, Proposal] = {}
+    for entry in book.entries:
+        keys = [key.text.strip() for key in entry.match.keys if key.kind == "plain" and _like_a_name(key.text)]
+        name = entry.name.strip()
+        if not _like_a_name(name) or (name not in keys and not entry.type):
+            continue
+        aliases = tuple(dict.fromkeys(key for key in keys if key != name))
+        before = found.get(name)
+        if before is None:
+            found[name] = Proposal(name, aliases, entry.type, entry.text, (entry.id,))
+        else:
+            merged = tuple(dict.fromkeys((*before.aliases, *aliases)))
+            found[name] = replace(before, aliases=merged, entries=(*before.entries, entry.id))
+    return tuple(found.values())
+
+
+def _like_a_name(text: str) -> bool:
+    text = text.strip()
+    cased = text[:1].isupper() or not text[:1].isascii()
+    return 0 < len(text) <= _LONGEST_NAME and cased and any(char.isalpha() for char in text)

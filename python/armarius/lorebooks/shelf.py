@@ -1,0 +1,231 @@
+"""The books of a project under `.armarius/books/`, one folder each; card.py tells what lies in it, keeping.py where.
+
+The folder is data like the rest of a project: it can make no rules (docs/decisions/0002), and what is wrong in it costs
+that book.
+"""
+
+import threading
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from armarius.display import counted
+from armarius.errors import BookError, ContractError, UnknownId
+from armarius.lorebooks.book import Book
+from armarius.lorebooks.card import Kept, load, save, stamp
+from armarius.lorebooks.formats.format import ProfileName, checked_profile
+from armarius.lorebooks.keeping import BookKeeping, BooksInFolder
+from armarius.text.unicode import near, suggestion
+from armarius.trust.settings import allow as remember
+from armarius.trust.settings import allowed, disallow
+from armarius.validation import shown
+
+__all__ = ["Books", "there_are"]
+
+_MAX_BOOKS = 1_000
+_NAMED = 12
+
+
+class Books(Mapping[str, Book]):
+    """The books of a project, by id; a name will do where only one has it. Read again when their files change.
+
+    Each call looks at the folder once: `books.snapshot()` is for those who ask several questions. Threads may share it.
+
+    Args:
+        root: The project folder; None for a project that is none.
+        keeping: Where its books are kept; None is in the folder, or in memory where there is none.
+
+    Attributes:
+        problems: Why a book of the folder is not there, by its id.
+    """
+
+    def __init__(self, root: Path | None, keeping: BookKeeping | None = None) -> None:
+        self._root = root
+        self._keeping = BooksInFolder(root) if keeping is None and root is not None else keeping
+        self._lock = threading.RLock()
+        self._kept: dict[str, Kept] = {}
+        self._allowed: dict[str, str] = {}  # id to the seal of what may make rules
+        self._remembered = allowed(root) if root is not None else {}  # likewise, by the user's configuration
+        self.problems: Mapping[str, str] = {}
+
+    def __repr__(self) -> str:
+        books, problems = self.look()
+        named = ", ".join([*list(books)[:_NAMED], *(["…"] if len(books) > _NAMED else [])])
+        entries = counted(sum(len(book) for book in books.values()), "entry", "entries")
+        broken = f", {len(problems)} broken" if problems else ""
+        said = f"<{counted(len(books), 'book')}{': ' if named else ''}{named}; {entries}{broken}>"
+        return "".join(char if char.isprintable() else "\ufffd" for char in said)
+
+    def snapshot(self) -> Mapping[str, Book]:
+        """The books by id as their files are now; it does not change. Cost: two looks a book when nothing changed."""
+        return self.look()[0]
+
+    def look(self) -> tuple[Mapping[str, Book], Mapping[str, str]]:
+        """As `snapshot`, with the `problems` of the same look."""
+        with self._lock:
+            self._look()
+            books = {id_: one.book for id_, one in self._kept.items() if one.book is not None}
+            return MappingProxyType(books), self.problems
+
+    def __getitem__(self, key: object) -> Book:
+        books, problems = self.look()
+        if isinstance(key, str) and key in problems:
+            raise UnknownId(f"the book {shown(key)} is broken: {problems[key]}")
+        return _called(books, key)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and key in self.snapshot()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.snapshot())
+
+    def __len__(self) -> int:
+        return len(self.snapshot())
+
+    def values(self) -> ValuesView[Book]:
+        """All books, of one look."""
+        return self.snapshot().values()
+
+    def items(self) -> ItemsView[str, Book]:
+        """All books with their ids, of one look."""
+        return self.snapshot().items()
+
+    def taken(self) -> frozenset[str]:
+        """Ids in use, those of broken books too."""
+        with self._lock:
+            self._look()
+            return frozenset(self._kept)
+
+    def update(self, book: Book) -> Book:
+        """Keep a changed book: its edits, profile and name; the original stays as it is. Changed, it makes no rules.
+
+        Raises:
+            UnknownId: The project has no book of this id: `engine.importing.add` brings it in.
+            StoreFull: It cannot be written.
+        """
+        with self._lock:
+            if book.id not in self.snapshot():
+                raise UnknownId(f"no book {book.id!r}: import it first")
+            return self._save(book, None)
+
+    def use_profile(self, key: str, profile: ProfileName) -> Book:
+        """Have another engine's rules decide over a book, `armarius` for our own.
+
+        Raises:
+            UnknownId: No such book.
+            ContractError: No such profile.
+        """
+        return self.update(replace(self[key], profile=checked_profile(profile)))
+
+    def allow_rules(self, key: str, allow: bool = True, *, lasting: bool = False) -> None:
+        """Let the always active entries of a book be rules of every prompt: the caller's word.
+
+        It holds for the book as it is now. Nothing in a project folder can say this, and whatever changes the book
+        takes it back: an edit, an import, another file in its place.
+
+        Args:
+            key: Id or name of the book.
+            allow: False takes it back, the lasting one too.
+            lasting: Remember it in the user's configuration, for every engine that is opened from now on; else it is
+                for this engine alone.
+
+        Raises:
+            UnknownId: No such book.
+            ContractError: `lasting` for books without a folder.
+            ConfigError, StoreFull, StoreBusy: The user's configuration cannot be read or written.
+        """
+        with self._lock:
+            id_ = self[key].id
+            kept = self._kept[id_]
+            assert kept.book is not None
+            if lasting and self._root is None:
+                raise ContractError("lasting: a book without a folder can be remembered nowhere")
+            if allow:
+                if lasting and self._root is not None:
+                    remember(self._root, id_, kept.seal)
+                self._allowed[id_] = kept.seal
+            else:
+                self._allowed.pop(id_, None)
+                if self._root is not None and id_ in self._remembered:
+                    disallow(self._root, id_)
+            if self._root is not None:
+                self._remembered = allowed(self._root)
+            self._kept[id_] = replace(kept, book=replace(kept.book, rules=allow))
+
+    def remove(self, key: str) -> None:
+        """Take a book out of the project, with its original.
+
+        Raises:
+            UnknownId: No such book.
+        """
+        with self._lock:
+            book = self[key]
+            self._allowed.pop(book.id, None)
+            if self._root is not None and book.id in self._remembered:
+                disallow(self._root, book.id)
+                self._remembered = allowed(self._root)
+            if self._keeping is not None:
+                self._keeping.remove(book.id)
+            self._kept.pop(book.id, None)
+
+    def put(self, book: Book, data: bytes) -> Book:
+        """Keep a book with its original; in the place of one of the same id, whose original stays as `original.1`."""
+        with self._lock:
+            taken = self.taken()
+            if book.id not in taken and len(taken) >= _MAX_BOOKS:
+                raise BookError(f"a project has at most {_MAX_BOOKS:,} books")
+            return self._save(book, data)
+
+    def _save(self, book: Book, data: bytes | None) -> Book:
+        self._allowed.pop(book.id, None)
+        if self._keeping is None:
+            kept = Kept(None, replace(book, rules=False))
+        else:
+            kept = save(self._keeping, book, data, self._kept.get(book.id))
+            if kept.book is not None and kept.seal == self._remembered.get(book.id):
+                kept = replace(kept, book=replace(kept.book, rules=True))
+        self._kept[book.id] = kept
+        return self[book.id]
+
+    def _look(self) -> None:
+        """Read what changed since the last look; a permission ends with what it was given for."""
+        if self._keeping is None:
+            return
+        if self._keeping.is_empty():  # most projects have none, and every prompt asks
+            self._kept, self._allowed, self.problems = {}, {}, MappingProxyType({})
+            return
+        found: dict[str, Kept] = {}
+        for id_ in self._keeping.ids()[:_MAX_BOOKS]:
+            now = stamp(self._keeping, id_)
+            if now is None:
+                continue
+            known = self._kept.get(id_)
+            if known is None or known.stamp != now:
+                known = load(self._keeping, id_, now)
+                if known.book is not None and known.seal in (self._allowed.get(id_), self._remembered.get(id_)):
+                    known = replace(known, book=replace(known.book, rules=True))
+            found[id_] = known
+        self._kept = found
+        self._allowed = {id_: seal for id_, seal in self._allowed.items() if id_ in found and found[id_].seal == seal}
+        self.problems = MappingProxyType({id_: one.problem for id_, one in found.items() if one.book is None})
+
+
+def there_are(ids: list[str]) -> str:
+    """The end of an error's sentence about a name that is near none."""
+    if not ids:
+        return "; the project has none: armarius import brings one in"
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return f"; there are {', '.join(ids[:_NAMED])}{more}"
+
+
+def _called(books: Mapping[str, Book], key: object) -> Book:
+    if isinstance(key, str) and key in books:
+        return books[key]
+    named = [book for book in books.values() if book.name == key]
+    if len(named) == 1:
+        return named[0]
+    called = {book.id: (book.id, book.name, book.file) for book in books.values()}
+    close = near(key, [name for names in called.values() for name in names])
+    ids = tuple(dict.fromkeys(id_ for one in close for id_, names in called.items() if one in names))
+    raise UnknownId(f"no book {shown(key)}{suggestion(ids) or there_are(list(books))}", ids)

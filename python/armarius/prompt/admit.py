@@ -1,0 +1,223 @@
+"""From what fetchers answered to the candidates that may compete: checked, fenced, deduplicated, ordered."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Final
+
+from armarius.errors import ContextWarning
+from armarius.prompt.cursor_markers import trimmed
+from armarius.prompt.escape import OURS, carried, doubtful, escape, group_heading
+from armarius.prompt.fetch import FetchOutcome
+from armarius.types import (
+    LAYERS,
+    Candidate,
+    LayerName,
+    Offer,
+    Omission,
+    OmitReason,
+)
+from armarius.warnings import CONTEXT_SCOPE_VIOLATION
+
+__all__ = ["QUERY_SOURCE", "Admitted", "admit", "canonical"]
+
+QUERY_SOURCE: Final = "request:query"
+"""Of the user's words, which are in every prompt."""
+
+_SCORE = attrgetter("score")
+_MANY = 512  # candidates: of fewer, what each becomes is remembered
+_LAYER_INDEX = {name: index for index, name in enumerate(LAYERS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Candidates in canonical order, and what was refused. Independent of the order of the answers.
+
+    `omitted` is in no order until somebody looks at it (`report.omissions`): most packs are never asked. `groups` are
+    the headings that are not our own, as no text of the prompt may pose as one either; `offers` are what may fill the
+    room that the candidates leave.
+    """
+
+    candidates: tuple[Candidate, ...]
+    omitted: tuple[Omission, ...]
+    warnings: tuple[tuple[LayerName, ContextWarning], ...]
+    groups: tuple[str, ...] = ()
+    offers: tuple[Offer, ...] = ()
+
+
+def admit(answers: Iterable[FetchOutcome], project_id: str, *, staying: Iterable[Candidate] = ()) -> Admitted:
+    """Check every candidate and bring all into one order.
+
+    A candidate of another project, an empty one and a duplicate (same id in its layer, or the same content
+    anywhere) are refused and listed; what has a core, a selection, is nobody's duplicate. Content is escaped
+    before anything is counted.
+
+    Args:
+        answers: One per fetcher, in any order.
+        project_id: The project of the request.
+        staying: Of the previous prompt, taken in before: their headings may stand in this one too.
+
+    Cost: one pass over the text of all candidates.
+    """
+    answers = list(answers)
+    omitted: list[Omission] = []
+    warnings: set[tuple[LayerName, ContextWarning]] = set()
+    offered: list[Candidate] = []
+    for answer in answers:
+        omitted += answer.fetched.omitted
+        warnings.update((answer.layer, warning) for warning in answer.fetched.warnings)
+        if not [1 for one in answer.fetched.candidates if one.project_id and one.project_id != project_id]:
+            offered += answer.fetched.candidates
+            continue
+        for candidate in answer.fetched.candidates:
+            if candidate.project_id and candidate.project_id != project_id:
+                detail = f"belongs to project {candidate.project_id!r}"
+                omitted.append(_omission(candidate, "excluded", detail))
+                refused = CONTEXT_SCOPE_VIOLATION(fetcher=answer.name, source=candidate.source)
+                warnings.add((candidate.layer, refused))
+            else:
+                offered.append(candidate)
+    groups = tuple(sorted(_headings([*offered, *staying]) - OURS - {""}))
+    return Admitted(
+        tuple(_distinct(_in_order(_cleaned(offered, groups)), omitted)),
+        tuple(omitted),
+        tuple(sorted(warnings, key=lambda w: (_LAYER_INDEX[w[0]], w[1].code, w[1].message))),
+        groups,
+        tuple(answer.fetched.offer for answer in answers if answer.fetched.offer is not None),
+    )
+
+
+def canonical(candidate: Candidate) -> tuple[object, ...]:
+    """The one order of candidates, whichever fetcher answered first."""
+    return (
+        _LAYER_INDEX[candidate.layer],
+        not candidate.pinned,
+        -candidate.score,
+        candidate.source,
+        candidate.id,
+        candidate.content,
+        # Of twins in all of that, one must be the one kept, whichever fetcher answered first.
+        candidate.group,
+        candidate.short or "",
+        candidate.keep or "",
+        candidate.anchor,
+        candidate.together,
+        candidate.documents,
+    )
+
+
+def _in_order(candidates: list[Candidate]) -> list[Candidate]:
+    """By `canonical`, of which score, source and id are enough where no two of a layer have one id."""
+    parts: dict[tuple[int, bool], list[Candidate]] = {}
+    for layer, index in _LAYER_INDEX.items():
+        mine = [one for one in candidates if one.layer == layer]
+        if len({one.id for one in mine}) < len(mine):
+            return sorted(candidates, key=canonical)
+        parts[index, False], parts[index, True] = [c for c in mine if c.pinned], [c for c in mine if not c.pinned]
+    for part in parts.values():
+        if len({one.score for one in part}) == len(part):
+            part.sort(key=_SCORE, reverse=True)
+        else:
+            part.sort(key=_worth)
+    return [one for part in parts.values() for one in part]
+
+
+def _worth(candidate: Candidate) -> tuple[float, str, str]:
+    return -candidate.score, candidate.source, candidate.id
+
+
+def _distinct(ordered: list[Candidate], omitted: list[Omission]) -> list[Candidate]:
+    """Those with something to say that none before them says; the others are added to `omitted`."""
+    everything = {one.content for one in ordered}
+    if len(everything) == len(ordered) == len({(one.layer, one.id) for one in ordered}) and "" not in everything:
+        return ordered
+    kept: list[Candidate] = []
+    ids: dict[LayerName, dict[str, Candidate]] = {layer: {} for layer in LAYERS}
+    contents: dict[str, Candidate] = {}
+    for candidate in ordered:
+        content, mine, id_ = candidate.content, ids[candidate.layer], candidate.id
+        if not content:
+            omitted.append(_omission(candidate, "excluded", "empty"))
+            continue
+        if (id_ in mine or content in contents) and candidate.core is None:
+            twin = mine.get(id_) or contents[content]
+            omitted.append(_omission(candidate, "duplicate", f"of {twin.source} in {twin.layer}"))
+            continue
+        mine[id_] = contents[content] = candidate
+        kept.append(candidate)
+    return kept
+
+
+def _omission(candidate: Candidate, reason: OmitReason, detail: str) -> Omission:
+    return Omission(candidate.id, candidate.layer, candidate.source, reason, detail)
+
+
+def _heading(candidate: Candidate) -> str:
+    return group_heading(candidate.group, of_request=candidate.source == QUERY_SOURCE) if candidate.group else ""
+
+
+def _headings(candidates: Sequence[Candidate]) -> set[str]:
+    """The headings that `candidates` stand under; most of thousands share one."""
+    found = {group_heading(group) for group in {c.group for c in candidates if c.source != QUERY_SOURCE} if group}
+    return found.union([_heading(one) for one in candidates if one.source == QUERY_SOURCE])
+
+
+def _cleaned(candidates: Sequence[Candidate], groups: tuple[str, ...]) -> list[Candidate]:
+    """Each as it may stand in a prompt; those that may as they are, the most of them, are told in few steps."""
+    fast = len(candidates) > _MANY
+    doubts = doubtful([one.content for one in candidates], groups) if fast else range(len(candidates))
+    steady = {group for group in {one.group for one in candidates} if not group or group_heading(group) == group}
+    return [
+        one
+        if (
+            place not in doubts
+            and one.short is None
+            and not one.marks
+            and one.group in steady
+            and 0 <= one.anchor <= len(one.content)
+            and type(one.score) is float
+            and one.score == one.score  # no NaN
+            and one.content.strip() == one.content
+        )
+        else _clean(one, groups)
+        for place, one in enumerate(candidates)
+    ]
+
+
+def _clean(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:
+    content, anchor = candidate.content, candidate.anchor
+    core, marks = candidate.core, candidate.marks
+    harmless = escape(content, groups)
+    if harmless is not content and (anchor or core or marks):
+        ends = core or (0, 0)
+        anchor, *places = carried(content, harmless, (max(anchor, 0), *ends, *(offset for offset, _ in marks)))
+        core = core and (places[0], places[1])
+        marks = tuple((place, mark) for place, (_, mark) in zip(places[2:], marks, strict=True))
+    as_it_is = not marks and harmless.strip() == harmless
+    first, last = (0, len(harmless)) if as_it_is else trimmed(harmless, marks)
+    if first or last < len(harmless):
+        anchor -= first
+        core = core and (max(core[0] - first, 0), min(core[1], last) - first)
+        marks = tuple((offset - first, mark) for offset, mark in marks)
+    stripped = harmless[first:last] if first or last < len(harmless) else harmless
+    short = None if candidate.short is None else escape(candidate.short, groups).strip() or None
+    group, score = _heading(candidate), float(candidate.score)
+    if (
+        stripped == content
+        and short == candidate.short
+        and group == candidate.group
+        and 0 <= anchor <= len(content)
+        and not math.isnan(score)
+    ):
+        return candidate
+    return replace(
+        candidate,
+        content=stripped,
+        anchor=min(max(anchor, 0), len(stripped)),
+        short=short,
+        group=group,
+        score=-math.inf if math.isnan(score) else score,
+        core=core,
+        marks=marks,
+    )

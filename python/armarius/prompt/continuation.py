@@ -1,0 +1,232 @@
+"""Continuing the previous prompt: which of its retrieved items stay, and where they stand.
+
+A provider's cache pays for an unchanged beginning, so what is dropped should stand late. The items of the
+previous retrieved layer are held from its first one on, as many as the prompt has room for beside everything
+that a prompt without history would hold; what gives way gives way at the end. An item that nothing names any
+more is held as well while it is true. Where the prompt changes anyway, all that stands behind the change is free:
+items that nothing names go if the room is wanted, and the window around the cursor starts where it is best.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from armarius.errors import BudgetError
+from armarius.prompt.admit import Admitted, canonical
+from armarius.prompt.allocate import FULL, OMITTED, Previous
+from armarius.prompt.counter import CachedCounter
+from armarius.prompt.escape import escape
+from armarius.prompt.plan import Choice, FittedPrompt, Plan, is_window
+from armarius.prompt.prefix import common_prefix
+from armarius.prompt.profile import BudgetProfile
+from armarius.prompt.render import Placed
+from armarius.types import Candidate, Evidence
+
+__all__ = ["PREVIOUS", "carry", "fit"]
+
+PREVIOUS = Evidence("previous", "in the previous prompt, and still true")
+# Of the prompt's limit: what the window around the cursor keeps beside held items, if it would have that much.
+_WINDOW_PERCENT = 35
+# A held form counts as the item when it has at least this share of what a prompt without history would show.
+_FORM_PERCENT = 60
+
+
+def still_true(
+    candidates: Sequence[Candidate], then: Mapping[str, str], now: Mapping[str, str], confirmed: Collection[str] = ()
+) -> set[str]:
+    """The ids of those `candidates` that read today as they did.
+
+    That is: every file it came from has the stamp it had, or its fetcher says so (`confirmed`); what names no file
+    is never sure.
+    """
+    return {
+        candidate.id
+        for candidate in candidates
+        if candidate.id in confirmed
+        or (candidate.documents and all(path in now and then.get(path) == now[path] for path in candidate.documents))
+    }
+
+
+def fit(
+    admitted: Admitted,
+    measured: CachedCounter,
+    profile: BudgetProfile,
+    available: int,
+    previous: Previous,
+    true: Collection[str],
+    window_most: int | None = None,
+) -> tuple[Plan, FittedPrompt]:
+    """The prompt that shares most with the previous one and lacks nothing that one without history would have.
+
+    Args:
+        admitted: The candidates of this request.
+        measured: The counter.
+        profile: The rules for dividing.
+        available: The budget less the reserve.
+        previous: The previous prompt, empty if there is none.
+        true: Ids of its items that still hold although this request may not offer them.
+        window_most: Tokens that the window around the cursor may take.
+
+    Raises:
+        BudgetError: Rules, query or cursor window do not fit.
+
+    Cost: without a previous prompt one fit; else a logarithm of its items in allocations, and a second fit where
+    the prompt changes.
+    """
+    plain = Plan(admitted, measured, profile, Previous(), window_most=window_most)
+    if not previous.prompt:
+        return plain, plain.fit(available)
+    line = _line(plain, previous, true)
+    attempt = _Attempt(plain, previous, line, available, window_most)
+    kept = line[: attempt.most()]
+    try:
+        plan = attempt.plan(kept)
+        fitted = plan.fit(available)
+        rest = attempt.behind(fitted, kept)
+        if rest is not None:
+            plan = attempt.plan(rest, free=True)
+            fitted = plan.fit(available)
+    except BudgetError:
+        # A counter that does not add up: what was chosen beside the held items may take more in the end.
+        plan, kept, rest = Plan(admitted, measured, profile, previous, window_most=window_most), [], None
+        fitted = plan.fit(available)
+    moved = fitted.anchor_moved or rest is not None or len(kept) < len(line)
+    return plan, replace(fitted, anchor_moved=moved)
+
+
+def _line(plain: Plan, previous: Previous, true: Collection[str]) -> list[Placed]:
+    """The previous items that may stay as they stand, in their order."""
+    offered = {c.id: c for c in plain.candidates if c.layer == "retrieved"}
+    contents = {c.content for c in plain.candidates}
+    line = []
+    for item in previous.retrieved:
+        was = item.candidate
+        now = offered.get(was.id)
+        # A heading that is new to this prompt may be one that an item of the previous prompt was free to spell.
+        if now is None and was.id in true and was.content not in contents and _harmless(item, plain.admitted.groups):
+            evidence = (*(e for e in was.evidence if e != PREVIOUS), PREVIOUS)
+            line.append(replace(item, candidate=replace(was, pinned=False, evidence=evidence)))
+        elif now is not None and (now.content, now.group) == (was.content, was.group):
+            line.append(replace(item, candidate=now))
+    return line
+
+
+def _harmless(item: Placed, groups: tuple[str, ...]) -> bool:
+    return all(escape(text, groups) == text for text in (item.text, item.candidate.content))
+
+
+def carry(admitted: Admitted, items: Sequence[Placed]) -> Admitted:
+    """`admitted` with the items that it does not offer itself."""
+    offered = {(c.layer, c.id) for c in admitted.candidates}
+    staying = {(i.candidate.layer, i.candidate.id): i.candidate for i in items}
+    staying = {key: candidate for key, candidate in staying.items() if key not in offered}
+    if not staying:
+        return admitted
+    gone = ("no match", "excluded")  # what stays is neither
+    omitted = tuple(o for o in admitted.omitted if (o.layer, o.id) not in staying or o.reason not in gone)
+    candidates = tuple(sorted([*admitted.candidates, *staying.values()], key=canonical))
+    return replace(admitted, candidates=candidates, omitted=omitted)
+
+
+@dataclass
+class _Attempt:
+    """Tries how much of the previous layer a prompt can hold."""
+
+    plain: Plan
+    previous: Previous
+    line: list[Placed]
+    available: int
+    window_most: int | None = None
+
+    def __post_init__(self) -> None:
+        self._choice = self.plain.choose(self.available)
+        entering = self.plain.entering(self._choice, self.available)
+        mine = [item for item in entering if item.candidate.layer == "retrieved"]
+        wanted = [item for item in mine if item.form != "truncated"]
+        # What is cut differs from prompt to prompt: it may enter again, but is not promised.
+        self._cut = {item.candidate.id for item in mine if item.form == "truncated"}
+        self._wanted = sorted(wanted, key=lambda i: (-i.candidate.score, i.candidate.source, i.candidate.id))
+        profile = self.plain.profile
+        least = max(profile.limit(self.available) * _WINDOW_PERCENT // 100, profile.insisted_min(self.available))
+        alone = self.plan([])
+        self._window = min(_window(alone, alone.choose(self.available)), least)
+        self._most = max(profile.most("retrieved", self.available), self._choice.used["retrieved"])
+
+    def plan(self, kept: Sequence[Placed], *, free: bool = False) -> Plan:
+        """The plan that holds `kept` and what is wanted; `free` lets the window start where it is best."""
+        wanted = {item.candidate.id: item for item in self._wanted}
+        held = []
+        for item in kept:
+            better = wanted.get(item.candidate.id)
+            if better is None or len(item.text) * 100 >= _FORM_PERCENT * len(better.text):
+                held.append(item)
+        ids = {item.candidate.id for item in held}
+        held += [item for item in self._wanted if item.candidate.id not in ids]
+        previous = replace(self.previous, windows={}) if free else self.previous
+        entering = {item.candidate.id for item in held} | self._cut
+        barred = [c.id for c in self.plain.candidates if c.layer == "retrieved" and c.id not in entering]
+        measured, profile = self.plain.measured, self.plain.profile
+        admitted = carry(self.plain.admitted, kept)
+        return Plan(admitted, measured, profile, previous, held, barred, self.window_most)
+
+    def most(self) -> int:
+        """How many items of the line fit, from its first on, beside all that is wanted."""
+        low, high = 0, len(self.line)
+        if self._fits(high):
+            return high
+        while low + 1 < high:
+            middle = (low + high) // 2
+            if self._fits(middle):
+                low = middle
+            else:
+                high = middle
+        if low == 0 and not self._fits(0):
+            # The layers would not divide as they do without history: let them divide anew, nothing promised.
+            self._wanted, self._cut = [], {c.id for c in self.plain.candidates}
+        return low
+
+    def _fits(self, count: int) -> bool:
+        plan = self.plan(self.line[:count])
+        choice = plan.choose(self.available)
+        if _window(plan, choice) < self._window or choice.used["retrieved"] > self._most:
+            return False
+        theirs = {(c.layer, c.id): d for c, d in zip(self.plain.candidates, self._choice.decisions, strict=True)}
+        for candidate, decision in zip(plan.candidates, choice.decisions, strict=True):
+            key = (candidate.layer, candidate.id)
+            if candidate.layer == "retrieved":
+                if decision == OMITTED and key in plan.places:
+                    return False
+            elif not is_window(candidate) and decision != theirs[key]:
+                return False
+        return True
+
+    def behind(self, fitted: FittedPrompt, kept: Sequence[Placed]) -> list[Placed] | None:
+        """What stays of `kept` when what stands behind the first change gives way; None when nothing need change."""
+        rendered = fitted.rendered
+        spans = zip(rendered.placed, rendered.spans, strict=True)
+        window = next((span for item, span in spans if is_window(item.candidate)), None)
+        shared = common_prefix(self.previous.demand, rendered.prompt)
+        if window is None or shared > window[0]:
+            return None
+        ends = {item.candidate.id: end for item, end in zip(self.previous.retrieved, self.previous.ends, strict=True)}
+        front = 0
+        while front < len(kept) and ends[kept[front].candidate.id] <= shared:
+            front += 1
+        cramped = (
+            any(i.form == "truncated" for i in rendered.placed if i.candidate.layer == "immediate")
+            or "retrieved" in fitted.left_out.layers
+        )
+        if not cramped:
+            return None
+        while front and PREVIOUS in kept[front - 1].candidate.evidence:
+            front -= 1
+        rest = [item for item in kept[front:] if PREVIOUS not in item.candidate.evidence]
+        return [*kept[:front], *rest]
+
+
+def _window(plan: Plan, choice: Choice) -> int:
+    """Tokens of the window around the cursor."""
+    total = 0
+    for candidate, tokens, decision in zip(plan.candidates, choice.sizes.tokens, choice.decisions, strict=True):
+        if is_window(candidate):
+            total += tokens if decision == FULL else max(decision, 0)
+    return total

@@ -1,0 +1,179 @@
+"""Counting once: a counter with a memory, so that only new text is tokenised."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Protocol
+
+from armarius.prompt.render import SEPARATOR
+from armarius.text.tokens import TokenCounter
+
+__all__ = ["CachedCounter", "Counter"]
+
+_FIRSTS = 10_000  # characters
+_LONG = 1_000  # code points
+_LONG_KEPT = 1_500_000  # code points of them in all
+
+
+class Counter(Protocol):
+    """Text to tokens. `armarius.TokenCounter` is one; a host may bring its own.
+
+    One with a method `count_batch(texts)` as well, a list of counts in the order of a list of texts, is asked by that
+    where there are many.
+    """
+
+    @property
+    def name(self) -> str:
+        """Named in the result."""
+        ...
+
+    @property
+    def exact(self) -> bool:
+        """False when the model's tokenizer is unpublished and the count an approximation."""
+        ...
+
+    def count(self, text: str, /) -> int:
+        """Tokens of one text."""
+        ...
+
+
+class CachedCounter:
+    """A counter that remembers.
+
+    Pieces of a prompt recur from request to request; each is counted once. The memory is bounded: when it is full, the
+    half that is known longest goes; of long texts, most of them windows that come but once, the last are kept. Safe to
+    share between threads: at worst a text is counted twice (docs/decisions/0182).
+
+    Attributes:
+        counter: What counts.
+        adds_up: Whether counts of pieces are known to be the count of the whole.
+        windows: Where texts were cut around a cursor, of the last ones: by text, cursor, tokens and earlier start.
+    """
+
+    _MEMORY_CHARACTERS = 2_500_000  # three long novels' worth; of Chinese 5 MB
+    _MEMORY_TEXTS = 20_000  # each takes 200 bytes, however short it is
+
+    def __init__(self, counter: Counter) -> None:
+        self.counter = counter
+        self._known: dict[str, int] = {}
+        self._sections: dict[str, int] = {}  # by the text before the separator, which is at hand and hashed
+        self._held = self._held_long = 0
+        self._long: deque[tuple[dict[str, int], str]] = deque()
+        self.adds_up = isinstance(counter, TokenCounter) and counter.additive
+        self.windows: dict[tuple[str, int, int, int | None], tuple[int, int]] = {}
+        self._safe: dict[str, bool] = {}  # first characters, and whether a piece may begin with them
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`; remembered."""
+        known = self._known.get(text)
+        return self.counts([text])[0] if known is None else known
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, in order; the unknown ones are counted in one batch."""
+        known = self._known
+        try:
+            return [known[text] for text in texts]
+        except KeyError:
+            return self._counted(known, texts, "")
+
+    def section(self, text: str) -> int:
+        """Tokens of `text` and the separator after it; remembered."""
+        known = self._sections.get(text)
+        return self.sections([text])[0] if known is None else known
+
+    def sections(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text with the separator after it, as sections of a prompt stand; as `counts` otherwise."""
+        known = self._sections
+        try:
+            return [known[text] for text in texts]
+        except KeyError:
+            return self._counted(known, texts, SEPARATOR)
+
+    def _counted(self, known: dict[str, int], texts: Sequence[str], end: str) -> list[int]:
+        counted = {text: known.get(text, -1) for text in texts}
+        missing = [text for text, tokens in counted.items() if tokens < 0]
+        read = [text + end for text in missing] if end else missing
+        batch: Callable[[list[str]], list[int]] | None = getattr(self.counter, "count_batch", None)
+        found = [self.counter.count(text) for text in read] if batch is None else batch(read)
+        counted.update(zip(missing, found, strict=True))
+        # Copies: a text holds its UTF-8 beside its characters once the core has read it.
+        keys = [text[: -len(end)] for text in read] if end else [(text + "\n")[:-1] for text in read]
+        self._remember(known, keys, found)
+        return [counted[text] for text in texts]
+
+    def _remember(self, known: dict[str, int], keys: Sequence[str], tokens: Sequence[int]) -> None:
+        more = sum(map(len, keys))
+        while self._held and (
+            self._held + more > self._MEMORY_CHARACTERS or self._texts + len(keys) > self._MEMORY_TEXTS
+        ):
+            self._forget_half()  # one batch may be more
+        self._held += more
+        known.update(zip(keys, tokens, strict=True))
+        long = self._long
+        for key in keys:
+            if len(key) > _LONG:
+                long.append((known, key))
+                self._held_long += len(key)
+        while self._held_long > _LONG_KEPT and long:
+            known, gone = long.popleft()
+            self._held_long -= len(gone)
+            if known.pop(gone, None) is not None:
+                self._held -= len(gone)
+
+    @property
+    def _texts(self) -> int:
+        return len(self._known) + len(self._sections)
+
+    def _forget_half(self) -> None:
+        """Those known longest stand first. Threads that come here at once forget more than they must."""
+        memories = (self._known, self._sections)
+        for known in memories:
+            for gone in list(islice(known, (len(known) + 1) // 2)):
+                known.pop(gone, None)
+        self._long = deque((known, text) for known, text in list(self._long) if text in known)
+        self._held = sum(sum(map(len, list(known))) for known in memories)
+        self._held_long = sum(len(text) for _, text in self._long)
+
+    def of_pieces(self, pieces: Sequence[tuple[str, bool]]) -> int:
+        """Tokens of the pieces as one text, exactly; each but the last must end with a line end.
+
+        Counts add up where a piece begins safely (docs/decisions/0021); one that does not is counted with what stands
+        before it. A counter of which that is not known counts the whole.
+
+        Args:
+            pieces: Each with whether the separator follows it.
+
+        Cost: a look-up per piece that was counted before.
+        """
+        if not self.adds_up:
+            return self.count_uncached("".join([_whole(*piece) for piece in pieces])) if pieces else 0
+        safe = self._safe
+        frame: list[str] = []
+        sections: list[str] = []
+        last = frame
+        for text, is_section in pieces:
+            first = text[:1] or SEPARATOR[:is_section]
+            known = safe.get(first)
+            if (frame or sections) and not (self._starts_safely(first) if known is None else known):
+                joined = _whole(last.pop(), last is sections) + _whole(text, is_section)
+                frame.append(joined)
+                last = frame
+            else:
+                last = sections if is_section else frame
+                last.append(text)
+        return sum(self.counts(frame)) + sum(self.sections(sections))
+
+    def _starts_safely(self, first: str) -> bool:
+        assert isinstance(self.counter, TokenCounter)
+        if len(self._safe) >= _FIRSTS:
+            self._safe.clear()
+        known = self._safe[first] = self.counter.starts_safely(first)
+        return known
+
+    def count_uncached(self, text: str) -> int:
+        """Tokens of `text`, counted now and not remembered: prompts, which differ every time."""
+        return self.counter.count(text)
+
+
+def _whole(text: str, is_section: bool) -> str:
+    return text + SEPARATOR if is_section else text

@@ -1,0 +1,491 @@
+"""Detected entities: what the user's words and the text around the cursor name, as cards in the retrieved layer."""
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from armarius._core import Speech
+from armarius.codex.model import CONTEXT_LEVELS, Entity
+from armarius.headings import heading
+from armarius.names.words import letters, words
+from armarius.prompt.fetchers.entities import Cards, EntitySource, list_entities
+from armarius.prompt.fetchers.rules import withheld_facts
+from armarius.prompt.fetchers.story import is_continuing
+from armarius.text.matcher import EntityMatcher, Mention
+from armarius.types import (
+    Candidate,
+    Evidence,
+    Fetched,
+    FetchRequest,
+    LayerName,
+    Omission,
+)
+from armarius.warnings import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
+
+__all__ = ["MOST", "Ties", "presence", "present", "weights"]
+
+# Cards of the scene in one prompt, by weight.
+MOST: Final = 6
+# Code points from the cursor within which a name is near.
+_NEAR: Final = 600
+_WEIGHT_PER_MENTION: Final = 0.1
+_MOST_MENTIONS: Final = 9
+# What speaks for somebody: named beside the cursor, speaking, belonging to whom the user names.
+_NEARBY, _SPEAKS, _RELATED = 1.0, 0.5, 0.5
+_ENOUGH: Final = 0.3  # less is a name in passing: twice in the window, never near, never speaking
+_WORD: Final = re.compile(r"\W*(\w+)")
+_LATIN: Final = re.compile("[A-Za-z]")
+_LAST: Final = re.compile(r"(\w+)\W*$")
+
+
+def present(
+    text: str, cursor: int, matcher: EntityMatcher
+) -> tuple[dict[str, Mention], dict[str, int], dict[str, float], dict[str, str]]:
+    """Who is named in a window, as the core reads it in one pass.
+
+    Args:
+        text: The window.
+        cursor: Where the cursor is in it, in code points.
+        matcher: Of the project's names.
+
+    Returns:
+        By id the first mention, how many there are, what `presence` says; and of those whose name stands only inside a
+        longer one, which.
+
+    Cost: two searches; an object for each entity and none for each mention.
+    """
+    named, hidden = matcher.scene(text, (cursor - _NEAR, cursor + _NEAR), _speech())
+    firsts, counts, weight = {}, {}, {}
+    for mention, count, near, speaks in named:
+        id_ = mention.entity_id
+        firsts[id_], counts[id_], weight[id_] = mention, count, _weight(count, near=near, speaks=speaks)
+    return firsts, counts, weight, {id_: f"{term} inside {by}" for id_, term, by in hidden}
+
+
+@cache
+def _speech() -> Speech:
+    return Speech("".join(sorted(letters("han", "speech"))), sorted(words("latin", "speech")))
+
+
+def presence(text: str, cursor: int, mentions: Sequence[Any]) -> dict[str, float]:
+    """What each entity has of its weight from the window alone: how often it is named, whether near, whether it speaks.
+
+    For the matcher of a host; of our own the core reads the window (`present`, rust/matching/scene.rs) to the same end.
+
+    Args:
+        text: The window.
+        cursor: Where the cursor is in it, in code points.
+        mentions: What a matcher found in it.
+
+    Returns:
+        Weight by id, 0.1 to 2.4.
+
+    Cost: linear in the mentions.
+    """
+    speech = letters("han", "speech"), words("latin", "speech")
+    latin = _LATIN.search(text) is not None
+    found = Counter([mention.entity_id for mention in mentions])
+    near: set[str] = set()
+    speaks: set[str] = set()
+    first, last = cursor - _NEAR, cursor + _NEAR
+    for mention in mentions:
+        id_, start, end = mention.entity_id, mention.start, mention.end
+        if start <= last and end >= first:
+            near.add(id_)
+        if id_ not in speaks and (_is_said(text, end, speech[0]) or (latin and _says(text, start, end, speech[1]))):
+            speaks.add(id_)
+    return {id_: _weight(count, near=id_ in near, speaks=id_ in speaks) for id_, count in found.items()}
+
+
+def _weight(count: int, *, near: bool, speaks: bool) -> float:
+    return round(min(count, _MOST_MENTIONS) * _WEIGHT_PER_MENTION + (_NEARBY * near + _SPEAKS * speaks), 3)
+
+
+def weights(present: Mapping[str, float], ties: "Ties", asked: Collection[str]) -> dict[str, float]:
+    """How much each entity matters to the scene around the cursor; those named in passing have 0.
+
+    Args:
+        present: What each has from the window alone (`presence`).
+        ties: Whose profile names whom.
+        asked: Ids of those whom the user's words name.
+
+    Returns:
+        Weight by id, 0 to 2.9.
+
+    Cost: a look-up for each pair of one who is asked for and one who is present; the first time, at their profiles.
+    """
+    total = dict(present)
+    known = [one for one in asked if one in ties]
+    for id_ in total if known else ():
+        if id_ in ties and any(ties.between(one, id_) for one in known if one != id_):
+            total[id_] += _RELATED
+    return {id_: weight if weight >= _ENOUGH else 0.0 for id_, weight in total.items()}
+
+
+class Ties:
+    """Whose profile names whom among some entities, looked up once for each pair. Threads may share it.
+
+    Args:
+        entities: By id; not changed.
+    """
+
+    _MOST: Final = 20_000  # pairs
+
+    def __init__(self, entities: Mapping[str, Entity]) -> None:
+        self._entities = entities
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self._entities
+
+    def between(self, one: str, other: str) -> bool:
+        """Whether the profile of either names the other."""
+        pair = (one, other) if one < other else (other, one)
+        known = self._known.get(pair)
+        if known is None:
+            if len(self._known) >= self._MOST:
+                self._known = {}
+            first, second = (self._entities[id_] for id_ in pair)
+            known = self._known[pair] = _names(_said(first), second) or _names(_said(second), first)
+        return known
+
+
+def _is_said(text: str, end: int, han: Collection[str]) -> bool:
+    """Whether a character for speaking follows a name, at once or after one other."""
+    return text[end : end + 1] in han or text[end + 1 : end + 2] in han
+
+
+def _says(text: str, start: int, end: int, latin: Collection[str]) -> bool:
+    """Whether a word for speaking stands before a name or behind it."""
+    beside = text[max(0, start - 2) : start] + text[end : end + 2]
+    if _LATIN.search(beside) is None:  # no word of Latin script stands there
+        return False
+    following, previous = _WORD.match(text, end, end + 24), _LAST.search(text[max(0, start - 24) : start])
+    return bool((following and following[1] in latin) or (previous and previous[1] in latin))
+
+
+def _said(one: Entity) -> str:
+    """What a profile says."""
+    return " ".join([one.description, *one.attributes.values()])
+
+
+def _names(said: str, other: Entity) -> bool:
+    return any(name in said for name in (other.name, *other.aliases) if len(name) > 1)
+
+
+# Code points of each text that are searched; what lies beyond is listed as not searched.
+MAX_SEARCHED = 262_144
+# Code points before and after the cursor whose mentions count.
+AROUND_CURSOR = 3_000
+# More entities than this share one "no match" line.
+_LISTED_APART = 2_000
+# The user's words decide over the selection, the selection over what happens to stand around the cursor.
+_SCORES = {"query": 1.0, "input": 0.8, "cursor": 0.5}
+_PER_MENTION = 0.01
+_MENTIONS_COUNTED = 9
+_PER_WEIGHT = 0.1  # of the scene, at most 2.9: still below what is selected
+_SCENES = 8  # windows around a cursor whose mentions are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A piece that is searched: where it comes from, and where it begins in the document."""
+
+    origin: str
+    text: str
+    base: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a matcher found in a text: where each entity stands first, how often, and what longer names hide.
+
+    `shadowed` may leave out whom the text names as well: who is named is told, and by what else it is hidden is not.
+    `present` is what the entities of the text around the cursor have of their weight in the scene, else empty.
+    """
+
+    text: _Text
+    firsts: Mapping[str, Any]
+    counts: Mapping[str, int]
+    shadowed: Mapping[str, str]
+    present: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """A matcher and what was listed when it was built; `absent` is empty when there are too many to list apart.
+
+    `scenes` are the last texts around a cursor: a document stays open while its author asks one thing after another.
+    A host's matcher is asked each time, as what it answers may depend on more than the text.
+    """
+
+    groups: tuple[tuple[Entity, ...], ...]
+    matcher: Any
+    by_id: dict[str, Entity]
+    absent: dict[str, Omission]
+    detectable: int
+    ties: Ties
+    scenes: dict[tuple[str, int, int], _Read] = field(default_factory=dict)
+
+    def read(self, text: _Text, cursor: int) -> _Read:
+        """What is named in `text`. Cost: two searches; a look-up for a window that was read a moment ago."""
+        matcher = self.matcher
+        if text.origin != "cursor" or type(matcher) is not EntityMatcher:
+            return self._search(text, cursor)
+        key = (text.text, text.base, cursor)
+        known = self.scenes.get(key)
+        if known is None:
+            if len(self.scenes) >= _SCENES:
+                self.scenes.clear()
+            firsts, counts, weight, hidden = present(text.text, cursor - text.base, matcher)
+            known = self.scenes[key] = _Read(text, firsts, counts, hidden, weight)
+        return known
+
+    def _search(self, text: _Text, cursor: int) -> _Read:
+        mentions = list(_find(self.matcher, text))
+        ids = [mention.entity_id for mention in mentions]
+        firsts = dict(zip(reversed(ids), reversed(mentions), strict=True))
+        present = presence(text.text, cursor - text.base, mentions) if text.origin == "cursor" else {}
+        return _Read(text, firsts, Counter(ids), _shadowed(self.matcher, text), present)
+
+
+class RetrievedFetcher:
+    """Entities with the level `when_detected` that are mentioned, as `codex:detected:<id>`.
+
+    Searched are the query, the additional input and, when the request names a document, the text around the cursor;
+    the evidence says which. Everybody whom the user's words or the selection name has a card; of those named around the
+    cursor alone the at most `MOST` that matter most to the scene (`scene`), the others are listed as `excluded`. With
+    nothing to search the source is not asked and the matcher not called. Entities of other levels are never injected
+    here; those mentioned are listed with the reason `level` when `report_levels` asks the source for them too, which
+    also lets their longer names shadow shorter ones.
+
+    Args:
+        source: Lists entities.
+        matcher: From entities to something with `find_all(text)`, as `armarius.EntityMatcher`.
+        report_levels: List all levels, not only `when_detected`.
+        around: Code points before and after the cursor that are searched; 0 searches none.
+    """
+
+    name = "retrieved"
+    layer: LayerName = "retrieved"
+    inline = True
+
+    def __init__(
+        self,
+        source: EntitySource,
+        *,
+        matcher: Callable[[Sequence[Entity]], Any] = EntityMatcher,
+        report_levels: bool = False,
+        around: int = AROUND_CURSOR,
+    ) -> None:
+        self._source = source
+        self._build = matcher
+        self._levels = CONTEXT_LEVELS if report_levels else ("when_detected",)
+        self._around = around
+        self._built: _Built | None = None
+        self._cards = Cards()
+        self._lock = threading.Lock()
+
+    def fetch(self, request: FetchRequest, /) -> Fetched:
+        """The cards of the entities that are mentioned, best first.
+
+        A failing list is `KG_UNAVAILABLE`, a failing matcher `ENTITY_MATCH_FAILED`; both without candidates.
+
+        Cost: one search per text, then linear in what was found; the matcher is rebuilt only when the entities change.
+        """
+        texts, omitted = self._texts(request)
+        if not texts:
+            return Fetched(omitted=tuple(omitted))
+        try:
+            listed = [list_entities(self._source, request.project_id, level) for level in self._levels]
+        except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+            omitted.append(Omission("entities", "retrieved", "codex:detected", "source failed", str(error)))
+            return Fetched(omitted=tuple(omitted), warnings=(KG_UNAVAILABLE(),))
+        for fault in (fault for part in listed for fault in part.faults):
+            omitted.append(Omission(fault, "retrieved", "codex:detected", "source failed", fault))
+        groups = tuple(part.entities for part in listed)
+        try:
+            built = self._matcher(groups)
+            found = [built.read(text, request.cursor) for text in texts]
+        except Exception as error:  # noqa: BLE001
+            omitted.append(Omission("matcher", "retrieved", "codex:detected", "source failed", str(error)))
+            return Fetched(omitted=tuple(omitted), warnings=(ENTITY_MATCH_FAILED(),))
+        return self._answer(request, built, found, omitted)
+
+    def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
+        """The ids of those `candidates` whose entity's card still reads the same; whatever the source raises passes.
+
+        Cost: one card per candidate whose entity or chapter is another.
+        """
+        mine = [candidate for candidate in candidates if candidate.source.startswith("codex:detected:")]
+        if not mine:
+            return set()
+        listed = list_entities(self._source, request.project_id, "when_detected").entities
+        by_id = {f"entity:{entity.id}": entity for entity in listed if entity.level == "when_detected"}
+        return {
+            candidate.id
+            for candidate in mine
+            if candidate.id in by_id
+            and self._cards.of(by_id[candidate.id], request) == (candidate.content, candidate.short)
+        }
+
+    def _texts(self, request: FetchRequest) -> tuple[list[_Text], list[Omission]]:
+        start = max(0, request.cursor - self._around)
+        around = request.text[start : request.cursor + self._around] if self._around > 0 else ""
+        pieces = [
+            _Text("query", request.question),
+            _Text("input", request.additional_input),
+            _Text("cursor", around, start),
+        ]
+        texts, omitted = [], []
+        for piece in pieces:
+            if not piece.text.strip():
+                continue
+            if len(piece.text) > MAX_SEARCHED:
+                detail = f"only the first {MAX_SEARCHED} of {len(piece.text)} code points were searched"
+                omitted.append(Omission(f"detection:{piece.origin}", "retrieved", "codex:detected", "excluded", detail))
+            texts.append(_Text(piece.origin, _encodable(piece.text[:MAX_SEARCHED]), piece.base))
+        return texts, omitted
+
+    def _matcher(self, groups: tuple[tuple[Entity, ...], ...]) -> _Built:
+        with self._lock:
+            built = self._built
+        if built is not None and (all(map(_same, built.groups, groups)) or built.groups == groups):
+            return built
+        entities = [entity for group in groups for entity in group]
+        by_id = {entity.id: entity for entity in reversed(entities)}
+        detectable = [entity for entity in by_id.values() if entity.level == "when_detected"]
+        absent = {entity.id: _absent(entity) for entity in detectable} if len(detectable) <= _LISTED_APART else {}
+        built = _Built(groups, self._build(entities), by_id, absent, len(detectable), Ties(by_id))
+        with self._lock:
+            self._built = built
+        return built
+
+    def _answer(
+        self,
+        request: FetchRequest,
+        built: _Built,
+        found: list[_Read],
+        omitted: list[Omission],
+    ) -> Fetched:
+        scores: dict[str, float] = {}
+        shadowed: dict[str, str] = {}
+        for read in found:
+            for id_, count in read.counts.items():
+                score = _SCORES[read.text.origin] + _PER_MENTION * min(count, _MENTIONS_COUNTED)
+                scores[id_] = max(score, scores.get(id_, 0.0))
+            shadowed |= read.shadowed
+        passing, weight = _in_passing(built, found)
+        if is_continuing(request):  # nobody is asked about: who matters to the scene comes first
+            scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * one for id_, one in weight.items()}
+        candidates: list[Candidate] = []
+        named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())
+        for entity in (built.by_id[id_] for id_ in named):
+            source = f"codex:detected:{entity.id}"
+            if entity.id not in scores:
+                by = shadowed[entity.id]
+                omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "shadowed", by))
+            elif entity.level != "when_detected":
+                omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "level", entity.level))
+            elif entity.id in passing:
+                omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "excluded", passing[entity.id]))
+            else:
+                card, short = self._cards.of(entity, request)
+                why = tuple(
+                    _evidence(read.text, read.firsts[entity.id], request, built.matcher)
+                    for read in found
+                    if entity.id in read.firsts  # where each text that names somebody does so first
+                )
+                candidates.append(_candidate(entity, source, scores[entity.id], why, card, short, request))
+                omitted += withheld_facts(entity, source, "retrieved", request)
+        omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]
+        if not built.absent and built.detectable:
+            detail = f"{built.detectable - len(candidates)} entities"
+            omitted.append(Omission("entity:*", "retrieved", "codex:detected", "no match", detail))
+        candidates.sort(key=lambda item: (-item.score, item.source, item.id))
+        return Fetched(tuple(candidates), tuple(omitted))
+
+
+def _in_passing(built: _Built, found: list[_Read]) -> tuple[dict[str, str], dict[str, float]]:
+    """Whom the text around the cursor alone names: who gets no card for it, with the reason; and everybody's weight."""
+    asked = {id_ for read in found if read.text.origin != "cursor" for id_ in read.counts}
+    weight: dict[str, float] = {}
+    for read in found:
+        if read.text.origin == "cursor":
+            weight = weights(read.present, built.ties, asked)
+    mine = {id_: one for id_, one in weight.items() if id_ not in asked and id_ in built.by_id}
+    rivals = [id_ for id_ in mine if mine[id_] and built.by_id[id_].level == "when_detected"]
+    first = sorted(rivals, key=lambda id_: (-mine[id_], id_))[:MOST]
+    passing = {
+        id_: f"{MOST} others matter more to the scene" if mine[id_] else "named in passing, away from the cursor"
+        for id_ in mine
+        if id_ not in first
+    }
+    return passing, mine
+
+
+def _candidate(
+    entity: Entity,
+    source: str,
+    score: float,
+    evidence: tuple[Evidence, ...],
+    card: str,
+    short: str | None,
+    request: FetchRequest,
+) -> Candidate:
+    return Candidate(
+        id=f"entity:{entity.id}",
+        layer="retrieved",
+        source=source,
+        content=card,
+        score=score,
+        evidence=evidence,
+        group=heading("detected", request.language),
+        short=short,
+        documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
+        project_id=request.project_id,
+    )
+
+
+def _evidence(text: _Text, mention: Any, request: FetchRequest, matcher: Any) -> Evidence:  # noqa: ANN401 - a host's
+    path = request.document if text.origin == "cursor" else ""
+    span = (text.base + mention.start, text.base + mention.end)
+    derived = getattr(matcher, "derived", None)
+    short = None if derived is None else derived(mention.entity_id, mention.term)
+    detail = mention.term if short is None else f"{mention.term} ({short})"
+    return Evidence("mention", f"{text.origin}: {detail}", path, span)
+
+
+def _absent(entity: Entity) -> Omission:
+    return Omission(f"entity:{entity.id}", "retrieved", f"codex:detected:{entity.id}", "no match")
+
+
+def _find(matcher: Any, text: _Text) -> Any:  # noqa: ANN401 - a host's matcher
+    """The mentions in a text; the user's own words are read as a question where the matcher can do that."""
+    ask = getattr(matcher, "find_in_question", None) if text.origin == "query" else None
+    return (ask or matcher.find_all)(text.text)
+
+
+def _shadowed(matcher: Any, text: _Text) -> dict[str, str]:  # noqa: ANN401
+    """Entities whose name stands in a text only inside a longer one, with that one; {} when the matcher cannot say."""
+    explain = getattr(matcher, "explain", None)
+    if explain is None:
+        return {}
+    return {item.entity_id: f"{item.term} inside {item.by}" for item in explain(text.text) if item.reason == "shadowed"}
+
+
+def _same(before: tuple[Entity, ...], now: tuple[Entity, ...]) -> bool:
+    return before is now
+
+
+def _encodable(text: str) -> str:
+    """`text` with lone surrogates replaced, one code point for one: the matcher takes none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text

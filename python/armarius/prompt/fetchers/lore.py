@@ -1,0 +1,284 @@
+"""Active lorebook entries: constant ones as settings, the others as retrieved, rules only on the user's word.
+
+One search serves all three layers of a request. Where an entry goes is one table: `layer_of` and `SLOTS` below, told in
+docs/lorebooks.md.
+"""
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from armarius.arguments import Bounds
+from armarius.codex.cards import one_line, tidy, without_later
+from armarius.headings import DEFAULT_LANGUAGE, FRAMES, HeadingKey, Language, frame, heading
+from armarius.lorebooks.activate import scan_of
+from armarius.lorebooks.active.macros import with_user
+from armarius.lorebooks.active.result import Active, Left
+from armarius.lorebooks.active.scan import Message
+from armarius.lorebooks.asking import AskBooks, cast_of
+from armarius.lorebooks.book import Book
+from armarius.lorebooks.shelf import Books
+from armarius.lorebooks.standing import Standing, standing
+from armarius.text.tokens import TokenCounter
+from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, OmitReason
+from armarius.warnings import LORE_FAILED, LORE_INVALID
+
+__all__ = ["SLOTS", "LoreFetcher", "LoreSearch", "body", "header", "layer_of"]
+
+_LONGEST_NAME: Final = 60
+_LABELS: Final = "|".join(
+    dict.fromkeys(word for one in FRAMES.values() for word in (*one.begins, *one.types.values(), one.other))
+)
+# `#` of any width, colon of any width, and what nobody sees between and before.
+_UNSEEN: Final = r"[^\S\r\n\x0b\x0c\x85\u2028\u2029]|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
+_POSING: Final = re.compile(
+    rf"(^|[\r\n\x0b\x0c\x85\u2028\u2029])((?:{_UNSEEN}|[>*\-•])*)[#＃﹟](?=[#＃﹟]*(?:{_UNSEEN})*"
+    rf"(?:{'|'.join(rf'(?:{_UNSEEN})*'.join(label) for label in _LABELS.split('|'))})(?:{_UNSEEN})*[:：﹕︰])"
+)
+
+
+def header(name: str, book: str, language: Language = DEFAULT_LANGUAGE) -> str:
+    """The line above an entry: `## 条目：<name>（<book>）`; names are cut after 60 characters."""
+    return frame(language).entry.format(name=_short(name), book=_short(book))
+
+
+def body(text: str, as_of: int | None) -> tuple[str, bool]:
+    """What of the text of an entry may stand below its header, and whether lines of later chapters were left out.
+
+    A line that would begin a card, a passage or another entry has its first `#` changed to `♯`.
+
+    Cost: one pass over the lines, and one of a pattern.
+    """
+    shown = text if as_of is None else without_later(text, as_of)
+    hidden = shown != text
+    if hidden:
+        shown = tidy(shown)
+    return _POSING.sub(r"\1\2♯", shown).strip(), hidden
+
+
+def _short(name: str) -> str:
+    line = one_line(name)
+    return line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"
+
+
+SLOTS: Final = (
+    "before", "examples_before", "examples_after", "after", "", "outlet", "note_top", "key", "note_bottom", "at_depth",
+)  # fmt: skip
+"""The order of the places inside a layer, from the top; within a place the entry that is kept longest stands first."""
+_SOURCES: Final[dict[LayerName, str]] = {"rules": "rule", "settings": "constant", "retrieved": "active"}
+_GROUPS: Final[dict[LayerName, HeadingKey]] = {
+    "rules": "constraints",
+    "settings": "lore_always",
+    "retrieved": "lore",
+}
+# Constant entries are omitted last of their layer: above the style (2) and every memory (at most 1).
+_CONSTANT = 3.0
+# Woken entries stand between names in the user's words (1) and those around the cursor (0.5).
+_WOKEN, _PER_SLOT, _PER_PLACE = 0.79, 0.02, 0.02
+_BACK = 20_000  # code points before the cursor whose paragraphs count as messages
+_PARAGRAPHS = 64
+_REQUESTS = 4  # whose answers are kept: a request has three layers, and several may be under way
+_BLANK = re.compile(r"\n\s*\n|\n")
+_USER = "User"  # {{user}} where no setting names one; SillyTavern's name for nobody in particular
+_WHY: Final[tuple[tuple[str, OmitReason], ...]] = (
+    ("budget", "budget"),
+    ("secondary key", "no match"),
+    ("is ", "level"),
+    ("switched off", "level"),
+)
+
+
+def layer_of(active: Active, *, rules: bool) -> LayerName:
+    """The layer of an active entry: what is always active is a setting, or a rule where the user allows it."""
+    if active.entry.level == "always":
+        return "rules" if rules else "settings"
+    return "retrieved"
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What the books say to one request: all three layers are of one look at them.
+
+    Attributes:
+        books: By id, those that are not switched off.
+        standing: Active entries that are constant.
+        woken: Active entries that the text woke.
+        left: Those that were close.
+        problems: Why a book is not there, by its id.
+    """
+
+    books: Mapping[str, Book]
+    standing: tuple[Active, ...]
+    woken: tuple[Active, ...]
+    left: tuple[Left, ...]
+    problems: Mapping[str, str]
+
+    def of(self, layer: LayerName) -> list[Active]:
+        """The active entries of a layer."""
+        if layer == "retrieved":
+            return list(self.woken)
+        return [one for one in self.standing if layer_of(one, rules=self.books[one.book].rules) == layer]
+
+
+class LoreSearch:
+    """Searches the books of a project for a request; the last answers are kept for the other layers.
+
+    Args:
+        books: Of the project.
+        user: `{{user}}`, of the settings; "" for nobody in particular.
+    """
+
+    def __init__(self, books: Books, *, user: str = "") -> None:
+        self.books = books
+        self.user = user or _USER
+        self.asked = AskBooks(books, user=user)
+        self._count = TokenCounter.estimate().count
+        self._lock = threading.Lock()
+        self._last: OrderedDict[int, tuple[FetchRequest, Looked]] = OrderedDict()  # the request is held: its id stays
+        self._standing: tuple[tuple[Book, ...], Standing] | None = None
+
+    def of(self, request: FetchRequest) -> Looked:
+        """What is active for a request.
+
+        Cost: for each request one look at the books, and one search of the text before the cursor, the conversation
+        and the user's words.
+        """
+        with self._lock:
+            kept = self._last.get(id(request))
+            if kept is not None:
+                return kept[1]
+            looked = self._looked(request)
+            self._last[id(request)] = (request, looked)
+            while len(self._last) > _REQUESTS:
+                self._last.popitem(last=False)
+            return looked
+
+    def _looked(self, request: FetchRequest) -> Looked:
+        present, problems = self.books.look()
+        books = MappingProxyType({id_: book for id_, book in present.items() if not book.switched_off})
+        if not books:
+            return Looked(books, (), (), (), problems)
+        some = tuple(books.values())
+        cast = cast_of(some)
+        character = next(iter(cast.values()), "")
+        if self._standing is None or [id(one) for one in self._standing[0]] != [id(one) for one in some]:
+            empty = scan_of(character=character, cast=cast, user=self.asked.user, turn=0, count=self._count)
+            self._standing = (some, standing(self.asked.activator, some, empty))
+        fixed = self._standing[1]
+        messages, turn = _messages(request)
+        scan = scan_of(
+            messages=messages, turn=turn, character=character, cast=cast, user=self.asked.user, count=self._count
+        )
+        found = self.asked.activator.search(fixed.books, scan)
+        woken = tuple(one for one in found if f"{one.book}/{one.entry.id}" not in fixed.active)
+        told = fixed.active | {f"{one.book}/{one.entry.id}" for one in woken}
+        left = {f"{one.book}/{one.entry.id}": one for one in (*fixed.found.left, *found.left)}
+        return Looked(
+            books, tuple(fixed.found), woken, tuple(one for id_, one in left.items() if id_ not in told), problems
+        )
+
+
+def _messages(request: FetchRequest) -> tuple[list[Message], int]:
+    """The paragraphs before the cursor, then the turns of the conversation, then the user's words: newest last."""
+    written = request.text[max(0, request.cursor - _BACK) : request.cursor]
+    paragraphs = [part for part in _BLANK.split(written) if part.strip()]
+    found = [Message(part.strip()) for part in paragraphs[-_PARAGRAPHS:]]
+    found += [Message(turn.content, turn.name, turn.role) for turn in request.messages if turn.is_spoken]
+    found += [Message(part, role="user") for part in (request.additional_input, request.query) if part.strip()]
+    return found, request.text.count("\n", 0, request.cursor) + len(found)
+
+
+class LoreFetcher:
+    """The entries of one layer, as `lore:constant:<book>/<id>`, `lore:active:…` or `lore:rule:…`.
+
+    Args:
+        search: Shared by the fetchers of all layers.
+        layer: Which one.
+    """
+
+    inline = True
+
+    def __init__(self, search: LoreSearch, layer: LayerName) -> None:
+        self._search = search
+        self.layer: LayerName = layer
+        self.name = f"lore-{layer}"
+
+    def fetch(self, request: FetchRequest, /) -> Fetched:
+        """The active entries of the layer; a failing book is a warning and leaves the others.
+
+        Of what a request may see (docs/decisions/0068) `kinds` without `setting` leaves entries out but for rules, and
+        `as_of` leaves out lines of later chapters.
+        """
+        try:
+            found = self._search.of(request)
+        except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+            failed = Omission("lore", self.layer, "lore", "source failed", str(error))
+            return Fetched(omitted=(failed,), warnings=(LORE_FAILED(kind=type(error).__name__, error=error),))
+        candidates: list[Candidate] = []
+        omitted: list[Omission] = []
+        unwanted = None if self.layer == "rules" else Bounds(kinds=request.kinds).leaves_out("setting", None)
+        for at, one in enumerate(_kept_first([one for one in found.of(self.layer) if one.text])):
+            content, hidden = body(with_user(one.text, _USER), request.as_of)
+            id_, source = self._names(one)
+            if unwanted is not None:
+                omitted.append(Omission(id_, self.layer, source, *unwanted))
+                continue
+            if hidden:
+                said = f"lines about chapters later than {request.as_of}"
+                omitted.append(Omission(f"{id_}:later", self.layer, source, "timeline", said))
+            if content:
+                content = (
+                    f"{header(one.entry.name or one.entry.id, found.books[one.book].name, request.language)}\n{content}"
+                )
+                candidates.append(self._candidate(one, content, request, at))
+        if self.layer != "retrieved":
+            return Fetched(tuple(candidates), tuple(omitted))
+        omitted += (_omission(left) for left in found.left)
+        problems = sorted(found.problems.items())
+        omitted += (
+            Omission(f"lore:{id_}", "retrieved", f"lore:book:{id_}", "source failed", why) for id_, why in problems
+        )
+        warnings = tuple(LORE_INVALID(book=id_, why=why) for id_, why in problems)
+        return Fetched(tuple(candidates), tuple(omitted), warnings)
+
+    def _names(self, one: Active) -> tuple[str, str]:
+        return f"lore:{one.book}/{one.entry.id}", f"lore:{_SOURCES[self.layer]}:{one.book}/{one.entry.id}"
+
+    def _candidate(self, one: Active, content: str, request: FetchRequest, at: int) -> Candidate:
+        slot = SLOTS.index(one.place.slot) if one.place.slot in SLOTS else 0
+        if self.layer == "retrieved":
+            score = _WOKEN - _PER_SLOT * slot - _PER_PLACE * at / (at + 1)
+        else:
+            score = _CONSTANT + 1 / (at + 2)
+        id_, source = self._names(one)
+        return Candidate(
+            id=id_,
+            layer=self.layer,
+            source=source,
+            content=content,
+            score=score,
+            evidence=(Evidence("mention" if self.layer == "retrieved" else "level", one.reason),),
+            group=heading(_GROUPS[self.layer], request.language),
+            project_id=request.project_id,
+        )
+
+
+def _kept_first(active: list[Active]) -> list[Active]:
+    def worth(one: Active) -> tuple[int, float, int]:
+        share = one.entry.share
+        keep = share.order if share.keep_priority is None else share.keep_priority
+        slot = SLOTS.index(one.place.slot) if one.place.slot in SLOTS else 0
+        return (slot, -keep, one.order)
+
+    return sorted(active, key=worth)
+
+
+def _omission(left: Left) -> Omission:
+    matching = [reason for words, reason in _WHY if left.reason.startswith(words)]
+    reason: OmitReason = matching[0] if matching else "excluded"
+    source = f"lore:active:{left.book}/{left.entry.id}"
+    return Omission(f"lore:{left.book}/{left.entry.id}", "retrieved", source, reason, left.reason)

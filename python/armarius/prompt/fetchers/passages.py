@@ -1,0 +1,244 @@
+"""What the project says about a question: passages, cards of related entities, both sides of a dispute."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from armarius.codex.cards import Visible, short_card
+from armarius.codex.model import Entity
+from armarius.documents.document import Document
+from armarius.documents.live import LiveTexts
+from armarius.errors import ContextWarning
+from armarius.headings import frame, heading
+from armarius.prompt.fetchers.entities import card_of
+from armarius.prompt.fetchers.relations import relations_asked, relations_confirmed
+from armarius.search import vectors
+from armarius.search.contradictions.detect import disputes
+from armarius.search.contradictions.statements import Statement, statements
+from armarius.search.contradictions.values import ATTRIBUTES
+from armarius.search.corpus import ProjectCorpus, bounded, with_live
+from armarius.search.offer import PassageOffer
+from armarius.search.rank import Ranked
+from armarius.search.rerank import Reranking
+from armarius.search.retrieve import Found, Sources, ask_graph, find
+from armarius.search.tables import CorpusTables
+from armarius.types import (
+    Candidate,
+    Evidence,
+    Fetched,
+    FetchRequest,
+    LayerName,
+    Offer,
+    Omission,
+)
+from armarius.warnings import CHAPTER_UNKNOWN, INDEX_NOT_READY
+
+__all__ = ["PassageFetcher"]
+
+_NAMED = 2
+_PRESENT = 4
+_IN_CHAPTER = 6  # cards of those in a chapter that is checked
+_DISPUTED = 3  # texts looked into for sentences that say different things
+_HITS = 16  # passages come from the texts among them, at most five
+_NEAR = 1_000  # code points from the cursor that the immediate layer shows anyway
+_SAME = 0.8
+_RELATED_SCORE = 0.9
+_PRESENT_SCORE = 0.2  # below those that the window or the question names
+_RIVAL_SCORE = 1.0
+_QUERY_LIMIT = 400
+
+
+class PassageFetcher:
+    """What the project says about a question.
+
+    `rag:passage:<path>#<n>`; where it has relation words also `kg:related:<id>` and `kg:relation:<source>-<target>`.
+
+    Args:
+        corpus: Of the view that the request sees.
+        sources: Where else to look.
+        reranking: Whose order the first paragraphs stand in, when there is a reranker.
+        lives: Reads the open document where an editor is ahead of the project; without it, only as saved.
+    """
+
+    name = "passages"
+    layer: LayerName = "retrieved"
+    inline = True
+
+    def __init__(
+        self,
+        corpus: ProjectCorpus,
+        sources: Sources | None = None,
+        *,
+        reranking: Reranking | None = None,
+        lives: LiveTexts | None = None,
+    ) -> None:
+        self._corpus = corpus
+        self._lives = lives
+        self._sources = Sources() if sources is None else sources
+        self._reranking = reranking
+
+    def fetch(self, request: FetchRequest, /) -> Fetched:
+        """Passages and cards for the query, or for the selection when there is no query.
+
+        Cost: one retrieval and the passages of at most five texts.
+        """
+        query = (request.question.strip() or request.additional_input.strip())[:_QUERY_LIMIT]
+        if not query:
+            return Fetched()
+        if not self._corpus.ready:
+            return Fetched(warnings=(INDEX_NOT_READY(),))
+        bounds = request.bounds
+        known = ask_graph(self._corpus, query, chapter=request.chapter, bounds=bounds, graph=self._sources.graph)
+        live = self._live(request)
+        documents, sources = self._corpus.documents, self._sources
+        if live is not None:
+            if sources.vectors is not None:
+                sources = replace(sources, vectors=vectors.with_live(sources.vectors, documents.get(live.path), live))
+            documents = {**documents, live.path: live}
+        with self._corpus.tables() as whole:
+            tables = bounded(whole if live is None else with_live(whole, live), bounds)
+            found = find(
+                tables,
+                query,
+                limit=_HITS,
+                chapter=request.chapter,
+                also=request.also,
+                known=known,
+                sources=sources,
+                listed=False,
+            )
+            asked = found.answer.understanding
+            rivals = [_statement(one, request) for one in _disputed(tables, found, request.moment)]
+            cards = [*_cards(tables, found, request), *_present(tables, found, request)]
+            related = relations_asked(tables, found, request)
+        documents = Visible(documents, bounds) if bounds else documents
+        open_document = (request.document, request.text)
+        offer: Offer = PassageOffer(
+            found.ranked, documents, asked, request.chapter, open_document, bounds, request.language
+        )
+        warnings: Sequence[ContextWarning] = found.answer.warnings
+        if not request.query.strip():  # a selection that tells of a ninety-ninth chapter asks for none
+            warnings = [one for one in warnings if one.code != CHAPTER_UNKNOWN.code]
+        if self._reranking is not None:
+            offer, troubles = self._reranking.apply(offer, query)
+            warnings = [*warnings, *troubles]
+        omitted = [*found.answer.omitted, *related.omitted, *_unknown(found.ranked)]
+        return Fetched((*related.candidates, *cards, *rivals), omitted, warnings, offer)
+
+    def _live(self, request: FetchRequest) -> Document | None:
+        """The open document where it is ahead of the project and has a name."""
+        if not request.live or not request.document or self._lives is None:
+            return None
+        return self._lives.read(request.document, request.text)
+
+    def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
+        """The ids of those `candidates` whose card or relation reads the same.
+
+        Cost: one comparison per candidate; nothing is retrieved.
+        """
+        related = relations_confirmed(self._corpus.codex, candidates, request)
+        entities = {f"kg:related:{entity.id}": entity for entity in self._corpus.codex.entities}
+        found = set()
+        for candidate in candidates:
+            entity = entities.get(candidate.source)
+            same = entity is not None and card_of(entity, request) == candidate.content
+            if same or candidate.id in related:
+                found.add(candidate.id)
+        return found
+
+
+def _unknown(ranked: Ranked) -> list[Omission]:
+    """The words of the question that occur nowhere, where they make the answer doubtful."""
+    if ranked.outcome == "found" or ranked.stated or not ranked.missing:
+        return []
+    detail = f"{ranked.outcome}: {', '.join(ranked.missing)} occur nowhere"
+    return [Omission("request:words", "retrieved", "request:words", "no match", detail)]
+
+
+def _disputed(tables: CorpusTables, found: Found, chapter: int | None) -> list[Statement]:
+    """Sentences that say different things about whom the question is about.
+
+    Of what is asked, when the question is one of consistency or of something that can be compared (age, home, mark …);
+    of anything, when consistency is asked in general, of those named or else of those in the chapters found.
+    """
+    asked = found.answer.understanding
+    checks = "consistency" in asked.intents
+    who = list(asked.entities[:_NAMED])
+    if checks and not who:
+        keys = [one.key for one in found.ordered if one.is_section]
+        who = list(dict.fromkeys(entity for key in keys for entity in tables.sections[key].entities))[:_PRESENT]
+    comparable = not set(ATTRIBUTES).isdisjoint(asked.attributes)
+    said: list[Statement] = []
+    for entity_id in who:
+        if checks and asked.content and asked.entities:
+            said += statements(tables, entity_id, asked.content, chapter=chapter, texts=_DISPUTED)
+        wanted = checks and not (asked.content and asked.entities)
+        if not wanted and not comparable:
+            continue
+        about = disputes(tables, entity_id, chapter=chapter)
+        said += [one for one in about if wanted or set(one.attributes) & set(asked.attributes)]
+    if asked.chapters:  # what they say, and what competes with that
+        here = {one.reference for one in said if one.chapter in asked.chapters}
+        said = [one for one in said if one.reference in here or here.intersection(one.competes_with)]
+    return list({(one.path, one.span): one for one in said if one.competes_with}.values())
+
+
+def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterator[Candidate]:
+    """Cards of entities that a relation word of the question leads to."""
+    entities = {entity.id: entity for entity in found.known.entities} | tables.entities
+    for entity_id, (factor, tie, word) in sorted({**found.people.related, **found.people.beyond}.items()):
+        entity = entities[entity_id]
+        if entity.level != "when_detected":
+            continue
+        why = Evidence("relation", f"{word}: {tie.role.name}, {tie.said}", tie.path)
+        yield _card(entity, request, _RELATED_SCORE * factor, why)
+
+
+def _present(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterator[Candidate]:
+    """Cards of those who are in the chapters whose consistency is asked about, most often named first."""
+    asked = found.answer.understanding
+    if "consistency" not in asked.intents:
+        return
+    counts: Counter[str] = Counter()
+    for one in found.ordered:
+        if one.how == "chapter":
+            counts.update(tables.texts[one.key].mentions)
+    for entity_id, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_IN_CHAPTER]:
+        entity = tables.entities.get(entity_id)
+        if entity is None or entity.level != "when_detected" or entity_id in asked.entities:
+            continue
+        why = Evidence("mention", f"{count}× in the chapters that are checked")
+        yield _card(entity, request, _PRESENT_SCORE * count / max(counts.values()), why)
+
+
+def _card(entity: Entity, request: FetchRequest, score: float, why: Evidence) -> Candidate:
+    return Candidate(
+        id=f"entity:{entity.id}",
+        layer="retrieved",
+        source=f"kg:related:{entity.id}",
+        content=card_of(entity, request),
+        short=short_card(entity, request.language),
+        score=score,
+        evidence=(why,),
+        group=heading("detected", request.language),
+        documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
+        project_id=request.project_id,
+    )
+
+
+def _statement(one: Statement, request: FetchRequest) -> Candidate:
+    """A sentence that competes with another source, on its own, so that both sides stay in the pack."""
+    source = f"rag:passage:{one.path}#{one.paragraph}"
+    said = frame(request.language)
+    head = said.dispute.format(place=f"{one.path}#{one.paragraph}", others=said.and_.join(one.competes_with)) + "\n"
+    return Candidate(
+        id=f"{source}@{one.span[0]}",
+        layer="retrieved",
+        source=source,
+        content=head + one.text,
+        score=_RIVAL_SCORE,
+        evidence=(Evidence("fulltext", f"competes with {', '.join(one.competes_with)}", one.path, one.span),),
+        group=heading("passages", request.language),
+        documents=(one.path,),
+        project_id=request.project_id,
+    )

@@ -1,0 +1,124 @@
+"""The settings layer: how this project is written. Its style, and what has been learnt about it."""
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from armarius.codex.model import Memory
+from armarius.errors import ContextWarning
+from armarius.headings import heading
+from armarius.prompt.fetchers.entities import file_warnings, resolve
+from armarius.prompt.fetchers.style import Style
+from armarius.types import (
+    Candidate,
+    Evidence,
+    Fetched,
+    FetchRequest,
+    LayerName,
+    Omission,
+)
+from armarius.warnings import MEMORY_UNAVAILABLE, STYLE_UNAVAILABLE
+
+# Above every memory: the style of a project is omitted last.
+_STYLE_SCORE = 2.0
+
+
+class MemorySource(Protocol):
+    """Where memories are kept."""
+
+    def memory_list(self, project_id: str, /) -> Any:  # noqa: ANN401 - an iterable of `Memory`, or an awaitable of one
+        """The memories of a project."""
+        ...
+
+
+class StyleSource(Protocol):
+    """Where the style of a project is described."""
+
+    def style_list(self, project_id: str, /) -> Iterable[Style]:
+        """The descriptions of style, in a stable order."""
+        ...
+
+
+class SettingsFetcher:
+    """Style as `style:<path>`, semantic memories as `memory:semantic:<id>` scored by confidence.
+
+    Episodic and procedural memories are left to whoever asks for them: they are listed as excluded.
+
+    Args:
+        memories: Lists the memories, or None.
+        style: Lists the descriptions of style, or None.
+    """
+
+    name = "settings"
+    layer: LayerName = "settings"
+    inline = True
+
+    def __init__(self, memories: MemorySource | None = None, *, style: StyleSource | None = None) -> None:
+        self._memories = memories
+        self._style = style
+
+    def fetch(self, request: FetchRequest, /) -> Fetched:
+        """Style and memories; a failing source is a warning and leaves the other one's."""
+        candidates: list[Candidate] = []
+        omitted: list[Omission] = []
+        warnings: list[ContextWarning] = []
+        if self._style is not None:
+            try:
+                for item in self._style.style_list(request.project_id):
+                    if (outside := _outside(item, request)) is None:
+                        candidates.append(_style(item, request))
+                    else:
+                        omitted.append(outside)
+            except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+                warnings.append(STYLE_UNAVAILABLE(error=error))
+                omitted.append(Omission("style", "settings", "style", "source failed", str(error)))
+        if self._memories is not None:
+            try:
+                memories: Iterable[Memory] = resolve(self._memories.memory_list(request.project_id))
+                warnings += file_warnings(self._memories)
+                for memory in memories:
+                    if memory.kind == "semantic":
+                        candidates.append(_memory(memory, request))
+                    else:
+                        source = f"memory:{memory.kind}:{memory.id}"
+                        omitted.append(Omission(f"memory:{memory.id}", "settings", source, "excluded", memory.kind))
+            except Exception as error:  # noqa: BLE001
+                warnings.append(MEMORY_UNAVAILABLE(error=error))
+                omitted.append(Omission("memories", "settings", "memory", "source failed", str(error)))
+        return Fetched(tuple(candidates), tuple(omitted), tuple(warnings))
+
+
+def _memory(memory: Memory, request: FetchRequest) -> Candidate:
+    return Candidate(
+        id=f"memory:{memory.id}",
+        layer="settings",
+        source=f"memory:semantic:{memory.id}",
+        content=f"- {memory.text.strip()}",
+        score=memory.confidence,
+        evidence=(Evidence("memory", f"confidence {memory.confidence:g}"),),
+        group=heading("memories", request.language),
+        project_id=request.project_id,
+    )
+
+
+def _outside(style: Style, request: FetchRequest) -> Omission | None:
+    """Why a description of style is left out: chapters may serve as one, and the request may leave those out."""
+    outside = [why for one in style.chapters if (why := request.bounds.leaves_out(None, one)) is not None]
+    if not outside:
+        return None
+    reason, detail = outside[0]
+    return Omission(f"style:{style.path}", "settings", f"style:{style.path}", reason, detail)
+
+
+def _style(style: Style, request: FetchRequest) -> Candidate:
+    return Candidate(
+        id=f"style:{style.path}",
+        layer="settings",
+        source=f"style:{style.path}",
+        content=style.text.strip(),
+        score=_STYLE_SCORE,
+        evidence=(Evidence("memory", "project style", style.path),),
+        group=heading("style", request.language),
+        keep="head",
+        documents=(style.path,),
+        project_id=request.project_id,
+    )

@@ -1,0 +1,172 @@
+"""Chosen items to text: four fenced layers, one order, joins across which token counts add up.
+
+A prompt is the plain concatenation of its layers' contents. A layer with items reads
+
+    <layer-retrieved>
+    [知识图谱 — 引用检测]
+    ## 角色：林小雨
+    - 类型：character
+
+    …
+
+    </layer-retrieved>
+
+Every piece ends in line breaks after a character that is no white space, and the next piece starts
+with none: across such joins the encodings in use never merge, so counts of pieces are the count
+of the whole (measured; the assembler still counts the final prompt).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from armarius.prompt.escape import closing, opening
+from armarius.quick import quick
+from armarius.types import LAYERS, Candidate, LayerName
+
+__all__ = [
+    "SEPARATOR",
+    "Form",
+    "Placed",
+    "Rendered",
+    "arrange",
+    "closing_piece",
+    "heading_piece",
+    "opening_piece",
+    "render",
+]
+
+SEPARATOR = "\n\n"
+Form = Literal["full", "short", "truncated"]
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A candidate that enters the prompt, in the form it enters; `part` is the piece of its content kept.
+
+    `fills` marks a paragraph that nothing demanded: it fills room that was left.
+    """
+
+    candidate: Candidate
+    text: str
+    form: Form = "full"
+    part: tuple[int, int] | None = None
+    fills: bool = False
+
+
+_END: tuple[Placed | None, tuple[int, int]] = (None, (0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A prompt, its layers, and where each placed item's text stands in it (code points)."""
+
+    prompt: str
+    contents: dict[LayerName, str]
+    placed: tuple[Placed, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    def pieces(self) -> dict[LayerName, list[tuple[str, bool]]]:
+        """Each layer in the pieces that it was put together from, each with whether the separator follows it.
+
+        With that, all but the last of a layer end with a line end.
+        """
+        found: dict[LayerName, list[tuple[str, bool]]] = {}
+        prompt, items = self.prompt, zip(self.placed, self.spans, strict=True)
+        item, (start, end) = next(items, _END)
+        last = stop = 0
+        for layer in LAYERS:
+            mine: list[tuple[str, bool]] = []
+            stop += len(self.contents[layer])
+            while item is not None and start < stop:
+                if last < start:
+                    mine.append((prompt[last:start], False))
+                mine.append((item.text, True))
+                last = end + len(SEPARATOR)
+                item, (start, end) = next(items, _END)
+            if last < stop:
+                mine.append((prompt[last:stop], False))
+            found[layer], last = mine, stop
+        return found
+
+
+def opening_piece(layer: LayerName) -> str:
+    """What a layer with items begins with."""
+    return opening(layer) + "\n"
+
+
+def closing_piece(layer: LayerName) -> str:
+    """What a layer with items ends with; the last layer ends the prompt without line breaks."""
+    return closing(layer) + ("" if layer == LAYERS[-1] else SEPARATOR)
+
+
+def heading_piece(group: str) -> str:
+    """A group's heading, which stands once above its first item."""
+    return group + "\n"
+
+
+def arrange(placed: Sequence[Placed], before: Mapping[tuple[LayerName, str], int]) -> list[Placed]:
+    """Bring items into prompt order.
+
+    Rules and settings: by group, source and id, so that neither scores nor arrival move them.
+    Retrieved: those of the previous prompt at their old places, then new ones by value. Immediate:
+    what surrounds the cursor, which changes least, then the rest by value. Ungrouped items come first
+    in their layer; a group's items stand together.
+
+    Args:
+        placed: In any order.
+        before: Place of each (layer, id) in the previous prompt.
+    """
+    ordered: list[Placed] = []
+    for layer in LAYERS:
+        mine = [item for item in placed if item.candidate.layer == layer]
+        if layer in ("rules", "settings"):
+            mine.sort(key=lambda item: (item.candidate.group, item.candidate.source, item.candidate.id))
+        else:
+            new = len(before) if layer == "retrieved" else 0
+            seen = before if layer == "retrieved" else {}
+            mine.sort(key=lambda item: (seen.get((item.candidate.layer, item.candidate.id), new), *_value(item)))
+            if layer == "immediate":
+                mine.sort(key=lambda item: item.candidate.keep != "around")
+        groups = dict.fromkeys([""] + [item.candidate.group for item in mine])
+        places = {group: place for place, group in enumerate(groups)}
+        mine.sort(key=lambda item: places[item.candidate.group])
+        ordered += mine
+    return ordered
+
+
+def _value(item: Placed) -> tuple[float, str, str]:
+    return -item.candidate.score, item.candidate.source, item.candidate.id
+
+
+def render(ordered: Sequence[Placed]) -> Rendered:
+    """Write the prompt.
+
+    Args:
+        ordered: Items as `arrange` returns them.
+
+    Cost: one concatenation.
+    """
+    contents: dict[LayerName, str] = {}
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for layer in LAYERS:
+        pieces: list[str] = []
+        start, group = at, ""
+        for item in ordered:
+            if item.candidate.layer != layer:
+                continue
+            opened = "" if pieces else opening_piece(layer)
+            if item.candidate.group != group:
+                group = item.candidate.group
+                opened += heading_piece(group)
+            pieces += (opened, item.text, SEPARATOR)
+            at += len(opened)
+            spans.append((at, at + len(item.text)))
+            at += len(item.text) + len(SEPARATOR)
+        if pieces:
+            pieces.append(closing_piece(layer))
+        contents[layer] = "".join(pieces)
+        at = start + len(contents[layer])
+    return Rendered("".join(contents.values()), contents, tuple(ordered), tuple(spans))

@@ -1,0 +1,385 @@
+"""The pack: a prompt with the complete account of what went in, what stayed out, and why."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from html import escape
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal
+
+from armarius.errors import ContractError, UnknownId
+from armarius.headings import DEFAULT_LANGUAGE
+from armarius.prompt.allocate import Previous
+from armarius.prompt.plan import FittedPrompt, Plan
+from armarius.prompt.prefix import PrefixReport, common_prefix, layer_at
+from armarius.prompt.report.continuation import Continuation
+from armarius.prompt.report.display import difference
+from armarius.prompt.report.items import (
+    Difference,
+    Explanation,
+    Known,
+    PackItem,
+    PackOmission,
+    Place,
+    Prompted,
+    Region,
+    Texts,
+    explained,
+    items_of,
+    located,
+    omissions,
+)
+from armarius.requests import AssembleRequest, AssembleResult, LayerResults
+from armarius.text.unicode import near, suggestion
+from armarius.types import Candidate, LayerName
+from armarius.validation import shown
+from armarius.validation import text as strict_text
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["CacheRule", "Pack", "cache_rule", "messages"]
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRule:
+    """One provider's rule for one model.
+
+    Attributes:
+        provider: Its name in the data.
+        minimum_tokens: The least prefix that is cached; None when not published.
+        marker: Fields to add to the content block that ends the prefix, or None when caching needs none.
+        as_of: The date of the data.
+    """
+
+    provider: str
+    minimum_tokens: int | None
+    marker: dict[str, Any] | None
+    as_of: str
+
+
+@cache
+def _data() -> dict[str, Any]:
+    text = resources.files("armarius.prompt.report").joinpath("providers.json").read_text(encoding="utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+def cache_rule(model: str | None, provider: str | None = None) -> CacheRule | None:
+    """The rule for `model`, or for `provider` when the model has none; None when neither is known.
+
+    A vendor before a slash (`anthropic/claude-…`) is ignored.
+    """
+    data = _data()
+    name = (model or "").rpartition("/")[2].lower()
+    best: tuple[int, str, dict[str, Any]] | None = None
+    for vendor, known in data["providers"].items():
+        for rule in known["models"]:
+            if name.startswith(rule["prefix"]) and (best is None or len(rule["prefix"]) > best[0]):
+                best = len(rule["prefix"]), vendor, rule
+    if best is None:
+        if provider is None or provider not in data["providers"]:
+            return None
+        best = 0, provider, {}
+    _, vendor, rule = best
+    marker = rule.get("marker", data["providers"][vendor]["marker"])
+    return CacheRule(vendor, rule.get("minimum_tokens"), marker, data["as_of"])
+
+
+def messages(contents: Mapping[LayerName, str], model: str | None, provider: Literal["openai", "anthropic"]) -> Any:  # noqa: ANN401 - two providers, two shapes
+    """The layers as a provider's messages, its cache marker exactly after rules and settings.
+
+    Raises:
+        ContractError: Another provider.
+    """
+    if provider not in ("openai", "anthropic"):
+        raise ContractError(f"provider must be 'openai' or 'anthropic', got {shown(provider)}")
+    rule = cache_rule(model, provider)
+    if rule is None or rule.provider != provider:
+        rule = cache_rule(None, provider)
+    stable = {"type": "text", "text": contents["rules"] + contents["settings"], **((rule and rule.marker) or {})}
+    rest = {"type": "text", "text": contents["retrieved"] + contents["immediate"]}
+    system = [stable] if stable["text"] else []
+    user = [{"role": "user", "content": [rest]}] if rest["text"] else []
+    if provider == "anthropic":
+        return {"system": system, "messages": user}
+    return ([{"role": "system", "content": system}] if system else []) + user
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A prompt that fits its budget, and the account of it.
+
+    Attributes:
+        result: The answer as it travels; `to_wire()` is its JSON form.
+        counter: Name of the counter behind every number here.
+        counter_exact: False when the model's tokenizer is unpublished.
+        budget: Tokens of the request, the reserve included.
+        contents: The four layers as rendered; their concatenation is the prompt.
+        granted: Tokens each layer was allotted.
+        stamps: Of the files that the items were read from, at that moment.
+        timings: Milliseconds by stage, each without the stages inside it: `open` (an engine made), `look` (is the index
+            the folder?), `understand` (the question, and who rewords it), `fetch`, `admit`, `fit`, `render`, `account`.
+            Of the call that made the pack, where several asked for the same at once. No part of what the pack is.
+    """
+
+    result: AssembleResult
+    request: AssembleRequest
+    counter: str
+    counter_exact: bool
+    budget: int
+    contents: dict[LayerName, str]
+    granted: dict[LayerName, int]
+    stamps: Mapping[str, str]
+    _plan: Plan = field(repr=False, compare=False)
+    _fitted: FittedPrompt = field(repr=False, compare=False)
+    _again: Callable[[int], "Pack"] = field(repr=False, compare=False)
+    _texts: Texts = field(repr=False, compare=False)
+    _known: Known = field(repr=False, compare=False)
+    timings: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def prompt(self) -> str:
+        """The four layers, concatenated."""
+        return self.result.prompt
+
+    @property
+    def token_count(self) -> int:
+        """Of `prompt`, by `counter`."""
+        return self.result.token_count
+
+    @property
+    def layers(self) -> LayerResults:
+        """Source, token count and truncation per layer."""
+        return self.result.layers
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is missing or noteworthy, as `CODE: message`."""
+        return self.result.warnings
+
+    @property
+    def stable_prefix_hash(self) -> str:
+        """SHA-256 over the rules and settings layers as rendered."""
+        return self.result.stable_prefix_hash
+
+    @property
+    def stable_prefix_unchanged(self) -> bool:
+        """Against the previous request of the same project, skill, provider, model and tokenizer."""
+        return self.result.stable_prefix_unchanged
+
+    @property
+    def capacity_percent(self) -> float:
+        """Share of the budget less the reserve."""
+        return self.result.capacity_percent
+
+    @property
+    def stable_prefix(self) -> str:
+        """The rules and settings layers: what a provider may cache."""
+        return self.contents["rules"] + self.contents["settings"]
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Project-relative paths the prompt draws on, each once, in prompt order."""
+        return tuple(dict.fromkeys(path for item in self.items for path in item.documents))
+
+    def to_wire(self) -> dict[str, Any]:
+        """The result in its camelCase form, plain JSON types."""
+        return self.result.to_wire()
+
+    @cached_property
+    def items(self) -> tuple[PackItem, ...]:
+        """What is in the prompt, in prompt order. Cost: built at the first use."""
+        return items_of(self._plan, self._fitted, self._texts)
+
+    @cached_property
+    def omitted(self) -> tuple[PackOmission, ...]:
+        """What was considered and is not in the prompt, ordered by layer and source. Cost: built at the first use."""
+        return omissions(self._plan, self._fitted)
+
+    @cached_property
+    def _names(self) -> Mapping[str, str]:
+        return self._known.names()
+
+    @cached_property
+    def prefix(self) -> PrefixReport:
+        """How much of this prompt a provider's cache can reuse."""
+        measured, before = self._plan.measured, self._plan.previous.prompt
+        shared = common_prefix(before, self.prompt)
+        rule = cache_rule(self.request.model, self.request.provider)
+        minimum = rule.minimum_tokens if rule else None
+        tokens = measured.count(self.stable_prefix)
+        differs = bool(before) and shared < max(len(before), len(self.prompt))
+        return PrefixReport(
+            hash=self.stable_prefix_hash,
+            tokens=tokens,
+            shared_characters=shared,
+            shared_tokens=measured.count_uncached(self.prompt[:shared]) if shared else 0,
+            first_difference=layer_at(self.contents, shared) if differs else None,
+            minimum_tokens=minimum,
+            reaches_minimum=None if minimum is None else tokens >= minimum,
+            anchor_moved=self._fitted.anchor_moved,
+        )
+
+    def explain(self, wanted: str, /) -> Explanation:
+        """Why `wanted` is in the prompt or is not.
+
+        Args:
+            wanted: An id or a source, such as `codex:detected:e1`; any paragraph of the project, as
+                `chapters/ch040.md#12`; a document, as `chapters/ch040.md`: its paragraphs that are in, counted and
+                listed, or why the best of them is not; id, name or alias of an entity: its card and its relations.
+
+        Raises:
+            UnknownId: Nothing bears that name; a KeyError that names near ids.
+            ContractError: `wanted` is no text.
+        """
+        wanted = strict_text("wanted", wanted)
+        prompted = Prompted(self.prompt, self.items, self.omitted, self._plan, self._fitted, self._texts, self._known)
+        found = explained(wanted, prompted)
+        if found is None:
+            considered = [name for item in self.items for name in (item.id, item.source)]
+            considered += [name for gone in self.omitted for name in (gone.id, gone.source)]
+            close = near(wanted, considered)
+            raise UnknownId(f"nothing with the id or source {shown(wanted)} was considered{suggestion(close)}", close)
+        return found
+
+    def locate(self, quote: str, /) -> tuple[Place, ...]:
+        """Where words stand that a model quotes from this prompt: path and span in document or buffer.
+
+        Word for word if they stand anywhere so; else with other width, case, white space, quotation marks or dashes,
+        and without the marks of cursor and selection. What the prompt shows is looked into first; if it is not there,
+        the documents that its cards are made of.
+
+        Args:
+            quote: Some words.
+
+        Returns:
+            Every place, in the order of the prompt, then of the text; none when nobody said that.
+
+        Raises:
+            ContractError: A quote of nothing.
+
+        Cost: one search of what is shown.
+        """
+        regions = [Region(item.source, *item.shows) for item in self.items if item.shows is not None]
+        found = located(quote, regions, self._texts)
+        if found:
+            return found
+        behind = dict.fromkeys(path for item in self.items if item.shows is None for path in item.documents)
+        wholes = [Region("", path, 0, len(text)) for path in behind if (text := self._texts(path)) is not None]
+        return located(quote, wholes, self._texts)
+
+    def name_of(self, source: str, /) -> str:
+        """The name of whoever a source or id is about, where that says more than the id; else ""."""
+        _, _, about = source.rpartition(":")
+        name = self._names.get(about, "")
+        return "" if name == about else name
+
+    def what_if(self, *, budget: int) -> "Pack":
+        """The same candidates under another budget. Fetches nothing, remembers nothing."""
+        return self._again(budget)
+
+    def diff(self, other: "Pack") -> Difference:
+        """What changed from `other` to this pack; raises ContractError when that is none."""
+        if not isinstance(other, Pack):
+            raise ContractError(f"other must be a Pack, as assemble returns it, got {type(other).__name__}")
+        return difference(self._fitted.rendered, other._fitted.rendered, self.token_count - other.token_count)
+
+    def to_messages(self, provider: Literal["openai", "anthropic"]) -> Any:  # noqa: ANN401 - two providers, two shapes
+        """The prompt as a provider's messages, its cache marker exactly after the stable prefix.
+
+        Returns:
+            `openai`: a list of messages. `anthropic`: a dict with `system` and `messages`, to be
+            passed as keyword arguments. The texts, concatenated, are the prompt.
+        """
+        return messages(self.contents, self.request.model, provider)
+
+    @property
+    def retrieved(self) -> tuple[Candidate, ...]:
+        """The candidates behind the items of the retrieved layer; paragraphs that filled room are none."""
+        placed = self._fitted.rendered.placed
+        return tuple(item.candidate for item in placed if item.candidate.layer == "retrieved" and not item.fills)
+
+    def continuation(self) -> bytes:
+        """What the next call needs of this one, to be kept and given as its `previous`, in whichever process.
+
+        The next prompt is the same, byte for byte, as with the pack itself. See
+        `armarius.prompt.report.continuation` for what the bytes hold.
+
+        Raises:
+            ContractError: The prompt is too long to be carried in 4 MiB.
+
+        Cost: about half of the prompt's UTF-8 in bytes; 2 ms for 8,000 tokens.
+        """
+        return self.continued.to_bytes()
+
+    @cached_property
+    def continued(self) -> Continuation:
+        """This prompt as the next one sees it."""
+        request = self.request
+        return Continuation(
+            project_id=request.project_id,
+            document=request.document,
+            skill=request.skill,
+            provider=request.provider,
+            model=request.model,
+            tokenizer_version=request.tokenizer_version,
+            chapters=request.chapters,
+            kinds=request.kinds,
+            as_of=request.as_of,
+            language=request.language or DEFAULT_LANGUAGE,
+            counter=self.counter,
+            stable_prefix_hash=self.stable_prefix_hash,
+            ids=tuple(item.candidate.id for item in self._fitted.rendered.placed),
+            stamps=self.stamps,
+            previous=self.as_previous(),
+        )
+
+    def as_previous(self) -> Previous:
+        """What of this prompt decides how the next is laid out; a request's `previous` takes the pack itself."""
+        windows = {
+            item.candidate.id: (item.part[0], item.candidate.content[item.part[0] : item.part[1]][:48])
+            for item in self._fitted.rendered.placed
+            if item.part is not None and item.candidate.layer == "immediate"
+        }
+        demand = self._fitted.demand
+        demanded = [
+            (item, span[1])
+            for item, span in zip(demand.placed, demand.spans, strict=True)
+            if item.candidate.layer == "retrieved"
+        ]
+        return Previous(
+            prompt=self.prompt,
+            retrieved=tuple(item for item, _ in demanded),
+            rows=tuple(item for item in self._fitted.rendered.placed if item.fills),
+            demand=demand.prompt,
+            ends=tuple(end for _, end in demanded),
+            windows=windows,
+        )
+
+    def __rich__(self) -> "RenderableType":
+        """The overview that a terminal with rich shows."""
+        from armarius.prompt.report.display import overview
+
+        return overview(self)
+
+    def _repr_html_(self) -> str:
+        """The report page in a frame of its own, as notebooks show it."""
+        from armarius.prompt.report.display import page
+
+        style = "width:100%;height:40rem;border:0"
+        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page(self))}"></iframe>'
+
+    @property
+    def _omitted_count(self) -> int:
+        return len(self._plan.admitted.omitted) + len(self._fitted.left_out)
+
+    def __repr__(self) -> str:
+        about = "" if self.counter_exact else "≈"
+        kept, out, warned = len(self._fitted.rendered.placed), self._omitted_count, len(self.warnings)
+        warnings = f", {warned} warning{'s' * (warned != 1)}" if warned else ""
+        return (
+            f"Pack({about}{self.token_count}/{self.budget} tokens by {self.counter}, "
+            f"{kept} kept, {out} omitted{warnings})"
+        )

@@ -1,0 +1,370 @@
+"""From a request to a task: the document read, the cursor in code points, counter and profile chosen."""
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from armarius.codex.cards import until
+from armarius.documents.document import Document
+from armarius.documents.live import LIVE
+from armarius.documents.segments import Paragraph
+from armarius.errors import (
+    ContextWarning,
+    ContractError,
+    CounterError,
+    CursorOutOfRange,
+    ScopeViolation,
+    message_of,
+)
+from armarius.headings import Language
+from armarius.positions import clamped, code_points, units
+from armarius.prompt.assembler import AssemblySettings, Task
+from armarius.prompt.counter import CachedCounter, Counter
+from armarius.prompt.profile import LayerBudget, ProfileStore, layer_budgets
+from armarius.prompt.report.continuation import Continuation
+from armarius.prompt.report.items import Known
+from armarius.prompt.report.pack import Pack
+from armarius.requests import AssembleRequest
+from armarius.text.tokens import TokenCounter
+from armarius.text.unicode import suggestion
+from armarius.types import Fetcher, FetchRequest, LayerName, Wish
+from armarius.validation import shown
+from armarius.validation import text as strict_text
+from armarius.warnings import CONTEXT_CURSOR_CLAMPED, COUNTER_MISSING, MODEL_UNKNOWN
+
+__all__ = ["CounterFor", "Resolver", "State", "read_request"]
+
+_COUNTERS_KEPT = 8  # with what each has counted, up to 16 M characters; a host may ask for a new one each time
+
+CounterFor = Callable[[str, str | None], Counter]
+
+
+class State(Protocol):
+    """One state of a project: everything a request sees comes from it."""
+
+    @property
+    def fetchers(self) -> tuple[Fetcher, ...]:
+        """Who is asked for candidates."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[ContextWarning, ...]:
+        """What is wrong with the project as a whole."""
+        ...
+
+    @property
+    def stamps(self) -> Mapping[str, str]:
+        """Path to stamp of every file; a stamp changes with its file."""
+        ...
+
+    @property
+    def language(self) -> Language:
+        """Of the texts."""
+        ...
+
+    @property
+    def documents(self) -> Mapping[str, Document]:
+        """By path."""
+        ...
+
+    def wished(
+        self, include: Sequence[str], exclude: Sequence[str], document_id: str, /
+    ) -> tuple[tuple[Wish, ...], Sequence[ContextWarning]]:
+        """What is pinned and muted, and what is wrong with the lasting ones; raises UnknownId, ContractError."""
+        ...
+
+    def named(self, name: str, /) -> Collection[str]:
+        """The ids of the cards and relations of whoever bears that id, name or alias; none for nobody."""
+        ...
+
+    def names(self) -> Mapping[str, str]:
+        """The name of every entity by its id."""
+        ...
+
+    def document(self, document_id: str, /) -> Document:
+        """One document; raises UnknownDocument."""
+        ...
+
+    def live(self, document_id: str, text: str, /) -> tuple[Document, bool]:
+        """The document that saving `text` would give, and whether it is another than the one of this state."""
+        ...
+
+
+def read_request(given: Mapping[str, Any]) -> AssembleRequest:
+    """The request of a verb's arguments, or the object that stands in their place.
+
+    Args:
+        given: The arguments by name. `query` holds the user's words, or a request that says everything; of the others
+            the fields of a request are read, None is their default.
+
+    Raises:
+        ContractError: A field that breaks the contract; an object and keywords together; a wire form.
+    """
+    query = given["query"]
+    fields = {name: given[name] for name in AssembleRequest.model_fields if name in given and name != "query"}
+    if isinstance(query, AssembleRequest):
+        beside = [
+            name for name, value in fields.items() if value not in (None, AssembleRequest.model_fields[name].default)
+        ]
+        if beside:
+            raise ContractError(f"a request object and keywords together: {', '.join(sorted(beside))}")
+        return query
+    if isinstance(query, Mapping):
+        raise ContractError(
+            f"query: a {type(query).__name__} is no text; AssembleRequest.from_wire reads the wire form"
+        )
+    return AssembleRequest(query=strict_text("query", query), **fields)
+
+
+class Resolver:
+    """Checks requests against one project. Threads may share it."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: AssemblySettings,
+        counter_for: CounterFor,
+        fallback: Counter | None,
+        profiles: ProfileStore,
+        project_id: str | None,
+    ) -> None:
+        self._settings = settings
+        self._counter_for = counter_for
+        self._fallback = fallback
+        self._profiles = profiles
+        self._insists = project_id or settings.project_id
+        self.project_id = self._insists or name
+        self._counters: dict[tuple[str, str | None], CachedCounter] = {}
+        self._lock = threading.Lock()
+
+    def scope(self, project_id: str) -> str:
+        """The id of the project that a request for `project_id`, or for no project by name, is for.
+
+        Raises:
+            ScopeViolation: It is for another than the one that this engine insists on.
+        """
+        wanted = project_id or self.project_id
+        if self._insists and wanted != self._insists:
+            raise ScopeViolation(f"the request is for project {wanted!r}, this is {self._insists!r}")
+        return wanted
+
+    def task(
+        self,
+        view: State,
+        request: AssembleRequest,
+        previous: Pack | bytes | None,
+        layers: Mapping[LayerName, LayerBudget | Mapping[str, Any]] | None,
+        extra: tuple[ContextWarning, ...] = (),
+        *,
+        asked: str = "",
+        carried: tuple[str, ...] = (),
+    ) -> Task:
+        """The task for `request`, as the project stands in `view`; `extra` is what has to be said already.
+
+        `asked` is the query with what it leaves to earlier turns, `carried` what that is.
+
+        Raises:
+            ScopeViolation: The request or `previous` belongs to another project.
+            UnknownDocument: No such document.
+            CursorOutOfRange: Cursor or selection lie inside a character, are negative, or outside the live text.
+            BudgetError: A layer's budget is none.
+            UnknownId: Nothing is called what the request pins or mutes.
+            ContractError: `previous` is neither a pack nor a continuation of one; other wordings of no question.
+        """
+        if request.also and not request.query.strip() and not request.additional_input.strip():
+            raise ContractError("also: other wordings of a question, and the request has none")
+        continued = _continued(previous)
+        project_id = self.scope(request.project_id)
+        if continued is not None and continued.project_id != project_id:
+            raise ScopeViolation(
+                f"previous is a pack of project {continued.project_id!r}, the request is for {project_id!r}"
+            )
+        document, live = _open(view, request)
+        cursor, selection, clamps = _places(request, document)
+        language = request.language or self._settings.language or view.language
+        resolved = request.model_copy(
+            update={
+                "language": language,
+                "project_id": project_id,
+                "cursor": cursor,
+                "selection": selection,
+                "position_encoding": "code-point",
+            }
+        )
+        furthest = cursor if selection is None else max(cursor, selection[1])
+        wishes, unknown = view.wished(request.include, request.exclude, request.document)
+        text, withheld = ("", "") if document is None else _known(document, furthest, request.as_of)
+        counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
+        fetch = FetchRequest(
+            project_id=project_id,
+            query=request.query,
+            additional_input=request.additional_input,
+            document=request.document,
+            text=text,
+            cursor=cursor if text else 0,
+            chapter=document.chapter if document else None,
+            skill=request.skill,
+            previous_ids=continued.ids if continued else (),
+            chapters=request.chapters,
+            kinds=request.kinds,
+            as_of=request.as_of,
+            also=request.also,
+            withheld=withheld,
+            live=live,
+            selection=selection if text else None,
+            marks=request.marks,
+            marks_cursor=request.marks and request.cursor is not None,
+            wishes=wishes,
+            language=language,
+            messages=request.messages,
+            include_messages=request.include_messages,
+            asked=asked if asked != request.query else "",
+            carried=carried,
+        )
+        profile, damaged = self._profiles.served()
+        warnings = (*view.warnings, *damaged, *warnings, *clamps, *unknown, *extra)
+        return Task(
+            request=resolved,
+            fetch=fetch,
+            fetchers=view.fetchers,
+            counter=counter,
+            profile=profile,
+            layers={} if layers is None else layer_budgets(layers),
+            previous=continued,
+            warnings=warnings,
+            texts=lambda path: _text(view, document, path),
+            known=Known(
+                view.named,
+                lambda path: _paragraphs(view, document, path),
+                view.names,
+            ),
+            encoding=request.position_encoding,
+            stamps=_stamped(view, document) if document is not None and live else view.stamps,
+        )
+
+    def _counter(self, model: str, version: str | None) -> tuple[CachedCounter, tuple[ContextWarning, ...]]:
+        with self._lock:
+            known = self._counters.pop((model, version), None)
+            if known is not None:
+                self._counters[(model, version)] = known  # the last asked for is the last
+        if known is not None:
+            return known, self._doubt(model, known.counter)
+        try:
+            measured = CachedCounter(_counting(self._counter_for(model, version)))
+        except ContractError:  # the model's name is none
+            raise
+        except Exception as error:  # a host's own function may raise anything
+            if self._fallback is None:
+                raise
+            why = message_of(error) if isinstance(error, CounterError | OSError) else f"{type(error).__name__}: {error}"
+            return CachedCounter(self._fallback), (COUNTER_MISSING(model=model, why=why),)
+        with self._lock:
+            measured = self._counters.setdefault((model, version), measured)
+            while len(self._counters) > _COUNTERS_KEPT:
+                self._counters.pop(next(name for name in self._counters if name != (model, version)))
+        return measured, self._doubt(model, measured.counter)
+
+    @staticmethod
+    def _doubt(model: str, counter: Counter) -> tuple[ContextWarning, ...]:
+        """A name that nobody knows is most often misspelt; a vendor that publishes no tokenizer is no news."""
+        if isinstance(counter, TokenCounter) and counter.name == "estimate" and not TokenCounter.knows(model):
+            return (MODEL_UNKNOWN(model=model, near=suggestion(TokenCounter.near(model))),)
+        return ()
+
+
+def _counting(made: Counter) -> Counter:
+    """What a host's function gave, if it is a counter.
+
+    Raises:
+        CounterError: It is none; says what it lacks.
+    """
+    if lacking := [name for name in ("name", "exact", "count") if not hasattr(made, name)]:
+        raise CounterError(f"{type(made).__name__} is no counter, it lacks {', '.join(lacking)}")
+    return made
+
+
+def _open(view: State, request: AssembleRequest) -> tuple[Document | None, bool]:
+    """The open document, and whether it is ahead of the project."""
+    if request.text is not None:
+        return view.live(request.document, request.text)
+    return (view.document(request.document) if request.document else None), False
+
+
+def _stamped(view: State, document: Document) -> Mapping[str, str]:
+    """The stamps of the project, with one of the buffer for the open document."""
+    return {**view.stamps, document.path: f"{LIVE}:{document.content_hash}"}
+
+
+def _text(view: State, document: Document | None, path: str) -> str | None:
+    """What a request read at `path`: of the open document the buffer."""
+    found = _read(view, document, path)
+    return None if found is None else found.text
+
+
+def _paragraphs(view: State, document: Document | None, path: str) -> Sequence[Paragraph]:
+    """Those of the same; none of what is no document."""
+    found = _read(view, document, path)
+    return () if found is None else found.paragraphs
+
+
+def _read(view: State, document: Document | None, path: str) -> Document | None:
+    return document if document is not None and document.path == path else view.documents.get(path)
+
+
+def _places(
+    request: AssembleRequest, document: Document | None
+) -> tuple[int, tuple[int, int] | None, list[ContextWarning]]:
+    """Cursor and selection in code points, and what had to be clamped. A selection of nothing is none.
+
+    A live text is what the offsets are about, so that one outside it is wrong; a saved one may be behind the editor.
+    """
+    text = "" if document is None else document.text
+    clamps: list[ContextWarning] = []
+
+    def place(name: str, position: int) -> int:
+        if document is None and position:
+            raise CursorOutOfRange(f"{name} {position} needs a document, and the request names none")
+        if request.text is not None:
+            return code_points(text, position, request.position_encoding, name=name)
+        found = clamped(text, position, request.position_encoding, name=name)
+        if found is not None:
+            return found
+        end = units(text, len(text), request.position_encoding)
+        clamps.append(CONTEXT_CURSOR_CLAMPED(what=name, position=shown(position), document=request.document, end=end))
+        return len(text)
+
+    selection: tuple[int, int] | None = None
+    if request.selection is not None:
+        start, end = (place("selection", one) for one in request.selection)
+        selection = (start, end)
+    if request.cursor is not None:
+        cursor = place("cursor", request.cursor)
+    else:
+        cursor = len(text) if selection is None else selection[1]
+    return cursor, None if selection is None or selection[0] == selection[1] else selection, clamps
+
+
+def _known(document: Document, cursor: int, as_of: int | None) -> tuple[str, str]:
+    """What of an open document may be known as of a chapter, and why that is not all; nothing when the cursor is later.
+
+    The text ends before the first thing that is later, so that places stay as they are.
+    """
+    end = len(document.text) if as_of is None else until(document, as_of)
+    if as_of is None or end == len(document.text):
+        return document.text, ""
+    if cursor > end or not document.text[:end].strip():
+        return "", f"the cursor stands behind what is later than chapter {as_of}"
+    return document.text[:end], f"what follows is later than chapter {as_of}"
+
+
+def _continued(previous: object) -> Continuation | None:
+    """What the next prompt continues; `previous` is whatever a caller gave."""
+    if previous is None:
+        return None
+    if isinstance(previous, Pack):
+        return previous.continued
+    if isinstance(previous, bytes):
+        return Continuation.from_bytes(previous)
+    raise ContractError(
+        f"previous must be a Pack, as assemble returns it, or its continuation(), got {type(previous).__name__}"
+    )

@@ -1,0 +1,451 @@
+"""The wire contract: request, result and inspection as pydantic models.
+
+Python names are snake_case, the wire form is camelCase, but for the names of `WIRE_NAMES`; `from_wire` and `to_wire`
+convert and lose nothing. The fields of a request are also the keywords of `engine.assemble`. Whatever breaks the
+contract raises `ContractError` with the field named as the sender wrote it; nothing is filled in silently. An optional
+field that is null is one that is absent.
+"""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
+
+from armarius.arguments import (
+    KINDS,
+    OPEN,
+    Bounds,
+    Chapters,
+    Kind,
+    Turn,
+    read_chapter,
+    read_chapters,
+    read_kinds,
+    read_messages,
+    read_targets,
+    read_wordings,
+)
+from armarius.errors import ContractError
+from armarius.headings import Language
+from armarius.positions import PositionEncoding, code_points, read_selection, read_text
+from armarius.types import LAYERS, LayerName
+from armarius.validation import LONGEST_NAME, LONGEST_QUESTION, LONGEST_TEXT, shown
+
+__all__ = [
+    "WIRE_NAMES",
+    "AssembleRequest",
+    "AssembleResult",
+    "ChapterIn",
+    "ChaptersIn",
+    "Flag",
+    "InspectMeta",
+    "InspectRequest",
+    "InspectResult",
+    "InspectTotals",
+    "KindsIn",
+    "LayerDetail",
+    "LayerDetails",
+    "LayerResult",
+    "LayerResults",
+    "MessagesIn",
+    "PositionEncoding",
+    "Share",
+    "ShownPlace",
+    "Text",
+    "Whole",
+    "Wire",
+    "WordingsIn",
+    "camel",
+    "code_points",
+    "python_name",
+    "wire_name",
+]
+
+
+def camel(name: str) -> str:
+    """A snake_case name in camelCase: `heading_path` is `headingPath`; one without underscores is itself."""
+    first, *rest = name.split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in rest)
+
+
+# Nothing is converted, as everywhere else (`armarius.validation`): "5", 1.0, True and b"5" are no numbers.
+Whole = Annotated[int, Strict()]
+Text = Annotated[str, Strict()]
+
+
+def _at_most(most: int) -> AfterValidator:
+    """A length that is looked at last: pydantic's own reads a text again, and refuses lone surrogates."""
+
+    def check(text: str) -> str:
+        if len(text) > most:
+            raise ValueError(f"has {len(text):,} characters, at most {most:,} are read")
+        return text
+
+    return AfterValidator(check)
+
+
+def _not_empty(text: str) -> str:
+    """An empty text is no name; what is not said is None, and null on the wire."""
+    if not text.strip():
+        raise ValueError("is empty; leave it out for the default")
+    return text
+
+
+Name = Annotated[str, Strict(), _at_most(LONGEST_NAME)]
+Chosen = Annotated[Name, AfterValidator(_not_empty)]
+Question = Annotated[str, Strict(), _at_most(LONGEST_QUESTION)]
+Flag = Annotated[bool, Strict()]
+Share = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
+
+WIRE_NAMES = {"document": "documentId", "cursor": "cursorPosition", "skill": "skillId", "task": "taskId"}
+"""Python name to wire name, where that is not the same in camelCase: the wire's are fixed by specification."""
+
+_NUMBER: dict[str, Any] = {"type": ["integer", "null"], "minimum": 0}
+_PAIR: dict[str, Any] = {"type": "array", "prefixItems": [_NUMBER, _NUMBER], "minItems": 2, "maxItems": 2}
+_KIND: dict[str, Any] = {"type": "string", "enum": list(KINDS)}
+
+ChaptersIn = Annotated[
+    Chapters, BeforeValidator(read_chapters), WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, _PAIR]})
+]
+"""A chapter, or first and last of some."""
+ChapterIn = Annotated[int | None, BeforeValidator(read_chapter), WithJsonSchema(_NUMBER)]
+"""A chapter's number."""
+KindsIn = Annotated[
+    tuple[Kind, ...],
+    BeforeValidator(read_kinds),
+    WithJsonSchema({"anyOf": [_KIND, {"type": "array", "items": _KIND}]}),
+]
+"""A kind of documents, or several."""
+WordingsIn = Annotated[tuple[str, ...], BeforeValidator(read_wordings)]
+"""A query in other words."""
+_TURN: dict[str, Any] = {"type": "object", "properties": {"role": {"type": "string"}, "content": {}}}
+MessagesIn = Annotated[
+    tuple[Turn, ...], BeforeValidator(read_messages), WithJsonSchema({"type": "array", "items": _TURN})
+]
+"""A conversation, oldest turn first."""
+
+_UNSAID = ((), OPEN)  # what an optional list says when it is not given
+
+
+def wire_name(name: str) -> str:
+    """The wire's word for a Python name: `reserve_output` is `reserveOutput`, `document` is `documentId`."""
+    return WIRE_NAMES.get(name, camel(name))
+
+
+def python_name(name: str) -> str:
+    """The Python name of a wire name, in whichever case: `documentId` and `document_id` are `document`."""
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return next((ours for ours, theirs in WIRE_NAMES.items() if theirs == camel(snake)), snake)
+
+
+class Wire(BaseModel):
+    """Frozen, camelCase on the wire, unknown fields refused, every failure a `ContractError`."""
+
+    called: ClassVar[str] = ""
+    """What an error calls it; the name of the class where it has no other."""
+
+    model_config = ConfigDict(
+        alias_generator=wire_name, populate_by_name=True, frozen=True, extra="forbid", str_strip_whitespace=False
+    )
+
+    def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
+        given = values
+        if any(value is None for value in values.values()):  # `in` asks what somebody else's class thinks of None
+            kind = type(self)
+            given = {name: value for name, value in values.items() if value is not None or not _may_lack(kind, name)}
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise _contract_error(type(self), error, values.keys()) from None
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any] | str | bytes) -> Self:
+        """Read the camelCase form.
+
+        Args:
+            wire: A mapping, or JSON as str or UTF-8 bytes.
+
+        Raises:
+            ContractError: Not JSON, not an object, a field missing, unknown or of the wrong type.
+        """
+        if isinstance(wire, str | bytes):
+            if len(wire) > 4 * LONGEST_TEXT:
+                raise ContractError(f"{cls.__name__}: JSON of {len(wire):,}, at most {4 * LONGEST_TEXT:,} is read")
+            try:
+                wire = json.loads(wire)
+            except (ValueError, RecursionError) as error:
+                raise ContractError(f"{cls._says()}: not valid JSON: {error}") from None
+        if not isinstance(wire, Mapping):
+            raise ContractError(f"{cls._says()}: expected a JSON object, got {type(wire).__name__}")
+        for field in cls.required_on_wire():
+            if field not in wire:
+                raise ContractError(f"{cls._says()}.{field}: field required")
+        return cls(**wire)
+
+    @classmethod
+    def _says(cls) -> str:
+        return cls.called or cls.__name__
+
+    @classmethod
+    def required_on_wire(cls) -> tuple[str, ...]:
+        """Fields that have a default in Python and must be sent all the same."""
+        return ()
+
+    def to_wire(self) -> dict[str, Any]:
+        """The camelCase form as plain JSON types; optional fields that are unset are left out."""
+        unset = {name for name, one in type(self).model_fields.items() if one.default in _UNSAID}
+        unset = {name for name in unset if getattr(self, name) in _UNSAID}
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=unset)
+
+
+@lru_cache(maxsize=1024)
+def _may_lack(kind: type[Wire], name: str) -> bool:
+    """Whether null is the same as absent: not for what must be there, nor for a name that nobody knows."""
+    field = kind.model_fields.get(name) or kind.model_fields.get(python_name(name))
+    return field is not None and not field.is_required() and name not in kind.required_on_wire()
+
+
+def _contract_error(kind: type[Wire], error: ValidationError, given: Collection[str]) -> ContractError:
+    """The failure as the sender would say it: fields by the names they were `given` under."""
+    name, lines = kind._says(), []
+    for item in error.errors():
+        if not item["loc"]:  # a name that is no text: pydantic does not say where
+            lines.append(f"{name}: {item['msg']}, got {shown(item['input'])}")
+            continue
+        first, *rest = item["loc"]
+        ours = python_name(str(first))
+        where = ".".join(map(str, (ours if ours in given else first, *rest)))
+        nested = item.get("ctx", {}).get("error")
+        if isinstance(nested, ContractError):
+            lines += [f"{name}.{where}.{line.partition('.')[2]}" for line in str(nested).split("; ")]
+            continue
+        what = item["msg"].removeprefix("Value error, ")
+        told = item["type"] == "missing" or (item["type"] == "value_error" and ", got " in what)  # ours says it itself
+        got = "" if told else f", got {shown(item['input'])}"
+        lines.append(f"{name}.{where}: {what}{got}")
+    return ContractError("; ".join(lines))
+
+
+class AssembleRequest(Wire):
+    """One request for a prompt; its fields are the keywords of `engine.assemble`.
+
+    On the wire `projectId documentId cursorPosition skillId` are required; in Python all have defaults, and None is the
+    default of each.
+
+    Attributes:
+        project_id: Names the project; another project's id than the engine's is refused.
+        document: Project-relative path of the current document, "" for none.
+        cursor: Offset into that document, in units of `position_encoding`; None is its end.
+        skill: The host's name for the task; part of the identity of the stable prefix.
+        additional_input: Text around the cursor, or the selection.
+        query: The user's words.
+        model: Decides the counter and the provider's cache rules; None is the configured one.
+        provider: Part of the identity of the stable prefix.
+        tokenizer_version: Likewise.
+        budget: Tokens for the prompt and the reserve together; None means the configured default.
+        reserve_output: Tokens of `budget` kept free for the model's answer.
+        position_encoding: Unit of `cursor` and `selection`: `code-point`, `utf-16` or `utf-8`.
+        chapters: First and last chapter to look into, inclusive, either None; one number is that chapter alone. With
+            it, what is no chapter is not looked into; cards, style, memories and rules stay, without what is told of
+            other chapters.
+        kinds: The kinds of documents to look into, one or several; empty is all.
+        as_of: Nothing of a later chapter than this, nor what holds from a later one; over the current chapter.
+        also: The query in other words, at most 8 of at most 400 characters: looked up beside it, never shown.
+        text: The document as the editor holds it, saved or not; with an unknown path a new one. None is as saved.
+        selection: What is selected in it, first and last offset in either order, in units of `position_encoding`.
+        marks: Whether the prompt says where cursor and selection are.
+        include: Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags; before anything else
+            of the retrieved layer. Over what is pinned and muted for good (`engine.pins`).
+        exclude: Muted likewise.
+        language: Of headings and labels, `zh` or `en`; None is the project's.
+        messages: The conversation that the query stands in, oldest first, as `{"role", "content"}` or objects of a
+            host's: what the query leaves to it ("where does she live?") is looked up too. Without a query the last
+            message is it, if a user says it.
+        include_messages: So many of the newest turns stand in the prompt, before the query, as far as a fifth of it
+            holds them whole.
+        include_content: Whether each layer of the result has its `content`, as in the prompt.
+        task: A name of the host's for what is being done: a prompt continues the last one of its task, as it would with
+            `previous`. The 32 tasks that were at work last are remembered, while the engine is open.
+    """
+
+    project_id: Name = ""
+    document: Name = ""
+    cursor: Whole | None = None
+    skill: Name = ""
+    additional_input: Question = ""
+    query: Question = ""
+    model: Chosen | None = None
+    provider: Chosen | None = None
+    tokenizer_version: Chosen | None = None
+    budget: Whole | None = None
+    reserve_output: Whole = 0
+    position_encoding: PositionEncoding = "code-point"
+    chapters: ChaptersIn = OPEN
+    kinds: KindsIn = ()
+    as_of: ChapterIn = None
+    also: WordingsIn = ()
+    text: Annotated[Text | None, BeforeValidator(read_text)] = None
+    selection: Annotated[tuple[int, int] | None, BeforeValidator(read_selection)] = None
+    marks: Flag = True
+    include: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
+    exclude: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
+    language: Language | None = None
+    messages: MessagesIn = ()
+    include_messages: Annotated[Whole, Field(ge=0)] = 0
+    include_content: Flag = False
+    task: Name | None = None
+
+    @property
+    def bounds(self) -> Bounds:
+        """What may be looked into."""
+        return Bounds(self.chapters, self.kinds, self.as_of)
+
+    @classmethod
+    def required_on_wire(cls) -> tuple[str, ...]:
+        """As specified."""
+        return ("projectId", "documentId", "cursorPosition", "skillId")
+
+
+class InspectRequest(AssembleRequest):
+    """A request to see what `assemble` would send, and who asks."""
+
+    debug_mode: Flag = False
+    requested_by: Text = ""
+
+    def assembly(self) -> AssembleRequest:
+        """The request without who asks."""
+        return AssembleRequest(**self.model_dump(include=set(AssembleRequest.model_fields)))
+
+
+class LayerResult(Wire):
+    """One layer of a result: where its content comes from and what it costs. Both are mandatory.
+
+    Attributes:
+        layer: Its name, which is also the key that it stands under.
+        source: Of every item, in prompt order.
+        token_count: Of the layer as rendered.
+        truncated: Something of it was shortened or left out by the budget.
+        warnings: Of this layer.
+        content: As rendered, when the request says `include_content`.
+    """
+
+    layer: LayerName
+    source: tuple[Text, ...]
+    token_count: Whole = Field(ge=0)
+    truncated: Flag
+    warnings: tuple[Text, ...] | None = None
+    content: Text | None = None
+
+
+class LayerDetail(LayerResult):
+    """One layer of an inspection: the same with its content as rendered."""
+
+    content: Text
+
+
+class _Layers(Wire):
+    @field_validator(*LAYERS, check_fields=False)
+    @classmethod
+    def _stands_under_its_name(cls, layer: LayerResult, info: ValidationInfo) -> LayerResult:
+        if layer.layer != info.field_name:
+            raise ValueError(f"the layer says that it is {layer.layer!r}")
+        return layer
+
+
+class LayerResults(_Layers):
+    """The four layers of a result, in prompt order."""
+
+    rules: LayerResult
+    settings: LayerResult
+    retrieved: LayerResult
+    immediate: LayerResult
+
+    def __getitem__(self, layer: LayerName) -> LayerResult:
+        return getattr(self, layer)  # type: ignore[no-any-return]
+
+
+class LayerDetails(_Layers):
+    """The four layers of an inspection, in prompt order."""
+
+    rules: LayerDetail
+    settings: LayerDetail
+    retrieved: LayerDetail
+    immediate: LayerDetail
+
+    def __getitem__(self, layer: LayerName) -> LayerDetail:
+        return getattr(self, layer)  # type: ignore[no-any-return]
+
+
+class ShownPlace(Wire):
+    """Where something that the prompt shows word for word stands.
+
+    Attributes:
+        source: Of the item, as in its layer.
+        document: Its path; that of the request where the buffer is meant.
+        span: In units of the request's `position_encoding`, half-open.
+    """
+
+    source: Text
+    document: Text
+    span: tuple[Whole, Whole]
+
+
+class AssembleResult(Wire):
+    """The answer to a request, exactly as it travels.
+
+    Attributes:
+        prompt: The four layers, concatenated.
+        token_count: Of `prompt` as sent, by the counter of the request's model.
+        stable_prefix_hash: SHA-256 (hex) over the rules and settings layers as rendered.
+        stable_prefix_unchanged: Against the previous request of the same project, skill, provider,
+            model and tokenizer; False when there was none.
+        shown: Where what the prompt shows stands, in prompt order; of requests with `text` or a selection.
+        capacity_percent: `token_count` as a share of the budget less the reserve, one decimal.
+    """
+
+    prompt: Text
+    token_count: Whole = Field(ge=0)
+    stable_prefix_hash: Text
+    stable_prefix_unchanged: Flag
+    warnings: tuple[Text, ...]
+    assembly_order: tuple[LayerName, ...] = LAYERS
+    capacity_percent: Share
+    layers: LayerResults
+    shown: tuple[ShownPlace, ...] | None = None
+
+
+class InspectTotals(Wire):
+    """Sums over an inspection."""
+
+    token_count: Whole = Field(ge=0)
+    warnings_count: Whole = Field(ge=0)
+
+
+class InspectMeta(Wire):
+    """Who asked and when (ISO 8601, UTC)."""
+
+    debug_mode: Flag
+    requested_by: Text
+    requested_at: Text
+
+
+class InspectResult(Wire):
+    """What `assemble` would send, layer by layer. Never contains the prompt."""
+
+    layers_detail: LayerDetails
+    totals: InspectTotals
+    inspect_meta: InspectMeta

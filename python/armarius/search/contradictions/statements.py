@@ -1,0 +1,514 @@
+"""Everything the project says of an attribute of an entity, with competing statements marked; no verdict."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+import armarius._core as _core
+from armarius.corpus.units import Section
+from armarius.documents.document import Document
+from armarius.search.contradictions.values import (
+    Topic,
+    Value,
+    located,
+    topic_of,
+    without_parts,
+)
+from armarius.search.explain import words_in
+from armarius.search.query.kinship import Phrases, is_unspaced, table
+from armarius.search.rank import paragraphs_about
+from armarius.search.tables import CorpusTables
+from armarius.text.matcher import Mention
+from armarius.text.unicode import STATEMENT
+
+__all__ = ["SHARED", "Place", "Statement", "Whose", "is_about", "is_rival", "order_of", "people_in", "statements"]
+
+Place = Literal["own", "other", "prose"]
+"""Where a sentence stands: in the profile of the entity, in that of another one, anywhere else."""
+
+_BREAK = re.compile(r"[，,。；;：:！!？?（）()“”\"—…\n]|\.\s")
+_COLON = re.compile(r"[：:]")
+_AND = re.compile(r"\s*(?:[和与與及跟同、&]|以及|\sand\s)\s*")
+_OF = re.compile(r"\s*的|之(?![前后後间中一所外内下上])|['’]s(?!\w)|(?<=s)['’](?!\w)")
+_NOUN_OF = re.compile(r"([^\W\d_]+)\s+(?:of|to)\s+(?:the\s+)?$")
+# Whom something is told to or done with is not whom it is told of.
+_BESIDE = re.compile(
+    r"(?:[与與和跟同随隨着著给給对對把被替为為向]|告诉|告訴|\b(?:with|to|by|for|of|told|asked|and|beside|near))\s*$",
+    re.IGNORECASE,
+)
+_HEARER = re.compile(r"(?:[与與和跟对對向给給]|告诉|告訴|\b(?:told|asked|to|with))\s*$", re.IGNORECASE)
+_THIRD = re.compile(r"[她他](?!们)|\b(?:she|he|her|his|him)\b", re.IGNORECASE)
+_SAYS = re.compile(
+    r"[说說道]|告诉|知道|记得|以为|觉得|猜|\b(?:said|says|say|told|tells|thought|thinks|knew|knows|guessed)\b",
+    re.IGNORECASE,
+)
+_IS = re.compile(r"[是为為]|\b(?:is|was|are|were)\b", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"[里上中下]?的|[\s-]+")
+_MARKS = re.compile(r"[ \-*_]*")
+_NEAR = 80  # characters before a name in which such a word may stand
+_HOME = ("家", "年")
+_WHOLE = ("years:", "reached:", "place:")  # of somebody; any other value is of a part of him
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """People named together (安静和陆明), and where what is theirs begins: behind 的, else -1."""
+
+    start: int
+    end: int
+    ids: frozenset[str]
+    owns: int
+
+
+class Whose:
+    """Tells of the values of one sentence which are of an entity.
+
+    Args:
+        sentence: As written.
+        people: Mentions of characters and of the entity in it, by position.
+        entity_id: Asked about.
+        place: Whose words they are.
+        topic: What is asked about.
+
+    Cost: linear in the sentence.
+    """
+
+    def __init__(self, sentence: str, people: Sequence[Mention], entity_id: str, place: Place, topic: Topic) -> None:
+        self._sentence = sentence
+        self._id = entity_id
+        self._place = place
+        self._topic = topic
+        self._named = _together(sentence, people)
+        self._kin = {one.start: one for one in _roles().find(sentence)}
+        self._breaks = [one.end() for one in _BREAK.finditer(sentence)]
+        self._begins, self._ends = [one.start for one in self._named], [one.end for one in self._named]
+        self._inside = any(entity_id in one.ids for one in self._named)
+
+    def owns(self, value: Value) -> bool:
+        """Whether `value` is of the entity."""
+        if value.text.startswith("older:"):
+            return True  # names both
+        whole = value.text.startswith(_WHOLE)
+        said = self._attributed(value) if whole else None
+        if said is not None:
+            return said
+        before = self._named[: bisect_right(self._ends, value.start)]
+        clause = self._clause(value.start)
+        if self._place == "own":
+            return self._in_own(value, before, clause)
+        if self._place == "other":
+            return self._in_other(value, before, clause, whole=whole)
+        return self._in_prose(value, before, clause, whole=whole)
+
+    def _attributed(self, value: Value) -> bool | None:
+        """Of a value that stands before whose it is: 十六岁的林小雨, 二十二岁的妹妹; None of any other."""
+        behind = _ATTRIBUTE.match(self._sentence, value.end)
+        if behind is None:
+            return None
+        if behind[0].endswith("的"):
+            at = bisect_left(self._begins, behind.end())
+            if at < len(self._named) and self._begins[at] == behind.end():
+                return self._id in self._named[at].ids
+        if behind.end() in self._kin and not _IS.search(self._sentence, self._clause(value.start), value.start):
+            return False
+        return None
+
+    def _in_own(self, value: Value, before: Sequence[_Named], clause: int) -> bool:
+        """Everything, but what is said of kin or of somebody who is the subject."""
+        if self._kin_from(self._label()) or (self._kin_from(clause) and not self._ends_clause(clause)):
+            return False
+        here = self._here(before, clause)
+        if not here or any(self._id in one.ids for one in here) or here[-1].owns >= 0:
+            return True
+        if _THIRD.search(self._sentence, here[-1].end, value.start):
+            return True  # 黎景翼写卖契时她十六岁: a profile's "she" is its owner
+        return self._sentence[clause : here[-1].start].strip(" -*_#") != ""
+
+    def _in_other(self, value: Value, before: Sequence[_Named], clause: int, *, whole: bool) -> bool:
+        """Nothing, unless the entity is its subject."""
+        here = self._here(before, clause)
+        if before and self._id in before[-1].ids and before[-1].owns < 0:
+            told = self._sentence[before[-1].end : value.start]
+            if self._kin_from(self._label()) or (told[:1] in ("（", "(") and not set("）)") & set(told)):
+                return True
+        if not here or self._id not in here[-1].ids:
+            return False
+        if here[-1].owns >= 0:
+            return self._is_trait(here[-1].owns, value.start, whole=whole)
+        if _THIRD.search(self._sentence, here[-1].end, value.start):
+            return False
+        return not self._follows(_BESIDE, here[-1].start)
+
+    def _in_prose(self, value: Value, before: Sequence[_Named], clause: int, *, whole: bool) -> bool:
+        """What is said of nobody who is named nearer."""
+        nearest = next((one for one in reversed(before) if not self._hears(one)), before[-1] if before else None)
+        if nearest is not None and self._id not in nearest.ids and nearest.owns >= 0:  # is Tom's sister
+            heard = any(not self._hears(one) for one in before)
+            mine = (one for one in reversed(before) if self._id in one.ids and not (heard and self._hears(one)))
+            nearest = next(mine, nearest)
+        if not whole and (nearest is None or nearest.start < clause):
+            return True
+        if nearest is None:
+            at = bisect_left(self._begins, value.end)
+            behind = self._named[at] if at < len(self._named) else None
+            if not self._inside or behind is None:
+                return True
+            return self._id in behind.ids and not _THIRD.search(self._sentence, 0, value.start)
+        if self._id not in nearest.ids:
+            return False
+        return nearest.owns < 0 or self._is_trait(nearest.owns, value.start, whole=whole)
+
+    def _is_trait(self, start: int, end: int, *, whole: bool) -> bool:
+        """Whether what stands between a possessor and a value is a part or a trait of him, and nobody beside him."""
+        told = self._sentence[start:end]
+        if not told.strip(" -"):
+            return True
+        clause = _BREAK.split(told, maxsplit=1)[0]
+        third = _THIRD.search(told)
+        if _roles().find(clause):
+            return third is not None and _SAYS.search(told, 0, third.start()) is not None
+        if not whole or third is not None or re.search(r"\.\s", told):
+            return True
+        return clause.strip().lower().startswith((*self._topic.words, *_HOME))
+
+    def _here(self, before: Sequence[_Named], clause: int) -> Sequence[_Named]:
+        """Of `before`, who is named in the clause."""
+        return before[bisect_left(self._begins, clause, 0, len(before)) :]
+
+    def _hears(self, one: _Named) -> bool:
+        return self._follows(_HEARER, one.start)
+
+    def _follows(self, word: re.Pattern[str], at: int) -> bool:
+        """Whether what stands at `at` follows such a word."""
+        return word.search(self._sentence, max(0, at - _NEAR), at) is not None
+
+    def _label(self) -> int:
+        """Where the name of what a line gives begins: `- 妹妹：…`; the end of the sentence when it has none."""
+        colon = _COLON.search(self._sentence)
+        words = re.match(r"[\s\-*+_|#]*", self._sentence)
+        return words.end() if colon and words else len(self._sentence)
+
+    def _kin_from(self, at: int) -> bool:
+        """Whether a word for kin begins at `at`."""
+        found = self._kin.get(self._word(at))
+        return found is not None and found.value
+
+    def _ends_clause(self, at: int) -> bool:
+        """Whether the clause that begins at `at` is over with its word for kin: 独生女，七岁."""
+        found = self._kin.get(self._word(at))
+        return found is not None and _BREAK.match(self._sentence, found.end) is not None
+
+    def _word(self, at: int) -> int:
+        """Where the first word from `at` on begins."""
+        mark = _MARKS.match(self._sentence, at)
+        return mark.end() if mark else at
+
+    def _clause(self, at: int) -> int:
+        """Where the clause of `at` begins."""
+        found = bisect_right(self._breaks, at)
+        return self._breaks[found - 1] if found else 0
+
+
+def _together(sentence: str, people: Sequence[Mention]) -> list[_Named]:
+    found: list[_Named] = []
+    for one in people:
+        behind = _OF.match(sentence, one.end)
+        noun = _NOUN_OF.search(sentence, max(0, one.start - _NEAR), one.start)
+        owns = behind.end() if behind else noun.start() if noun and _is_noun(noun[1]) else -1
+        last = found[-1] if found else None
+        if last is not None and _AND.fullmatch(sentence, last.end, one.start):
+            ids, start = last.ids | {one.entity_id}, last.start
+            found[-1] = _Named(start, one.end, ids, owns if owns >= 0 else last.owns)
+        else:
+            found.append(_Named(one.start, one.end, frozenset({one.entity_id}), owns))
+    return found
+
+
+def _is_noun(word: str) -> bool:
+    return bool(_roles().find(word))
+
+
+@cache
+def _roles() -> Phrases[bool]:
+    """Words for who somebody is to another; true of kin. One character (子 in 房子) is none."""
+    rows = {word: True for name, words in table("kin").items() if name not in _CHOSEN for word in words}
+    rows |= {word: False for name in _CHOSEN for word in table("kin")[name]}
+    rows |= {word: False for words in table("roles").values() for word in words}
+    return Phrases({word: kin for word, kin in rows.items() if len(word) > 1})
+
+
+# Not of one's blood, or both together: 兄妹二人 is no other.
+_CHOSEN = ("sibling", "master", "servant", "teacher", "student", "friend", "lover", "enemy")
+
+
+_TEXTS = 12
+_PARAGRAPHS = 8  # of each text
+_PERSON = "character"
+SHARED = 2  # terms that a sentence has in common with what a profile claims
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence that speaks of an attribute of an entity.
+
+    Attributes:
+        text: The sentence as written: `document[span[0]:span[1]]`.
+        path: Project-relative.
+        section: Of a settings file, else "".
+        paragraph: Index of the paragraph in the document.
+        span: Code points in the document, half-open.
+        chapter: Of a chapter, else None.
+        values: What it says in comparable form (`place:<id>`, `years:16`, `reached:41`, `older:她`,
+            `body:brow`, `eye:grey`).
+        competes_with: References (`path` or `path#section`) of statements that share none of its values.
+        attributes: The attributes it was found to compete about: as asked, or `age`, `house`, `mark` … when none was.
+    """
+
+    text: str
+    path: str
+    section: str
+    paragraph: int
+    span: tuple[int, int]
+    chapter: int | None
+    values: frozenset[str] = frozenset()
+    competes_with: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def reference(self) -> str:
+        """`path`, or `path#section`."""
+        return f"{self.path}#{self.section}" if self.section else self.path
+
+
+def statements(
+    tables: CorpusTables,
+    entity_id: str,
+    attribute: str,
+    *,
+    chapter: int | None = None,
+    limit: int = 20,
+    texts: int = _TEXTS,
+) -> list[Statement]:
+    """What sections and chapters say of an entity, profiles first, then by chapter.
+
+    Args:
+        tables: The project.
+        entity_id: An entity of its codex.
+        attribute: 年龄, 住处, "eye colour", …; "" takes whatever its sections say (`disputes` compares that).
+        chapter: Chapters after it are left out.
+        limit: At most so many.
+        texts: Look into so many texts, the likeliest first.
+
+    Cost: one search; the sentences of the texts found are read.
+    """
+    if not attribute:
+        return list(_in_sections(tables, entity_id, None))[:limit]
+    topic = topic_of(attribute)
+    found = list(_in_sections(tables, entity_id, topic))
+    told = sorted(
+        _in_texts(tables, entity_id, topic, found, chapter, texts), key=lambda one: (-one[0], *order_of(one[1]))
+    )
+    found += [one for _, one in told]
+    found = list({(one.path, one.span): one for one in found}.values())[:limit]
+    marked = []
+    for one in found:
+        rivals = tuple(dict.fromkeys(other.reference for other in found if _compete(topic, one, other)))
+        marked.append(replace(one, competes_with=rivals, attributes=(attribute,) if rivals else ()))
+    return marked
+
+
+def order_of(one: Statement) -> tuple[int, str, tuple[int, int]]:
+    """The order of the book."""
+    return (one.chapter or 0, one.path, one.span)
+
+
+def _compete(topic: Topic, one: Statement, other: Statement) -> bool:
+    """As `is_rival`; the left and the right are rivals only where the rest of the sentence tells the same."""
+    if topic.valued or not is_rival(one, other):
+        return is_rival(one, other)
+    bare = [replace(side, values=side.values - _bodies(side.values)) for side in (one, other)]
+    told = [set(_core.terms(without_parts(side.text))) for side in (one, other)]
+    return is_rival(*bare) or len(told[0] & told[1]) >= SHARED
+
+
+def is_rival(one: Statement, other: Statement) -> bool:
+    """Whether two statements of different sources share no value of some kind that both give."""
+    if (other.path, other.section) == (one.path, one.section):
+        return False
+    if _outgrown(one, other) or _outgrown(other, one):
+        return True
+    kinds = {value.partition(":")[0] for value in one.values} & {value.partition(":")[0] for value in other.values}
+    return any(_of(one, kind).isdisjoint(_of(other, kind)) for kind in kinds - {"reached"})
+
+
+def _outgrown(one: Statement, other: Statement) -> bool:
+    """Whether `other` had reached an age beyond the one that `one` gives."""
+    years = [int(value.partition(":")[2]) for value in _of(one, "years")]
+    return bool(years) and any(int(value.partition(":")[2]) > max(years) for value in _of(other, "reached"))
+
+
+# "At forty-one she …", "her brown eyes …", 她今年…: who was named before is spoken of.
+_PRONOUN = re.compile(
+    r"[“\"‘'—\s]*(?:(?:[Aa]t|[Ii]n|[Bb]y)\s[\w-]+,?\s)?(?:(?:she|he|her|his)\b|[她他](?!们))", re.IGNORECASE
+)
+
+
+def is_about(tables: CorpusTables, entity_id: str, one: Statement) -> bool:
+    """Whether a sentence names an entity, or begins with a pronoun where its paragraph has named nobody else before."""
+    if any(mention.entity_id == entity_id for mention in tables.matcher.find_all(one.text)):
+        return True
+    document = tables.document(one.path)
+    if document is None or not _PRONOUN.match(one.text):
+        return False
+    before = document.text[document.paragraphs[one.paragraph].start : one.span[0]]
+    named = {mention.entity_id for mention in tables.matcher.find_all(before)}
+    return {other for other in named if other == entity_id or tables.entities[other].type == "character"} == {entity_id}
+
+
+def _of(one: Statement, kind: str) -> set[str]:
+    return {value for value in one.values if value.startswith(f"{kind}:")}
+
+
+def _in_sections(tables: CorpusTables, entity_id: str, topic: Topic | None) -> Iterator[Statement]:
+    own = set(tables.described.get(entity_id, ()))
+    for key in sorted(tables.sections, key=tables.place):
+        section = tables.sections[key]
+        document = tables.document(section.path)
+        if document is None:
+            continue
+        for index, start, end, mentions in _sentences(tables, document, section):
+            about = key in own or any(mention.entity_id == entity_id for mention in mentions)
+            if not about:
+                continue
+            sentence = document.text[start:end]
+            place: Place = "own" if key in own else _place_of(tables, section)
+            values, others = _given(tables, entity_id, sentence, mentions, topic, place)
+            if others and place == "other":
+                continue
+            if key not in own and "place" in (topic.dimensions if topic else ()):
+                # In the section of a place, to be named there is to be there.
+                here = [other for other in section.entities if tables.entities[other].type == "location"]
+                values |= {f"place:{other}" for other in here}
+            speaks = topic is None or topic.spoken_in(sentence) or bool(values - _bodies(values))
+            if speaks:
+                yield Statement(sentence, section.path, section.section, index, (start, end), None, values)
+
+
+def _in_texts(
+    tables: CorpusTables, entity_id: str, topic: Topic, claimed: Sequence[Statement], chapter: int | None, texts: int
+) -> Iterator[tuple[int, Statement]]:
+    """Sentences of chapters with how surely they speak of the entity and the topic.
+
+    A sentence counts when it names the entity and a word of the topic, or when its paragraph names the entity and it
+    shares words with what a profile claims, or says who of two is older.
+    """
+    kept: dict[tuple[str, int], tuple[tuple[int, Statement], ...]] = tables.memo.setdefault(
+        ("told", f"{entity_id}\0{topic.name}", None), {}
+    )
+    claims = {term for one in claimed for term in _core.terms(one.text)}
+    claims -= {term for one in claimed for m in tables.matcher.find_all(one.text) for term in _core.terms(m.term)}
+    words = [word for word in topic.words if len(word) > 1 or not is_unspaced(word)]
+    likely = paragraphs_about(tables, entity_id, words, sorted(claims), as_of=chapter, limit=_PARAGRAPHS * texts)
+    for path, index in likely:
+        if (path, index) not in kept:  # what a paragraph says does not depend on the chapter that is open
+            kept[path, index] = tuple(_in_paragraph(tables, entity_id, topic, claims, path, index))
+        yield from kept[path, index]
+
+
+def _in_paragraph(
+    tables: CorpusTables, entity_id: str, topic: Topic, claims: set[str], path: str, index: int
+) -> Iterator[tuple[int, Statement]]:
+    document = tables.document(path)
+    if document is None or document.kind in ("setting", "outline"):
+        return
+    paragraph = document.paragraphs[index]
+    text = tables.text_at(path, paragraph.start)
+    if text is None:
+        return
+    whole = document.text[paragraph.start : paragraph.end]
+    shared = len(claims.intersection(_core.terms(whole)))
+    if shared < SHARED and not words_in(whole, topic.words) and "age" not in topic.dimensions:
+        return
+    here = tables.matcher.find_all(whole)
+    if not any(mention.entity_id == entity_id for mention in here):
+        return
+    for start, end in _spans(document.text, paragraph.start, paragraph.end):
+        sentence = document.text[start:end]
+        shared = len(claims.intersection(_core.terms(sentence)))
+        spoken = topic.spoken_in(sentence)
+        if not spoken and shared < SHARED and "age" not in topic.dimensions:
+            continue
+        mentions = tables.matcher.find_all(sentence)
+        values, others = _given(tables, entity_id, sentence, mentions, topic, "prose")
+        if others:
+            continue
+        one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
+        named = is_about(tables, entity_id, one)
+        told = spoken or any(value.startswith(("years:", "reached:")) for value in values)
+        compared = any(value.startswith("older:") for value in values)
+        valued = bool(values) or not topic.valued
+        if valued and ((told and named) or (shared >= SHARED and (spoken or values)) or compared):
+            sure = 2 * (shared >= SHARED) + 2 * named + bool(values) + spoken
+            yield sure, one
+
+
+def _given(
+    tables: CorpusTables,
+    entity_id: str,
+    sentence: str,
+    mentions: Sequence[Mention],
+    topic: Topic | None,
+    place: Place,
+) -> tuple[frozenset[str], bool]:
+    """The values that a sentence gives of an entity, and whether it gives only those of others."""
+    every = located(tables, sentence, mentions, topic) if topic else ()
+    if not every or topic is None:
+        return frozenset(), False
+    whose = Whose(sentence, people_in(tables, mentions, entity_id), entity_id, place, topic)
+    values = frozenset(one.text for one in every if whose.owns(one))
+    return values, not values and place != "own"
+
+
+def people_in(tables: CorpusTables, mentions: Sequence[Mention], entity_id: str) -> list[Mention]:
+    """Those of `mentions` that are of a character, or of the entity."""
+    return [one for one in mentions if one.entity_id == entity_id or tables.entities[one.entity_id].type == _PERSON]
+
+
+def _place_of(tables: CorpusTables, section: Section) -> Place:
+    """A profile has an owner whom it speaks of; what is told of a place speaks of whomever it names."""
+    return "other" if any(tables.entities[one].type == _PERSON for one in section.entities) else "prose"
+
+
+def _bodies(values: frozenset[str]) -> frozenset[str]:
+    return frozenset(value for value in values if value.startswith("body:"))
+
+
+def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """First and one past the last code point of each sentence, white space outside."""
+    for match in STATEMENT.finditer(text, start, end):
+        stripped = match[0].strip()
+        if stripped:
+            first = match.start() + len(match[0]) - len(match[0].lstrip())
+            yield first, first + len(stripped)
+
+
+def _sentences(
+    tables: CorpusTables, document: Document, section: Section
+) -> Sequence[tuple[int, int, int, Sequence[Mention]]]:
+    """(paragraph, first, one past the last, mentions) of each sentence of a section; mentions count from its beginning.
+
+    Remembered until something changes: every entity and every topic asks for them.
+    """
+    key = ("sentences", "", section.key)
+    if key not in tables.memo:
+        tables.memo[key] = [
+            (paragraph.index, first, last, tables.matcher.find_all(document.text[first:last]))
+            for paragraph in document.paragraphs
+            if paragraph.role != "heading" and section.start <= paragraph.start < section.end
+            for first, last in _spans(document.text, paragraph.start, paragraph.end)
+        ]
+    found: Sequence[tuple[int, int, int, Sequence[Mention]]] = tables.memo[key]
+    return found

@@ -1,0 +1,406 @@
+"""Why a text or a section was found: one piece of evidence per reason, each with where it stands.
+
+What of the question stands in a paragraph or a line of the outline is looked for when somebody reads it (`later.py`).
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property, lru_cache, partial
+from pathlib import PurePosixPath
+from typing import Final
+from weakref import ref
+
+import armarius._core as _core
+from armarius.corpus.units import OutlineLine
+from armarius.documents.document import Document
+from armarius.documents.numerals import NUMERAL
+from armarius.search.order import Ordered
+from armarius.search.query.kinship import is_unspaced
+from armarius.search.query.query import Understanding, terms_of
+from armarius.search.query.relations import People
+from armarius.search.rank import Ranked
+from armarius.search.tables import CorpusTables, Text
+from armarius.text.unicode import UNSPACED
+from armarius.types import Evidence
+from armarius.vectors.model_quality import Near
+
+__all__ = ["Later", "Traces", "is_content", "occurs", "pattern_of", "quoted", "reasons", "words_in"]
+
+_KEPT = 64
+_PHRASES = ("phrases", "", None)
+
+
+@lru_cache(maxsize=64)
+def pattern_of(phrase: str) -> re.Pattern[str]:
+    """Finds the phrase in any case, its words on one line or on two."""
+    cased = phrase.lower() != phrase.upper()
+    return re.compile(r"\s+".join(map(re.escape, phrase.split())), re.IGNORECASE if cased else 0)
+
+
+def quoted(tables: CorpusTables, phrase: str) -> tuple[tuple[str, int], ...]:
+    """Path and position of every paragraph that the phrase begins in, in any document.
+
+    Cost: one pass over the project; the last 64 phrases are remembered until something changes.
+    """
+    known: dict[str, tuple[tuple[str, int], ...]] = tables.memo.setdefault(_PHRASES, {})
+    places = known.pop(phrase, None)
+    if places is None:
+        places = tuple(_places(tables, phrase))
+        if len(known) >= _KEPT:
+            del known[next(iter(known))]
+    known[phrase] = places  # the last one asked for is forgotten last
+    return places
+
+
+def _places(tables: CorpusTables, phrase: str) -> dict[tuple[str, int], None]:
+    found: dict[tuple[str, int], None] = {}
+    for path in tables.paths:
+        document = tables.document(path)
+        if document is not None:
+            pattern, small = _search(tables, document, phrase)
+            for match in pattern.finditer(small):
+                at = tables.paragraph_at(path, match.start())
+                if at is not None:
+                    found[path, at] = None
+    return found
+
+
+def occurs(tables: CorpusTables, phrase: str) -> bool:
+    """Whether any document holds the phrase: a text, a setting, the outline."""
+    return bool(quoted(tables, phrase))
+
+
+def _search(tables: CorpusTables, document: Document, phrase: str) -> tuple[re.Pattern[str], str]:
+    """What to look for, and where: in small letters, made once, rather than folding case in every search."""
+    key = ("small letters", document.path, None)
+    if key not in tables.memo:
+        tables.memo[key] = document.text.lower()
+    small = tables.memo[key]
+    if len(small) != len(document.text):  # İ has two small letters: places would be off
+        return pattern_of(phrase), document.text
+    return _plain(phrase.lower()), small
+
+
+@lru_cache(maxsize=64)
+def _plain(phrase: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(map(re.escape, phrase.split())))
+
+
+def is_content(tables: CorpusTables, words: str) -> bool:
+    """Whether 第七卷 is a thing that the story speaks of, in a book that is not itself divided into such units."""
+    unit = re.escape(words.strip()[-1:])
+    divided = re.compile(rf"第\s*{NUMERAL}\s*{unit}|^{unit}\s*{NUMERAL}")
+    documents = [document for document in map(tables.document, tables.paths) if document is not None]
+    for document in documents:
+        headings = {heading for paragraph in document.paragraphs for heading in paragraph.heading_path}
+        if any(map(divided.search, PurePosixPath(document.path).parts)) or any(
+            map(divided.match, (document.title, *headings))
+        ):
+            return False
+    return any(words in document.text for document in documents)
+
+
+_SHOWN = 8
+_PEOPLE = 3
+_RUN = re.compile(rf"[{UNSPACED}]+")
+
+
+class Traces:
+    """The words, stretches, terms and names of one question. Holds nothing that changes, and no scores.
+
+    Args:
+        tables: Whose matcher finds names.
+        asked: The question.
+        ranked: Its words, and whose profiles fit it.
+        related: Entities that a relation word leads to.
+    """
+
+    def __init__(self, tables: CorpusTables, asked: Understanding, ranked: Ranked, related: Iterable[str] = ()) -> None:
+        self._matcher = tables.matcher
+        self._entities = tables.entities
+        self._asked = asked
+        self._read, self._groups, self._described = ranked.read, ranked.groups, ranked.described
+        self._whom = {one: self._entities[one].name for one in (*related, *ranked.described)}
+
+    def in_text(self, text: str, *, people: bool = True) -> tuple[str, ...]:
+        """What stands in `text`: the question's words, else inflected, else what else may be meant, characters.
+
+        Args:
+            text: Any.
+            people: Also whom a relation word leads to or whose profile fits; without, only the latter.
+        """
+        whom = self._whom if people else self._fitting
+        written = {mention.entity_id: mention.term for mention in self._matcher.find_all(text)} if whom else {}
+        there = [(written[one], name) for one, name in whom.items() if one in written]
+        names = [f"{term} ({name}, whom the question describes)" for term, name in there]
+        words = _longest(dict.fromkeys((*self._stretches(text), *_found(text.lower(), self._words))))
+        if not words:
+            words = self._inflected(text, named=bool(names))
+        return (*words[:_SHOWN], *names[:_PEOPLE])
+
+    def _inflected(self, text: str, *, named: bool) -> tuple[str, ...]:
+        terms = set(_core.terms(text))
+        words = [term for term in self._read.terms if term in terms]
+        for word, others in self._read.alternatives.items():
+            words += [f"{other} ({word})" for other, _ in others if terms.issuperset(_terms(other))]
+        begun = {word[0] for word in words}
+        words += [char for char in self._asked.singles if char in text and char not in begun]
+        if not words and not named:
+            card = (term for group in self._groups if group.family == "card" for term, _ in group.terms)
+            words = [f"{term} (the profile)" for term in card if term in terms]
+        return tuple(words)
+
+    def _stretches(self, text: str) -> Iterator[str]:
+        """The longest stretches of two characters or more that both hold, of scripts without spaces, in order."""
+        for run, pairs in self._runs:
+            past = 0
+            for at in [at for at, pair in pairs if pair in text]:
+                if at >= past:
+                    past = at + 2
+                    while past < len(run) and run[at : past + 1] in text:
+                        past += 1
+                    yield run[at:past]
+
+    @cached_property
+    def _fitting(self) -> dict[str, str]:
+        return {one: self._entities[one].name for one in self._described}
+
+    @cached_property
+    def _runs(self) -> list[tuple[str, list[tuple[int, str]]]]:
+        """Stretches of the question, each with its pairs of characters."""
+        runs = _RUN.findall(self._asked.content)
+        return [(run, [(at, run[at : at + 2]) for at in range(len(run) - 1)]) for run in runs]
+
+    @cached_property
+    def _words(self) -> list[tuple[str, bool]]:
+        """Everything that may count as a trace of the question in a text, lower case; whether it may begin anywhere."""
+        asked = self._asked
+        words = [*asked.phrases, *asked.aliases, *self._read.words]
+        for entity_id in asked.entities:
+            entity = self._entities[entity_id]
+            words += [entity.name, *entity.aliases]
+        return _prepared(dict.fromkeys(word.lower() for word in words))
+
+
+def words_in(text: str, words: Sequence[str]) -> tuple[str, ...]:
+    """Those of `words` that stand in `text`; Latin ones at the beginning of a word."""
+    return tuple(_found(text.lower(), _prepared(words)))
+
+
+def _longest(words: Iterable[str]) -> tuple[str, ...]:
+    """Of different words those that are no part of another."""
+    kept = tuple(words)
+    joined = "\0".join(kept)
+    if len(kept) < 2 or joined.count("\0") >= len(kept):  # nobody's word holds the mark between them
+        return tuple(one for one in kept if not any(one != other and one in other for other in kept))
+    return tuple(one for one in kept if joined.count(one) == 1)
+
+
+def _prepared(words: Iterable[str]) -> list[tuple[str, bool]]:
+    return [(word, is_unspaced(word)) for word in words]
+
+
+def _found(lower: str, words: Sequence[tuple[str, bool]]) -> list[str]:
+    return [word for word, anywhere in words if word in lower and (anywhere or _begins(word, lower))]
+
+
+def _begins(word: str, lower: str) -> bool:
+    """Whether the word stands somewhere where no letter or digit is before it."""
+    at = lower.find(word)
+    while at > 0 and lower[at - 1].isalnum():
+        at = lower.find(word, at + 1)
+    return at >= 0
+
+
+@lru_cache(maxsize=2048)
+def _terms(word: str) -> tuple[str, ...]:
+    """What has to stand in a text that holds another wording."""
+    return tuple(terms_of(word)) or (word,)
+
+
+_UNREAD: Final = 160  # hits, 32 answers of five
+
+
+class Later:
+    """The evidence of one hit, found by the first who asks. Threads may share it: at worst it is found twice.
+
+    Args:
+        find: Finds it, in what does not change; let go afterwards.
+    """
+
+    __slots__ = ("__weakref__", "_find", "_found")
+
+    def __init__(self, find: Callable[[], tuple[Evidence, ...]]) -> None:
+        self._find: Callable[[], tuple[Evidence, ...]] | None = find
+        self._found: tuple[Evidence, ...] = ()
+        _unread.append(ref(self))  # no lock: a fork would keep it for ever
+        while len(_unread) > _UNREAD:
+            with suppress(IndexError):  # another thread was faster
+                oldest = _unread.popleft()()
+                if oldest is not None:
+                    oldest()
+
+    def __call__(self) -> tuple[Evidence, ...]:
+        """The reasons, the strongest first."""
+        find = self._find
+        if find is not None:
+            self._found = find()
+            self._find = None
+        return self._found
+
+
+_unread: deque[ref[Later]] = deque()
+
+
+_AROUND = 9  # paragraphs looked at for a word, the best one first: a window may be found by what stands beside it
+
+
+def reasons(
+    tables: CorpusTables,
+    asked: Understanding,
+    people: People,
+    ranked: Ranked,
+    near: Mapping[int, Near],
+    one: Ordered,
+    traces: Traces,
+    worded: Evidence | None = None,
+) -> tuple[Evidence, ...] | Later:
+    """The evidence for one candidate: chapters asked for, names, quoted words, words, the outline, meaning, wordings.
+
+    Args:
+        tables: As they are now.
+        asked: The question.
+        people: Whom it is about.
+        ranked: Its scores.
+        near: Texts near in meaning, by key.
+        one: The candidate.
+        traces: Of this question.
+        worded: What another wording found in it.
+    """
+    if one.is_section:
+        return _of_section(tables, asked, people, ranked, one, traces)
+    text = tables.texts[one.key]
+    found: list[Evidence] = []
+    for reference in asked.references:
+        if text.number in reference.numbers and not reference.excluded:
+            words = asked.query[reference.start : reference.end]
+            found.append(Evidence("chapter", f"the question names chapter {text.number}: {words}", text.path))
+    if one.how == "beside":
+        found.append(Evidence("chapter", "beside a chapter that the question names", text.path))
+    found += _phrases(tables, asked, text)
+    found += _mentions(tables, people, text)
+    last = [_near(text, near[one.key])] if one.key in near else []
+    if worded is not None:
+        last.append(worded)
+    if one.unit is None:
+        return (*found, *last)
+    lines = tables.outline.get(text.key, ()) if one.unit.told > 0 else None
+    # Nothing of the tables, which change: a document is another when it reads otherwise, and so are lines.
+    document, span = tables.document(text.path), (text.start, text.end)
+    return Later(partial(_looked_for, found, traces, document, span, one.unit.best, text.path, text.title, lines, last))
+
+
+def _looked_for(
+    before: Sequence[Evidence],
+    traces: Traces,
+    document: Document | None,
+    span: tuple[int, int],
+    best: int | None,
+    path: str,
+    title: str,
+    lines: Sequence[OutlineLine] | None,
+    behind: Sequence[Evidence],
+) -> tuple[Evidence, ...]:
+    """All reasons, those between found now."""
+    words = [] if best is None or document is None else _fulltext(traces, document, span, best)
+    told = [] if lines is None else [_outline(traces, path, title, lines)]
+    return (*before, *words, *told, *behind)
+
+
+def _mentions(tables: CorpusTables, people: People, text: Text) -> list[Evidence]:
+    found = []
+    for entity_id in (*people.named, *people.related):
+        count = text.mentions[entity_id]
+        if count:
+            first = text.first[entity_id]
+            short = tables.matcher.derived(entity_id, first.term)
+            detail = f"{tables.entities[entity_id].name} {count}×" + (
+                "" if short is None else f" ({first.term}, {short})"
+            )
+            found.append(Evidence("mention", detail, text.path, (first.start, first.end)))
+    return found
+
+
+def _phrases(tables: CorpusTables, asked: Understanding, text: Text) -> list[Evidence]:
+    document = tables.document(text.path)
+    found = []
+    for phrase in asked.phrases if document is not None else ():
+        match = pattern_of(phrase).search(document.text, text.start, text.end)  # type: ignore[union-attr]
+        if match:
+            found.append(Evidence("phrase", phrase, text.path, match.span()))
+    return found
+
+
+def _fulltext(traces: Traces, document: Document, span: tuple[int, int], best: int) -> list[Evidence]:
+    """The best paragraph and what of the question stands in it."""
+    paragraphs = document.paragraphs
+    for index in _around(best, len(paragraphs)):
+        paragraph = paragraphs[index]
+        if not span[0] <= paragraph.start < span[1]:
+            continue
+        if words := traces.in_text(document.text[paragraph.start : paragraph.end]):
+            return [Evidence("fulltext", ", ".join(words), document.path, (paragraph.start, paragraph.end))]
+    return []
+
+
+def _around(best: int, number: int) -> list[int]:
+    """The nearest of `number` positions to one of them, that first; of two as near the one before."""
+    near = range(max(best - _AROUND, 0), min(best + _AROUND + 1, number))
+    return sorted(near, key=lambda at: abs(at - best))[:_AROUND]
+
+
+def _near(text: Text, near: Near) -> Evidence:
+    how = "alike in wording" if near.by_wording else "near in meaning"
+    return Evidence("vector", f"{how}, similarity {near.similarity:.3f}", text.path, (near.start, near.end))
+
+
+def _outline(traces: Traces, path: str, title: str, lines: Sequence[OutlineLine]) -> Evidence:
+    """The line of the outline that most of the question stands in, else the title."""
+    best = Evidence("outline", f"title: {title}", path)
+    most = words = traces.in_text(title)
+    for line in lines:
+        words = traces.in_text(line.text)
+        if len(words) > len(most) or (not most and best.path == path):
+            best, most = Evidence("outline", line.text.strip(" -*"), line.path, (line.start, line.end)), words
+    return replace(best, detail=f"{best.detail}: {', '.join(most)}") if most else best
+
+
+def _of_section(
+    tables: CorpusTables, asked: Understanding, people: People, ranked: Ranked, one: Ordered, traces: Traces
+) -> tuple[Evidence, ...]:
+    section = tables.sections[one.key]
+    span = (section.start, section.end)
+    found: list[Evidence] = []
+    for entity_id in section.entities:
+        name = tables.entities[entity_id].name
+        written = [mention.term for mention in asked.mentions if mention.entity_id == entity_id]
+        if written:
+            short = tables.matcher.derived(entity_id, written[0])
+            detail = f"the question names {name}: {written[0]}" + ("" if short is None else f" ({short})")
+            found.append(Evidence("mention", detail, section.path, span))
+        if entity_id in people.related:
+            _, tie, word = people.related[entity_id]
+            detail = f"{word}: {name} ({tie.role.name}, {tie.said})"
+            found.append(Evidence("relation", detail, tie.path or section.path, span if not tie.path else None))
+        if entity_id in ranked.described:
+            words = ", ".join(traces.in_text(section.text, people=False))
+            found.append(Evidence("fulltext", f"described by the question: {words}", section.path, span))
+        if one.how == "present":
+            found.append(Evidence("mention", f"{name} is in the chapters found", section.path, span))
+    if not found:
+        words = ", ".join(traces.in_text(section.text, people=False))
+        found.append(Evidence("fulltext", words, section.path, span))
+    return tuple(found)

@@ -1,0 +1,137 @@
+"""The answer of retrieval: documents and sections with every reason for them, and what was understood and withheld."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, overload
+
+from armarius.codex.cards import tidy
+from armarius.documents.document import Document
+from armarius.documents.segments import Paragraph
+from armarius.errors import ContextWarning
+from armarius.search.query.query import Understanding
+from armarius.types import Hit, Hits, Omission
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["Outcome", "Retrieval", "excerpt"]
+
+Outcome = Literal["found", "weak", "nothing found", "index not ready", "source failed"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Retrieval(Sequence[Hit]):
+    """Hits, best first, as a sequence; ties go to texts before sections, then to the earlier path.
+
+    Attributes:
+        hits: The same as the sequence itself.
+        understanding: What was read out of the question.
+        outcome: `found`; `nothing found` (looked everywhere); `index not ready` (nothing has been read yet);
+            `source failed` (nothing found, and not every source could look).
+        omitted: What would have been a hit, with the reason; `timeline`: it lies after the current chapter, or
+            after `as_of`; `excluded`: the question names a chapter that the request leaves out.
+        warnings: Sources that could not look; chapters that are named and that there are not (`CHAPTER_UNKNOWN`).
+        also: The other wordings that were asked with.
+        carried: What the question left to earlier turns of a conversation, each with its turn.
+        stages: Stage to milliseconds; not part of equality.
+    """
+
+    hits: tuple[Hit, ...]
+    understanding: Understanding
+    outcome: Outcome
+    omitted: tuple[Omission, ...] = ()
+    warnings: tuple[ContextWarning, ...] = ()
+    also: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
+    stages: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        """The hit at `index`."""
+        return self.hits[index]
+
+    def __len__(self) -> int:
+        """Number of hits."""
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        """The hits, best first."""
+        return iter(self.hits)
+
+    def __repr__(self) -> str:
+        left_out = f", {len(self.omitted)} omitted" if self.omitted else ""
+        warned = f", {len(self.warnings)} warning{'s' * (len(self.warnings) != 1)}" if self.warnings else ""
+        return f"Retrieval({self.outcome}: {Hits(self.hits)!r}{left_out}{warned})"
+
+    def __rich__(self) -> "Table":
+        """The hits as a table, as a terminal with rich shows them."""
+        return Hits(self.hits).__rich__()
+
+    def _repr_html_(self) -> str:
+        """The hits as a table, as a notebook shows them."""
+        return Hits(self.hits)._repr_html_()
+
+
+# Code points that an excerpt of a document has at least: in a dialogue a paragraph is a line, and the answer stands in
+# the next one.
+_LEAST = 400
+_GAP = "……"
+
+
+def excerpt(document: Document, hit: Hit, *, is_part: bool = False) -> str:
+    """What `hit` found in `document`, of which a bounded request may see a part (`armarius.codex.cards`).
+
+    Args:
+        document: As it may be seen.
+        hit: Of it.
+        is_part: Whether something of it is blanked.
+
+    Returns:
+        A section's text; of a document the paragraphs that evidence with a span stands in, in document order, or the
+        first one when no evidence has a span, of a paragraph itself; with what follows and precedes them until there
+        are about 400 code points.
+        Paragraphs are joined by blank lines, with an ellipsis between those that do not follow each other.
+
+    Cost: one pass over the document's paragraphs.
+    """
+    paragraphs = document.paragraphs
+    if hit.paragraph is None and hit.section:
+        chosen = {at for at, paragraph in enumerate(paragraphs) if hit.section in paragraph.heading_path}
+    else:
+        spans = [reason.span for reason in hit.evidence if reason.span is not None and reason.path in ("", hit.path)]
+        if hit.paragraph is not None:
+            spans = [(hit.start, hit.end)]
+        chosen = {
+            at
+            for at, paragraph in enumerate(paragraphs)
+            if any(start < paragraph.end and paragraph.start < end for start, end in spans)
+        }
+        chosen = _grown(paragraphs, chosen or set(range(min(1, len(paragraphs)))))
+    parts: list[str] = []
+    chosen = {at for at in chosen if document.text[paragraphs[at].start : paragraphs[at].end].strip()}
+    for at in sorted(chosen):
+        if parts and at - 1 not in chosen:
+            parts.append(_GAP)
+        text = document.text[paragraphs[at].start : paragraphs[at].end]
+        parts.append(tidy(text) if is_part else text)
+    return "\n\n".join(parts)
+
+
+def _grown(paragraphs: Sequence[Paragraph], chosen: set[int]) -> set[int]:
+    """`chosen` and what stands next to it, what follows before what precedes, until it is long enough."""
+    chosen = set(chosen)
+    length = sum(paragraphs[at].end - paragraphs[at].start for at in chosen)
+    while length < _LEAST:
+        after = {at + 1 for at in chosen} - chosen
+        before = {at - 1 for at in chosen} - chosen
+        beside = [at for at in (*sorted(after), *sorted(before)) if 0 <= at < len(paragraphs)]
+        if not beside:
+            break
+        for at in beside:
+            if length < _LEAST:
+                chosen.add(at)
+                length += paragraphs[at].end - paragraphs[at].start
+    return chosen

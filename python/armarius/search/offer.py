@@ -1,0 +1,280 @@
+"""The paragraphs that a question found, on offer to fill a prompt: best first, each with its reasons when asked."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import overload
+
+from armarius._core import CorpusQuery, ScoredParagraph
+from armarius.arguments import EVERYTHING, Bounds
+from armarius.codex.cards import chapter_at, tidy, told_until
+from armarius.documents.document import Document
+from armarius.documents.segments import Paragraph
+from armarius.headings import DEFAULT_LANGUAGE, Language, heading
+from armarius.search.code_calls import signatures
+from armarius.search.query.query import Understanding
+from armarius.search.rank import STOP_SHARE, WEAK_TOKENS, Ranked
+from armarius.types import Evidence, OmitReason, Row
+
+__all__ = ["PassageOffer"]
+
+_LAST = 1 << 30  # after every chapter
+_FIRST = 96  # paragraphs asked of the core at first
+_AHEAD = 16  # rows made at once
+_ALL = 1 << 62
+_REASONS = 4
+_WHOLE = 4_000  # code points: a definition that was cut is shown whole up to here, a longer one in its best pieces
+
+
+class PassageOffer:
+    """What one question found; see `armarius.types.Offer`.
+
+    Args:
+        ranked: The scores.
+        documents: The texts, by path, as the request may see them.
+        asked: The question.
+        chapter: The current chapter: later ones are withheld unless the question names them.
+        current: Path and text of the open document: of it only what stands there now may be shown.
+        bounds: What the request may see.
+        language: Of the prompt.
+    """
+
+    def __init__(
+        self,
+        ranked: Ranked,
+        documents: Mapping[str, Document],
+        asked: Understanding,
+        chapter: int | None = None,
+        current: tuple[str, str] = ("", ""),
+        bounds: Bounds = EVERYTHING,
+        language: Language = DEFAULT_LANGUAGE,
+    ) -> None:
+        self.ranked = ranked
+        self.documents = documents
+        self.asked = asked
+        self.chapter = chapter
+        self.current = current
+        self.bounds = bounds
+        self._bounded = bool(bounds)
+        self._wanted = frozenset(asked.chapters)
+        # What settings say of later chapters (第7章起：…) is no more told by their text than by a card.
+        self._until = None if chapter is None or bounds.as_of is not None else max(chapter, *asked.chapters, 0)
+        self.language = language
+        self._best: list[ScoredParagraph] = []
+        self._asked_best = 0
+        self._next = 0
+        # A question about chapters and nothing else is answered by them.
+        alone = bool(asked.chapters) and not ranked.read.words and not asked.entities and not ranked.also
+        self._floor = math.inf if alone else ranked.scores.best * STOP_SHARE
+        # A little lower for the core, which counts in 32 bits; where there is no floor the best is asked all the same.
+        self._above = 0.0 if alone else self._floor * 0.999
+        self._made = [] if ranked.outcome == "nothing found" else self.asked_for()
+        self._asked = {(row.path, row.paragraph) for row in self._made}  # and what came with another piece
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Best first; ends where worth falls below a share of the best."""
+        return () if self.ranked.outcome == "nothing found" else _Rows(self)
+
+    def best(self, number: int) -> list[ScoredParagraph]:
+        """At least so many of the best paragraphs, as far as there are. Asks the core in growing numbers."""
+        while len(self._best) < number and self._asked_best <= len(self._best):
+            self._asked_best = max(4 * self._asked_best, _FIRST)
+            self._best = self.ranked.scores.paragraphs(self._asked_best, self._above)
+        return self._best
+
+    def asked_for(self) -> list[Row]:
+        """The paragraphs of the chapters that the question names: from the end that it is about, else best first."""
+        wanted = set(self.asked.chapters)
+        found = [
+            self._row(document, paragraph, self.ranked.scores.score_of(document.path, paragraph.index) or 0.0)
+            for document in (self.documents.values() if wanted else ())
+            if document.kind == "chapter" and (document.chapter is None or document.chapter in wanted)
+            for paragraph in document.paragraphs
+            if paragraph.role == "body" and chapter_at(document, paragraph) in wanted
+        ]
+        found = [row for row in found if row.text and self.withheld(row) is None]
+        if not self.asked.part:
+            return sorted(found, key=lambda row: (-row.score, row.source))
+        return sorted(found, key=lambda row: row.place, reverse=self.asked.part == "tail")
+
+    @property
+    def most(self) -> int | None:
+        """Tokens of the layer: few, when the question looks like one about what is not there.
+
+        Not so where code was found: the signs of that were learnt on stories, and of code they tell nothing.
+        """
+        return WEAK_TOKENS if self.ranked.outcome == "weak" and not self.lines else None
+
+    @property
+    def lines(self) -> bool:
+        """Whether the best that was found is code."""
+        best = self.best(1)
+        document = self.documents.get(best[0].path) if best else None
+        return document is not None and document.kind == "code"
+
+    def beside(self, rows: Sequence[Row], /) -> list[Row]:
+        """Signatures of what `rows` call, and the lines that call what they define."""
+        return [
+            Row(
+                path=one.path,
+                paragraph=one.paragraph,
+                score=0.0,
+                place=(_LAST + 1, one.path, one.line),
+                title="",
+                text=one.text,
+                line=one.line,
+                signature=True,
+            )
+            for one in signatures(self.ranked.corpus, self.documents, [(row.path, row.paragraph) for row in rows])
+            if not self.bounds.leaves_out("code", None)
+        ]
+
+    @property
+    def group(self) -> str:
+        """The heading, which says when the answer is weak."""
+        return heading("weak" if self.ranked.is_faint else "passages", self.language)
+
+    def row(self, path: str, paragraph: int, /) -> Row | None:
+        """Any paragraph of the project as it reads today, with its worth."""
+        document = self.documents.get(path)
+        if document is None or not 0 <= paragraph < len(document.paragraphs):
+            return None
+        return self._row(document, document.paragraphs[paragraph], self.ranked.scores.score_of(path, paragraph) or 0.0)
+
+    def evidence(self, row: Row, /) -> Evidence:
+        """What it is worth and where it stands; with other wordings, in how many was asked."""
+        span = self.documents[row.path].paragraphs[row.paragraph]
+        kind = "chapter" if row.asked else "fulltext"
+        others = len(self.ranked.also)
+        beside = f", asked in {1 + others} wordings" if others else ""
+        return Evidence(kind, f"worth {row.score:.3f}{beside}", row.path, (span.start, span.end))
+
+    def explain(self, row: Row, /) -> tuple[Evidence, ...]:
+        """The strongest of the signals that made its score, of the question and of each other wording."""
+        plain = self.evidence(row)
+        told = self._signals(self.ranked.query, row)
+        found = [Evidence(plain.kind, f"{plain.detail}: {told}" if told else plain.detail, plain.path, plain.span)]
+        for wording, query in self.ranked.also:
+            if told := self._signals(query, row):
+                found.append(Evidence("fulltext", f"asked as “{wording}”: {told}", plain.path, plain.span))
+        return tuple(found)
+
+    def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
+        """Why it may not stand in the prompt, whatever it is worth; None when it may."""
+        if self._bounded:
+            document = self.documents[row.path]
+            chapter = chapter_at(document, document.paragraphs[row.paragraph])
+            if (outside := self.bounds.leaves_out(document.kind, chapter)) is not None:
+                return outside
+        if not row.text and (moment := self.bounds.as_of if self._until is None else self._until) is not None:
+            return "timeline", f"speaks of what is later than chapter {moment}"
+        if row.line and not any(map(str.isalpha, row.text)):
+            return "excluded", "no letter in it"
+        path, text = self.current
+        if row.path == path and row.text not in text:
+            return "excluded", "the open document reads otherwise there"
+        here = row.place[0]
+        if here in self.asked.excluded:
+            return "excluded", f"the question does not want chapter {here}"
+        if self.bounds.as_of is None and self.chapter is not None and here != _LAST and here > self.chapter:
+            return None if row.asked else ("timeline", f"chapter {here} is later than chapter {self.chapter}")
+        return None
+
+    def made(self, number: int) -> list[Row]:
+        """The first rows, at least so many as far as there are; made when they are looked at first."""
+        made, documents = self._made, self.documents
+        while len(made) < number:
+            found = self.best(self._next + 1)
+            if self._next >= len(found):
+                break
+            one = found[self._next]
+            score = one.score
+            if score <= self._floor:
+                break
+            self._next += 1
+            path, index = one.path, one.index  # copied out of the core each time
+            document = documents.get(path)
+            if document is None or (path, index) in self._asked:
+                continue
+            paragraph = document.paragraphs[index]
+            row = self._row(document, paragraph, score)
+            if not row.text or self.withheld(row) is not None:
+                continue
+            made.append(row)
+            if document.kind != "code":
+                continue
+            for other in _rest(document, paragraph):
+                beside = self._row(document, other, score)
+                if (path, other.index) not in self._asked and any(map(str.isalpha, beside.text)):
+                    self._asked.add((path, other.index))
+                    made.append(beside)
+        return made
+
+    def _signals(self, query: CorpusQuery, row: Row) -> str:
+        explained = self.ranked.corpus.explain(query, row.path, row.paragraph) or {}
+        parts = sorted(explained.items(), key=lambda item: (-item[1], item[0]))
+        return ", ".join(f"{name} {value:.2f}" for name, value in parts[:_REASONS] if value > 0)
+
+    def _row(self, document: Document, paragraph: Paragraph, score: float) -> Row:
+        start, path = paragraph.start, document.path
+        text = document.text[start : paragraph.end]
+        chapter = chapter_at(document, paragraph) if document.kind == "chapter" else None
+        if self._until is not None and document.kind in ("setting", "note") and not document.past:
+            text = tidy(told_until(text, paragraph, self._until))
+        return Row(
+            path,
+            paragraph.index,
+            score,
+            (_LAST if chapter is None else chapter, path, start),
+            _title(document, paragraph),
+            (tidy(text) if self._bounded else text).strip(),
+            chapter in self._wanted,
+            line=document.text.count("\n", 0, start) + 1 if document.kind == "code" else 0,
+        )
+
+
+def _title(document: Document, paragraph: Paragraph) -> str:
+    if document.kind == "chapter" and document.chapter is not None:
+        return document.title
+    if document.kind == "code":
+        return ".".join(paragraph.heading_path) or document.title
+    return paragraph.heading_path[-1] if paragraph.heading_path else document.title
+
+
+def _rest(document: Document, paragraph: Paragraph) -> Iterator[Paragraph]:
+    """The other pieces of a definition of code that was cut, in order, unless it is too long to be read whole."""
+    if document.kind != "code" or not paragraph.heading_path:
+        return
+    first = last = paragraph.index
+    while first and document.paragraphs[first - 1].heading_path == paragraph.heading_path:
+        first -= 1
+    while last + 1 < len(document.paragraphs) and document.paragraphs[last + 1].heading_path == paragraph.heading_path:
+        last += 1
+    if document.paragraphs[last].end - document.paragraphs[first].start <= _WHOLE:
+        yield from (one for one in document.paragraphs[first : last + 1] if one.index != paragraph.index)
+
+
+class _Rows(Sequence[Row]):
+    """Rows made as they are looked at: a prompt takes some dozens of thousands."""
+
+    def __init__(self, offer: PassageOffer) -> None:
+        self._offer = offer
+
+    def __bool__(self) -> bool:
+        return bool(self._offer.made(1))
+
+    def __len__(self) -> int:
+        return len(self._offer.made(_ALL))
+
+    def __iter__(self) -> Iterator[Row]:
+        at, made = 0, self._offer.made
+        while part := made(at + _AHEAD)[at:]:  # a copy: others may have more made meanwhile
+            yield from part
+            at += len(part)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        return self._offer.made(_ALL)[index]

@@ -1,0 +1,403 @@
+"""Words that stand for somebody or something said before: she, 他们, there, 那件事; where they stand, what they may be.
+
+Words of closed classes (`followups.toml`); whom they mean is found in `referents`.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from armarius.codex import Codex
+from armarius.lexicon import word_file
+from armarius.names.people import persons_of
+from armarius.search.query.kinship import Phrases, pair_of
+from armarius.text.matcher import EntityMatcher, Mention
+from armarius.text.unicode import UNSPACED
+
+__all__ = [
+    "Cast",
+    "Pronoun",
+    "PronounKind",
+    "Referents",
+    "asks",
+    "asks_circumstance",
+    "asks_identity",
+    "asks_name",
+    "cast_of",
+    "goes_on",
+    "may_mean",
+    "parts_clause",
+    "pronouns",
+    "shown",
+    "takes_up",
+]
+
+PronounKind = Literal["m", "f", "thing", "people", "women", "things", "place"]
+
+_WORD = re.compile(rf"[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*")
+_END = re.compile(r"[,;:，；：、。.?!？！]")
+_CLOSING = re.compile(r"[\s?？。.!！~～…]+$")
+_LATIN_KINDS: dict[str, PronounKind] = {"he": "m", "she": "f", "it": "thing", "they": "people"}
+_HAN_KINDS: tuple[tuple[str, PronounKind], ...] = (
+    ("they_m", "people"),
+    ("they_f", "women"),
+    ("they_it", "things"),
+    ("he", "m"),
+    ("she", "f"),
+    ("it", "thing"),
+    ("place", "place"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pronoun:
+    """`text[start:end] == word`.
+
+    Attributes:
+        kind: A man, a woman, a thing; several of them (`people` of any gender); a place.
+        possessive: Somebody's: his house, 她的猫.
+        is_object: Nobody's subject: a name before it in the same clause is somebody else.
+    """
+
+    word: str
+    start: int
+    end: int
+    kind: PronounKind
+    possessive: bool = False
+    is_object: bool = False
+
+
+def pronouns(text: str) -> list[Pronoun]:
+    """The pronouns of the third person in `text`, by position. Cost: linear."""
+    events = _phrases("event").find(text)  # did it: what, not which thing
+    found = [one for one in (*_latin(text), *_han(text)) if not any(e.start < one.end <= e.end for e in events)]
+    return sorted(found, key=lambda one: one.start)
+
+
+def takes_up(text: str, row: Literal["event", "demonstrative", "sequence"]) -> bool:
+    """Whether it takes up an `event` (did that, 那件事), a thing (那张), or what came after (and then, 后来)."""
+    return bool(_phrases(row).find(text))
+
+
+def shown(text: str) -> list[int]:
+    """Where each word ends that points at a thing: 那只, 这张."""
+    return [found.end for found in _phrases("demonstrative").find(text)]
+
+
+def goes_on(text: str) -> bool:
+    """Whether it goes on from what was said: and …, what about …, 那…, …呢."""
+    start = len(text) - len(text.lstrip(" \t\n—–-…,，“\"'"))
+    begins = _phrases("begins", "no_begin", "demonstrative").find(text)
+    if any(found.start == start and found.value for found in begins):
+        return True
+    bare = _CLOSING.sub("", text)
+    return any(bare.endswith(word) for word in _words("han", "ends"))
+
+
+def asks_circumstance(text: str) -> bool:
+    """Whether it asks why, how or when."""
+    return any(found.value for found in _phrases("circumstance", "no_circumstance").find(text))
+
+
+def asks_identity(text: str) -> bool:
+    """Whether it asks who or what somebody is, which needs no other subject: 谁是…, who is …."""
+    return bool(_phrases("identity").find(text))
+
+
+def asks_name(text: str) -> bool:
+    """Whether it asks for somebody or something by name: 谁…, who …, which …."""
+    return bool(_phrases("name").find(text))
+
+
+def asks(text: str) -> bool:
+    """Whether it says what it asks for: who, where, 哪里, 多少; "and the watch?" does not."""
+    return any(found.value for found in _phrases("asks", "begins").find(text))
+
+
+def parts_clause(text: str) -> bool:
+    """Whether a clause ends in `text`: by punctuation, or before a joining word."""
+    if _END.search(text):
+        return True
+    joins = _words("latin", "joins")
+    return any(word[0].lower() in joins for word in _WORD.finditer(text))
+
+
+def _latin(text: str) -> Iterator[Pronoun]:
+    kinds = _latin_kinds()
+    words = list(_WORD.finditer(text))
+    for at, found in enumerate(words):
+        word = found[0].lower().replace("’", "'")
+        bare = word.partition("'")[0]
+        if bare in _words("latin", "place") and not _exists(words, at):
+            yield Pronoun(found[0], found.start(), found.end(), "place")
+        kind = kinds.get(bare)
+        if kind is None:
+            continue
+        if kind == "thing" and _has_antecedent(words, at):
+            continue
+        follows = words[at + 1] if at + 1 < len(words) else None
+        beside = follows is not None and not text[found.end() : follows.start()].strip()
+        noun = beside and follows is not None and not _is_function(follows[0].lower())
+        possessive = bare in _words("latin", "possessive") and noun
+        end = found.start() + len(bare)
+        yield Pronoun(
+            text[found.start() : end],
+            found.start(),
+            end,
+            kind,
+            possessive,
+            bare in _words("latin", "objects") and not possessive,
+        )
+
+
+def _exists(words: list[re.Match[str]], at: int) -> bool:
+    """Whether `there` only says that something is: "is there a cat"."""
+    if "'" in words[at][0].replace("’", "'"):
+        return True
+    beside = [words[i][0].lower().replace("’", "'") for i in (at - 1, at + 1) if 0 <= i < len(words)]
+    return any(word in _words("latin", "existential") for word in beside)
+
+
+def _has_antecedent(words: list[re.Match[str]], at: int) -> bool:
+    """Whether a noun with an article stands before `it` in the same question: "the watch … it"."""
+    before = [word[0].lower() for word in words[:at]]
+    determiners = _words("latin", "determiners")
+    return any(one in determiners and not _is_function(other) for one, other in pairwise(before))
+
+
+def _han(text: str) -> Iterator[Pronoun]:
+    taken: list[tuple[int, int]] = []
+    for kind_of, kind in _HAN_KINDS:
+        for word in sorted(_words("han", kind_of), key=len, reverse=True):
+            for found in re.finditer(re.escape(word), text):
+                start, end = found.span()
+                if any(one < end and start < other for one, other in taken) or _is_no_pronoun(text, start, end):
+                    continue
+                taken.append((start, end))
+                possessive = text.startswith("的", end) and bool(text[end + 1 : end + 2].strip())
+                yield Pronoun(word, start, end, kind, possessive, not possessive and _ends(text[end:]))
+
+
+def _is_no_pronoun(text: str, start: int, end: int) -> bool:
+    return any(
+        text.startswith(word, at) and at + len(word) >= end and len(word) > end - start
+        for word in _words("han", "no_pronoun")
+        for at in range(max(0, start - len(word) + 1), start + 1)
+    )
+
+
+def _ends(rest: str) -> bool:
+    """Whether nothing but particles follows in the clause."""
+    clause = _END.split(rest, maxsplit=1)[0]
+    return not clause.strip(" ".join(_words("han", "particles")) + " ")
+
+
+def _is_function(word: str) -> bool:
+    return word in _function_words()
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    return frozenset(word_file("functions")["latin"].split())
+
+
+@cache
+def _latin_kinds() -> dict[str, PronounKind]:
+    return {word: kind for row, kind in _LATIN_KINDS.items() for word in _words("latin", row)}
+
+
+@cache
+def _words(table: str, row: str) -> frozenset[str]:
+    return frozenset(_data()[table][row].split())
+
+
+@cache
+def _phrases(row: str, *without: str) -> Phrases[bool]:
+    tables = _data().values()
+    found = {word: True for table in tables for word in table.get(row, "").split()}
+    return Phrases(found | {word: False for table in tables for one in without for word in table.get(one, "").split()})
+
+
+@cache
+def _data() -> dict[str, dict[str, str]]:
+    return word_file("followups")
+
+
+_FADES = 0.5
+_ASIDE_FADES, _ASIDE = 0.8, 0.6  # of an answer that names others than it is about
+_GAINS = (1.0, 0.7, 0.5, 0.4)
+_LEAST_GAIN = 0.3
+_AGAIN, _MOST_AGAIN = 0.1, 3
+_UNSAID = 0.7  # of one whose gender nobody says
+_ELSEWHERE = 0.5  # of a place as "it"
+_FORGOTTEN = 0.02
+_GROUP_TURNS = 4
+_GENDERS: tuple[PronounKind, PronounKind] = ("m", "f")
+_MOST_TOGETHER = 4
+
+
+class Named(NamedTuple):
+    """What is known of an entity that a pronoun may mean."""
+
+    name: str
+    kind: Literal["person", "place", "thing"]
+    gender: str
+
+
+Cast = Mapping[str, Named]
+
+
+def cast_of(codex: Codex) -> Cast:
+    """Everybody and everything that may be meant, by id; genders as profiles and relations say them.
+
+    Cost: linear in the codex.
+    """
+    genders = {one.id: str(one.gender) for one in persons_of(codex.entities)}
+    for relation in codex.relations:
+        roles = pair_of(relation.type)
+        for id_, role in zip((relation.source, relation.target), roles or (), strict=False):
+            if genders.get(id_) == "" and role.gender:
+                genders[id_] = role.gender
+    return {
+        one.id: Named(
+            one.name,
+            "person" if one.id in genders else "place" if one.type == "location" else "thing",
+            genders.get(one.id, ""),
+        )
+        for one in codex.entities
+    }
+
+
+def may_mean(kind: PronounKind, named: Named) -> bool:
+    """Whether a pronoun of that kind may mean what is `named`."""
+    if kind in ("m", "f"):
+        return named.kind == "person" and named.gender in ("", kind)
+    if kind == "women":
+        return named.kind == "person" and named.gender in ("", "f")
+    if kind == "people":
+        return named.kind == "person"
+    return named.kind == "place" if kind == "place" else named.kind != "person"
+
+
+@dataclass(slots=True)
+class _Heard:
+    weight: float
+    turn: int
+    term: str
+
+
+class Referents:
+    """Who has been named so far. Of one thread.
+
+    Args:
+        cast: Of the project.
+        matcher: Finds them.
+    """
+
+    def __init__(self, cast: Cast, matcher: EntityMatcher) -> None:
+        self._cast = dict(cast)
+        self._matcher = matcher
+        self._heard: dict[str, _Heard] = {}
+        self._turns: list[tuple[str, ...]] = []
+
+    def hear(self, number: int, text: str, *, aside: bool = False) -> tuple[str, ...]:
+        """Take in a turn; the ids of those it is about, in the order in which it comes to them.
+
+        Args:
+            number: Of the turn.
+            text: Without lone surrogates.
+            aside: It answers what did not ask for a name: what is new in it counts less.
+        """
+        for heard in self._heard.values():
+            heard.weight *= _ASIDE_FADES if aside else _FADES
+        mentions = [one for one in self._matcher.find_all(text) if one.entity_id in self._cast]
+        counts: dict[str, int] = {}
+        said = pronouns(text)
+        tells = self._telling(text, said)
+        spots: list[Mention | Pronoun] = [*mentions, *said]
+        for spot in sorted(spots, key=lambda one: one.start):
+            if isinstance(spot, Pronoun):
+                fitting = [id_ for id_ in counts if may_mean(spot.kind, self._cast[id_])]
+                if not fitting:
+                    fitting = [*self.whom(spot.kind)]
+                    counts |= dict.fromkeys(fitting, 1)
+                if spot is tells and len(fitting) == 1:
+                    self._tell(fitting[0], spot.kind)
+                continue
+            counts[spot.entity_id] = counts.get(spot.entity_id, 0) + 1
+            heard = self._heard.setdefault(spot.entity_id, _Heard(0.0, number, spot.term))
+            heard.turn, heard.term = number, spot.term
+        for place, (id_, count) in enumerate(counts.items()):
+            gain = _GAINS[place] if place < len(_GAINS) else _LEAST_GAIN
+            worth = gain + _AGAIN * min(count - 1, _MOST_AGAIN)
+            self._heard[id_].weight += _ASIDE * worth if aside else worth
+        self._turns.append(tuple(counts))
+        return tuple(counts)
+
+    def whom(self, kind: PronounKind, without: Collection[str] = ()) -> tuple[str, ...]:
+        """The ids of whom a pronoun most likely means; none, one, or several for several."""
+        if kind in ("people", "women", "things"):
+            for said in self._turns[: -_GROUP_TURNS - 1 : -1]:
+                together = [id_ for id_ in said if id_ not in without and may_mean(kind, self._cast[id_])]
+                if len(together) > 1:
+                    return tuple(together[:_MOST_TOGETHER])
+        fit = [(self._worth(kind, id_), id_) for id_ in self._fitting(kind, without)]
+        best = max(fit, key=lambda one: (one[0], one[1]), default=(0.0, ""))
+        return (best[1],) if best[0] >= _FORGOTTEN else ()
+
+    def man_and_woman(self, first: PronounKind, without: Collection[str] = ()) -> dict[PronounKind, tuple[str, ...]]:
+        """Whom "he" and "she" of one question mean: two people. The likelier is whom the `first` of them means.
+
+        One person alone who might be either is neither: nothing says which.
+        """
+        meant = {kind: self.whom(kind, without) for kind in _GENDERS}
+        if meant["m"] != meant["f"] or not meant["m"]:
+            return meant
+        other = {kind: self.whom(kind, (*without, *meant["m"])) for kind in _GENDERS}
+        if not any(other.values()):
+            return other
+        second: PronounKind = "f" if first == "m" else "m"
+        gives_way = second if other[second] else first
+        return meant | {gives_way: other[gives_way]}
+
+    @property
+    def cast(self) -> Cast:
+        """With the genders that the conversation told."""
+        return self._cast
+
+    def turn_of(self, entity_id: str) -> int:
+        """The turn that named it last."""
+        return self._heard[entity_id].turn
+
+    def name_of(self, entity_id: str) -> str:
+        """What it is found by: its name, or as the conversation has it where its name is somebody else's too."""
+        name = self._cast[entity_id].name
+        found = {one.entity_id for one in self._matcher.find_all(name)}
+        return name if found == {entity_id} else self._heard[entity_id].term
+
+    def _fitting(self, kind: PronounKind, without: Collection[str]) -> Iterable[str]:
+        return (id_ for id_ in self._heard if id_ not in without and may_mean(kind, self._cast[id_]))
+
+    @staticmethod
+    def _telling(text: str, said: list[Pronoun]) -> Pronoun | None:
+        """The pronoun of a turn that may tell a gender: its first, if it begins the turn or all are of one gender."""
+        gendered = [one for one in said if one.kind in _GENDERS]
+        if not gendered or gendered[0].is_object:
+            return None
+        alone = len({one.kind for one in gendered}) == 1
+        return gendered[0] if alone or not text[: gendered[0].start].strip(" \t\n\"'“‘") else None
+
+    def _tell(self, id_: str, kind: PronounKind) -> None:
+        """Keep that a pronoun means somebody, unless the turn before named another whom it may mean."""
+        last = self._turns[-1] if self._turns else ()
+        if not self._cast[id_].gender and not any(one != id_ and may_mean(kind, self._cast[one]) for one in last):
+            self._cast[id_] = self._cast[id_]._replace(gender=kind)
+
+    def _worth(self, kind: PronounKind, id_: str) -> float:
+        known, weight = self._cast[id_], self._heard[id_].weight
+        if kind in ("m", "f", "women") and not known.gender:
+            return weight * _UNSAID
+        return weight * _ELSEWHERE if kind in ("thing", "things") and known.kind == "place" else weight

@@ -1,0 +1,318 @@
+"""A question that leans on what was said before, spelled out: who "she" is, and what "and then?" goes on from.
+
+    turns, oldest first -> who was named, what was asked -> pronouns replaced -> what the question lacks, carried over
+
+A question with words enough of its own stays as it is. Deterministic; all that is carried over is told with its turn.
+It is looked up and never shown (docs/decisions/0074).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from armarius.arguments import SPOKEN, Turn
+from armarius.lexicon import word_file
+from armarius.search.query.coreference import (
+    Cast,
+    Referents,
+    asks,
+    asks_circumstance,
+    asks_identity,
+    asks_name,
+    goes_on,
+    may_mean,
+    parts_clause,
+    pronouns,
+    shown,
+    takes_up,
+)
+from armarius.search.query.query import Understanding, question, understand
+from armarius.text.matcher import EntityMatcher
+from armarius.text.unicode import BETWEEN, UNSPACED
+
+__all__ = ["FollowUp", "follow_up", "names_topic", "things_shown"]
+
+_WORD = re.compile(rf"[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*")
+_IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_NO_NAMES = EntityMatcher(())
+_NOUN = 2  # Han characters of a word that is no verb by itself
+
+
+def names_topic(asked: Understanding) -> bool:
+    """Whether a content word of a question is its topic.
+
+    It is one behind an article, or that a capital makes a name; in Chinese one that begins the question. Words for what
+    somebody else has or does are none: kin, age and home, the reason, 出生.
+
+    Cost: linear in the question.
+    """
+    if asked.attributes or asked.relations:
+        return False
+    words = [word for word in question(asked).words if word not in _row("latin", "of_another")]
+    return _behind_article(asked.query, words) or _begins(asked.query, words)
+
+
+def things_shown(text: str) -> tuple[str, ...]:
+    """The nouns behind 那只, 那封, 这张; none where one of them says no more than 那个人 does, or nothing (那个呢).
+
+    Cost: linear in the text, once for each.
+    """
+    found = []
+    for one in shown(text):
+        behind = text[one:].lstrip()
+        words = question(understand(behind, matcher=_NO_NAMES)).words
+        noun = max((word for word in words if behind.startswith(word)), key=len, default="")
+        if not noun or noun in _row("han", "says_little"):
+            return ()
+        found.append(noun)
+    return tuple(found)
+
+
+def _behind_article(query: str, words: list[str]) -> bool:
+    said = [found[0] for found in _WORD.finditer(query)]
+    articles = _row("latin", "articles")
+    return any(
+        word.lower().replace("’", "'").partition("'")[0] in words and (word[0].isupper() or before.lower() in articles)
+        for before, word in pairwise(said)
+    )
+
+
+def _begins(query: str, words: list[str]) -> bool:
+    """Han: with one of `words`, behind what goes on from before (那灯塔在哪里)."""
+    text = query.strip()
+    first = max((one for one in _row("han", "begins") if text.startswith(one)), key=len, default="")
+    starts = (text, text[len(first) :].lstrip(" ,，"))
+    topics = [one for one in words if len(one) >= _NOUN and _IS_UNSPACED.match(one)]
+    return any(
+        start.startswith(one) and not start.startswith(tuple(_row("han", "of_another")))
+        for start in starts
+        for one in topics
+    )
+
+
+@cache
+def _row(table: str, row: str) -> frozenset[str]:
+    return frozenset(word_file("followups")[table][row].split())
+
+
+_HEARD = 16  # turns
+_LISTENED = 4_000  # code points of one
+_LONGEST = 400  # code points of a question that may lean on others
+_CARRIED = 200  # code points of an earlier question that are carried over
+_ANSWERED = 80  # code points of the sentence that answered it
+_LEANING = 3  # content words of a question that still takes up what was said
+_FEW = 2
+_FRAGMENT = 2.5  # words beside a name that are no question yet: "why Edmund?"
+_SHORT = 4.0  # words; a Han character is .6 of one
+_UNIT = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A question as it is looked up.
+
+    Attributes:
+        asked: The question spelled out; as it was, when nothing was carried over.
+        carried: What was, each with its turn: `follow-up: she → Nell Ashby, from turn 3`.
+    """
+
+    asked: str
+    carried: tuple[str, ...] = ()
+
+
+def follow_up(query: str, turns: Sequence[Turn], *, matcher: EntityMatcher, cast: Cast) -> FollowUp:
+    """`query` with what it leaves to earlier turns.
+
+    Args:
+        query: The user's words.
+        turns: Before it, oldest first; they are counted from 1.
+        matcher: Finds the entities of the project.
+        cast: What is known of them.
+
+    Cost: one search of the last 16 turns, of at most 4,000 code points each; about 1 ms.
+    """
+    spoken = [(number, turn) for number, turn in enumerate(turns, 1) if turn.is_spoken]
+    if not spoken or not query.strip():
+        return FollowUp(query)
+    talk = _Talk(matcher, cast)
+    for number, turn in spoken[-_HEARD:]:
+        talk.hear(number, turn)
+    return talk.spelled_out(query)
+
+
+class _Talk:
+    """What has been said so far."""
+
+    def __init__(self, matcher: EntityMatcher, cast: Cast) -> None:
+        self._matcher = matcher
+        self._referents = Referents(cast, matcher)
+        self._cast = self._referents.cast
+        self._topic, self._topic_turn = "", 0
+        self._about: tuple[str, ...] = ()
+        self._answer, self._answer_turn = "", 0
+        self._heard = ""
+
+    def hear(self, number: int, turn: Turn) -> None:
+        text = turn.content.strip()[:_LISTENED]
+        self._heard += f"{text}\n"
+        if turn.role != SPOKEN[0]:
+            self._referents.hear(number, text, aside=not asks_name(self._topic))
+            self._answer, self._answer_turn = BETWEEN.split(text, maxsplit=1)[0].strip()[:_ANSWERED], number
+            return
+        asked = self.spelled_out(text).asked
+        about = self._referents.hear(number, text)
+        if about or len(text) > _LONGEST or _content(_understood(text, self._matcher)):
+            # what is asked of a pasted page stands at its end
+            self._topic = asked[:_CARRIED] if len(text) <= _LONGEST else asked[-_CARRIED:]
+            self._topic_turn, self._about = number, about
+        self._answer = ""
+
+    def spelled_out(self, query: str) -> FollowUp:
+        if len(query) > _LONGEST:
+            return FollowUp(query)
+        query = query.encode("utf-8", "replace").decode()
+        asked = _understood(query, self._matcher)
+        text, notes, meant, lost = self._named(query, asked)
+        return self._completed(asked, text, notes, meant, lost=lost)
+
+    def _named(self, query: str, asked: Understanding) -> tuple[str, list[str], list[str], bool]:
+        """The question with names for pronouns, what was done, whom they mean, and whether one means nobody known."""
+        text, shift, lost = query, 0, False
+        notes: dict[str, None] = {}
+        meant: list[str] = []
+        said = pronouns(query)
+        gendered = list(dict.fromkeys(one.kind for one in said if one.kind in ("m", "f")))
+        pair = self._referents.man_and_woman(gendered[0], asked.entities) if len(gendered) > 1 else {}
+        for pronoun in said:
+            before = [
+                one
+                for one in asked.mentions
+                if one.end <= pronoun.start
+                and one.entity_id in self._cast
+                and may_mean(pronoun.kind, self._cast[one.entity_id])
+            ]
+            if before and not (pronoun.is_object and not parts_clause(query[before[-1].end : pronoun.start])):
+                continue
+            ids = pair[pronoun.kind] if pronoun.kind in pair else self._referents.whom(pronoun.kind, asked.entities)
+            lost |= not ids
+            if not ids:
+                continue
+            meant += ids
+            names = [self._referents.name_of(id_) for id_ in ids]
+            spelled = self._joined(names) + ("'s" if pronoun.possessive and pronoun.word.isascii() else "")
+            text = text[: pronoun.start + shift] + spelled + text[pronoun.end + shift :]
+            shift += len(spelled) - (pronoun.end - pronoun.start)
+            turn = max(self._referents.turn_of(id_) for id_ in ids)
+            notes[f"follow-up: {pronoun.word} → {', '.join(names)}, from turn {turn}"] = None
+        return text, list(notes), meant, lost
+
+    def _completed(
+        self, asked: Understanding, text: str, notes: list[str], meant: list[str], *, lost: bool
+    ) -> FollowUp:
+        """The question with what it lacks: the earlier question, or whom that was about."""
+        here = FollowUp(text, tuple(notes))
+        if not self._topic or asked.intents or asked.phrases:
+            return here
+        words, whom = _content(asked), [*asked.entities, *meant]
+        stranger = lost and not meant and any(one.kind in ("m", "f") for one in pronouns(asked.query))
+        onward = goes_on(asked.query)
+        if not whom and takes_up(asked.query, "demonstrative"):
+            if not onward and self._shows_another(asked.query):
+                return here
+            lost = True
+        event = lost or takes_up(asked.query, "event")
+        short = _length(asked.query) <= _SHORT
+        is_whole = asks(asked.query) and not meant
+        if asked.references:
+            return self._with_topic(text, notes, chapters=False) if onward and not words else here
+        if whom:
+            own = _length(_without(asked, asked.query))
+            if not words and (onward or not own):
+                return self._with_others(text, notes, whom)
+            leans = event and words <= _FEW
+            bare = not words and asks_circumstance(asked.query) and (meant or own <= _FRAGMENT)
+            if (leans or bare or (onward and short and words == 1 and not is_whole)) and self._adds(whom):
+                return self._with_topic(text, notes)
+            return here
+        if stranger and not self._adds(_understood(self._topic, self._matcher).entities):
+            return here  # "he", after "who is Ann?"
+        if not words or (words <= _LEANING and (event or takes_up(asked.query, "sequence"))):
+            return self._with_topic(text, notes, answer=True)
+        if asks_identity(asked.query) or (is_whole and names_topic(asked)):
+            return here
+        if words <= (_FEW if onward else 1) and (short or onward):
+            return self._with_subject(text, notes) if self._about else self._with_topic(text, notes, answer=True)
+        return here
+
+    def _shows_another(self, query: str) -> bool:
+        """Whether every thing that it points at (那只表) is one that no turn has named."""
+        things = things_shown(query)
+        return bool(things) and not any(one in self._heard for one in things)
+
+    def _adds(self, whom: Sequence[str]) -> bool:
+        """Whether the question before says more than whom this one is about."""
+        topic = _understood(self._topic, self._matcher)
+        return bool(_content(topic)) or not set(topic.entities) <= set(whom)
+
+    def _with_topic(self, text: str, notes: list[str], *, answer: bool = False, chapters: bool = True) -> FollowUp:
+        topic = self._topic
+        if not chapters:
+            for reference in reversed(_understood(topic, self._matcher).references):
+                topic = topic[: reference.start] + topic[reference.end :]
+        parts = [topic.strip()]
+        notes = [*notes, f"follow-up: asked with “{topic.strip()}”, from turn {self._topic_turn}"]
+        if answer and self._answer:
+            parts.append(self._answer)
+            notes.append(f"follow-up: answered “{self._answer}”, from turn {self._answer_turn}")
+        return FollowUp(" ".join([*parts, text]), tuple(notes))
+
+    def _with_subject(self, text: str, notes: list[str]) -> FollowUp:
+        who = [id_ for id_ in self._about if self._cast[id_].kind != "place"]
+        names = [self._referents.name_of(id_) for id_ in who or self._about]
+        note = f"follow-up: about {', '.join(names)}, from turn {self._topic_turn}"
+        return FollowUp(f"{self._joined(names)} {text}", (*notes, note))
+
+    def _with_others(self, text: str, notes: list[str], whom: Sequence[str]) -> FollowUp:
+        """The earlier question about somebody else, for one that is a name: "And Edmund?"."""
+        topic = _understood(self._topic, self._matcher)
+        kinds = {self._cast[id_].kind for id_ in whom if id_ in self._cast}
+        replaced = [one for one in topic.mentions if one.entity_id in self._cast]
+        replaced = [one for one in replaced if self._cast[one.entity_id].kind in kinds and one.entity_id not in whom]
+        if not replaced:
+            return self._with_topic(text, notes)
+        first = replaced[0].entity_id
+        names = self._joined([self._name(id_) for id_ in whom])
+        asked = self._topic
+        for one in reversed([one for one in replaced if one.entity_id == first]):
+            asked = asked[: one.start] + names + asked[one.end :]
+        note = f"follow-up: “{self._topic}” with {names} for {replaced[0].term}, from turn {self._topic_turn}"
+        return FollowUp(asked, (*notes, note))
+
+    def _name(self, id_: str) -> str:
+        return self._cast[id_].name if id_ in self._cast else id_
+
+    @staticmethod
+    def _joined(names: Sequence[str]) -> str:
+        return ("和" if any(map(_IS_UNSPACED.search, names)) else " and ").join(names)
+
+
+def _understood(text: str, matcher: EntityMatcher) -> Understanding:
+    return understand(text, matcher=matcher)
+
+
+def _content(asked: Understanding) -> int:
+    """How many words of its own a question has, beside names."""
+    return len(question(asked).words)
+
+
+def _length(text: str) -> float:
+    """Of a question in words."""
+    return sum(0.6 if _IS_UNSPACED.match(unit[0]) else 1.0 for unit in _UNIT.finditer(text))
+
+
+def _without(asked: Understanding, text: str) -> str:
+    for one in reversed(asked.mentions):
+        text = text[: one.start] + " " + text[one.end :]
+    return text

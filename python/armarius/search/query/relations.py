@@ -1,0 +1,250 @@
+"""Who is what to whom: from typed relations, and from the prose of profiles where nothing is typed.
+
+"贾政与王夫人之子", "薛蟠之妹", "生贾赦、贾政", "后嫁蒋玉菡", "younger sister of Lin Mo", "Anna's daughter": a mention
+next to a word for a role, in the profile of someone, says what that someone is. Prose that names people without
+a role still says that they belong together.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+
+from armarius.arguments import OPEN, Chapters
+from armarius.codex import Entity, Relation
+from armarius.codex.cards import holds
+from armarius.graph.entity_cache import Known
+from armarius.names.people import stated_gender
+from armarius.search.query.kinship import Role, pair_of, role_words
+from armarius.search.query.query import Understanding
+from armarius.search.tables import CorpusTables
+from armarius.text.matcher import Mention
+from armarius.text.unicode import HAN_UNIFIED, WIDE_RUN
+
+__all__ = ["People", "Tie", "Ties", "people_of"]
+
+_JOINT = re.compile(r"\s*(?:、|与|與|和|及|跟|,\s*and\b|,|，|and|&)\s*$|^\s*$")
+_LABEL = re.compile(r"^\s*[-*+]?\s*\**([^:：*\n]{1,24})\**\s*[:：]\**")
+_OWNED_ZH = re.compile(r"^(?:之|的)")
+_OWNED_EN = re.compile(r"^(?:['’]s|['’])\s+")
+_MARRIED = re.compile(
+    r"(?:嫁给|嫁与|嫁|娶了|娶|\bmarried(?: to)?|\bmarries|\bwed(?:ded)?(?: to)?|\bengaged to|\bbetrothed to)\s*$",
+    re.IGNORECASE,
+)
+_BORE = re.compile(r"(?:生下|生有|育有|生了|生|\b(?:mother|father|parent) (?:of|to))\s*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """`other` is `role` of the entity the tie belongs to; `said` is the relation type or the words of the profile."""
+
+    other: str
+    role: Role
+    said: str
+    path: str = ""
+
+
+class Ties:
+    """The ties of every entity; built once per codex.
+
+    Args:
+        tables: Sections give the prose, its codex the typed relations.
+        chapter: Relations that end before or begin after this chapter are left out; None keeps all.
+        chapters: So are relations that hold in none of these, inclusive.
+    """
+
+    def __init__(self, tables: CorpusTables, *, chapter: int | None = None, chapters: Chapters = OPEN) -> None:
+        self._tables = tables
+        self._chapters = chapters
+        self._entities: Mapping[str, Entity] = tables.entities
+        self._ties: dict[str, list[Tie]] = {}
+        self._near: dict[str, Counter[str]] = {}
+        self._gender = {entity.id: _gender(entity) for entity in tables.entities.values()}
+        for relation in tables.codex.relations:
+            if holds(relation, chapter, self._chapters):
+                self._typed(relation)
+        for section in sorted(tables.sections.values(), key=lambda section: (section.path, section.start)):
+            for entity_id in section.entities:
+                self._prose(entity_id, section.text, section.path)
+
+    def beside(self, known: Known, *, chapter: int | None = None) -> "Ties":
+        """These ties and those that a graph adds; what is stated here stays first."""
+        ties = copy(self)
+        ties._entities = {**{entity.id: entity for entity in known.entities}, **self._entities}
+        ties._ties = {id_: list(own) for id_, own in self._ties.items()}
+        ties._near = {id_: Counter(near) for id_, near in self._near.items()}
+        ties._gender = {**{entity.id: _gender(entity) for entity in known.entities}, **self._gender}
+        for relation in known.relations:
+            if holds(relation, chapter, self._chapters):
+                ties._typed(relation)
+        return ties
+
+    def walk(self, entity_id: str, path: Sequence[Role]) -> list[tuple[Tie, float]]:
+        """Entities at the end of `path`, and on the way, with a factor below 1 for those on the way.
+
+        The empty path gives whoever stands next to the entity, three at most. Sorted by (-factor, id).
+        """
+        if not path:
+            near = sorted(self._near.get(entity_id, Counter()).items(), key=lambda item: (-item[1], item[0]))[:3]
+            return [(Tie(other, Role("near"), "named together"), 0.6) for other, _ in near]
+        found: dict[str, tuple[Tie, float]] = {}
+        for tie in self._those(entity_id, path[0]):
+            if len(path) == 1:
+                found.setdefault(tie.other, (tie, 1.0))
+                continue
+            for end, factor in self.walk(tie.other, path[1:]):
+                if end.other != entity_id:
+                    found.setdefault(end.other, (end, factor))
+                    found.setdefault(tie.other, (tie, 0.8 * factor))
+        return sorted(found.values(), key=lambda item: (-item[1], item[0].other))
+
+    def of(self, entity_id: str) -> tuple[Tie, ...]:
+        """Every tie of an entity, as found."""
+        return tuple(self._ties.get(entity_id, ()))
+
+    def neighbours(self, entity_id: str) -> Counter[str]:
+        """Entities that relations or profiles name beside this one, with how often."""
+        return self._near.get(entity_id, Counter())
+
+    def _those(self, entity_id: str, role: Role) -> Iterator[Tie]:
+        for tie in self._ties.get(entity_id, ()):
+            gender = tie.role.gender or self._gender.get(tie.other, "")
+            if tie.role.name == role.name and (not role.gender or not gender or gender == role.gender):
+                yield tie
+
+    def _add(self, entity_id: str, tie: Tie) -> None:
+        if tie.other == entity_id:
+            return
+        back = Tie(entity_id, Role(tie.role.inverse.name, self._gender.get(entity_id, "")), tie.said, tie.path)
+        for owner, one in ((entity_id, tie), (tie.other, back)):
+            ties = self._ties.setdefault(owner, [])
+            if not any(known.other == one.other and known.role.name == one.role.name for known in ties):
+                ties.append(one)
+
+    def _meet(self, one: str, other: str, weight: int) -> None:
+        if one != other:
+            self._near.setdefault(one, Counter())[other] += weight
+            self._near.setdefault(other, Counter())[one] += weight
+
+    def _typed(self, relation: Relation) -> None:
+        self._meet(relation.source, relation.target, 2)
+        roles = pair_of(relation.type)
+        if roles is not None and self._person(relation.source) and self._person(relation.target):
+            path = "" if relation.origin is None else relation.origin.path
+            self._add(relation.target, Tie(relation.source, roles[0], relation.type, path))
+
+    def _person(self, entity_id: str) -> bool:
+        return self._entities[entity_id].type in ("character", "other")
+
+    def _prose(self, subject: str, text: str, path: str) -> None:
+        for match in WIDE_RUN.finditer(text):
+            sentence = match[0]
+            mentions = [m for m in self._tables.matcher.find_all(sentence) if m.entity_id in self._tables.entities]
+            for mention in mentions:
+                self._meet(subject, mention.entity_id, 1)
+            if not self._person(subject):
+                continue
+            label = _LABEL.match(sentence)
+            if label and (named := role_words().find(label[1])) and named[-1].end == len(label[1].rstrip()):
+                for mention in mentions:
+                    if mention.start >= label.end() and self._person(mention.entity_id):
+                        self._add(subject, Tie(mention.entity_id, named[-1].value, label[1].strip(), path))
+                continue
+            for group in _groups(sentence, mentions):
+                self._group(subject, sentence, group, mentions, path)
+
+    def _group(self, subject: str, sentence: str, group: list[Mention], mentions: Sequence[Mention], path: str) -> None:
+        """People named in one breath, and the words before and after them, up to the next name."""
+        others = [m.entity_id for m in group if m.entity_id != subject and self._person(m.entity_id)]
+        if not others:
+            return
+        before = sentence[: group[0].start]
+        following = [m.start for m in mentions if m.start >= group[-1].end]
+        after = sentence[group[-1].end : min(following, default=len(sentence))]
+        clause = 1 + max(before.rfind(stop) for stop in "，,；;：:、")
+        actor = next((m.entity_id for m in reversed(mentions) if clause <= m.start and m.end <= len(before)), subject)
+        said = sentence[max(0, group[0].start - 12) : group[-1].end + 12].strip(" -，,")
+        role = _owned_role(after) or _of_role(before)
+        for other in others:
+            if role is not None:
+                own = Role(role.name, role.gender or self._gender[subject])
+                self._add(other, Tie(subject, own, said, path))
+            elif _MARRIED.search(before):
+                self._add(actor, Tie(other, Role("spouse"), said, path))
+            elif _BORE.search(before):
+                self._add(actor, Tie(other, Role("child"), said, path))
+
+
+def _groups(sentence: str, mentions: Sequence[Mention]) -> Iterator[list[Mention]]:
+    group: list[Mention] = []
+    for mention in mentions:
+        apart = group and mention.start >= group[-1].end
+        if apart and not _JOINT.match(sentence[group[-1].end : mention.start]):
+            yield group
+            group = []
+        group.append(mention)
+    if group:
+        yield group
+
+
+def _owned_role(after: str) -> Role | None:
+    """The role in "X之子", "X的贴身丫鬟", "X's younger sister": X owns it, the subject of the profile has it."""
+    chinese = _OWNED_ZH.match(after)
+    latin = _OWNED_EN.match(after)
+    if chinese is None and latin is None and not re.match(f"[{HAN_UNIFIED}]", after):
+        return None
+    start = chinese.end() if chinese else latin.end() if latin else 0
+    clause = re.match(r"[^，。、；,.;:：()（）之的与和]*", after[start:])
+    words = clause[0] if clause else ""
+    if latin is not None:
+        words = " ".join(words.split()[:4])
+    for found in role_words().find(words):
+        rest = words[found.end :]
+        near = found.start <= (40 if latin is not None else 5)
+        # 侍女房里 is no servant: in Chinese the role ends the clause.
+        if near and (latin is not None or not rest or not re.match(f"[{HAN_UNIFIED}]", rest)):
+            return found.value
+    return None
+
+
+def _of_role(before: str) -> Role | None:
+    """The role in "the younger daughter of X", "apprentice to X"."""
+    match = re.search(r"([\w' -]+?)\s+(?:of|to|for)\s+(?:the\s+|old\s+|late\s+)*$", before[-60:], re.IGNORECASE)
+    if match is None:
+        return None
+    words = " ".join(match[1].split()[-2:])
+    found = role_words().find(words)
+    return found[-1].value if found and found[-1].end == len(words) else None
+
+
+def _gender(entity: Entity) -> str:
+    return stated_gender(entity.attributes) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """The entities of a question.
+
+    Attributes:
+        named: Ids in the order named.
+        related: Id to (factor in (0, 1], the tie that led there, the word that asked for it).
+        beyond: As `related`, for entities that only the graph knows.
+    """
+
+    named: tuple[str, ...]
+    related: dict[str, tuple[float, Tie, str]]
+    beyond: dict[str, tuple[float, Tie, str]] = field(default_factory=dict)
+
+
+def people_of(tables: CorpusTables, ties: Ties, asked: Understanding) -> People:
+    """Resolve the entities of a question."""
+    related: dict[str, tuple[float, Tie, str]] = {}
+    beyond: dict[str, tuple[float, Tie, str]] = {}
+    for entity_id in asked.entities:
+        for word in asked.relations:
+            for tie, factor in ties.walk(entity_id, word.path):
+                found = related if tie.other in tables.entities else beyond
+                if tie.other not in asked.entities and factor > found.get(tie.other, (0.0,))[0]:
+                    found[tie.other] = (factor, tie, word.word)
+    return People(asked.entities, related, beyond)

@@ -1,0 +1,512 @@
+"""The paragraphs of a project ranked for a question, and whether there is an answer among them at all.
+
+The question is asked in families of terms (`understand.families`), the numbers stand in `weights`, the core adds up.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final, Literal
+
+from armarius._core import Corpus, CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
+from armarius.arguments import DOUBTED, EVERYTHING, GREATEST, MEAN, Bounds
+from armarius.corpus.words import PARAGRAPH_B, PARAGRAPH_K1
+from armarius.search.code_calls import Signal, calls
+from armarius.search.query.query import FAMILIES, Group, Question, Understanding, is_function, question, terms_of
+from armarius.search.tables import CorpusTables
+from armarius.text.unicode import BETWEEN
+from armarius.types import Evidence
+from armarius.vectors.model_quality import Nearby
+
+__all__ = [
+    "ABSENT",
+    "FAMILY_B",
+    "FAMILY_WEIGHTS",
+    "K1",
+    "LEVELS",
+    "MEANING",
+    "STOP_SHARE",
+    "WEAK_TOKENS",
+    "WEIGHTS",
+    "Meaning",
+    "Ranked",
+    "paragraphs_about",
+    "rank",
+    "worded",
+]
+
+FAMILY_WEIGHTS: Final = {
+    "main": 1.0,
+    "stop": 0.3,
+    "single": 0.5,
+    "name": 0.5,
+    "entity": 0.7,
+    "related": 0.7,
+    "described": 0.2,
+    "synonym": 0.6,
+    "card": 0.5,
+}
+"""Without a family `answers@8000` of three books falls by: single .052, name .058, entity .031, related .024,
+described .018, card .019, stop .011, synonym (English) .056."""
+
+LEVELS: Final = ("paragraph", "window", "unit", "line")
+K1: Final = {"paragraph": PARAGRAPH_K1, "window": 1.2, "unit": 1.2, "line": 1.2}
+_B, _B_OF_NAMES = PARAGRAPH_B, 0.3
+_NAMES = frozenset({"entity", "related", "described"})
+FAMILY_B: Final = {
+    family: {level: _B_OF_NAMES if family in _NAMES and level in ("paragraph", "line") else _B for level in LEVELS}
+    for family in FAMILY_WEIGHTS
+}
+"""How much long texts are held back; a name says as much in a long paragraph as in a short one."""
+
+WEIGHTS: Final = {
+    "paragraph": 1.0,
+    "near": 0.3,
+    "window": 0.75,
+    "unit": 0.5,
+    "line": 0.5,
+    "asked": 6.0,
+    "c": 0.2,
+    "d": 0.2,
+}
+MEANING: Final = {"paragraph": 1.2, "near": 0.4, "line": 0.4}
+"""Of similarity, with a model that knows the project; half or twice any moves three books by at most .015."""
+STOP_SHARE: Final = 0.10
+"""Of the best score: nothing below it enters. Costs nothing at 16,000 tokens; .15 costs .003, .2 .012."""
+
+WEAK_TOKENS: Final = 1000
+"""What an answer may take that is probably none."""
+ABSENT: Final = 0.53
+"""Above it a question is taken for one about what is not there; see `ranking`. Chosen on the absent questions of two
+books (training): .50 and .38 of them, at .009 of the answers that others hold; docs/decisions/0065."""
+
+
+_GRAIN = 1024
+Placed = tuple[str, int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a search by meaning says of a question; without any, nothing.
+
+    Attributes:
+        paragraphs: Path, position and value in (0, 1], best first.
+        lines: The same of the outline.
+        trust: Factor on the weights, 0 to 1.
+        stands_out: Whether anything is nearer than chance would have it.
+    """
+
+    paragraphs: tuple[Placed, ...] = ()
+    lines: tuple[Placed, ...] = ()
+    trust: float = 0.0
+    stands_out: tuple[Placed, ...] = ()
+
+    @classmethod
+    def of(cls, nearby: Nearby, stands_out: Sequence[Placed]) -> "Meaning":
+        """The signal of one answer; `stands_out` as placed in the documents of the request."""
+        return cls(_valued(nearby.paragraphs), _valued(nearby.lines), nearby.trust, tuple(stands_out))
+
+    def __bool__(self) -> bool:
+        """Whether it counts."""
+        return self.trust > 0 and bool(self.paragraphs)
+
+    @property
+    def paragraph_signal(self) -> tuple[str, float, float, list[Placed]]:
+        """As the core takes it: name, weight, weight of the neighbours, values."""
+        weight, near = MEANING["paragraph"] * self.trust, MEANING["near"] * self.trust
+        return ("meaning", weight, near, list(self.paragraphs))
+
+    @property
+    def line_signal(self) -> tuple[str, float, list[Placed]]:
+        """As the core takes it: name, weight, values."""
+        return ("meaning", MEANING["line"] * self.trust, list(self.lines))
+
+
+def _valued(found: Sequence[Placed]) -> tuple[Placed, ...]:
+    rounded = [(path, index, round(similarity * _GRAIN)) for path, index, similarity in found]
+    if not rounded:
+        return ()
+    most, least = max(one[2] for one in rounded), min(one[2] for one in rounded)
+    if most == least:
+        return tuple((path, index, 1.0) for path, index, _ in rounded)
+    return tuple((path, index, (one - least) / (most - least)) for path, index, one in rounded if one > least)
+
+
+_ALL_UNITS = 1 << 20
+_DESCRIBED = 5  # profiles that may be meant where nobody is named
+_CARD_TERMS = 3.0  # what the sentence of a profile weighs in all, in terms
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_SINGLE = 0.5  # what a single Han character counts among the words of a question
+_ALIKE = 0.3  # an alternative of at least this weight counts as the word, in part
+_BEST_HAN, _BEST_LATIN = 2.5, 1.9  # what the best paragraph of a question usually has, in rarities of a single word
+_LOST, _HELD = 0.25, 0.5
+_ALL = 0.999  # of the rarity of a question's words: what one window holds that holds them all
+_FAINT = frozenset({"stop", "single"})  # found in every book: alone they are no answer
+# Of a book's paragraphs, and at least how many, hold a character that says little: 说 .61 and .68 of two novels, 好 .47
+# and .53, 走 .25 and .34, 死 .15 and .13.
+_COMMON, _COMMON_LEAST = 0.4, 20
+_BEST = 100  # paragraphs of a wording that are compared with those of another
+_AGREES = 4  # times as many in common as by chance: it speaks of the same
+_MOST_BY_CHANCE = 0.5  # of them: in a shorter text everything agrees
+_QUOTED = 20.0  # what a quoted phrase adds to a paragraph, whose best words make 2 at most
+
+
+_NO_MEANING = Meaning()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A question's scores.
+
+    Attributes:
+        scores: Of every paragraph that may be found.
+        query: As the core was asked, for explaining a paragraph.
+        corpus: What was asked.
+        outcome: `found`; `weak`: it looks like a question about what is not there; `nothing found`.
+        missing: Its words that occur nowhere.
+        described: Entities whose profiles fit a question that names nobody, each with its share of the best.
+        read: Its words.
+        groups: What was looked up.
+        also: Other wordings, and as the core was asked for each.
+        strange: Wordings that look like questions about what is not there, each with its words that occur nowhere:
+            they count for nothing, as their best would count as much as that of a good one.
+        stated: A card says what is asked for, whatever the story holds of it.
+    """
+
+    scores: CorpusScores
+    query: CorpusQuery
+    corpus: Corpus
+    outcome: Literal["found", "weak", "nothing found"]
+    missing: tuple[str, ...]
+    described: Mapping[str, float]
+    read: Question
+    groups: tuple[Group, ...]
+    also: tuple[tuple[str, CorpusQuery], ...] = ()
+    strange: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    stated: bool = False
+
+    @property
+    def is_faint(self) -> bool:
+        """Whether an answer has to say that there may be none."""
+        return self.outcome == "weak" and not self.stated
+
+
+def rank(
+    tables: CorpusTables,
+    asked: Understanding,
+    related: Mapping[str, float] | None = None,
+    *,
+    also: Sequence[tuple[Understanding, Mapping[str, float]]] = (),
+    bounds: Bounds = EVERYTHING,
+    quoted: Sequence[tuple[str, int]] = (),
+    meaning: Callable[[], Meaning] = Meaning,
+) -> Ranked:
+    """Rank every paragraph of the project.
+
+    Args:
+        tables: The project.
+        asked: The question.
+        related: Entities that a relation word of it leads to, each with a factor.
+        also: The same question in other words, understood likewise.
+        bounds: What may be found.
+        quoted: Path and position of paragraphs that hold a quoted phrase: they come first.
+        meaning: Says what is near in meaning, and may wait for it: asked last. Other wordings say more: beside them it
+            counts for nothing.
+
+    Cost: the postings of the question's terms.
+    """
+    corpus = tables.paragraphs.corpus
+    read = question(asked, related)
+    described = _described(tables, corpus, asked, read)
+    groups = _groups(tables, corpus, asked, read, described)
+    worded = _worded(tables, also, bounds)
+    near = meaning()
+    query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING)
+    scores = corpus.score(query)
+    if leads := calls(tables, scores):  # of code alone
+        query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, leads)
+        scores = corpus.score(query)
+    named = bool(quoted) or any(bounds.holds("chapter", number) for number in asked.chapters)
+    grounded = named or _is_grounded(groups, scores, len(corpus))
+    outcome, missing = _outcome(corpus, asked, read, scores)
+    others, asked_also, strange = worded.counting(alone=not grounded)
+    if others:
+        scores, grounded = _fused(corpus, scores, others), True
+        if outcome == "weak":
+            outcome = "found"
+    if named and outcome == "weak":
+        outcome = "found"
+    if not grounded and near.stands_out:
+        query = _query(asked, read, groups, bounds, quoted, replace(near, paragraphs=near.stands_out, trust=1.0))
+        scores, outcome = corpus.score(query), "found"
+    elif not grounded or scores.best <= 0:
+        outcome = "nothing found"
+    return Ranked(
+        scores, query, corpus, outcome, missing, described, read, tuple(groups), tuple(asked_also), tuple(strange)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Worded:
+    """Other wordings looked up: those that found something, those that look like questions about what is not there."""
+
+    sure: list[tuple[CorpusScores, str, CorpusQuery]]
+    weak: list[tuple[CorpusScores, str, CorpusQuery]]
+    strange: list[tuple[str, tuple[str, ...]]]
+
+    def counting(
+        self, *, alone: bool
+    ) -> tuple[list[CorpusScores], list[tuple[str, CorpusQuery]], list[tuple[str, tuple[str, ...]]]]:
+        """Scores that count, as the core was asked for each, and the wordings that count for nothing.
+
+        One that looks like a question about what is not there counts only where nothing else finds anything: `alone`.
+        """
+        sure, strange = self.sure, self.strange
+        if alone and not sure and self.weak:
+            held = {wording for _, wording, _ in self.weak}
+            sure, strange = self.weak, [one for one in strange if one[0] not in held]
+        return [one[0] for one in sure], [one[1:] for one in sure], strange
+
+
+def _worded(tables: CorpusTables, also: Sequence[tuple[Understanding, Mapping[str, float]]], bounds: Bounds) -> _Worded:
+    corpus, found = tables.paragraphs.corpus, _Worded([], [], [])
+    for wording, reached in also:
+        read = question(wording, reached)
+        groups = _groups(tables, corpus, wording, read, _described(tables, corpus, wording, read))
+        query = _query(wording, read, groups, bounds)
+        scores = corpus.score(query)
+        how, missing = _outcome(corpus, wording, read, scores)
+        grounded = _is_grounded(groups, scores, len(corpus))
+        if how == "found" and grounded:
+            found.sure.append((scores, wording.query, query))
+            continue
+        found.strange.append((wording.query, missing))
+        if grounded:
+            found.weak.append((scores, wording.query, query))
+    return found
+
+
+def _fused(corpus: Corpus, own: CorpusScores, others: list[CorpusScores]) -> CorpusScores:
+    """The scores of a question with those of its wordings; where most agree with nothing, those count a part.
+
+    A wording agrees when its best paragraphs are those of the question or of another wording more often than by chance;
+    in a short text, and where there is but one, nobody can tell.
+    """
+    share = _AGREES * _BEST / max(len(corpus), 1)
+    if len(others) == 1 or share > _MOST_BY_CHANCE:
+        return own.fused(others, mean=MEAN, most=GREATEST)
+    best = [{(one.path, one.index) for one in scores.paragraphs(_BEST)} for scores in (own, *others)]
+    sure, doubted = list[CorpusScores](), list[CorpusScores]()
+    for at, scores in enumerate(others, 1):
+        beside = [other for number, other in enumerate(best) if number != at]
+        agrees = any(len(best[at] & one) >= max(1, share * min(len(best[at]), len(one))) for one in beside)
+        (sure if agrees else doubted).append(scores)
+    if 2 * len(sure) >= len(others):  # whoever wrote them knows the book
+        return own.fused(others, mean=MEAN, most=GREATEST)
+    fused = own
+    for some, part in ((sure, 1.0), (doubted, DOUBTED)):
+        if some:
+            fused = fused.fused(some, mean=MEAN * part * len(some) / len(others), most=GREATEST * part)
+    return fused
+
+
+def paragraphs_about(
+    tables: CorpusTables, entity_id: str, words: Sequence[str], terms: Sequence[str], *, as_of: int | None, limit: int
+) -> list[tuple[str, int]]:
+    """Path and position of the paragraphs that speak of an entity in any of `words`, or in `terms`, likeliest first."""
+    groups = [CorpusGroup("entity", [], entities=[(entity_id, 1.0)])]
+    if words:
+        groups.append(CorpusGroup("main", [(word, 1.0) for word in words]))
+    groups += [CorpusGroup("card", [], terms=[(term, 1.0)]) for term in terms]
+    corpus, bounds = tables.paragraphs.corpus, tables.bounds
+    as_of = as_of if bounds.as_of is None else bounds.as_of
+    query = CorpusQuery(_weights(), groups, kinds=list(bounds.kinds), chapters=bounds.chapters, as_of=as_of)
+    found = corpus.score(query).paragraphs(limit)
+    return [(one.path, one.index) for one in found]
+
+
+def _is_grounded(groups: Sequence[Group], scores: CorpusScores, paragraphs: int) -> bool:
+    """Whether anything but single characters and words of every book was found.
+
+    A pair that function words were cut out of counts where the other character is one of the question and no common
+    one: 继之 does, 为什 does not, nor 你说.
+    """
+    held = [(group, count) for group, count in zip(groups, scores.frequencies, strict=True) if count]
+    if any(group.family not in _FAINT for group, _ in held):
+        return True
+    common = max(_COMMON * paragraphs, _COMMON_LEAST)
+    telling = {term for group, count in held if group.family == "single" and count <= common for term, _ in group.terms}
+    return any(
+        group.family == "stop" and not telling.isdisjoint(char for term, _ in group.terms for char in term)
+        for group, _ in held
+    )
+
+
+@cache
+def _weights() -> CorpusWeights:
+    families = [(name, FAMILY_WEIGHTS[name], _by_level(FAMILY_B[name])) for name in FAMILIES]
+    return CorpusWeights(families, k1=_by_level(K1), **WEIGHTS)
+
+
+def _by_level(values: Mapping[str, float]) -> tuple[float, float, float, float]:
+    paragraph, window, unit, line = (values[level] for level in LEVELS)
+    return paragraph, window, unit, line
+
+
+def _groups(
+    tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question, described: Mapping[str, float]
+) -> list[Group]:
+    fitting = [Group("described", share, entities=(entity,)) for entity, share in described.items()]
+    return [*read.groups, *fitting, *_cards(tables, corpus, asked, read)]
+
+
+def _query(
+    asked: Understanding,
+    read: Question,
+    groups: Sequence[Group],
+    bounds: Bounds,
+    quoted: Sequence[tuple[str, int]] = (),
+    meaning: Meaning = _NO_MEANING,
+    leads: Sequence[Signal] = (),
+) -> CorpusQuery:
+    first = next((at for at, group in enumerate(groups) if group.family == "synonym"), 0)
+    alike = {word: first + at for at, word in enumerate(read.alternatives)}
+    concepts: list[tuple[str | None, str | None, float, int | None]] = [
+        (word, None, _SINGLE if _is_single(word) else 1.0, alike.get(word)) for word in read.words
+    ]
+    concepts += [(None, entity, 1.0, None) for entity in asked.entities]
+    return CorpusQuery(
+        _weights(),
+        groups,
+        asked=list(asked.chapters),
+        concepts=concepts,
+        near=_ALIKE,
+        kinds=list(bounds.kinds),
+        chapters=bounds.chapters,
+        as_of=bounds.as_of,
+        besides=list(bounds.besides),
+        without=list(bounds.without),
+        paragraph_signals=[
+            ("quoted", _QUOTED, 0.0, [(*place, 1.0) for place in quoted]),
+            *([meaning.paragraph_signal] if meaning else []),
+            *leads,
+        ],
+        line_signals=[meaning.line_signal] if meaning else [],
+    )
+
+
+def _is_single(word: str) -> bool:
+    return len(word) == 1 and _HAN.match(word) is not None
+
+
+def _described(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question) -> dict[str, float]:
+    """Whose profiles fit a question that names nobody and no chapter, each with its share of the best."""
+    if asked.entities or asked.chapters:
+        return {}
+    groups = [group for group in read.groups if group.family in ("main", "single", "synonym")]
+    if not groups:
+        return {}
+    scores = corpus.score(CorpusQuery(_weights(), groups, kinds=["setting"]))
+    numbered = tables.numbered(corpus)
+    found: dict[str, float] = {}
+    best = 0.0
+    for number, own in scores.by_own(numbered.describing, _ALL_UNITS):
+        best = best or own
+        for entity in numbered.owners[number]:
+            found.setdefault(entity, own / best)
+        if len(found) >= _DESCRIBED:
+            break
+    return dict(list(found.items())[:_DESCRIBED])
+
+
+def _cards(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question) -> list[Group]:
+    """How the profiles of those named put what is asked: the sentence that shares most with the question, its terms."""
+    if not asked.entities:
+        return []
+    names, own = set(read.names), set(read.terms)
+    wanted = own | {term for others in read.alternatives.values() for one, _ in others for term in terms_of(one)}
+    if not wanted:
+        return []
+    pairs = sorted(wanted) if all(map(_HAN.match, wanted)) else None  # of which a sentence tells without its terms
+    rarities: dict[str, float] = {}
+    found: dict[str, None] = {}
+    for entity in asked.entities:
+        for key in tables.described.get(entity, ()):
+            best, said = 0.0, ""
+            for sentence in BETWEEN.split(tables.sections[key].text):
+                if pairs is None:
+                    shared = sorted(wanted.intersection(terms_of(sentence)))
+                else:
+                    shared = [pair for pair in pairs if pair in sentence]
+                if strange := [term for term in shared if term not in rarities]:
+                    rarities.update(zip(strange, corpus.rarities(strange), strict=True))
+                worth = sum(rarities[term] for term in shared)
+                if worth > best:
+                    best, said = worth, sentence
+            found |= dict.fromkeys(
+                term
+                for term in terms_of(said)
+                if term not in own and term not in names and not (_HAN.match(term) and any(map(is_function, term)))
+            )
+    weight = _CARD_TERMS / max(len(found), 1)
+    return [Group("card", weight, terms=((term, 1.0),)) for term in found]
+
+
+def _joined(words: Sequence[str], query: str) -> tuple[str, ...]:
+    """Words that overlap or touch in the question as one, in its order: 量子 and 子计 are 量子计."""
+    inside = [False] * len(query)
+    rest = []
+    for word in words:
+        at = query.find(word) if _HAN.match(word) else -1
+        if at < 0:
+            rest.append(word)
+        else:
+            inside[at : at + len(word)] = [True] * len(word)
+    runs = "".join(char if held else "\0" for char, held in zip(query, inside, strict=True)).split("\0")
+    return (*dict.fromkeys(run for run in runs if run), *rest)
+
+
+def _outcome(
+    corpus: Corpus, asked: Understanding, read: Question, scores: CorpusScores
+) -> tuple[Literal["found", "weak", "nothing found"], tuple[str, ...]]:
+    """Whether the question looks like one about what is not there, and its words that occur nowhere.
+
+    How good the best paragraph is, the share of the question's rarity that occurs nowhere, and the share that one
+    window holds; fitted on the absent questions of two books (docs/decisions/0065).
+    """
+    coverage = scores.coverage
+    missing = _joined([read.words[at] for at in coverage.missing if at < len(read.words)], asked.query)
+    named_alone = bool(asked.entities) and not read.words
+    all_together = coverage.lost <= 0 and coverage.best >= _ALL * coverage.total
+    if coverage.total <= 0 or named_alone or all_together:
+        return "found", missing
+    scale = _BEST_HAN if any(_HAN.match(word) for word in (*read.words, asked.query)) else _BEST_LATIN
+    best = scores.strongest["paragraph"] / math.log(1 + max(len(corpus), 1) / 0.5) / scale
+    signs = _LOST * coverage.lost / coverage.total - math.log(best + 1e-3) - _HELD * coverage.best / coverage.total
+    return ("weak" if signs >= ABSENT else "found"), missing
+
+
+_MANY = 256
+
+
+def worded(tables: CorpusTables, ranked: Ranked) -> dict[int, Evidence]:
+    """Key of each text that another wording finds to its best paragraph, of the wording that puts it highest.
+
+    Cost: the postings of the wordings once more.
+    """
+    best: dict[int, tuple[float, Evidence]] = {}
+    for wording, query in ranked.also:
+        scores = ranked.corpus.score(query)
+        for one in scores.paragraphs(_MANY):
+            document = tables.document(one.path)
+            if document is None or scores.best <= 0:
+                continue
+            paragraph = document.paragraphs[one.index]
+            text = tables.text_at(one.path, paragraph.start)
+            share = one.score / scores.best
+            if text is not None and share > best.get(text.key, (0.0, None))[0]:
+                detail = f"asked as “{wording}”: worth {one.score:.3f}"
+                best[text.key] = (share, Evidence("fulltext", detail, one.path, (paragraph.start, paragraph.end)))
+    return {key: evidence for key, (_, evidence) in best.items()}

@@ -1,0 +1,205 @@
+"""A host's model that reads question and paragraph together: the first paragraphs of an offer in its order.
+
+A reranker compares a question with each of some dozens of texts more closely than any index can. It is asked about the
+best of what retrieval found, once a request and for a limited time; what it says moves paragraphs within the offer and
+nothing else. Late, broken, or not a number: the order is that without it, with RERANK_UNAVAILABLE.
+"""
+
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Protocol, overload, runtime_checkable
+
+import numpy as np
+
+from armarius.deadline import patiently, remaining
+from armarius.errors import ContextWarning, ContractError, message_of
+from armarius.types import Evidence, Offer, OmitReason, Row
+from armarius.validation import seconds, whole
+from armarius.warnings import RERANK_UNAVAILABLE
+
+__all__ = ["Reranker", "Reranking"]
+
+_MOST_LATE = 4  # calls that have not come back, before it is not asked any more until one does
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """How well each text answers a question. A plain function will do; it is called from threads, several at once."""
+
+    def __call__(self, question: str, texts: Sequence[str], /) -> Sequence[float]:
+        """One finite number per text, in their order, higher is better; of any scale. May raise."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """A reranker and how far it is followed.
+
+    Attributes:
+        reranker: Asked once for each question.
+        paragraphs: How many of the best are handed to it.
+        timeout_s: Seconds that a prompt waits for it.
+    """
+
+    reranker: Reranker
+    paragraphs: int = 50
+    timeout_s: float = 2.0
+    _late: set[object] = field(default_factory=set, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.reranker):
+            raise ContractError(f"rerank: {type(self.reranker).__name__} cannot be called with a question and texts")
+        whole("paragraphs", self.paragraphs, least=1)
+        seconds("timeout_s", self.timeout_s)
+
+    @classmethod
+    def of(cls, given: "Reranker | Reranking | None") -> "Reranking | None":
+        """What a host gave, with the limits of this class where it gave none.
+
+        Raises:
+            ContractError: It can neither be called nor is it a `Reranking`.
+        """
+        return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
+
+    def apply(self, offer: Offer, question: str) -> tuple[Offer, tuple[ContextWarning, ...]]:
+        """The offer in the reranker's order; unchanged, with a warning, where it does not answer.
+
+        Paragraphs that the question asks for by their chapter stay first. Equal scores keep the order they had. The
+        worths are those of the offer, handed out anew: the first row has the highest.
+
+        Cost: one call of the reranker; none for fewer than two paragraphs.
+        """
+        asked: list[Row] = []  # they come first, and may be a whole chapter
+        rows: list[Row] = []
+        for row in offer.rows:
+            (asked if row.asked else rows).append(row)
+            if len(rows) == self.paragraphs:
+                break
+        if len(rows) < 2:
+            return offer, ()
+        said = self._ask(question, [row.text for row in rows])
+        if isinstance(said, str):
+            return offer, (RERANK_UNAVAILABLE(why=said),)
+        order = sorted(range(len(rows)), key=lambda at: -said[at])  # stable: ties as they were
+        moved = [replace(rows[at], score=row.score) for at, row in zip(order, rows, strict=True)]
+        return _Reranked(offer, [*asked, *moved], {rows[at].source: at for at in order}, len(asked)), ()
+
+    def _ask(self, question: str, texts: Sequence[str]) -> list[float] | str:
+        """A finite number for each text, or why there are none."""
+        if len(self._late) >= _MOST_LATE:
+            return f"{len(self._late)} earlier calls have not come back"
+        done: queue.SimpleQueue[Sequence[float] | Exception] = queue.SimpleQueue()
+        ticket = object()
+
+        def call() -> None:
+            try:
+                done.put(self.reranker(question, texts))
+            except Exception as error:  # noqa: BLE001 - no source failure may fail the call
+                done.put(error)
+            finally:
+                self._late.discard(ticket)
+
+        threading.Thread(target=call, name="armarius-reranker", daemon=True).start()
+        came: list[Sequence[float] | Exception] = []
+
+        def comes(seconds: float) -> bool:
+            try:
+                came.append(done.get(timeout=seconds))
+            except queue.Empty:
+                return False
+            return True
+
+        seconds = remaining(self.timeout_s)
+        if not patiently(comes, seconds):
+            self._late.add(ticket)
+            if not done.empty():  # it came back just now
+                self._late.discard(ticket)
+            return f"no answer within {round(seconds, 2):g} s"
+        answer = came[0]
+        if isinstance(answer, Exception):
+            return f"{type(answer).__name__}: {message_of(answer)}"
+        try:
+            scores = np.asarray(answer, np.float64)
+        except (TypeError, ValueError):
+            return "it answered with no numbers"
+        if scores.shape != (len(texts),):
+            return f"it answered with shape {scores.shape} for {len(texts)} texts"
+        if not np.isfinite(scores).all():
+            return "it answered with NaN or infinity"
+        return [float(score) for score in scores]
+
+
+class _Reranked:
+    """An offer whose first rows stand in another order; see `armarius.types.Offer`."""
+
+    def __init__(self, offer: Offer, head: list[Row], before: dict[str, int], asked: int) -> None:
+        self._offer = offer
+        self._head = head
+        self._worths = {row.source: row.score for row in head}
+        self._places = {row.source: (before[row.source] + asked, at) for at, row in enumerate(head) if not row.asked}
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        return _Rows(self._head, self._offer.rows)
+
+    @property
+    def most(self) -> int | None:
+        return self._offer.most
+
+    @property
+    def group(self) -> str:
+        return self._offer.group
+
+    def row(self, path: str, paragraph: int, /) -> Row | None:
+        found = self._offer.row(path, paragraph)
+        return None if found is None else replace(found, score=self._worths.get(found.source, found.score))
+
+    def evidence(self, row: Row, /) -> Evidence:
+        return self._told(row, self._offer.evidence(row))
+
+    def explain(self, row: Row, /) -> tuple[Evidence, ...]:
+        first, *more = self._offer.explain(row)
+        return (self._told(row, first), *more)
+
+    @property
+    def lines(self) -> bool:
+        return self._offer.lines
+
+    def beside(self, rows: Sequence[Row], /) -> Sequence[Row]:
+        return self._offer.beside(rows)
+
+    def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
+        return self._offer.withheld(row)
+
+    def _told(self, row: Row, evidence: Evidence) -> Evidence:
+        was, now = self._places.get(row.source, (0, 0))
+        if was == now:
+            return evidence
+        return replace(evidence, detail=f"{evidence.detail}, reranked from {was + 1} to {now + 1}")
+
+
+class _Rows(Sequence[Row]):
+    """The reranked ones, then the rest of the offer, which is made as it is looked at."""
+
+    def __init__(self, head: list[Row], rows: Sequence[Row]) -> None:
+        self._head, self._rows = head, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Row]:
+        yield from self._head
+        yield from islice(self._rows, len(self._head), None)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        return list(self)[index]

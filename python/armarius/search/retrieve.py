@@ -1,0 +1,444 @@
+"""A question to the documents and sections that answer it, each with its reasons.
+
+    understand -> people -> paragraphs scored -> documents and sections in order -> evidence
+
+Functions over a corpus, without a state of their own. Deterministic: the same project and question give the same answer
+in every process. Tables with bounds (`corpus.bounded`) hold nothing of what lies outside.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+from armarius.arguments import EVERYTHING, Bounds
+from armarius.codex import Codex
+from armarius.errors import ArmariusError, ContextWarning, message_of
+from armarius.graph.entity_cache import GraphGuard, Known
+from armarius.io.messages_without_paths import without_paths
+from armarius.search.contradictions.detect import is_stated
+from armarius.search.corpus import ProjectCorpus, bounded
+from armarius.search.explain import Later, Traces, is_content, occurs, quoted, reasons
+from armarius.search.hits import Outcome, Retrieval
+from armarius.search.order import Ordered, in_order, withheld
+from armarius.search.query.query import Understanding, understand
+from armarius.search.query.relations import People, Ties, people_of
+from armarius.search.rank import Meaning, Ranked, rank, worded
+from armarius.search.tables import CorpusTables
+from armarius.search.vectors import VectorGuard, VectorSearch, standing_out
+from armarius.text.grep import scan
+from armarius.types import Evidence, Hit, Omission
+from armarius.validation import whole
+from armarius.vectors.model_quality import Near
+from armarius.warnings import CHAPTER_UNKNOWN, SCAN_FAILED
+
+__all__ = ["Clock", "Found", "Sources", "ask_graph", "find", "lines", "retrieve", "unread"]
+
+
+class Clock:
+    """Milliseconds per stage."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """The time since the last lap is that of `stage`."""
+        now = time.perf_counter()
+        self.stages[stage] = (now - self._last) * 1000
+        self._last = now
+
+
+class Found:
+    """One answer with everything that led to it, for those who go on from there (passages, explanations)."""
+
+    __slots__ = ("answer", "known", "ordered", "people", "ranked")
+
+    def __init__(
+        self,
+        answer: Retrieval,
+        people: People,
+        ranked: Ranked,
+        ordered: list[Ordered],
+        known: Known = Known(),  # noqa: B008 - frozen
+    ) -> None:
+        self.answer = answer
+        self.known = known
+        self.people = people
+        self.ranked = ranked
+        self.ordered = ordered
+
+
+_BEHIND = 0.95  # of the score before, so that they stand behind what was found otherwise
+_MANY = 1 << 12
+
+
+def lines(tables: CorpusTables, found: Found, most: int) -> Iterator[Hit]:
+    """At most so many paragraphs of outlines, best first, where the kinds of the request name those.
+
+    Cost: linear in the paragraphs found; nothing without kinds.
+    """
+    ranked = found.ranked
+    if "outline" not in tables.bounds.kinds or ranked.outcome == "nothing found":
+        return
+    score = min((hit.score for hit in found.answer), default=1.0)
+    for one in ranked.scores.paragraphs(_MANY):
+        document = tables.document(one.path)
+        if document is None or document.kind != "outline":
+            continue
+        if most <= 0 or one.score <= 0:
+            return
+        paragraph = document.paragraphs[one.index]
+        text = document.text[paragraph.start : paragraph.end]
+        if not text.strip() or paragraph.role != "body":
+            continue
+        score, most = round(score * _BEHIND, 4), most - 1
+        yield Hit(
+            path=one.path,
+            span=(paragraph.start, paragraph.end),
+            heading=paragraph.heading_path,
+            score=score,
+            evidence=(Evidence("outline", f"worth {one.score:.3f}", one.path, (paragraph.start, paragraph.end)),),
+            title=document.title,
+            kind=document.kind,
+            chapter=paragraph.chapter,
+            paragraph=paragraph.index,
+            role=paragraph.role,
+            text=text,
+        )
+
+
+_SCANNED = 20
+
+
+def unread(
+    root: Path, tables: CorpusTables, phrases: Sequence[str], hits: Sequence[Hit], warnings: list[ContextWarning]
+) -> list[Hit]:
+    """Hits in files that the tables has not, one per file; what could not be looked for is added to `warnings`.
+
+    Cost: one scan of the folder per phrase; none without phrases.
+    """
+    known = {hit.path for hit in hits}
+    found: list[Hit] = []
+    for phrase in phrases:
+        try:
+            lines = scan(root, phrase, limit=_SCANNED)
+        except (OSError, ValueError, ArmariusError) as error:
+            warnings.append(SCAN_FAILED(phrase=phrase, error=without_paths(message_of(error))))
+            continue
+        for line in lines:
+            if line.path not in known and tables.document(line.path) is None:
+                known.add(line.path)
+                evidence = Evidence("scan", f"{phrase} in line {line.line}", line.path, (line.start, line.end))
+                found.append(Hit(line.path, None, (), 0.0, (evidence,)))
+    return found
+
+
+_FILES_ALONE = Known()
+_WITHHELD = 10
+_TIES_KEPT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where an answer may come from beside the corpus; each may be absent.
+
+    Attributes:
+        root: The project folder, for phrases that no document holds; None never looks at files.
+        vectors: Paragraphs near in meaning, when there is a model.
+        graph: Where relation words lead, beside the files.
+    """
+
+    root: Path | None = None
+    vectors: VectorSearch | VectorGuard | None = None
+    graph: GraphGuard | None = None
+
+
+_NOWHERE_ELSE = Sources()
+
+
+def retrieve(
+    corpus: ProjectCorpus,
+    query: str,
+    *,
+    limit: int = 5,
+    chapter: int | None = None,
+    bounds: Bounds = EVERYTHING,
+    also: Sequence[str] = (),
+    sources: Sources = _NOWHERE_ELSE,
+) -> Retrieval:
+    """The documents and sections that answer `query`, best first.
+
+    Args:
+        corpus: The project at one moment.
+        query: The user's words.
+        limit: At most so many hits, >= 0.
+        chapter: The chapter the user is in: later ones are withheld unless the question names them.
+        bounds: What may be found; as of a chapter, later ones are withheld whatever the question names.
+        also: The question in other words.
+        sources: Where else to look.
+
+    Raises:
+        ContractError: `limit` is no number, or negative.
+
+    Cost: about 3 ms on 120 chapters of a million characters in all; see benches/results.
+    """
+    limit = whole("limit", limit)
+    if not corpus.ready:
+        return Retrieval((), Understanding(query), "index not ready")
+    known = ask_graph(corpus, query, chapter=chapter, bounds=bounds, graph=sources.graph)
+    with corpus.tables() as entire:
+        tables = bounded(entire, bounds)
+        found = find(tables, query, limit=limit, chapter=chapter, also=also, known=known, sources=sources)
+        answer = found.answer
+        if len(answer) < limit and (more := list(lines(tables, found, limit - len(answer)))):
+            outcome: Outcome = "weak" if answer.outcome == "weak" else "found"
+            answer = replace(answer, hits=(*answer.hits, *more), outcome=outcome)
+    return answer
+
+
+def ask_graph(
+    corpus: ProjectCorpus,
+    query: str,
+    *,
+    chapter: int | None = None,
+    bounds: Bounds = EVERYTHING,
+    graph: GraphGuard | None = None,
+) -> Known:
+    """What a graph knows of a question about this corpus; for `find`. Waits for the graph, so hold no tables.
+
+    Cost: the understanding of the question, and the graph when it names somebody and a relation.
+    """
+    if graph is None or not corpus.ready:
+        return _FILES_ALONE
+    with corpus.tables() as entire:
+        steps = _steps(bounded(entire, bounds), query, chapter)
+    return graph.around(*steps) if steps else _FILES_ALONE
+
+
+def find(
+    tables: CorpusTables,
+    query: str,
+    *,
+    limit: int = 5,
+    chapter: int | None = None,
+    also: Sequence[str] = (),
+    known: Known = _FILES_ALONE,
+    sources: Sources = _NOWHERE_ELSE,
+    listed: bool = True,
+) -> Found:
+    """`retrieve` over the tables of a corpus, with what led to the answer.
+
+    Without `listed` the answer has no hits, and documents are put in order only for a question of consistency, which is
+    about whom they name: for a prompt, which takes paragraphs. The order and the hits are a third of the cost.
+    """
+    clock = Clock()
+    asking = None if sources.vectors is None else VectorGuard.of(sources.vectors).begin(query)
+    asked = _understood(tables, query, chapter)
+    bounds = _narrowed(tables.bounds, asked, chapter)
+    clock.lap("understand")
+    people = _people(tables, asked, chapter, known)
+    wordings = [_understood(tables, wording, chapter) for wording in also]
+    others = [(one, _related(_people(tables, one, chapter, known))) for one in wordings]
+    clock.lap("people")
+    warnings = list(known.warnings)
+    places = [place for phrase in asked.phrases for place in quoted(tables, phrase)]
+    near: dict[int, Near] = {}
+
+    def meaning() -> Meaning:
+        """What is near, waited for once words have been looked up."""
+        clock.lap("words")
+        answer = None if asking is None else asking(warnings)
+        clock.lap("vectors")
+        if answer is None:
+            return Meaning()
+        found = standing_out(tables, answer).items()
+        near.update((key, one) for key, one in found if bounds.holds(tables.kind_of(key), tables.texts[key].number))
+        alike = [
+            (one.path, at, one.similarity)
+            for one in near.values()
+            if not one.by_wording and (at := tables.paragraph_at(one.path, one.start)) is not None
+        ]
+        return Meaning.of(answer, alike)
+
+    ranked = rank(tables, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning)
+    if ranked.outcome == "weak" and is_stated(tables, asked, people):
+        ranked = replace(ranked, stated=True)
+    clock.lap("search")
+    ordered: list[Ordered] = []
+    if listed or "consistency" in asked.intents:
+        ordered = in_order(tables, asked, people, ranked, bounds, limit, list(near))
+    clock.lap("order")
+    hits = _hits(tables, asked, people, ranked, near, ordered) if listed else []
+    if listed and sources.root is not None and len(hits) < limit and not bounds:
+        hits += unread(sources.root, tables, asked.phrases, hits, warnings)[: limit - len(hits)]
+    clock.lap("explain")
+    outcome: Outcome = "source failed" if warnings else "nothing found"
+    if hits if listed else ranked.outcome != "nothing found":
+        outcome = "weak" if ranked.is_faint else "found"
+    retrieval = Retrieval(
+        hits=tuple(hits),
+        understanding=asked,
+        outcome=outcome,
+        omitted=(
+            *_strange(ranked),
+            *_outside(tables, asked),
+            *_withheld(tables.whole, withheld(tables.whole, ranked, _WITHHELD), bounds.as_of),
+            *_unasked(known),
+        ),
+        warnings=(*warnings, *_unknown(tables, asked)),
+        also=tuple(also),
+        stages=clock.stages,
+    )
+    return Found(retrieval, people, ranked, ordered, known)
+
+
+def _people(tables: CorpusTables, asked: Understanding, chapter: int | None, known: Known) -> People:
+    if not (asked.entities and asked.relations):
+        return People(asked.entities, {})  # no word leads anywhere: the ties of the whole cast are not needed
+    moment = _moment(tables, chapter)
+    ties = _ties_at(tables, moment)
+    return people_of(tables, ties.beside(known, chapter=moment) if known.relations else ties, asked)
+
+
+def _moment(tables: CorpusTables, chapter: int | None) -> int | None:
+    """The chapter whose relations count."""
+    return chapter if tables.bounds.as_of is None else tables.bounds.as_of
+
+
+def _related(people: People) -> Mapping[str, float]:
+    return {entity: factor for entity, (factor, _, _) in people.related.items()}
+
+
+def _narrowed(bounds: Bounds, asked: Understanding, chapter: int | None) -> Bounds:
+    """Without the chapters that the question excludes, nor those after the current one but for those it names.
+
+    As of a chapter, that one decides and not the current one.
+    """
+    if asked.excluded:
+        bounds = replace(bounds, without=(*bounds.without, *asked.excluded))
+    if bounds.as_of is not None or chapter is None:
+        return bounds
+    return replace(bounds, as_of=chapter, besides=tuple(number for number in asked.chapters if number > chapter))
+
+
+def _steps(tables: CorpusTables, query: str, chapter: int | None) -> tuple[list[str], int, Codex] | None:
+    """Around whom the graph is to be asked, as far as the words lead, beside which codex; None: not at all."""
+    asked = _understood(tables, query, chapter)
+    if not asked.entities or not asked.relations:
+        return None
+    ties = _ties_at(tables, _moment(tables, chapter))
+    # A word of several steps may take the first of them in the files.
+    starts = dict.fromkeys(asked.entities)
+    for path in {word.path[:end] for word in asked.relations for end in range(1, len(word.path))}:
+        starts |= dict.fromkeys(tie.other for id_ in asked.entities for tie, _ in ties.walk(id_, path))
+    depth = max(1, *(len(word.path) for word in asked.relations))
+    return sorted(starts), depth, tables.codex
+
+
+def _ties_at(tables: CorpusTables, chapter: int | None) -> Ties:
+    # Only relations that begin or end somewhere depend on the chapter.
+    dated = any(r.since is not None or r.until is not None for r in tables.codex.relations)
+    at = chapter if dated else None
+    ties: Ties | None = tables.sections_memo.get(("ties", at))
+    if ties is None:
+        if len(tables.sections_memo) > _TIES_KEPT:
+            tables.sections_memo.clear()
+        ties = tables.sections_memo["ties", at] = Ties(tables, chapter=at, chapters=tables.bounds.chapters)
+    return ties
+
+
+def _understood(tables: CorpusTables, query: str, chapter: int | None) -> Understanding:
+    asked = understand(
+        query,
+        matcher=tables.matcher,
+        chapters=tables.chapter_numbers,
+        current=chapter,
+        is_content=partial(is_content, tables),
+        beyond=tables.whole.chapter_numbers if tables.bounds else (),
+    )
+    absent = [f"“{phrase}” occurs in no document" for phrase in asked.phrases if not occurs(tables, phrase)]
+    return replace(asked, remarks=(*asked.remarks, *absent)) if absent else asked
+
+
+def _hits(
+    tables: CorpusTables,
+    asked: Understanding,
+    people: People,
+    ranked: Ranked,
+    near: Mapping[int, Near],
+    ordered: Sequence[Ordered],
+) -> list[Hit]:
+    """Each with its reasons, or who finds them."""
+    beside = worded(tables, ranked) if ranked.also and ordered else {}
+    hits, traces = [], Traces(tables, asked, ranked, people.related)
+    for one in ordered:
+        why = reasons(tables, asked, people, ranked, near, one, traces, beside.get(one.key))
+        hits.append(_hit(tables, one, why))
+    return hits
+
+
+def _hit(tables: CorpusTables, one: Ordered, evidence: tuple[Evidence, ...] | Later) -> Hit:
+    score = round(one.score, 4)
+    if one.is_section:
+        section = tables.sections[one.key]
+        return _of(tables, section.path, (section.start, section.end), section.section, score, evidence)
+    text = tables.texts[one.key]
+    return _of(tables, text.path, (text.start, text.end), text.section, score, evidence, text.number)
+
+
+def _of(
+    tables: CorpusTables,
+    path: str,
+    span: tuple[int, int],
+    heading: str,
+    score: float,
+    evidence: tuple[Evidence, ...] | Later,
+    chapter: int | None = None,
+) -> Hit:
+    document = tables.document(path)
+    title, kind = ("", "") if document is None else (document.title, document.kind)
+    why = cast("tuple[Evidence, ...]", evidence)  # a hit finds them when they are read
+    return Hit(path, span, (heading,) if heading else (), score, why, title=title, kind=kind, chapter=chapter)
+
+
+def _strange(ranked: Ranked) -> Iterator[Omission]:
+    """Other wordings that count for nothing."""
+    for at, (wording, missing) in enumerate(ranked.strange):
+        absent = f": {', '.join(missing)} occur nowhere" if missing else ""
+        source = f"request:also:{at}"
+        yield Omission(source, "retrieved", source, "no match", f"“{wording}”{absent}")
+
+
+def _outside(tables: CorpusTables, asked: Understanding) -> Iterator[Omission]:
+    """Chapters that the question names and the request leaves out."""
+    for number in asked.chapters:
+        why = tables.bounds.leaves_out("chapter", number)
+        if why is not None:
+            reason, detail = why
+            source = f"request:chapter:{number}"
+            yield Omission(source, "retrieved", source, reason, f"the question names it: {detail}")
+
+
+def _unknown(tables: CorpusTables, asked: Understanding) -> Iterator[ContextWarning]:
+    """Chapters that the question names, or that the request is limited to, and that there are not."""
+    if (strange := tables.bounds.beside(tables.whole.chapter_numbers)) is not None:
+        yield CHAPTER_UNKNOWN(what=strange)
+    for one in asked.unknown:
+        yield CHAPTER_UNKNOWN(what=one)
+
+
+def _withheld(tables: CorpusTables, keys: Sequence[int], chapter: int | None) -> Iterator[Omission]:
+    for key in keys:
+        text = tables.texts[key]
+        if chapter is None or text.number is None or text.number <= chapter:
+            continue
+        detail = f"chapter {text.number} is later than chapter {chapter}"
+        yield Omission(f"text:{text.path}", "retrieved", text.path, "timeline", detail)
+
+
+def _unasked(known: Known) -> Iterator[Omission]:
+    if known.failure:
+        yield Omission("graph", "retrieved", "kg:related", "source failed", known.failure)

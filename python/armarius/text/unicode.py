@@ -1,0 +1,202 @@
+"""Two spellings of one word compared: labels, titles, names of records."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import PurePosixPath
+from typing import Final
+
+import armarius._core as _core
+
+__all__ = [
+    "APOSTROPHES",
+    "AT_END",
+    "BETWEEN",
+    "CLAUSE",
+    "EAST_ASIAN",
+    "ENDS_LINE",
+    "ENDS_WIDE_LINE",
+    "HAN",
+    "HANGUL",
+    "HAN_EVERY",
+    "HAN_FIRST",
+    "HAN_LAST",
+    "HAN_UNIFIED",
+    "HAS_MARK",
+    "HAS_MARK_OR_COLON",
+    "KANA",
+    "LEADING_CLAUSE",
+    "NEXT",
+    "RUN",
+    "STATEMENT",
+    "TYPE_CLAUSE",
+    "UNSPACED",
+    "WIDE_RUN",
+    "after_sentence",
+    "caseless",
+    "fold",
+    "grapheme_floor",
+    "is_han",
+    "near",
+    "near_paths",
+    "slug",
+    "suggestion",
+]
+
+APOSTROPHES: Final = str.maketrans("‘’ʼ", "'''")  # the core's `is_apostrophe` (rust/text/normalize.rs)
+
+
+def fold(text: str) -> str:
+    """`text` for comparison: NFKC, case folded, white space collapsed, every apostrophe a straight one.
+
+    Names inside running text are compared by the matcher, which also keeps the places (`rust/text/normalize.rs`).
+    """
+    return _folded(text).translate(APOSTROPHES)
+
+
+def caseless(name: str) -> str:
+    """A name as the matcher hears it, but for what is rare: without case, every apostrophe a straight one."""
+    return name.lower().translate(APOSTROPHES)
+
+
+def slug(name: str) -> str:
+    """`name` as an id: folded, but for its apostrophes, which ids that were given have kept; without white space."""
+    return _folded(name).replace(" ", "-")
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+_AROUND: Final = 128  # code points: longer than any sequence that Unicode lists
+_FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]")
+
+
+def grapheme_floor(text: str, at: int) -> int:
+    """`at`, moved back to where no grapheme is torn.
+
+    Args:
+        text: Any str, of any length; a lone surrogate is a character of its own.
+        at: Offset in code points.
+
+    Returns:
+        At most `at`; a row of more than 128 marks on one letter may be cut inside.
+
+    Cost: a look at 256 code points; in a row of flags, at the row.
+    Source: Unicode Standard Annex 29, extended grapheme clusters, by the `unicode-segmentation` crate.
+    """
+    if not 0 < at < len(text):
+        return at
+    low = max(0, at - _AROUND)
+    row = low
+    while row > 0 and _FLAG.match(text, row - 1):
+        row -= 1
+    low -= (low - row) % 2
+    around = text[low : at + _AROUND].encode("utf-8", "replace").decode()
+    return low + _core.grapheme_floor(around, at - low)
+
+
+HAN_FIRST: Final = "\u3400"
+HAN_LAST: Final = "\u9fff"
+HAN: Final = f"{HAN_FIRST}-{HAN_LAST}"  # unified ideographs and extension A
+HAN_UNIFIED: Final = "\u4e00-\u9fff"  # without the extension
+HAN_EVERY: Final = f"{HAN}\uf900-\ufaff\U00020000-\U0003ffff"  # with compatibility ideographs and the other planes
+KANA: Final = "\u3040-\u30ff"
+HANGUL: Final = "\uac00-\ud7a3"
+# What a word of which does not end at a space, and a retrieval term is made of pairs of; iteration marks included.
+UNSPACED: Final = f"\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf{HAN_UNIFIED}{HANGUL}\uf900-\ufaff\U00020000-\U0003ffff"
+# Lines of text that are set in full width: radicals and punctuation included.
+EAST_ASIAN: Final = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
+
+
+_ALL_HAN: Final = re.compile(f"[{HAN}]+")
+
+
+def is_han(character: str) -> bool:
+    """Whether a character, or every one of several, is a Han character of the basic plane."""
+    return _ALL_HAN.fullmatch(character) is not None
+
+
+_WIDE: Final = "。！？"
+_STOP: Final = f"{_WIDE}!?"
+_SEMI: Final = "；;"
+_CLOSE: Final = "”’」』）"  # what may close behind a mark, of Chinese and Japanese
+_QUOTE: Final = "”’)\"'"  # and behind a full stop
+
+# A mark that no name and no label holds.
+HAS_MARK: Final = re.compile(f"[{_STOP}{_SEMI}…]")
+HAS_MARK_OR_COLON: Final = re.compile(rf"[{_STOP}{_SEMI}：:\n]")
+
+# The end of a sentence inside running text, with what closes behind it; a line end is one too.
+AT_END: Final = re.compile(rf"[{_STOP}…][{_CLOSE})\"']*|\.[{_QUOTE}]*(?=\s|$)|\n")
+# What stands between the parts of a text that are weighed one by one; a semicolon parts them too.
+BETWEEN: Final = re.compile(rf"[{_STOP}{_SEMI}\n]|\. ")
+# The place where the next sentence begins, white space behind a full stop included.
+NEXT: Final = re.compile(rf"[{_STOP}…][{_CLOSE})\"']*|[.][{_QUOTE}]*\s+")
+
+# Whether a line of text is at its end: with any mark, or as lines of Chinese prose end.
+ENDS_LINE: Final = re.compile(rf"[{_WIDE}….!?][”’」』\"')\]]*\s*$")
+ENDS_WIDE_LINE: Final = re.compile(rf"[{_WIDE}…”」』》）：；!?—～]\s*$")
+
+# The words between two marks.
+RUN: Final = re.compile(rf"[^{_STOP}{_SEMI}\n.]+")
+WIDE_RUN: Final = re.compile(rf"[^{_STOP}{_SEMI}\n]+")
+STATEMENT: Final = re.compile(rf"[^{_STOP}{_SEMI}\n]+[{_STOP}{_SEMI}]?[”’」』\"]?|(?<=\.)\s")
+LEADING_CLAUSE: Final = re.compile(rf"[^，,{_SEMI}{_STOP}.\n]*")
+# The marks that end the word for a relation.
+CLAUSE: Final = re.compile(rf"[，,。.{_SEMI}!！\n]")
+TYPE_CLAUSE: Final = re.compile(rf"[，,。.{_SEMI}：:！!\n]")
+
+
+def after_sentence(what: str) -> str:
+    """A pattern for `what` where a sentence begins; to be compiled with `re.MULTILINE`."""
+    return rf"(?:^|[.{_STOP}]\s*){what}"
+
+
+_LONGEST = 300  # code points of what was asked for that are compared; the comparison is quadratic
+_MOST = 3
+_ALIKE = 0.6  # share of characters in common, as difflib counts them
+
+
+def near(wanted: object, names: Iterable[str]) -> tuple[str, ...]:
+    """At most three of `names`, best first: the same in another case, those that hold it, those spelt alike.
+
+    Of a name with colons the last part is compared too: `c_clock` is near `constraint:user:c-clock`. Nothing is near
+    what is no text.
+
+    Cost: one comparison per name, about 10 µs each.
+    """
+    if not isinstance(wanted, str) or not wanted.strip():
+        return ()
+    names = dict.fromkeys(names)
+    folded = wanted.strip()[:_LONGEST].casefold()
+    spelt = {name: name.casefold() for name in names}
+    same = [name for name in names if spelt[name] == folded]
+    holding = sorted((name for name in names if folded in spelt[name]), key=lambda name: (len(name), name))
+    written: dict[str, str] = {}
+    for name, lower in spelt.items():
+        written.setdefault(lower, name)
+        written.setdefault(lower.rpartition(":")[2], name)
+    alike = [written[form] for form in get_close_matches(folded, written, n=_MOST, cutoff=_ALIKE)]
+    return tuple(dict.fromkeys((*same, *holding, *alike)))[:_MOST]
+
+
+def near_paths(wanted: str, paths: Iterable[str]) -> tuple[str, ...]:
+    """At most three of `paths`, best first: those of the file name, with or without its ending, else those alike."""
+    paths = tuple(paths)
+    name = PurePosixPath(wanted.replace("\\", "/")).name.casefold()
+    files = {path: PurePosixPath(path.casefold()) for path in paths}
+    same = [path for path, file in files.items() if name and file.name == name]
+    stem = [path for path, file in files.items() if name and file.stem in (name, PurePosixPath(name).stem)]
+    ends = {file.stem: path for path, file in files.items()}
+    alike = [
+        ends[stem] for stem in get_close_matches(PurePosixPath(name).stem[:_LONGEST], ends, n=_MOST, cutoff=_ALIKE)
+    ]
+    return (tuple(dict.fromkeys((*same, *stem))) or tuple(dict.fromkeys((*near(wanted, paths), *alike))))[:_MOST]
+
+
+def suggestion(names: Iterable[str]) -> str:
+    """The end of an error's sentence; "" for no names."""
+    listed = ", ".join(names)
+    return f"; near it: {listed}" if listed else ""

@@ -1,0 +1,463 @@
+"""What a fetcher is given, what it hands back, and the one-method protocol between.
+
+A fetcher turns a request into candidates for one layer. It never sees the budget; the budget never
+fetches. A fetcher that fails returns what it has with a warning, or raises: the assembler turns the
+exception into a warning and the call goes on.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast, runtime_checkable
+
+from armarius.arguments import OPEN, Bounds, Chapters, Kind, Turn
+from armarius.display import Shown
+from armarius.errors import ContextWarning
+from armarius.quick import quick
+
+if TYPE_CHECKING:
+    from armarius.headings import Language
+
+__all__ = [
+    "LAYERS",
+    "STORY",
+    "Candidate",
+    "Confirming",
+    "Evidence",
+    "FetchRequest",
+    "Fetched",
+    "Fetcher",
+    "Hit",
+    "Hits",
+    "LayerName",
+    "Omission",
+    "OmitReason",
+    "Wish",
+]
+
+LayerName = Literal["rules", "settings", "retrieved", "immediate"]
+LAYERS: tuple[LayerName, ...] = ("rules", "settings", "retrieved", "immediate")
+
+STORY = "story:"
+"""What the source of an item of the story so far begins with."""
+
+OmitReason = Literal["no match", "shadowed", "level", "duplicate", "timeline", "budget", "excluded", "source failed"]
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why a candidate is considered.
+
+    `kind` is one of mention, chapter, relation, fulltext, phrase, scan, outline, vector, level,
+    cursor, memory, constraint, code, pin, query, message. `path` and `span` (code points, half-open) say where, if
+    anywhere.
+    """
+
+    kind: str
+    detail: str
+    path: str = ""
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Something that a request is to hold, or with `mute` not to hold, whatever it is worth.
+
+    `kind` is entity, document, paragraph (`path#n`) or source; `why` says by whom.
+    """
+
+    kind: str
+    key: str
+    why: str
+    mute: bool = False
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Content offered for one layer, not yet in the prompt.
+
+    Attributes:
+        id: Unique within its layer; ties break on `(-score, source, id)`.
+        source: Where from: `codex:detected:<id>`, `kg:always:<id>`, `rag:passage:<path>#<n>`,
+            `memory:semantic:<id>`, `editor:cursor-window`, `code:subgraph:<symbol>`.
+        content: The text as it would stand in the prompt, unescaped; the renderer fences it.
+        score: Higher is better; comparable within one layer only.
+        group: Bracketed heading that stands once above the first item of its group, or "".
+        short: A shorter form used when `content` does not fit, or None.
+        pinned: Kept before anything else of its layer.
+        keep: Which part survives truncation; None means never truncated, only omitted whole.
+        anchor: Code-point offset in `content` that `keep="around"` stays near.
+        documents: Project-relative paths this content draws on.
+        project_id: The project the content belongs to; another project's is refused.
+        together: Candidates of one layer with the same non-empty value enter together or not at all.
+        core: What of `content` no truncation may touch (code points, half-open); it is never dropped as a duplicate.
+        marks: What the prompt says at offsets of `content` beside its words: (offset, text), in order.
+    """
+
+    id: str
+    layer: LayerName
+    source: str
+    content: str
+    score: float = 0.0
+    evidence: tuple[Evidence, ...] = ()
+    group: str = ""
+    short: str | None = None
+    pinned: bool = False
+    keep: Literal["head", "tail", "around"] | None = None
+    anchor: int = 0
+    documents: tuple[str, ...] = ()
+    project_id: str = ""
+    together: str = ""
+    core: tuple[int, int] | None = None
+    marks: tuple[tuple[int, str], ...] = ()
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Something considered and left out before the budget saw it, with one reason of the closed list.
+
+    `aspect` says in plain words which part of the source is meant when the rest of it may be in: one fact of a card.
+    """
+
+    id: str
+    layer: LayerName
+    source: str
+    reason: OmitReason
+    detail: str = ""
+    aspect: str = ""
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A paragraph of the project that may fill the room which everything demanded leaves.
+
+    Attributes:
+        path: Of its document.
+        paragraph: Its index there.
+        score: Its worth; comparable within one offer.
+        place: Where it stands in the story; rows enter the prompt in this order.
+        title: What it stands under: the chapter or the section.
+        text: As in the document, stripped.
+        asked: The question asks for its chapter, so it is demanded, before all others.
+        line: Of source code, the line that it begins in, from 1; 0 of prose.
+        signature: Not the paragraph but one line of it: how a definition is called, or where it is.
+    """
+
+    path: str
+    paragraph: int
+    score: float
+    place: tuple[int, str, int]
+    title: str
+    text: str
+    asked: bool = False
+    line: int = 0
+    signature: bool = False
+
+    @property
+    def source(self) -> str:
+        """`rag:passage:<path>#<n>`, of a signature `code:signature:<path>#<n>`; also its id."""
+        return f"{'code:signature' if self.signature else 'rag:passage'}:{self.path}#{self.paragraph}"
+
+
+class Offer(Protocol):
+    """Paragraphs ranked for one request. They are no demand: what does not fit is not missed."""
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Best first, ties by source and id; ends where worth falls to noise. Those asked for are the best."""
+        ...
+
+    @property
+    def most(self) -> int | None:
+        """Tokens that the layer may have with its rows; None is all that is left."""
+        ...
+
+    @property
+    def group(self) -> str:
+        """The bracketed heading above the rows."""
+        ...
+
+    def row(self, path: str, paragraph: int, /) -> Row | None:
+        """Any paragraph of the project as it reads today, with its worth; None when there is none."""
+        ...
+
+    def beside(self, rows: Sequence[Row], /) -> Sequence[Row]:
+        """Single lines about `rows`, once those are chosen: of code, whom it calls and who calls it."""
+        ...
+
+    @property
+    def lines(self) -> bool:
+        """Whether there may be anything to say `beside` rows: a share of the room is kept for it."""
+        ...
+
+    def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
+        """Why a row may not enter, whatever it is worth; None when it may."""
+        ...
+
+    def evidence(self, row: Row, /) -> Evidence:
+        """What a row is worth, and where it stands. Cost: none; called for every row that enters."""
+        ...
+
+    def explain(self, row: Row, /) -> tuple[Evidence, ...]:
+        """Why a row is worth what it is: every signal. Cost: that of the question."""
+        ...
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The answer of one fetcher. Empty candidates without a warning means: looked, found nothing.
+
+    `offer` is for fetchers over a corpus of their own: candidates compete, an offer fills what they leave.
+    """
+
+    candidates: Sequence[Candidate] = ()
+    omitted: Sequence[Omission] = ()
+    warnings: Sequence[ContextWarning] = ()
+    offer: Offer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRequest:
+    """One request as fetchers see it: resolved, validated, positions in code points; named as in `AssembleRequest`.
+
+    Attributes:
+        document: Project-relative path of the current document, "" when the request names none.
+        text: The whole text of the current document, "" when the request names none.
+        cursor: Code-point offset into `text`.
+        chapter: Number of the current chapter, or None.
+        chapters: The chapters to look into.
+        kinds: The kinds of documents to look into; empty is all.
+        as_of: Nothing later than this chapter; None is up to the current one, unless the query names a later one.
+        also: The query in other words.
+        withheld: Why `text` is not all of the current document, "" when it is.
+        live: `text` is what an editor holds and not what the project has under that path.
+        selection: What is selected in `text`, code points, ascending; None without one, or without anything in it.
+        marks: Whether the prompt says where the selection is, and `marks_cursor` where the cursor is.
+        wishes: What is pinned and what is muted.
+        language: Of headings and labels.
+        messages: The turns before the query, oldest first.
+        include_messages: So many of the newest may stand in the prompt.
+        asked: The query with what it leaves to those turns, "" when it leaves nothing; looked up and never shown.
+        carried: What that is, each with its turn.
+    """
+
+    project_id: str
+    query: str = ""
+    additional_input: str = ""
+    document: str = ""
+    text: str = ""
+    cursor: int = 0
+    chapter: int | None = None
+    skill: str = ""
+    previous_ids: tuple[str, ...] = field(default=())
+    chapters: Chapters = OPEN
+    kinds: tuple[Kind, ...] = ()
+    as_of: int | None = None
+    also: tuple[str, ...] = ()
+    withheld: str = ""
+    live: bool = False
+    selection: tuple[int, int] | None = None
+    marks: bool = True
+    marks_cursor: bool = False
+    wishes: tuple[Wish, ...] = ()
+    language: "Language" = "zh"
+    messages: tuple[Turn, ...] = ()
+    include_messages: int = 0
+    asked: str = ""
+    carried: tuple[str, ...] = ()
+
+    @property
+    def question(self) -> str:
+        """What is to be looked up for the query."""
+        return self.asked or self.query
+
+    @property
+    def bounds(self) -> Bounds:
+        """What may be looked into."""
+        return Bounds(self.chapters, self.kinds, self.as_of)
+
+    @property
+    def moment(self) -> int | None:
+        """The chapter whose state of the world is shown: `as_of`, else the current one."""
+        return self.chapter if self.as_of is None else self.as_of
+
+
+@runtime_checkable
+class Fetcher(Protocol):
+    """Candidates for one layer."""
+
+    @property
+    def name(self) -> str:
+        """Stable name used in warnings and reports."""
+        ...
+
+    @property
+    def layer(self) -> LayerName:
+        """The layer this fetcher fills."""
+        ...
+
+    def fetch(self, request: FetchRequest, /) -> Fetched:
+        """Candidates for `request`; may raise, may be slow, is called in a worker thread."""
+        ...
+
+
+@runtime_checkable
+class Confirming(Protocol):
+    """A fetcher that can say whether what it once offered still holds, after the file behind it has changed."""
+
+    def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> Collection[str]:
+        """The ids of those `candidates` that are its own and would read the same for `request`; may raise."""
+        ...
+
+
+_SHOWN = 40  # code points of a hit's text in its repr
+_CELL = 100  # in a table
+
+
+@quick
+@dataclass(frozen=True, slots=True, repr=False)
+class Hit:
+    """A place in a project that answers, with why.
+
+    A paragraph where `search` and `similar` found it; where `retrieve` found it a document, or a section of one.
+
+    Attributes:
+        path: Of the document, project-relative.
+        span: What is meant of the document's text: code points, half-open; None: all of a file that is no document.
+        heading: Titles above it, the outermost first; of a section its own is the last; empty for a whole document.
+        score: Higher is better; comparable within one answer only. Of `similar` the cosine similarity, in [-1, 1].
+        evidence: Every reason, the strongest first (of `search`: in the order of the text), each with where it stands.
+            Of `retrieve` they are looked for when they are first read, in the texts that were asked.
+        title: Of the document.
+        kind: Of the document: chapter, setting, outline, note, code; "" for a file that is none.
+        chapter: The chapter that it stands in, or None.
+        paragraph: Index of the paragraph in its document; None for a document or section.
+        role: Of the paragraph: body, heading or front_matter; "" for a document or section.
+        text: Of the paragraph; "" for a document or section, whose text is `engine.excerpt(hit)`.
+        snippet: Of `search`: at most 80 code points of `text` around the first word that was found.
+    """
+
+    path: str
+    span: tuple[int, int] | None
+    heading: tuple[str, ...]
+    score: float
+    evidence: tuple[Evidence, ...] = ()
+    title: str = ""
+    kind: str = ""
+    chapter: int | None = None
+    paragraph: int | None = None
+    role: str = ""
+    text: str = ""
+    snippet: str = ""
+
+    @property
+    def section(self) -> str:
+        """The heading that it stands under, or that it is the section of; "" for a whole document."""
+        return self.heading[-1] if self.heading else ""
+
+    @property
+    def reference(self) -> str:
+        """`path`, `path#section`, or `path#n` for a paragraph."""
+        where = self.section if self.paragraph is None else str(self.paragraph)
+        return f"{self.path}#{where}" if where else self.path
+
+    @property
+    def start(self) -> int:
+        """First code point of `span`."""
+        return self.span[0] if self.span else 0
+
+    @property
+    def end(self) -> int:
+        """One past the last code point of `span`."""
+        return self.span[1] if self.span else 0
+
+    @property
+    def highlights(self) -> tuple[tuple[int, int], ...]:
+        """Where the words that were searched for stand in `text`: code points, half-open."""
+        spans = (reason.span for reason in self.evidence if reason.kind == "fulltext" and reason.path == self.path)
+        return tuple((span[0] - self.start, span[1] - self.start) for span in spans if span is not None)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The camelCase form: of a paragraph with its text, of a document or section with its evidence."""
+        if self.paragraph is None:
+            evidence = [{**asdict(one), "span": one.span and list(one.span)} for one in self.evidence]
+            return {"path": self.path, "section": self.section, "score": self.score, "evidence": evidence}
+        return {
+            "path": self.path,
+            "kind": self.kind,
+            "title": self.title,
+            "chapter": self.chapter,
+            "headingPath": list(self.heading),
+            "paragraph": self.paragraph,
+            "role": self.role,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            "highlights": [list(span) for span in self.highlights],
+            "snippet": self.snippet,
+            "score": self.score,
+        }
+
+    def __repr__(self) -> str:
+        said = self.snippet or self.text
+        text = f": {said[:_SHOWN]}{'…' * (len(said) > _SHOWN)}" if said else ""
+        return f"Hit({self.reference} {self.score:.3f}{text})"
+
+
+class _Evidence:
+    """The field `evidence` of a hit: it may hold who finds the reasons, until somebody reads them."""
+
+    def __init__(self, slot: Any) -> None:  # noqa: ANN401 - a slot has no type of its own
+        self._slot: Final = slot
+
+    def __get__(self, hit: Hit | None, owner: type[Hit]) -> "tuple[Evidence, ...] | _Evidence":
+        if hit is None:
+            return self
+        held = self._slot.__get__(hit, owner)
+        if callable(held):
+            held = held()
+            self._slot.__set__(hit, held)
+        return cast("tuple[Evidence, ...]", held)
+
+    def __set__(self, hit: Hit, evidence: tuple[Evidence, ...]) -> None:
+        self._slot.__set__(hit, evidence)  # unpickled: whoever sets it otherwise is told that hits are frozen
+
+
+Hit.evidence = _Evidence(Hit.evidence)  # type: ignore[assignment, misc]
+
+
+class Hits(Shown[Hit]):
+    """Hits, best first.
+
+    Attributes:
+        warnings: Of `similar`: what is not the model's answer, or not all of it. A slice has none.
+    """
+
+    warnings: tuple[ContextWarning, ...] = ()
+    noun = ("hit", "hits")
+    columns = ("score", "where", "under", "text or reason")
+
+    @classmethod
+    def brief(cls, hit: Hit, /) -> str:
+        """Where, and the score."""
+        return f"{hit.reference} {hit.score:.3f}"
+
+    def __repr__(self) -> str:
+        warned = f"; {len(self.warnings)} warning{'s' * (len(self.warnings) != 1)}>" if self.warnings else ">"
+        return super().__repr__()[:-1] + warned
+
+    @classmethod
+    def cells(cls, hit: Hit, /) -> tuple[str, ...]:
+        """Score, place, titles; of a paragraph its text, of the others the strongest reason."""
+        why = f"{hit.evidence[0].kind}: {hit.evidence[0].detail}" if hit.evidence else ""
+        said = hit.snippet or hit.text or why
+        return f"{hit.score:.3f}", hit.reference, " › ".join(hit.heading), _line(said)
+
+
+def _line(text: str) -> str:
+    one = " ".join(text.split())
+    return one if len(one) <= _CELL else f"{one[: _CELL - 1]}…"

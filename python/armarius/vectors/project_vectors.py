@@ -1,0 +1,331 @@
+"""The vectors of one store: an embedder, the search, the background work. `ProjectRecall` is what users ask."""
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import astuple
+
+from armarius.deadline import bounded
+from armarius.embedders.adapt import as_embedder, fingerprint_of, model_failed
+from armarius.embedders.protocol import (
+    AnyEmbedder,
+    Embedder,
+    Fingerprint,
+    Vectors,
+)
+from armarius.embedders.static_table import LexicalEmbedder
+from armarius.errors import ArmariusError, DimensionMismatch, EmbeddingError
+from armarius.store.fingerprint import require_same
+from armarius.store.protocol import Store
+from armarius.store.rows import Note
+from armarius.store.vectors_protocol import Owner, SetGone, SetState, VectorFilter, VectorSet
+from armarius.vectors.model_quality import PROBES, Near, Nearby, NoiseFloor, trust_of
+from armarius.vectors.queue import EmbeddingQueue, SemanticStatus
+
+__all__ = ["QueryVectors", "Semantic"]
+
+_REMEMBERED = 64
+
+
+def _late(seconds: float) -> Exception:
+    return EmbeddingError(f"the embedder gave no answer within {round(seconds, 2):g} s")
+
+
+class QueryVectors:
+    """Embeds a query once; the last 64 are remembered. Threads may share it."""
+
+    def __init__(self) -> None:
+        # beside each vector who made it: the fingerprint says nothing of the prompt of questions
+        self._known: OrderedDict[tuple[Fingerprint, str], tuple[Embedder, Vectors]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def vector(self, embedder: Embedder, query: str) -> Vectors:
+        """The vector of `query`: float32, shape (dimension,); zeros when it has nothing to embed.
+
+        Raises:
+            EmbeddingError: The embedder failed, whatever it raised, or was late.
+        """
+        key = (embedder.fingerprint, query)
+        with self._lock:
+            known = self._known.get(key)
+            if known is not None and known[0] is embedder:
+                self._known.move_to_end(key)
+                return known[1]
+        try:
+            vector: Vectors = bounded(lambda: embedder.embed_queries([query])[0], _late)
+        except ArmariusError:
+            raise
+        except Exception as error:
+            raise model_failed(error) from error
+        with self._lock:
+            self._known[key] = (embedder, vector)
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return vector
+
+
+_BACKGROUND = 256
+_NEAREST = 400
+_TRUST = "meaning: trust"
+_STANDING_OUT = 40
+
+
+class Semantic:
+    """Paragraphs and entities by meaning.
+
+    Opening with an embedder whose fingerprint is not the index's is allowed, so that `reembed` can be called; until it
+    is done, `nearest` raises DimensionMismatch. Vectors of wording alone (`lexical`) need no files and go on answering
+    meanwhile; `trouble` says that they are another model's.
+
+    Args:
+        store: An open store.
+        embedder: Makes the vectors.
+        background: Whether to embed in a thread of its own; without, call `embed_pending`.
+
+    Raises:
+        EmbeddingError: The store keeps no vectors; the embedder cannot say what it is.
+
+    Attributes:
+        store: The store it was opened with.
+        queue: What embeds: which documents first, how far, why it stopped, and stopping it.
+    """
+
+    def __init__(self, store: Store, embedder: AnyEmbedder, *, background: bool = True) -> None:
+        if store.vectors is None:
+            raise EmbeddingError(f"{type(store).__name__} keeps no vectors; recall needs a store that does")
+        self.store = store
+        self._storage = store.vectors
+        self._embedder: Embedder = as_embedder(embedder)
+        self._embedders: dict[Fingerprint, Embedder] = {fingerprint_of(self._embedder): self._embedder}
+        self._queries = QueryVectors()
+        self._lock = threading.Lock()
+        self._backgrounds: dict[int, NoiseFloor] = {}
+        self._trusted: dict[int, float] = {}
+        self._probes: dict[Fingerprint, list[Vectors]] = {}
+        self._closing = False
+        self.queue = EmbeddingQueue(self._storage, self._by_state, settled=self._settle)
+        self._background = background
+        serving: VectorSet = self._storage.sets().get("serving") or self._storage.adopt(self._embedder.fingerprint)
+        if (built_in := LexicalEmbedder.of(serving.fingerprint)) is not None:
+            self._embedders.setdefault(built_in.fingerprint, built_in)  # needs no files: always at hand
+        if background:
+            self.queue.start()
+
+    def nearest(self, query: str, limit: int, which: VectorFilter) -> list[tuple[Owner, float]]:
+        """The paragraphs or entities nearest to `query`, best first, each with its cosine similarity.
+
+        Raises:
+            DimensionMismatch: The index holds vectors of another model; `reembed` replaces them.
+            EmbeddingError: The embedder failed.
+
+        Cost: one forward pass for a new query, then 1 ms (approximate) or 2 to 3 ms per 1,000 vectors (exact).
+        """
+        if limit < 1:
+            return []
+        while True:
+            serving = self._storage.sets()["serving"]
+            with self._lock:
+                embedder = self._embedders.get(serving.fingerprint)
+            if embedder is None:
+                require_same(serving.fingerprint, self._embedder.fingerprint)
+            vector = self._queries.vector(embedder or self._embedder, query)
+            if not vector.any():
+                return []
+            try:
+                return self._storage.nearest(serving, vector, limit, which)
+            except SetGone:  # a new set took over between the two reads
+                continue
+
+    def nearby(self, query: str) -> Nearby:
+        """What is near in meaning, for retrieval; answers from what is embedded so far.
+
+        Raises:
+            DimensionMismatch: The index holds vectors of another model.
+            EmbeddingError: The embedder failed.
+
+        Cost: two searches.
+        """
+        found = self.nearest(query, _NEAREST, VectorFilter(kinds=("chapter", "note")))
+        lines = self.nearest(query, _NEAREST, VectorFilter(kinds=("outline",))) if found else []
+        return Nearby(
+            tuple(self._standing_out(found[:_STANDING_OUT])),
+            self.trouble,
+            _placed(found),
+            _placed(lines),
+            self._trust(),
+        )
+
+    def _trust(self) -> float:
+        """How well the serving model knows this project; 0 until that was measured."""
+        serving = self._storage.sets().get("serving")
+        if serving is None:
+            return 0.0
+        if serving.id not in self._trusted and (known := self._kept_trust(serving)) is not None:
+            self._trusted = {serving.id: known[0]}
+        return self._trusted.get(serving.id, 0.0)
+
+    def _standing_out(self, found: list[tuple[Owner, float]]) -> list[Near]:
+        """Those of `found` that stand out, best first.
+
+        This may be none: a question about something the project never mentions has no answer.
+        """
+        if not found:
+            return []
+        serving = self._storage.sets()["serving"]
+        background = self._backgrounds.get(serving.id) or self._take_background()
+        least = background.least if background else 1.0
+        standing_out = [(owner, value) for owner, value in found if value >= least and not isinstance(owner, str)]
+        spans = self._storage.spans([owner for owner, _ in standing_out])
+        by_wording = LexicalEmbedder.of(serving.fingerprint) is not None
+        return [
+            Near(owner[0], *spans[owner], similarity=round(value, 4), by_wording=by_wording)
+            for owner, value in standing_out
+            if owner in spans
+        ]
+
+    def changed(self, *, cards: Mapping[str, str] | None = None) -> None:
+        """Documents or cards changed: embed what is new."""
+        if cards is not None:
+            self._storage.set_cards(cards)
+        if self._background:
+            self.queue.start()
+
+    def require_model(self) -> None:
+        """Check that the vectors being made are those of the embedder this was opened with.
+
+        Raises:
+            DimensionMismatch: They are another model's, and `reembed` was not called.
+        """
+        sets = self._storage.sets()
+        if not any(vector_set.fingerprint == self._embedder.fingerprint for vector_set in sets.values()):
+            require_same(sets["serving"].fingerprint, self._embedder.fingerprint)
+
+    @property
+    def trouble(self) -> str:
+        """Why what answers is not the embedder's, or not all of it; "" when nothing is wrong. Cost: one look-up."""
+        try:
+            self.require_model()
+        except DimensionMismatch as error:
+            return error.message
+        return self.queue.error
+
+    def embed_pending(self, timeout: float | None = None) -> bool:
+        """Embed everything now and wait for it. False when the time ran out.
+
+        Raises:
+            EmbeddingError: The embedder failed; what is done stays.
+        """
+        self.queue.start()
+        return self.queue.wait(timeout)
+
+    def reembed(self, embedder: AnyEmbedder | None = None, *, wait: bool = False) -> None:
+        """Replace all vectors by those of `embedder` (default: the one this was opened with).
+
+        They are made in the background beside the old ones, which keep answering if their embedder is at hand, and
+        take over in one transaction. Interrupted, it is resumed by calling it again.
+
+        Raises:
+            EmbeddingError: With `wait`: the embedder failed; the old vectors stay.
+        """
+        new = self._embedder if embedder is None else as_embedder(embedder)
+        made = fingerprint_of(new)
+        with self._lock:
+            self._embedders[made] = new
+            self._embedder = new
+            # another prompt of questions may come with it
+            self._probes, self._backgrounds, self._trusted = {}, {}, {}
+        serving = self._storage.sets().get("serving")
+        if serving is not None and serving.fingerprint == made:
+            self._storage.abandon()
+        else:
+            self._storage.build(made)
+        self.queue.start()
+        if wait:
+            self.queue.wait()
+
+    def status(self) -> SemanticStatus:
+        """Which model answers, how far embedding is, what the index is like."""
+        sets = self._storage.sets()
+        serving, building = sets.get("serving"), sets.get("building")
+        return SemanticStatus(
+            serving.fingerprint if serving else None,
+            building.fingerprint if building else None,
+            self.queue.progress(),
+            self._storage.index_status(),
+        )
+
+    def close(self) -> None:
+        """Stop the background work; call before the store is closed."""
+        self._closing = True
+        self.queue.cancel()
+
+    def _by_state(self) -> dict[SetState, Embedder]:
+        with self._lock:
+            return {
+                state: self._embedders[vector_set.fingerprint]
+                for state, vector_set in self._storage.sets().items()
+                if vector_set.fingerprint in self._embedders
+            }
+
+    def _settle(self) -> None:
+        """Nothing is pending: let a finished set take over, and bring the index up to date."""
+        building = self._storage.sets().get("building")
+        if building is not None and not self._storage.pending(building.id, limit=1):
+            try:
+                self._storage.switch()
+            except EmbeddingError:  # a document changed in between
+                if self._storage.pending(building.id, limit=1):
+                    self.queue.start()
+                return
+        self._take_background()
+        self._measure_trust()
+        self._storage.refresh(cancelled=lambda: self._closing)
+
+    def _measure_trust(self) -> None:
+        """How well the serving model finds what the project itself says belongs together; measured once, and kept.
+
+        Anew when a quarter of the paragraphs are new, so that a weight does not drift from save to save.
+        """
+        serving = self._storage.sets().get("serving")
+        with self._lock:
+            embedder = self._embedders.get(serving.fingerprint) if serving else None
+        if serving is None or embedder is None:
+            return
+        if LexicalEmbedder.of(serving.fingerprint) is not None:  # alike in letters, which words know better
+            self._trusted = {serving.id: 0.0}
+            return
+        count = self._storage.counts(serving.id).embedded
+        known = self._kept_trust(serving)
+        if known is None or abs(count - known[1]) * 4 > known[1]:
+            known = trust_of(self.store, self._storage, serving, embedder), count
+            self.store.apply([Note(_TRUST, json.dumps([*astuple(serving.fingerprint), *known]))])
+        self._trusted = {serving.id: known[0]}
+
+    def _kept_trust(self, serving: VectorSet) -> tuple[float, int] | None:
+        """Trust and number of vectors as they were measured, if it was of this model."""
+        try:
+            *fingerprint, trust, count = json.loads(self.store.note(_TRUST) or "[0, 0]")
+        except ValueError:
+            return None
+        if fingerprint != list(astuple(serving.fingerprint)) or not isinstance(trust, float | int):
+            return None
+        return float(trust), int(count)
+
+    def _take_background(self) -> NoiseFloor | None:
+        serving = self._storage.sets().get("serving")
+        with self._lock:
+            embedder = self._embedders.get(serving.fingerprint) if serving else None
+        if serving is None or embedder is None:
+            return None
+        if embedder.fingerprint not in self._probes:
+            self._probes = {embedder.fingerprint: [embedder.embed_queries(group) for group in PROBES]}
+        sample = self._storage.sample(serving, _BACKGROUND)
+        count = self._storage.counts(serving.id).embedded
+        background = NoiseFloor.of(sample, self._probes[embedder.fingerprint], count)
+        self._backgrounds = {serving.id: background}
+        return background
+
+
+def _placed(found: list[tuple[Owner, float]]) -> tuple[tuple[str, int, float], ...]:
+    return tuple((*owner, similarity) for owner, similarity in found if not isinstance(owner, str))

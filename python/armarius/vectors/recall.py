@@ -1,0 +1,264 @@
+"""Recall by meaning for an open project: its index, an embedder, and the work between them.
+
+with ProjectIndex.open("novel/") as index, ProjectRecall(index, armarius.embedders.lexical()) as recall:
+    recall.embed()
+    recall.similar("一个姑娘因为诗而落泪", limit=10)
+"""
+
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, Self, TypeVar
+
+from armarius.arguments import OPEN, Bounds, Chapters, Kind
+from armarius.codex.cards import entity_card
+from armarius.codex.model import Codex
+from armarius.embedders.adapt import as_embedder, fingerprint_of
+from armarius.embedders.protocol import AnyEmbedder, Embedder
+from armarius.errors import EmbeddingError, StoreError
+from armarius.io.processes import let_go_unclosed
+from armarius.store.protocol import Store
+from armarius.store.vectors_protocol import Owner, VectorFilter
+from armarius.types import Evidence, Hits
+from armarius.validation import LONGEST_QUESTION, text, whole
+from armarius.vectors.model_quality import Nearby
+from armarius.vectors.project_vectors import Semantic
+from armarius.vectors.queue import EmbeddingProgress, SemanticStatus, SimilarEntity
+from armarius.warnings import EMBEDDING_UNAVAILABLE
+
+__all__ = ["IndexOfProject", "ProjectRecall"]
+
+Answer = TypeVar("Answer")
+
+
+class Snapshot(Protocol):
+    """What is known of a project at one moment; see `armarius.index.snapshot`."""
+
+    @property
+    def codex(self) -> Codex:
+        """Whose entities have cards."""
+        ...
+
+    @property
+    def codex_digest(self) -> str:
+        """A digest of the codex: another one means other cards."""
+        ...
+
+
+class IndexOfProject(Protocol):
+    """What recall needs of an index; `ProjectIndex` has it."""
+
+    @property
+    def store(self) -> Store:
+        """The store of the moment. A rebuilt index is another store: ask each time."""
+        ...
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Codex and matcher as the index last saw them."""
+        ...
+
+    def freshen(self) -> object:
+        """Before answering: see that the index equals the folder."""
+        ...
+
+
+class ProjectRecall:
+    """Paragraphs and entities of a project by meaning. Threads may share it.
+
+    Embedding runs in the background from the start, also of what changes later. What is not embedded yet is not found.
+
+    Args:
+        index: An open index; it stays the caller's to close, after this.
+        embedder: Makes the vectors. One whose fingerprint is not the index's is accepted, so that `reembed` can be
+            called; until then `similar` raises DimensionMismatch. One that cannot be asked now (a server that is away)
+            is accepted too, and asked again with each question.
+        background: Whether to embed in a thread of its own; without, `embed` does.
+    """
+
+    def __init__(self, index: IndexOfProject, embedder: AnyEmbedder, *, background: bool = True) -> None:
+        self._index = index
+        self._embedder = as_embedder(embedder)
+        self._background = background
+        self._lock = threading.Lock()
+        self._cards_of = ""
+        self._store: object = None
+        self._semantic: Semantic | None = None
+        self._unclosed: weakref.finalize[..., Any] | None = None
+        try:
+            self._current()
+        except EmbeddingError:
+            if index.store.vectors is None:
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def embedder(self) -> Embedder:
+        """What makes the vectors."""
+        return self._embedder
+
+    def similar(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Kind | Sequence[Kind] = (),
+        chapters: int | Chapters | None = OPEN,
+        timeout_s: float | None = None,
+    ) -> Hits:
+        """The paragraphs nearest to `query` in meaning (with the built-in embedder: in wording), best first.
+
+        Args:
+            query: Any text; one without letters or digits finds nothing.
+            limit: At most so many; fewer only when fewer paragraphs pass the filters and are embedded.
+            kinds: Kinds of documents, one or several; empty is all.
+            chapters: First and last, inclusive, either None; one number is that chapter alone. With it, paragraphs
+                outside chapters are left out.
+            timeout_s: Seconds that the embedder has for the query; late, it has failed.
+
+        Returns:
+            Hits whose `score` is the cosine similarity, in [-1, 1]; with `EMBEDDING_UNAVAILABLE` in their `warnings`
+            when not everything could be embedded, or the vectors of wording alone answer for another model.
+
+        Raises:
+            ContractError: Chapters or kinds that are none.
+            EmbeddingError: The embedder failed.
+            DimensionMismatch: The index holds vectors of another model; `reembed` replaces them.
+
+        Cost: one forward pass for a new query, then about 1 ms, or 3 ms per 1,000 vectors below 1,500.
+        """
+        bounds, limit = Bounds.of(chapters, kinds), whole("limit", limit)
+        query = text("query", query, most=LONGEST_QUESTION)
+        self._index.freshen()
+        which = VectorFilter(bounds.kinds, bounds.chapters)
+
+        def found(semantic: Semantic) -> Hits:
+            hits = _hits(semantic.store, semantic.nearest(query, limit, which))
+            hits.warnings = (EMBEDDING_UNAVAILABLE(why=semantic.trouble),) if semantic.trouble else ()
+            return hits
+
+        return self._ask(found)
+
+    def near(self, query: str) -> Nearby:
+        """What stands out as near in meaning, for retrieval; may be empty. Answers from what is embedded so far."""
+        return self._ask(lambda semantic: semantic.nearby(query))
+
+    def similar_entities(self, query: str, *, limit: int = 10) -> list[SimilarEntity]:
+        """The entities whose cards are nearest to `query`; as `similar`."""
+        limit, query = whole("limit", limit), text("query", query, most=LONGEST_QUESTION)
+        self._index.freshen()
+        which = VectorFilter(entities=True)
+        found = self._ask(lambda semantic: semantic.nearest(query, limit, which))
+        return [SimilarEntity(owner, value) for owner, value in found if isinstance(owner, str)]
+
+    def focus(self, *documents: str) -> None:
+        """Embed these documents before others: where the writer is."""
+        self._current().queue.focus(documents)
+
+    def embed(self, *, progress: Callable[[EmbeddingProgress], None] | None = None) -> EmbeddingProgress:
+        """Embed everything that is not embedded yet and wait for it.
+
+        Args:
+            progress: Called about five times a second while it runs.
+
+        Raises:
+            EmbeddingError: The embedder failed; what is done stays, and calling again resumes.
+            DimensionMismatch: The index holds vectors of another model.
+        """
+        semantic = self._current()
+        semantic.require_model()
+        while not semantic.embed_pending(timeout=0.2):
+            if progress is not None:
+                progress(semantic.status().progress)
+        done = semantic.status().progress
+        if progress is not None:
+            progress(done)
+        return done
+
+    def reembed(self, embedder: AnyEmbedder | None = None, *, wait: bool = False) -> None:
+        """Replace all vectors by those of `embedder` (default: the one this was opened with).
+
+        New vectors are made in the background while the old ones keep answering, and take over at once. Interrupted,
+        it is resumed by calling it again.
+
+        Raises:
+            EmbeddingError: With `wait`, that the embedder failed. The old vectors stay.
+        """
+        self._embedder = self._embedder if embedder is None else as_embedder(embedder)
+        self._current().reembed(self._embedder, wait=wait)
+
+    def cancel(self) -> None:
+        """Stop embedding after the batch at hand; `embed` or any question resumes it."""
+        self._current().queue.cancel()
+
+    def status(self) -> SemanticStatus:
+        """Model, progress, and what the vector index is like."""
+        return self._current().status()
+
+    @property
+    def trouble(self) -> str:
+        """Why paragraphs are not found by meaning, or not all of them; "" when nothing is wrong."""
+        try:
+            return self._current().trouble
+        except (EmbeddingError, StoreError) as error:
+            return error.message
+
+    @property
+    def model(self) -> str:
+        """What makes the vectors, in words; why it cannot be asked, when it cannot."""
+        try:
+            return str(fingerprint_of(self._embedder))
+        except EmbeddingError as error:
+            return error.message
+
+    def close(self) -> None:
+        """Stop the background work; closing twice is fine."""
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        if self._unclosed is not None:
+            self._unclosed.detach()
+        if self._semantic is not None:
+            self._semantic.close()
+        self._semantic = self._unclosed = None
+
+    def _ask(self, question: Callable[[Semantic], Answer]) -> Answer:
+        semantic = self._current()
+        try:
+            return question(semantic)
+        except StoreError:
+            if self._index.store is self._store:
+                raise
+            return question(self._current())  # the index was rebuilt meanwhile
+
+    def _current(self) -> Semantic:
+        """The semantic side of the store of the moment, told about the cards of the moment."""
+        with self._lock:
+            store = self._index.store
+            if self._semantic is None or store is not self._store:
+                self._end()
+                self._semantic = Semantic(store, self._embedder, background=self._background)
+                self._unclosed = let_go_unclosed(self, self._semantic.close)
+                self._store, self._cards_of = store, ""
+            snapshot = self._index.snapshot
+            if snapshot.codex_digest != self._cards_of:
+                self._cards_of = snapshot.codex_digest
+                self._semantic.changed(cards={entity.id: entity_card(entity) for entity in snapshot.codex.entities})
+            return self._semantic
+
+
+def _hits(store: Store, found: Sequence[tuple[Owner, float]]) -> Hits:
+    keyed = [(owner, value) for owner, value in found if not isinstance(owner, str)]
+    passages = {passage.key: passage for passage in store.passages([key for key, _ in keyed])}
+    hits = Hits()
+    for key, value in keyed:
+        if (passage := passages.get(key)) is not None:
+            why = Evidence("vector", f"similarity {value:.3f}", passage.path, (passage.start, passage.end))
+            hits.append(passage.hit(value, (why,)))
+    return hits

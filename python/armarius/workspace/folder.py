@@ -1,0 +1,429 @@
+"""A project folder as the files of a project on a server, and back: byte for byte."""
+
+import logging
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from armarius.codex.codex_json import IMPORTERS
+from armarius.config import CONFIG_NAME, load_config
+from armarius.documents.document import walk_files
+from armarius.embedders.adapt import as_embedder
+from armarius.embedders.protocol import AnyEmbedder
+from armarius.engine.build import Parts, build
+from armarius.errors import ContractError, ProjectError, StoreError, UnknownId
+from armarius.index.watcher import Watcher
+from armarius.io import make_folder, names_in, read_file, write_atomic
+from armarius.io.folder import no_path, project_folder
+from armarius.io.processes import PerProcess, let_go_unclosed
+from armarius.lorebooks.card import FILES
+from armarius.lorebooks.keeping import FOLDER
+from armarius.project import counter_for
+from armarius.rewording.reworder import Model, Reworder
+from armarius.search.rerank import Reranker, Reranking
+from armarius.store.postgres.keys import check_path
+from armarius.text.unicode import near, suggestion
+from armarius.validation import shown, valid_text, whole
+from armarius.warnings import WATCH_UNAVAILABLE
+from armarius.workspace.cache import Counters, HotEngine, HotEngines, bytes_in
+from armarius.workspace.project import Health, Novel, ShelfStatus, ShelvedEngine
+from armarius.workspace.stored import PROFILE, RECORDS, StoredFiles
+
+__all__ = ["FolderEntry", "LocalNovel", "LocalShelf", "Pulled", "Pushed", "folder_files", "pull", "push", "shelf"]
+
+_MOST_BYTES = 256 * 1024 * 1024
+_AUTHORED = (CONFIG_NAME, PROFILE, *IMPORTERS, *RECORDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What a push did.
+
+    Attributes:
+        version: Of the project that equals the folder.
+        files: That the folder holds.
+        written: Paths that were new or other.
+        removed: Paths that the folder does not have.
+    """
+
+    version: int
+    files: int
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """What a pull did.
+
+    Attributes:
+        files: That the project holds.
+        written: Paths that were not there, or other.
+        beside: Documents of the folder that the project does not have; they stay.
+    """
+
+    files: int
+    written: tuple[str, ...]
+    beside: tuple[str, ...]
+
+
+def folder_files(root: Path) -> dict[str, bytes]:
+    """What of a folder is part of the project: its documents, what its user authored, its configuration.
+
+    Raises:
+        ProjectError: It is no folder.
+        ConfigError: Its `armarius.toml` is wrong.
+    """
+    root = project_folder(root)
+    config = load_config(root)
+    paths = [stamp.path for stamp in walk_files(root, config)[0]]
+    found = {}
+    for path in sorted({*paths, *_AUTHORED, *_files_of_books(root)}):
+        try:
+            found[path] = read_file(root.joinpath(*path.split("/")), limit=_MOST_BYTES, below=root)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise ProjectError(f"{path}: not read: {error.strerror}") from None
+    return found
+
+
+def _files_of_books(root: Path) -> list[str]:
+    """The files of lorebooks, cards and vaults that were imported."""
+    found = []
+    for id_ in names_in(root / FOLDER, below=root):
+        here = names_in(root / FOLDER / id_, below=root)
+        found += [f"{FOLDER}/{id_}/{name}" for name in FILES if name in here]
+    return found
+
+
+def push(novel: Novel, root: Path, *, expect: int | None = None) -> Pushed:
+    """Make a project what a folder is, in one write; raises as `folder_files` and `Novel.write`."""
+    files = folder_files(root)
+    before = _stored(novel)
+    version = novel.write(files, remove=[path for path in before if path not in files], expect=expect)
+    written = tuple(path for path, data in files.items() if before.get(path) != data)
+    return Pushed(version, len(files), written, tuple(sorted(before.keys() - files.keys())))
+
+
+def pull(novel: Novel, root: Path, *, overwrite: bool = False) -> Pulled:
+    """Write the files of a project into a folder, which is made when it is not there. Nothing is deleted.
+
+    Args:
+        novel: Of a shelf.
+        root: The folder.
+        overwrite: Whether files that say something else are replaced.
+
+    Raises:
+        ContractError: Some of them do, and nothing is written.
+        StoreFull: The folder cannot be written.
+    """
+    files = {check_path(path): data for path, data in _stored(novel).items()}
+    make_folder(root)
+    here = folder_files(root)
+    other = sorted(path for path, data in here.items() if path in files and files[path] != data)
+    if other and not overwrite:
+        raise ContractError(f"{other[0]} and {len(other) - 1} more are other files in {root.name}; --overwrite them?")
+    written = [path for path, data in files.items() if here.get(path) != data]
+    for path in written:
+        write_atomic(root.joinpath(*path.split("/")), files[path], below=root)
+    return Pulled(len(files), tuple(written), tuple(sorted(here.keys() - files.keys())))
+
+
+def _stored(novel: Novel) -> Mapping[str, bytes]:
+    session = novel.session
+    with session.reading():
+        files = StoredFiles(session)
+        return files.read(list(files.entries()))
+
+
+def shelf(
+    root: str | PathLike[str],
+    *,
+    memory: str | int = "1 GiB",
+    most: int = 64,
+    watch: bool = True,
+    wait: bool = True,
+    index_dir: str | PathLike[str] | None = None,
+    embedder: AnyEmbedder | None = None,
+    rerank: Reranker | Reranking | None = None,
+    reword: Model | Reworder | None = None,
+    trusted: bool | None = None,
+) -> "LocalShelf":
+    """The projects that lie side by side in a folder. One shelf for a process; threads share it.
+
+    A project is opened when it is first asked; those asked longest ago are closed when others need the room, and opened
+    again when they are asked. One thread follows the files of all.
+
+    Args:
+        root: A folder of project folders.
+        memory: For engines of projects that were asked lately, such as "2 GiB".
+        most: So many are open at most: each takes about six descriptors.
+        watch: Whether changes are followed as they happen; without, every request looks first. Where the system has no
+            more events to give, folders are compared instead, and `status()` says `WATCH_UNAVAILABLE`.
+        wait: Whether the first question of a project waits for its index, as for `armarius.open`.
+        index_dir: In which each project has a folder for its index; the user's cache directory when not given.
+        embedder: For every project; see `armarius.open`.
+        rerank: Likewise.
+        reword: Likewise.
+        trusted: Likewise.
+
+    Raises:
+        ProjectError: `root` is no folder.
+        ContractError: `memory` is no size, `most` no number.
+
+    Cost: none; a project is opened when it is asked.
+    """
+    from armarius.workspace.folder import LocalShelf
+
+    return LocalShelf(
+        root, memory=memory, most=most, watch=watch, wait=wait, index_dir=index_dir, embedder=embedder, rerank=rerank,
+        reword=reword, trusted=trusted,
+    )  # fmt: skip
+
+
+logger = logging.getLogger("armarius.shelf")
+
+
+@dataclass(frozen=True, slots=True)
+class FolderEntry:
+    """A project of a shelf of folders.
+
+    Attributes:
+        id: The name of its folder.
+        folder: Where it lies.
+        hot: Whether its engine is in memory.
+    """
+
+    id: str
+    folder: Path
+    hot: bool
+
+
+class LocalNovel(ShelvedEngine):
+    """A `ContextEngine` over one folder of a shelf. Made by `LocalShelf.project`; nothing is opened before it is asked.
+
+    Attributes:
+        name: Of the folder.
+        root: The folder.
+    """
+
+    def __init__(self, shelf: "LocalShelf", name: str) -> None:
+        self.name = name
+        self._shelf = shelf
+
+    @property
+    def root(self) -> Path:
+        """The folder."""
+        return self._shelf.root / self.name
+
+    @property
+    def _parts(self) -> Parts:
+        with self._shelf.used(self.name) as hot:
+            return hot.parts
+
+    @contextmanager
+    def asked(self, at_least: int | None = None) -> Iterator[None]:
+        """See `ShelvedEngine`.
+
+        Raises:
+            ContractError: `at_least` is given: an answer about a folder always has what is saved.
+        """
+        if at_least is not None:
+            raise ContractError("at_least: a folder has no versions; every answer has what is saved in it")
+        started = time.monotonic()
+        with self._shelf.used(self.name):
+            yield
+        self._shelf.counters.asked(time.monotonic() - started)
+
+    def close(self) -> None:
+        """Let its engine go from memory; the next question makes it again."""
+        self._shelf.forget(self.name)
+
+    def __repr__(self) -> str:
+        return f"LocalNovel({self.name}, {self._shelf.place})"
+
+
+class _HotFolder(HotEngine):
+    """An engine of a folder."""
+
+    @property
+    def characters(self) -> int:
+        """Of the documents of its last answer."""
+        return self.parts.project.characters
+
+    def close(self) -> None:
+        """Hold nothing open; who still holds a part of it may ask on."""
+        super().close()
+        try:
+            self.parts.index.rest()
+        except (StoreError, OSError) as error:  # the next question opens and checks it
+            logger.debug("closing %s: %s", self.parts.index.project_id, error)
+
+
+class _State:
+    """What a process has open: engines, and who follows their folders."""
+
+    def __init__(self, root: Path, limit: int, most: int, *, watch: bool) -> None:
+        self.hot = HotEngines[_HotFolder](limit, most)
+        self.watcher = Watcher(root, many=True) if watch else None
+
+
+class LocalShelf:
+    """The projects of a folder. Threads may share it; one for a process. Made by `armarius.shelf`.
+
+    Args are those of `armarius.shelf`.
+
+    Attributes:
+        root: The folder.
+        counters: What was asked.
+    """
+
+    def __init__(
+        self,
+        root: str | PathLike[str],
+        *,
+        memory: str | int = "1 GiB",
+        most: int = 64,
+        watch: bool = True,
+        wait: bool = True,
+        index_dir: str | PathLike[str] | None = None,
+        embedder: AnyEmbedder | None = None,
+        rerank: Reranker | Reranking | None = None,
+        reword: Model | Reworder | None = None,
+        trusted: bool | None = None,
+    ) -> None:
+        self.root = project_folder(root).absolute()
+        self.counters = Counters()
+        self._wait = wait
+        if index_dir is not None and (problem := no_path(index_dir)):
+            raise ProjectError(f"index_dir: {problem}")
+        self._index_dir = None if index_dir is None else Path(index_dir)
+        self._given: dict[str, Any] = {
+            "embedder": None if embedder is None else as_embedder(embedder),
+            "rerank": rerank,
+            "reword": reword,
+            "trusted": trusted,
+        }
+        self._new = partial(_State, self.root, bytes_in(memory), whole("most", most, least=1), watch=watch)
+        state = self._new()
+        self._made = PerProcess(state)
+        if state.watcher is not None:
+            self._unclosed = let_go_unclosed(self, state.watcher.stop)
+
+    @property
+    def place(self) -> str:
+        """The name of the folder."""
+        return self.root.name
+
+    def projects(self, *, limit: int = 1_000, after: str = "") -> list[FolderEntry]:
+        """The projects, by name: every folder that is neither hidden nor a link.
+
+        Args:
+            limit: At most so many.
+            after: Those whose name comes after this one: the next page.
+
+        Raises:
+            ProjectError: The folder of the shelf is gone.
+        """
+        limit, hot = whole("limit", limit), self._state.hot
+        with os.scandir(project_folder(self.root)) as found:
+            names = sorted(one.name for one in found if one.name > after and _is_project(one))
+        return [FolderEntry(name, self.root / name, name in hot) for name in names[:limit]]
+
+    def project(self, name: str, *, tenant: str = "") -> LocalNovel:
+        """The engine of a project; its folder is there, and nothing of it is opened before it is asked.
+
+        Args:
+            name: Of a folder directly in that of the shelf.
+            tenant: None: a shelf of folders is of one owner, and a host that has several has a shelf for each.
+
+        Raises:
+            ContractError: No name of a folder; a tenant.
+            UnknownId: There is none; names near ones.
+        """
+        if tenant:
+            raise ContractError(f"tenant: a shelf of folders has none, got {shown(tenant)}")
+        name = valid_text("name", name)
+        if name in ("", os.curdir, os.pardir) or {"/", "\\", os.sep} & set(name):
+            raise ContractError(f"name: expected the name of a folder, got {shown(name)}")
+        if problem := no_path(name):
+            raise ContractError(f"name: {problem}")
+        folder = self.root / name
+        if name.startswith(".") or folder.is_symlink() or not folder.is_dir():
+            close = near(name, [one.id for one in self.projects(limit=10_000)])
+            raise UnknownId(f"no project is called {name!r}{suggestion(close)}", close)
+        return LocalNovel(self, name)
+
+    @contextmanager
+    def used(self, name: str) -> Iterator[HotEngine]:
+        """The engine of a project while somebody asks it."""
+        state = self._state
+        with state.hot.used(name, lambda: self._opened(state, name)) as hot:
+            yield hot
+
+    def forget(self, name: str) -> None:
+        """Let the engine of a project go from memory."""
+        self._state.hot.drop(name)
+
+    def status(self) -> ShelfStatus:
+        """What is in memory, and what was asked; no I/O."""
+        state, counted = self._state, self.counters
+        hot, trouble = state.hot, "" if state.watcher is None else state.watcher.trouble
+        return ShelfStatus(
+            self.place, len(hot), hot.bytes, hot.limit, hot.hits, hot.misses, hot.evicted,
+            counted.questions, counted.seconds, 0, 0, 0, 0.0 if state.watcher is None else state.watcher.lag,
+            (WATCH_UNAVAILABLE(why=trouble),) if trouble else (),
+        )  # fmt: skip
+
+    def health(self) -> Health:
+        """Whether the folder can be read."""
+        try:
+            with os.scandir(self.root):
+                return Health(ok=True, seconds=0.0, why="")
+        except OSError as error:
+            return Health(ok=False, seconds=0.0, why=f"{self.place}: {error.strerror}")
+
+    def close(self) -> None:
+        """Let every engine go, follow nothing; closing twice is fine."""
+        state = self._made.mine()
+        if state is None:  # of a parent, which closes it
+            return
+        state.hot.close()
+        if state.watcher is not None:
+            state.watcher.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"LocalShelf({self.place}, {len(self._state.hot)} hot)"
+
+    @property
+    def _state(self) -> _State:
+        return self._made.here(self._new)
+
+    def _opened(self, state: _State, name: str) -> _HotFolder:
+        folder = self.root / name
+        parts = build(
+            folder, fetchers=None, more_fetchers=(), counters=counter_for, fallback=None, project_id=None,
+            watch=False, wait=self._wait, index_dir=None if self._index_dir is None else self._index_dir / name,
+            progress=None, graph=None, **self._given,
+        )  # fmt: skip
+        if state.watcher is not None:
+            parts.index._follow(state.watcher)
+        logger.debug("opened %s", name)
+        return _HotFolder(parts)
+
+
+def _is_project(entry: "os.DirEntry[str]") -> bool:
+    return not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)

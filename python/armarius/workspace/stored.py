@@ -1,0 +1,298 @@
+"""The files of a project as rows of a server: texts are documents, the rest is what the user authored."""
+
+import json
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from armarius.codex.authored.protocol import BookName, Check, RecordBook, profile_of_text
+from armarius.codex.authored.record_file import FOLDER, RecordText, text_of_records
+from armarius.codex.codex_json import CODEX_FILE, IMPORTERS, CodexFile
+from armarius.codex.load import BOOKS, codex_files_of, declared_in
+from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config, parse_config
+from armarius.documents.decode import Undecodable
+from armarius.documents.document import Document, FileStamp, Skipped, make_document, refusal_of
+from armarius.errors import ConfigError, DocumentSkipped, StoreUnavailable, UnknownDocument
+from armarius.index.source import ReadBatch, SourceChanges
+from armarius.store.postgres.files import FileEntry, list_files, put_files, read_files
+from armarius.store.postgres.session import Session
+from armarius.store.postgres.transaction import ProjectRow
+from armarius.store.rows import FileRow, Put, Remove, Restamp
+
+__all__ = ["PROFILE", "RECORDS", "StoredAuthored", "StoredFiles", "StoredSource", "book_of", "part_of", "served_config"]
+
+RECORDS = tuple(f"{FOLDER}/{name}.toml" for name in ("codex", "memories", "constraints", "pins", "summaries"))
+PROFILE = f"{FOLDER}/budget.json"
+_CHUNK_BYTES = 64 * 1024 * 1024
+_USERS = frozenset({"code", "graph"})  # tables that name programs and folders of the user's machine
+
+
+def part_of(path: str) -> str:
+    """Which part of a project a path belongs to, as its row counts them."""
+    if path in (CONFIG_NAME, PROFILE):
+        return "configured"
+    if path in RECORDS or path in IMPORTERS or path.startswith(f"{BOOKS}/"):
+        return "authored"
+    return "files"
+
+
+def served_config(text: str) -> Config:
+    """What `armarius.toml` may say on a server: nothing of folders, programs and models of a machine.
+
+    Raises:
+        ConfigError: It is wrong; names the key.
+    """
+    config = parse_config(text)
+    tables = {name: value for name, value in config.tables.items() if name not in _USERS}
+    embedding = tables.get("embedding")
+    if isinstance(embedding, dict) and embedding.get("model") not in BUILT_IN_MODELS:
+        del tables["embedding"]
+    return replace(config, index_dir=None, tables=tables)
+
+
+class StoredFiles:
+    """The files of one project, as they are now. Threads may share it.
+
+    Args:
+        session: Of the project.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._listed: tuple[Hashable, Mapping[str, FileEntry]] = ((), {})
+        self._texts: dict[str, tuple[Hashable, bytes | None]] = {}
+
+    def row(self) -> ProjectRow:
+        """What changed last; while the server is away, as it was seen last."""
+        try:
+            return self.session.look()
+        except StoreUnavailable:
+            if not self.session.latest.born:
+                raise
+            return self.session.latest
+
+    def entries(self) -> Mapping[str, FileEntry]:
+        """Every file, in path order; asked again only when one has changed."""
+        row = self.row()
+        key = (row.born, row.files, row.authored, row.configured)
+        if self._listed[0] != key or self._is_writing:
+            with self.session.reading() as tx:
+                row = tx.row
+                key = (row.born, row.files, row.authored, row.configured)
+                self._listed = (key if not tx.taken else (), list_files(tx, self.session.project))
+        return self._listed[1]
+
+    def read(self, paths: Collection[str]) -> dict[str, bytes]:
+        """The bytes of these files."""
+        with self.session.reading() as tx:
+            return read_files(tx, self.session.project, paths)
+
+    def text(self, path: str) -> bytes | None:
+        """One authored file, None when there is none; asked again only when one has changed."""
+        row = self.row()
+        key = (row.born, row.authored, row.configured)
+        known = self._texts.get(path)
+        if known is None or known[0] != key or self._is_writing:
+            known = (key if not self._is_writing else (), self.read([path]).get(path))
+            self._texts[path] = known
+        return known[1]
+
+    def rewrite(self, path: str, change: Callable[[bytes | None], bytes]) -> None:
+        """Keep what `change` makes of a file, while nobody else writes the project."""
+        with self.session.writing() as tx:
+            before = read_files(tx, self.session.project, [path]).get(path)
+            put_files(tx, self.session.project, {path: change(before)}, (), part_of)
+
+    def put(self, files: Mapping[str, bytes], remove: Collection[str] = ()) -> None:
+        """Keep these bytes and forget these paths, all or nothing."""
+        with self.session.writing() as tx:
+            put_files(tx, self.session.project, files, remove, part_of)
+
+    @property
+    def _is_writing(self) -> bool:
+        """Inside a transaction that has written, the row does not say yet what changed."""
+        return self.session.is_writing
+
+
+class StoredSource:
+    """`DocumentSource` over the files of a project. Threads may share it.
+
+    Args:
+        files: Of the project.
+        config: Says what is a document, and how it is read; asked each time.
+    """
+
+    def __init__(self, files: StoredFiles, config: Callable[[], Config]) -> None:
+        self._files = files
+        self._config = config
+
+    def stamp(self) -> str:
+        """See `DocumentSource`."""
+        if self._files.session.is_writing:
+            return ""
+        row = self._files.row()
+        return f"{row.born}:{row.files}"
+
+    def compare(
+        self, known: Mapping[str, FileRow], *, only: Collection[str] = (), force: bool = False
+    ) -> SourceChanges:
+        """See `DocumentSource`. Cost: one round trip when a text has changed."""
+        config, to_read, skipped, here = self._config(), [], [], set()
+        for path, entry in self._files.entries().items():
+            if only and not _is_wanted(path, only):
+                continue
+            refused = refusal_of(path, entry.size, config)
+            if refused:
+                skipped.append(Skipped(path, refused))
+            if refused or refused is None:
+                continue
+            here.add(path)
+            stamp = str(entry.version)
+            if force or path not in known or known[path].stamp != stamp:
+                to_read.append(FileStamp(path, entry.size, stamp, 0))
+        gone = tuple(path for path in sorted(known) if path not in here and (not only or _is_wanted(path, only)))
+        return SourceChanges(tuple(to_read), gone, tuple(skipped), force=force)
+
+    def read(self, difference: SourceChanges, known: Mapping[str, FileRow]) -> Iterator[ReadBatch]:
+        """See `DocumentSource`; at most 64 MB of files at a time."""
+        found, size = ReadBatch([Remove(path) for path in difference.removed]), 0
+        portion: list[FileStamp] = []
+        for stamp in difference.to_read:
+            if portion and size + stamp.size > _CHUNK_BYTES:
+                yield self._read(portion, known, found, force=difference.force)
+                found, portion, size = ReadBatch(), [], 0
+            portion.append(stamp)
+            size += stamp.size
+        yield self._read(portion, known, found, force=difference.force)
+
+    def document(self, path: str, known: Document | None = None) -> Document:
+        """See `DocumentSource`."""
+        entry = self._files.entries().get(path)
+        if entry is None or refusal_of(path, entry.size, self._config()) is None:
+            raise UnknownDocument(f"no such document: {path!r}")
+        if known is not None and known.content_hash == entry.hash:
+            return known
+        data = self._files.read([path]).get(path)
+        if data is None:
+            raise UnknownDocument(f"no such document: {path!r}")
+        try:
+            return make_document(path, data, config=self._config())
+        except Undecodable as error:
+            raise DocumentSkipped(path, str(error)) from None
+
+    def _read(
+        self, stamps: list[FileStamp], known: Mapping[str, FileRow], found: ReadBatch, *, force: bool
+    ) -> ReadBatch:
+        data, config = self._files.read([stamp.path for stamp in stamps]), self._config()
+        for stamp in stamps:
+            row, document = known.get(stamp.path), None
+            if stamp.path in data:
+                try:
+                    document = make_document(stamp.path, data[stamp.path], config=config)
+                except Undecodable as error:
+                    found.skipped.append(Skipped(stamp.path, str(error)))
+            if document is None:
+                if row is not None:
+                    found.changes.append(Remove(stamp.path))
+            elif row is not None and row.content_hash == document.content_hash and not force:
+                found.changes.append(Restamp(stamp.path, stamp.stamp, row.content_hash))
+            else:
+                found.changes.append(Put(document, stamp.stamp))
+        return found
+
+
+def book_of(path: str) -> str:
+    """The imported book whose entities a path tells, "" when it does not."""
+    book = path.removeprefix(f"{BOOKS}/").removesuffix(f"/{CODEX_FILE}")
+    return book if path == f"{BOOKS}/{book}/{CODEX_FILE}" and "/" not in book else ""
+
+
+def _is_wanted(path: str, only: Collection[str]) -> bool:
+    """The path, or a folder it lies in, is among these."""
+    return path in only or any(path[:at] in only for at, char in enumerate(path) if char == "/")
+
+
+class StoredAuthored:
+    """`Authored` over the files of a project: the forms that people edit, byte for byte as in a folder.
+
+    Args:
+        files: Of the project.
+    """
+
+    profile_name = PROFILE
+
+    def __init__(self, files: StoredFiles) -> None:
+        self._files = files
+
+    def stamp(self) -> str:
+        """See `Authored`."""
+        row = self._files.row()
+        return f"{row.born}:{row.authored}"
+
+    def config_stamp(self) -> str:
+        """See `Authored`."""
+        row = self._files.row()
+        return f"{row.born}:{row.configured}"
+
+    def config(self) -> Config:
+        """See `Authored`; without what only the user of a machine may say."""
+        data = self._files.text(CONFIG_NAME)
+        try:
+            return served_config((data or b"").decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{CONFIG_NAME}: not UTF-8: {error.reason}") from None
+
+    def declared(self) -> CodexFile:
+        """See `Authored`."""
+
+        def read(path: str) -> bytes:
+            data = self._files.text(path)
+            if data is None:
+                raise FileNotFoundError(path)
+            return data
+
+        books = {book for path in self._files.entries() if (book := book_of(path))}
+        return declared_in(read, codex_files_of(books))
+
+    def records(self, book: BookName, *, tables: Iterable[str], check: Check) -> RecordBook:
+        """See `Authored`."""
+        return _StoredRecords(self._files, f"{book}.toml", tables=tables, check=check)
+
+    def profile(self) -> Mapping[str, Any] | None:
+        """See `Authored`."""
+        return _profile(self._files.text(PROFILE))
+
+    def change_profile(self, change: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]) -> None:
+        """See `Authored`."""
+
+        def rewritten(data: bytes | None) -> bytes:
+            return (json.dumps(change(_profile(data)), ensure_ascii=False, indent=2) + "\n").encode()
+
+        self._files.rewrite(PROFILE, rewritten)
+
+
+class _StoredRecords(RecordText):
+    """A book of records as a row."""
+
+    def __init__(self, files: StoredFiles, name: str, *, tables: Iterable[str], check: Check) -> None:
+        super().__init__(name, tables=tables, check=check)
+        self._files = files
+
+    def stamp(self) -> Hashable:
+        """See `RecordBook`."""
+        row = self._files.row()
+        return (row.born, row.authored)
+
+    def _text(self) -> str | None:
+        data = self._files.text(self.name)
+        return None if data is None else text_of_records(self.name, data)
+
+    def _rewrite(self, change: Callable[[str], str]) -> None:
+        def rewritten(data: bytes | None) -> bytes:
+            return change("" if data is None else text_of_records(self.name, data)).encode()
+
+        self._files.rewrite(self.name, rewritten)
+
+
+def _profile(data: bytes | None) -> Mapping[str, Any] | None:
+    return None if data is None else profile_of_text(data, PROFILE)

@@ -1,0 +1,263 @@
+"""`armarius.connect`: the projects of a server, each an engine."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
+
+from armarius.embedders.adapt import as_embedder
+from armarius.embedders.protocol import AnyEmbedder
+from armarius.engine.build import build
+from armarius.errors import MissingExtra, QuotaExceeded, StoreUnavailable
+from armarius.index.project_index import ProjectIndex
+from armarius.project import counter_for
+from armarius.rewording.reworder import Model, Reworder
+from armarius.search.rerank import Reranker, Reranking
+from armarius.store.postgres.files import count_files
+from armarius.store.postgres.keys import project_key
+from armarius.store.postgres.pool import Pool
+from armarius.store.postgres.schema import ServerState, check_schema, schema_name, server_state
+from armarius.store.postgres.session import Session
+from armarius.store.postgres.store import PostgresStore
+from armarius.store.postgres.transaction import Transaction
+from armarius.store.protocol import Store
+from armarius.workspace.cache import Counters, HotEngines, HotStored, Keeping, Quota, bytes_in
+from armarius.workspace.folder import Pulled, pull
+from armarius.workspace.project import Health, Novel, ShelfStatus
+from armarius.workspace.stored import StoredAuthored, StoredFiles, StoredSource
+from armarius.workspace.stored_books import StoredBooks
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["Shelf", "connect"]
+
+logger = logging.getLogger("armarius.shelf")
+
+
+class Shelf(Keeping):
+    """The projects of one server. Threads may share it; one for a process. Made by `armarius.connect`.
+
+    Args are those of `armarius.connect`.
+
+    Attributes:
+        pool: Connections.
+        schema: Of the tables.
+        counters: What was asked and written.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        memory: str | int = "1 GiB",
+        connections: int = 4,
+        schema: str = "armarius",
+        wait_s: float = 5.0,
+        stale_s: float = 300.0,
+        quota: Quota | None = None,
+        embedder: AnyEmbedder | None = None,
+        rerank: Reranker | Reranking | None = None,
+        reword: Model | Reworder | None = None,
+    ) -> None:
+        self.schema = schema_name(schema)
+        self.pool = Pool(dsn, size=connections, wait_s=wait_s)
+        self.counters = Counters()
+        self._hot = HotEngines[HotStored](bytes_in(memory))
+        self._stale = stale_s
+        self._quota = quota or Quota()
+        self._embedder = None if embedder is None else as_embedder(embedder)
+        self._rerank = rerank
+        self._reword = reword
+        self._state: ServerState | None = None
+        self._sessions: dict[UUID, Session] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def place(self) -> str:
+        """Host and database, without user and password."""
+        return self.pool.place
+
+    def project(self, project_id: str, *, tenant: str = "") -> Novel:
+        """The engine of a project; nothing is asked before it is. The first `write` makes the project.
+
+        Args:
+            project_id: At most 512 bytes of UTF-8.
+            tenant: Whose it is; two tenants may call a project the same, and see nothing of each other.
+
+        Raises:
+            ContractError: Either cannot be a name.
+        """
+        return Novel(self, project_id, tenant)
+
+    def key(self, project_id: str, tenant: str) -> UUID:
+        """The key of every row of a project."""
+        return project_key(tenant, project_id)
+
+    @contextmanager
+    def used(self, project_id: str, tenant: str) -> Iterator[HotStored]:
+        """The engine of a project while somebody asks it, made with its present configuration."""
+        key = self.key(project_id, tenant)
+        make = partial(self._made, project_id, tenant)
+        with self._hot.used(key, make) as hot:
+            if hot.session.latest.configured == hot.configured:
+                yield hot
+                return
+        self._hot.drop(key, hot)
+        with self._hot.used(key, make) as hot:
+            yield hot
+
+    def session_of(self, project_id: str, tenant: str) -> Session:
+        """Transactions of a project, whether its engine is in memory or not."""
+        return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema).session
+
+    def forget(self, project_id: str, tenant: str) -> None:
+        """Let the engine of a project go from memory."""
+        self._hot.drop(self.key(project_id, tenant))
+
+    def check_quota(self, tx: Transaction, session: Session, given: object) -> None:
+        """Refuse what would be too much, inside the transaction that writes it.
+
+        Raises:
+            QuotaExceeded: Names the limit.
+        """
+        quota = self._quota
+        if not given or (quota.files is None and quota.bytes is None):
+            return
+        files, size = count_files(tx, session.project)
+        for what, now, most in (("files", files, quota.files), ("bytes", size, quota.bytes)):
+            if most is not None and now > most:
+                raise QuotaExceeded(f"{session.project_id}: {now:,} {what}, at most {most:,}")
+
+    def export(self, project_id: str, folder: str | PathLike[str], *, tenant: str = "") -> Pulled:
+        """Write the files of a project into a folder, as `armarius server pull` does; raises as `shelf.folder.pull`."""
+        return pull(self.project(project_id, tenant=tenant), Path(folder))
+
+    def verify(self, project_id: str, *, tenant: str = "") -> list[str]:
+        """Everything that is wrong with the rows of a project, as sentences. Reads all of it."""
+        return self._store(project_id, tenant).verify()
+
+    def status(self) -> ShelfStatus:
+        """What is in memory, and what was asked; no I/O."""
+        hot, counted = self._hot, self.counters
+        return ShelfStatus(
+            self.place, len(hot), hot.bytes, hot.limit, hot.hits, hot.misses, hot.evicted,
+            counted.questions, counted.seconds, counted.writes, counted.bytes, counted.stale, self.pool.away_for,
+        )  # fmt: skip
+
+    def server(self) -> ServerState:
+        """Version and sizes of the server. Cost: counts every project."""
+        return server_state(self.pool, self.schema)
+
+    def health(self) -> Health:
+        """Whether the server answers: one small question, at once when it is known to be away."""
+        try:
+            self.pool.ask()
+        except StoreUnavailable as error:
+            return Health(ok=False, seconds=error.seconds, why=error.message)
+        return Health(ok=True, seconds=0.0, why="")
+
+    def close(self) -> None:
+        """Let every engine go, close the connections; closing twice is fine."""
+        self._hot.close()
+        self.pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Shelf({self.place}, {len(self._hot)} hot)"
+
+    def _store(self, project_id: str, tenant: str) -> PostgresStore:
+        if self._state is None:
+            self._state = check_schema(self.pool, self.schema)
+        pgvector = self._state.vectors == "pgvector"
+        return PostgresStore(self.pool, project_id, tenant=tenant, schema=self.schema, pgvector=pgvector)
+
+    def _made(self, project_id: str, tenant: str) -> HotStored:
+        store = self._store(project_id, tenant)
+        session = store.session
+        files = StoredFiles(session)
+        authored = StoredAuthored(files)
+        index: list[ProjectIndex] = []
+
+        def config() -> Any:  # noqa: ANN401
+            return index[0].config if index else authored.config()
+
+        with session.moment():
+            index.append(
+                ProjectIndex.over(
+                    StoredSource(files, config),
+                    authored,
+                    lambda: store,
+                    project_id=project_id,
+                    whole=_whole,
+                    books=StoredBooks(files),
+                )
+            )
+            parts = build(
+                index[0], fetchers=None, more_fetchers=(), counters=counter_for, fallback=None, project_id=project_id,
+                watch=False, wait=True, index_dir=None, progress=None, embedder=self._embedder, graph=None,
+                rerank=self._rerank, reword=self._reword,
+            )  # fmt: skip
+        parts.project.stale_s = self._stale
+        logger.debug("opened %s", project_id)
+        return HotStored(parts, session, session.latest.configured)
+
+
+def _whole(store: Store) -> Any:  # noqa: ANN401 - the context of a transaction
+    assert isinstance(store, PostgresStore)
+    return store.writing()
+
+
+def connect(
+    dsn: str,
+    *,
+    memory: str | int = "1 GiB",
+    connections: int = 4,
+    schema: str = "armarius",
+    wait_s: float = 5.0,
+    stale_s: float = 300.0,
+    quota: "Quota | None" = None,
+    embedder: AnyEmbedder | None = None,
+    rerank: Reranker | Reranking | None = None,
+    reword: Model | Reworder | None = None,
+) -> "Shelf":
+    """The projects of a PostgreSQL server. One shelf for a process; threads share it. Needs `armarius[postgres]`.
+
+    Args:
+        dsn: A connection string of PostgreSQL. With several hosts it should say `target_session_attrs=read-write`. A
+            pooler in transaction mode may stand between.
+        memory: For engines of projects that were asked lately, such as "2 GiB"; the least lately asked go first.
+        connections: At most so many.
+        schema: Of the tables, made by `armarius server migrate`; one for each tenant, for instance.
+        wait_s: How long a caller waits for a connection.
+        stale_s: How long projects in memory answer, with `INDEX_STALE`, while the server is away.
+        quota: What a project may hold.
+        embedder: For every project; see `armarius.open`.
+        rerank: Likewise.
+        reword: Likewise.
+
+    Raises:
+        MissingExtra: psycopg is not installed.
+        ContractError: Something here is no DSN, size or name.
+
+    Cost: none; the server is asked when a project is.
+    """
+    if find_spec("psycopg") is None:
+        raise MissingExtra("a shelf on a server", "postgres")
+    from armarius.workspace.workspace import Shelf
+
+    return Shelf(
+        dsn, memory=memory, connections=connections, schema=schema, wait_s=wait_s, stale_s=stale_s, quota=quota,
+        embedder=embedder, rerank=rerank, reword=reword,
+    )  # fmt: skip
