@@ -8,7 +8,7 @@ import tracemalloc
 
 from benches.record import record, summary
 
-from armarius import read_book, scan_of
+from armarius.lorebooks import read_book, scan_of
 from armarius.lorebooks.activate import Activator
 from armarius.lorebooks.importing import Importing
 from armarius.lorebooks.shelf import Books

@@ -35,10 +35,10 @@ SOURCES = {
 QUESTION = {"trigger", "tags", "sources", "greeting", "user", "turn"}
 
 
-def book_of(case: Mapping[str, Any], folder: Path) -> armarius.Book:
+def book_of(case: Mapping[str, Any], folder: Path) -> armarius.lorebooks.Book:
     """The book of a case, under its profile."""
     if "file_ref" in case:
-        return armarius.read_book(folder / case["file_ref"], profile=case.get("profile"))
+        return armarius.lorebooks.read_book(folder / case["file_ref"], profile=case.get("profile"))
     file = json.loads(json.dumps(case["file"]))
     if sizes := case.get("entry_sizes"):
         rows = file["entries"] if isinstance(file, dict) else file
@@ -48,10 +48,10 @@ def book_of(case: Mapping[str, Any], folder: Path) -> armarius.Book:
     if case.get("format", "").startswith("obsidian") and "files" not in file:
         file = {"armarius": "vault", "files": file}  # notes by path
     data = json.dumps(file).encode()
-    return armarius.read_book(data, name=case["id"], profile=case.get("profile"))
+    return armarius.lorebooks.read_book(data, name=case["id"], profile=case.get("profile"))
 
 
-def ids(found: armarius.Activation, profile: str) -> list[Any]:
+def ids(found: armarius.lorebooks.Activation, profile: str) -> list[Any]:
     """The active entries as the form names them."""
     if profile == "risu":
         return [one.entry.name for one in found]
@@ -93,7 +93,7 @@ def behaves(case: Mapping[str, Any], folder: Path) -> str:
             messages=messages,
             text=scan.get("text", ""),
             rolls=case.get("rolls", ()),
-            state=armarius.State() if "turns" in scan and state is None else state,
+            state=armarius.lorebooks.State() if "turns" in scan and state is None else state,
             **question,
         )
         state = found.state if "turns" in scan else None
@@ -130,7 +130,7 @@ SLOTS = {
 }
 
 
-def misplaced(expected: Any, found: armarius.Activation) -> str:  # noqa: ANN401
+def misplaced(expected: Any, found: armarius.lorebooks.Activation) -> str:  # noqa: ANN401
     """What is wrong with where the entries go."""
     if isinstance(expected, list):
         got: Any = [
@@ -170,11 +170,11 @@ def misplaced(expected: Any, found: armarius.Activation) -> str:  # noqa: ANN401
 
 def detected(case: Mapping[str, Any], folder: Path) -> str:
     """What is wrong with a detection case."""
-    got = armarius.detect_book(folder / case["file_ref"])
+    got = armarius.lorebooks.detect_book(folder / case["file_ref"])
     return "" if got == case["format"] else f"expected {case['format']}, got {got}"
 
 
-def values(entry: armarius.Entry) -> dict[str, Any]:
+def values(entry: armarius.lorebooks.Entry) -> dict[str, Any]:
     """An entry in the words of the form."""
     match, share, range_ = entry.match, entry.share, entry.match.range
     return {
@@ -208,7 +208,7 @@ def values(entry: armarius.Entry) -> dict[str, Any]:
 
 def mapped(case: Mapping[str, Any], folder: Path) -> str:
     """What is wrong with a mapping case."""
-    book = armarius.read_book(folder / case["file_ref"])
+    book = armarius.lorebooks.read_book(folder / case["file_ref"])
     wrong = []
     if "entry_count" in case and len(book) != case["entry_count"]:
         wrong.append(f"expected {case['entry_count']} entries, got {len(book)}")
@@ -225,17 +225,17 @@ def mapped(case: Mapping[str, Any], folder: Path) -> str:
 def given_back(case: Mapping[str, Any], folder: Path) -> str:
     """What is wrong with a round trip: the file itself must come back, and its book read the same again."""
     path = folder / case["file_ref"]
-    book = armarius.read_book(path)
+    book = armarius.lorebooks.read_book(path)
     data = book.export()
     if data != path.read_bytes():
         return "other bytes"
-    again = armarius.read_book(data, name=path.name)
+    again = armarius.lorebooks.read_book(data, name=path.name)
     return "" if again.entries == book.entries else "reads otherwise"
 
 
 def lost(case: Mapping[str, Any], folder: Path) -> str:
     """What the report of a file does not name."""
-    told = "\n".join(str(loss) for loss in armarius.read_book(folder / case["file_ref"]).losses)
+    told = "\n".join(str(loss) for loss in armarius.lorebooks.read_book(folder / case["file_ref"]).losses)
     missing = [word for word in case["must_name"] if word not in told]
     return f"not named: {', '.join(missing)}" if missing else ""
 

@@ -157,7 +157,7 @@ def types_in(hint):
 
 
 def verbs():
-    for kind in (armarius.ContextEngine, armarius.Pack, armarius.ProjectIndex, armarius.ProjectRecall):
+    for kind in (armarius.ContextEngine, armarius.Pack, armarius.ProjectIndex, armarius.vectors.ProjectRecall):
         for name, verb in inspect.getmembers(kind):
             if not name.startswith("_"):
                 yield kind, name, verb.fget if isinstance(verb, property) else verb

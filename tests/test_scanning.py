@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def where(hits: armarius.ScanHits) -> list[tuple[str, int, int, int]]:
+def where(hits: armarius.text.ScanHits) -> list[tuple[str, int, int, int]]:
     return [(hit.path, hit.line, hit.start, hit.end) for hit in hits]
 
 

@@ -174,8 +174,8 @@ def test_a_switch_of_opening_is_a_switch(tmp_path, name):
         (lambda: armarius.scan(5, "a"), "root must be a path"),
         (lambda: armarius.scan(".", 5), "pattern must be a text"),
         (lambda: armarius.scan(".", "a", globs="*.md"), "globs must be a list of texts"),
-        (lambda: armarius.entity_card(armarius.Entity(id="x", name="y"), language="fr"), "one of zh, en"),
-        (lambda: armarius.entity_card(armarius.Entity(id="x", name="y"), language=[]), "one of zh, en"),
+        (lambda: armarius.codex.entity_card(armarius.Entity(id="x", name="y"), language="fr"), "one of zh, en"),
+        (lambda: armarius.codex.entity_card(armarius.Entity(id="x", name="y"), language=[]), "one of zh, en"),
     ],
 )
 def test_what_a_function_of_the_package_cannot_take_is_refused_by_name(call, said):

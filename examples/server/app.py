@@ -33,7 +33,7 @@ def novel_of(request: Request, project: str) -> Any:
 async def write(project: str, path: str, request: Request, text: str = Body(embed=True), expect: int | None = None):
     try:
         return {"version": await novel_of(request, project).awrite({path: text}, expect=expect)}
-    except armarius.StoreConflict as conflict:
+    except armarius.errors.StoreConflict as conflict:
         raise HTTPException(409, str(conflict)) from None
 
 

@@ -22,8 +22,8 @@ def novel(tmp_path):
 @pytest.fixture
 def edited(novel):
     """A book with two entries changed here."""
-    books = armarius.Books(novel)
-    armarius.Importing(books).add(BOOK, name="h.json")
+    books = armarius.lorebooks.Books(novel)
+    armarius.lorebooks.Importing(books).add(BOOK, name="h.json")
     book = books["harbour"]
     book = book.with_entry(book.entry("0").changed(text="ours 0", share__order=7))
     books.update(book.with_entry(book.entry("2").changed(text="ours 2")))
@@ -52,22 +52,22 @@ def texts(books):
     ],
 )
 def test_conflicts_are_decided_entry_by_entry(edited, novel, theirs, left, said):
-    report = armarius.Importing(edited).add(newer(), name="h.json", theirs=theirs)
+    report = armarius.lorebooks.Importing(edited).add(newer(), name="h.json", theirs=theirs)
     assert sorted((one.entry, one.field) for one in report.conflicts) == sorted(left)
     assert texts(edited) == {**said, "1": ("theirs 1", 100)}
-    assert texts(armarius.Books(novel)) == texts(edited)
+    assert texts(armarius.lorebooks.Books(novel)) == texts(edited)
 
 
 def test_an_entry_deleted_here_and_changed_there_comes_back_when_the_file_is_taken(edited):
     edited.update(edited["harbour"].without("1"))
-    importing = armarius.Importing(edited)
+    importing = armarius.lorebooks.Importing(edited)
     assert ("1", "") in {(one.entry, one.field) for one in importing.preview(newer(), name="h.json").conflicts}
     importing.add(newer(), name="h.json", theirs=["1"])
     assert texts(edited)["1"] == ("theirs 1", 100)
 
 
 def test_a_choice_that_names_no_conflict_is_an_error_with_a_near_one(edited):
-    importing = armarius.Importing(edited)
+    importing = armarius.lorebooks.Importing(edited)
     with pytest.raises(UnknownId, match=r"differs from the file at '2.txt'; near it: 2.text"):
         importing.add(newer(), name="h.json", theirs=["2.txt"])
     with pytest.raises(UnknownId, match="the book is new"):
@@ -76,7 +76,7 @@ def test_a_choice_that_names_no_conflict_is_an_error_with_a_near_one(edited):
 
 
 def test_a_conflict_that_was_passed_over_can_still_be_decided_for_the_file(edited, novel):
-    importing = armarius.Importing(edited)
+    importing = armarius.lorebooks.Importing(edited)
     importing.add(newer(), name="h.json")
     assert importing.add(newer(), name="h.json").kind == "same"
     shown = importing.preview(newer(), name="h.json", theirs=["2"])
@@ -85,7 +85,7 @@ def test_a_conflict_that_was_passed_over_can_still_be_decided_for_the_file(edite
     report = importing.add(newer(), name="h.json", theirs=["2", "0.share.order"])
     assert (report.kind, report.conflicts) == ("update", ())
     assert texts(edited) == {"0": ("ours 0", 60), "1": ("theirs 1", 100), "2": ("theirs 2", 100)}
-    assert texts(armarius.Books(novel)) == texts(edited)
+    assert texts(armarius.lorebooks.Books(novel)) == texts(edited)
     with pytest.raises(UnknownId, match="differs from the file at '2'"):
         importing.add(newer(), name="h.json", theirs=["2"])
 
@@ -93,9 +93,9 @@ def test_a_conflict_that_was_passed_over_can_still_be_decided_for_the_file(edite
 def test_every_conflict_decided_for_the_file_leaves_what_only_we_changed(edited):
     book = edited["harbour"]
     edited.update(book.with_entry(book.entry("1").changed(name="Ours alone")))
-    armarius.Importing(edited).add(newer(), name="h.json", theirs=["all"])
+    armarius.lorebooks.Importing(edited).add(newer(), name="h.json", theirs=["all"])
     assert edited["harbour"].entry("1").name == "Ours alone"
-    armarius.Importing(edited).add(newer(), name="h.json", theirs=["1"])
+    armarius.lorebooks.Importing(edited).add(newer(), name="h.json", theirs=["1"])
     assert edited["harbour"].entry("1").name == ""
 
 
@@ -104,7 +104,7 @@ def test_an_entry_deleted_here_and_one_gone_from_the_file_can_be_taken_later(edi
     del tree["entries"]["e2"]
     gone = json.dumps(tree).encode()
     edited.update(edited["harbour"].without("1"))
-    importing = armarius.Importing(edited)
+    importing = armarius.lorebooks.Importing(edited)
     importing.add(gone, name="h.json")
     assert set(texts(edited)) == {"0", "2"}
     importing.add(gone, name="h.json", theirs=["1", "2"])
@@ -118,13 +118,13 @@ def test_an_update_tells_what_is_new_changed_and_gone(edited):
     del tree["entries"]["e0"]
     tree["scan_depth"] = 9
     edited.update(edited["harbour"].with_entry(edited["harbour"].read[0]))  # as the file has it, so that it may go
-    report = armarius.Importing(edited).preview(json.dumps(tree).encode(), updates="harbour")
+    report = armarius.lorebooks.Importing(edited).preview(json.dumps(tree).encode(), updates="harbour")
     assert [(one.kind, one.entry, one.field) for one in report.changes if one.entry] == [
         ("changed", "1", "text"), ("changed", "1", "match.keys"), ("new", "7", ""), ("gone", "0", ""),
     ]  # fmt: skip
     assert [(one.was, one.now) for one in report.changes if one.field == "text"] == [("No magic.", "Little magic.")]
     assert [one.now for one in report.changes if one.kind == "new"] == ["The tide."]
-    assert armarius.Importing(edited).preview(OTHER, name="o.json").changes == ()
+    assert armarius.lorebooks.Importing(edited).preview(OTHER, name="o.json").changes == ()
 
 
 def test_the_command_line_shows_what_an_update_changes_and_no_list_of_all_entries(novel, tmp_path, capsys):
@@ -174,8 +174,8 @@ def test_the_command_line_shows_both_sides_and_takes_the_files_where_told(edited
     assert "here 'ours 0'" in out
     assert "file 'theirs 0'" in out
     assert main([*to, "--theirs", "0", "--yes"]) == 0
-    assert texts(armarius.Books(novel))["0"] == ("theirs 0", 60)
-    assert texts(armarius.Books(novel))["2"] == ("ours 2", 100)
+    assert texts(armarius.lorebooks.Books(novel))["0"] == ("theirs 0", 60)
+    assert texts(armarius.lorebooks.Books(novel))["2"] == ("ours 2", 100)
 
 
 def test_the_command_line_says_which_book_a_file_is_a_newer_state_of(edited, novel, tmp_path, capsys):
@@ -184,7 +184,7 @@ def test_the_command_line_says_which_book_a_file_is_a_newer_state_of(edited, nov
     assert main([*to, "--updates", "harbuor"]) == 2
     assert "near it: harbour" in capsys.readouterr().err
     assert main([*to, "--updates", "harbour"]) == 0
-    assert list(armarius.Books(novel)) == ["harbour"]
+    assert list(armarius.lorebooks.Books(novel)) == ["harbour"]
     assert main([*to, str(tmp_path / "h.json"), "--updates", "harbour"]) != 0
 
 

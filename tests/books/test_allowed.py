@@ -25,58 +25,58 @@ def project(tmp_path, config):
 
 
 def test_a_lasting_permission_is_there_for_the_next_engine(project):
-    books = armarius.Books(project)
+    books = armarius.lorebooks.Books(project)
     add(books, CONSTANT)
     books.allow_rules("harbour", lasting=True)
-    assert armarius.Books(project)["harbour"].rules
+    assert armarius.lorebooks.Books(project)["harbour"].rules
     books.allow_rules("harbour", False)
     assert not books["harbour"].rules
-    assert not armarius.Books(project)["harbour"].rules
+    assert not armarius.lorebooks.Books(project)["harbour"].rules
 
 
 def test_a_permission_for_one_engine_is_not_remembered(project):
-    books = armarius.Books(project)
+    books = armarius.lorebooks.Books(project)
     add(books, CONSTANT)
     books.allow_rules("harbour")
-    assert not armarius.Books(project)["harbour"].rules
+    assert not armarius.lorebooks.Books(project)["harbour"].rules
 
 
 def test_a_book_that_says_something_else_has_not_the_lasting_permission(project):
-    books = armarius.Books(project)
+    books = armarius.lorebooks.Books(project)
     add(books, CONSTANT)
     books.allow_rules("harbour", lasting=True)
     change_original(project, EVIL)
-    assert [entry.text for entry in armarius.Books(project)["harbour"]] == ["EVIL RULE"]
-    assert not armarius.Books(project)["harbour"].rules
+    assert [entry.text for entry in armarius.lorebooks.Books(project)["harbour"]] == ["EVIL RULE"]
+    assert not armarius.lorebooks.Books(project)["harbour"].rules
     assert not books["harbour"].rules
     change_original(project, CONSTANT)
-    books = armarius.Books(project)
+    books = armarius.lorebooks.Books(project)
     assert not books["harbour"].rules or books["harbour"].entries[0].text != "EVIL RULE"
 
 
 def test_an_edit_and_an_import_end_a_lasting_permission(project):
-    books = armarius.Books(project)
+    books = armarius.lorebooks.Books(project)
     add(books, CONSTANT)
     books.allow_rules("harbour", lasting=True)
     book = books["harbour"]
     books.update(book.with_entry(book.entry("0").changed(text="Another rule.")))
-    assert not armarius.Books(project)["harbour"].rules
+    assert not armarius.lorebooks.Books(project)["harbour"].rules
     books.update(book)
-    assert armarius.Books(project)["harbour"].rules  # the very contents that it was given for
+    assert armarius.lorebooks.Books(project)["harbour"].rules  # the very contents that it was given for
     add(books, EVIL, updates="harbour")
-    assert not armarius.Books(project)["harbour"].rules
+    assert not armarius.lorebooks.Books(project)["harbour"].rules
 
 
 def test_the_same_book_in_another_project_has_no_permission(project, tmp_path):
     for root in (project, tmp_path / "other"):
         root.mkdir(exist_ok=True)
-        add(armarius.Books(root), CONSTANT)
-    armarius.Books(project).allow_rules("harbour", lasting=True)
-    assert not armarius.Books(tmp_path / "other")["harbour"].rules
+        add(armarius.lorebooks.Books(root), CONSTANT)
+    armarius.lorebooks.Books(project).allow_rules("harbour", lasting=True)
+    assert not armarius.lorebooks.Books(tmp_path / "other")["harbour"].rules
 
 
 def test_a_book_taken_out_and_brought_in_again_asks_again(project):
-    books = armarius.Books(project)
+    books = armarius.lorebooks.Books(project)
     add(books, CONSTANT)
     books.allow_rules("harbour", lasting=True)
     books.remove("harbour")
@@ -85,20 +85,20 @@ def test_a_book_taken_out_and_brought_in_again_asks_again(project):
 
 
 def test_a_configuration_inside_the_project_allows_nothing(project, monkeypatch):
-    add(armarius.Books(project), CONSTANT)
-    armarius.Books(project).allow_rules("harbour", lasting=True)
-    assert armarius.Books(project)["harbour"].rules
+    add(armarius.lorebooks.Books(project), CONSTANT)
+    armarius.lorebooks.Books(project).allow_rules("harbour", lasting=True)
+    assert armarius.lorebooks.Books(project)["harbour"].rules
     monkeypatch.delenv("ARMARIUS_CONFIG")
     inside = project / ".config" / "armarius"
     inside.mkdir(parents=True)
     (project.parent / "config" / "allowed.toml").rename(inside / "allowed.toml")
     monkeypatch.setenv("HOME", str(project))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(project / ".config"))
-    assert not armarius.Books(project)["harbour"].rules
+    assert not armarius.lorebooks.Books(project)["harbour"].rules
 
 
 def test_books_without_a_folder_can_not_be_remembered():
-    books = armarius.Books(None)
+    books = armarius.lorebooks.Books(None)
     add(books, CONSTANT)
     with pytest.raises(ContractError, match="lasting"):
         books.allow_rules("harbour", lasting=True)
@@ -117,7 +117,7 @@ def test_a_damaged_file_of_permissions_is_an_error_that_names_it(project, config
     config.mkdir()
     (config / "allowed.toml").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match=f"allowed.toml.*{what}"):
-        armarius.Books(project)
+        armarius.lorebooks.Books(project)
 
 
 def test_permissions_of_several_books_are_kept_apart(project, config):
@@ -135,24 +135,24 @@ def test_the_command_line_allows_rules_with_an_import_and_shows_them(project, tm
     assert main(["import", str(tmp_path / "h.json"), "--into", str(project), "--allow-rules"]) == 0
     assert "would be rules of every prompt" in capsys.readouterr().out
     assert main(["import", str(tmp_path / "h.json"), "--into", str(project), "--allow-rules", "--yes"]) == 0
-    text = armarius.Books(project)["harbour"].entries[0].text
+    text = armarius.lorebooks.Books(project)["harbour"].entries[0].text
     assert f"! {text}" in capsys.readouterr().out
-    assert armarius.Books(project)["harbour"].rules
+    assert armarius.lorebooks.Books(project)["harbour"].rules
 
 
 def test_the_command_line_allows_and_revokes_rules_of_a_book_that_is_there(project, capsys):
-    add(armarius.Books(project), CONSTANT)
+    add(armarius.lorebooks.Books(project), CONSTANT)
     assert main(["trust", str(project), "--rules-of", "harbour"]) == 0
-    assert armarius.Books(project)["harbour"].rules
+    assert armarius.lorebooks.Books(project)["harbour"].rules
     assert main(["trust", str(project), "--rules-of", "harbour", "--revoke"]) == 0
-    assert not armarius.Books(project)["harbour"].rules
+    assert not armarius.lorebooks.Books(project)["harbour"].rules
     assert main(["trust", str(project), "--rules-of", "harbuor"]) != 0
     assert "near it: harbour" in capsys.readouterr().err
     assert not armarius.trust.is_trusted(project)
 
 
 def test_the_list_of_trust_has_the_books_that_make_rules_and_those_that_did(project, tmp_path, capsys):
-    books = armarius.Books(project)
+    books = armarius.lorebooks.Books(project)
     add(books, CONSTANT)
     books.allow_rules("harbour", lasting=True)
     at = os.path.realpath(project)
@@ -176,10 +176,10 @@ def test_the_list_of_trust_has_the_books_that_make_rules_and_those_that_did(proj
 
 
 def test_files_that_are_touched_and_say_the_same_keep_the_lasting_permission(project):
-    books = armarius.Books(project)
+    books = armarius.lorebooks.Books(project)
     add(books, CONSTANT)
     books.allow_rules("harbour", lasting=True)
     for path in folder_of(project).iterdir():
         path.write_bytes(path.read_bytes())
     assert books["harbour"].rules
-    assert armarius.Books(project)["harbour"].rules
+    assert armarius.lorebooks.Books(project)["harbour"].rules

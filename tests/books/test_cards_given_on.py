@@ -144,7 +144,7 @@ def test_an_export_without_a_book_lists_the_books_there_are(novel, capsys):
 
 
 def test_a_book_that_is_not_there_names_near_ones_also_by_file_or_else_all(novel):
-    books = armarius.Books(novel)
+    books = armarius.lorebooks.Books(novel)
     with pytest.raises(UnknownId, match="the project has none"):
         books["unknown"]
     main(["import", str(novel.parent / "card.json"), "--into", str(novel), "--yes"])

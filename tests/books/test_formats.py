@@ -5,7 +5,8 @@ import json
 import pytest
 from tests.books.samples import BOOK, CARD, CARD_3, FILES, NATIVE, OTHER_NAMES, archive, picture, text
 
-from armarius import BookError, detect_book, read_book
+from armarius.errors import BookError
+from armarius.lorebooks import detect_book, read_book
 from armarius.lorebooks.export import EXPORTS
 from armarius.lorebooks.formats.containers import open_container
 

@@ -14,8 +14,9 @@ from tests.books.test_worlds import NESTING, NOTES
 from tests.clock import Clock
 from tests.steps import steps
 
-from armarius import BookError, activate, read_book
-from armarius.lorebooks import limits
+from armarius import activate
+from armarius.errors import BookError
+from armarius.lorebooks import limits, read_book
 from armarius.lorebooks.export import EXPORTS
 from armarius.lorebooks.formats.native import DEFAULTS
 from armarius.lorebooks.slashes import compiled, expression_of

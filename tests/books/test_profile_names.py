@@ -15,7 +15,7 @@ def test_a_profile_that_there_is_not_is_refused_and_nothing_is_kept(tmp_path, wr
         calls = (
             lambda: engine.importing.add(BOOK, name="b.json", profile=wrong),
             lambda: engine.importing.preview(BOOK, name="b.json", profile=wrong),
-            lambda: armarius.read_book(BOOK, profile=wrong),
+            lambda: armarius.lorebooks.read_book(BOOK, profile=wrong),
         )
         for call in calls:
             with pytest.raises(ContractError, match=r"^profile: expected one of armarius, "):

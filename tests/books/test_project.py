@@ -6,8 +6,9 @@ import pytest
 from tests.books.samples import CARD, FILES, NATIVE, text
 
 import armarius
-from armarius import BookError, ContractError, UnknownId
+from armarius import ContractError, UnknownId
 from armarius.cli import main
+from armarius.errors import BookError
 
 
 def harbour(**entries):
@@ -69,9 +70,11 @@ def test_another_book_of_the_same_name_is_a_second_one(engine):
 def test_an_edit_outlives_the_engine_and_the_next_import(engine, novel):
     engine.importing.add(BOOK, name="h.json")
     book = engine.books["harbour"]
-    engine.books.update(book.with_entry(book.entry("0").changed(text="ours", match__keys=(armarius.Key("鹭"),))))
-    again = armarius.Books(novel)["harbour"]
-    assert (again.entry("0").text, again.entry("0").match.keys) == ("ours", (armarius.Key("鹭"),))
+    engine.books.update(
+        book.with_entry(book.entry("0").changed(text="ours", match__keys=(armarius.lorebooks.Key("鹭"),)))
+    )
+    again = armarius.lorebooks.Books(novel)["harbour"]
+    assert (again.entry("0").text, again.entry("0").match.keys) == ("ours", (armarius.lorebooks.Key("鹭"),))
     newer = json.loads(BOOK)
     newer["entries"]["e1"]["content"] = "Little magic."
     report = engine.importing.add(text(newer), name="h.json")
@@ -92,9 +95,11 @@ def test_a_field_changed_on_both_sides_is_a_conflict_and_ours_stays(engine):
 
 def test_deleted_and_new_entries_outlive_the_engine(engine, novel):
     engine.importing.add(BOOK, name="h.json")
-    new = armarius.Entry("mine", name="Mine", text="t", match=armarius.Matching(keys=(armarius.Key("x"),)))
+    new = armarius.lorebooks.Entry(
+        "mine", name="Mine", text="t", match=armarius.lorebooks.Matching(keys=(armarius.lorebooks.Key("x"),))
+    )
     engine.books.update(engine.books["harbour"].without("1").with_entry(new))
-    assert {entry.id for entry in armarius.Books(novel)["harbour"]} == {"0", "2", "mine"}
+    assert {entry.id for entry in armarius.lorebooks.Books(novel)["harbour"]} == {"0", "2", "mine"}
 
 
 def test_a_broken_book_costs_that_book_and_is_told(engine, novel):
@@ -168,7 +173,7 @@ def test_state_is_replayed_from_the_messages_or_handed_over(engine):
     replayed = engine.active(messages=[chat[0], chat[1]], settings={"world_info_depth": 1})
     assert [one.reason for one in replayed] == ["sticky, 1 turns left"]
     state = engine.active(messages=chat[:1]).state
-    assert armarius.State.from_wire(json.loads(json.dumps(state.to_wire()))) == state
+    assert armarius.lorebooks.State.from_wire(json.loads(json.dumps(state.to_wire()))) == state
     handed = engine.active(messages=chat[:2], state=state, settings={"world_info_depth": 1})
     assert [one.entry.id for one in handed] == ["0"]
     assert len(engine.active(messages=chat, settings={"world_info_depth": 1})) == 0
@@ -183,7 +188,7 @@ def test_a_setting_that_no_profile_knows_has_a_near_one(engine):
 def test_another_profile_is_the_users_choice_and_differs_entry_by_entry(engine):
     engine.importing.add(harbour(e0={"key": ["caf"], "content": "c"}, e1={"key": ["café"], "content": "d"}))
     book = engine.books["harbour"]
-    (one,) = armarius.profile_differences(book, "armarius", armarius.scan_of(messages=["the café"]))
+    (one,) = armarius.lorebooks.profile_differences(book, "armarius", armarius.lorebooks.scan_of(messages=["the café"]))
     assert (one.entry.id, one.before, one.after) == ("0", "key caf", "")
     assert engine.books.use_profile("harbour", "armarius").profile == "armarius"
     assert [active.entry.id for active in engine.active(text="the café")] == ["1"]
@@ -202,8 +207,8 @@ def test_the_entities_that_a_book_is_about_are_proposed_and_none_is_made(engine)
 
 
 def test_books_without_a_folder_live_in_memory():
-    books = armarius.Books(None)
-    armarius.Importing(books).add(BOOK, name="h.json")
+    books = armarius.lorebooks.Books(None)
+    armarius.lorebooks.Importing(books).add(BOOK, name="h.json")
     assert [entry.id for entry in books["harbour"]] == ["0", "1", "2"]
     books.remove("harbour")
     assert len(books) == 0
@@ -253,7 +258,7 @@ def test_nothing_in_a_file_is_a_command_to_the_terminal(novel, tmp_path, capsys)
 
 
 def test_an_id_has_no_control_characters_and_that_is_told():
-    book = armarius.read_book(
+    book = armarius.lorebooks.read_book(
         text([{"keys": "boat", "value": "A boat.", "type": "item", "title": "Boat", "id": "a\n\x1b[2Jb"}]),
         name="d.json",
     )
@@ -280,7 +285,7 @@ def test_a_file_that_is_nothing_is_one_line_and_the_others_are_imported(novel, t
     status = main(["import", str(tmp_path / "bad.bin"), str(tmp_path / "world.json"), "--into", str(novel), "--yes"])
     assert status == 2
     assert "bad.bin: no card" in capsys.readouterr().err
-    assert list(armarius.Books(novel)) == ["harbour"]
+    assert list(armarius.lorebooks.Books(novel)) == ["harbour"]
 
 
 def test_a_file_that_is_not_there_is_our_error(engine, tmp_path):

@@ -26,11 +26,11 @@ OTHER = world(e0={"key": ["desert"], "comment": "sand", "content": "Dunes."})
 
 @pytest.fixture
 def books(tmp_path):
-    return armarius.Books(tmp_path)
+    return armarius.lorebooks.Books(tmp_path)
 
 
 def add(books, data, name="h.json", **how):
-    return armarius.Importing(books).add(data, name=name, **how).book
+    return armarius.lorebooks.Importing(books).add(data, name=name, **how).book
 
 
 def folder_of(tmp_path, id_="harbour"):
@@ -75,7 +75,7 @@ def test_files_that_are_touched_and_say_the_same_keep_the_permission(books, tmp_
 
 @pytest.mark.parametrize("root", ["folder", "memory"])
 def test_another_book_under_an_id_has_not_the_permission_of_the_one_before(root, tmp_path):
-    books = armarius.Books(tmp_path if root == "folder" else None)
+    books = armarius.lorebooks.Books(tmp_path if root == "folder" else None)
     add(books, CONSTANT)
     books.allow_rules("harbour")
     books.remove("harbour")
@@ -101,13 +101,13 @@ def test_two_books_of_one_name_and_format_are_two_books(books, tmp_path):
 
 def test_a_file_of_one_name_with_nothing_in_common_is_no_update(books):
     add(books, CONSTANT)
-    assert armarius.Importing(books).add(OTHER, name="h.json").kind == "new"
+    assert armarius.lorebooks.Importing(books).add(OTHER, name="h.json").kind == "new"
     assert list(books) == ["harbour", "harbour-2"]
 
 
 def test_an_update_keeps_the_original_before(books, tmp_path):
     add(books, CONSTANT)
-    assert armarius.Importing(books).add(EVIL, name="h.json").kind == "update"
+    assert armarius.lorebooks.Importing(books).add(EVIL, name="h.json").kind == "update"
     assert (folder_of(tmp_path) / "original").read_bytes() == EVIL
     assert (folder_of(tmp_path) / "original.1").read_bytes() == CONSTANT
 
@@ -198,9 +198,9 @@ def test_an_import_that_broke_off_leaves_the_book_as_it_was(books, tmp_path, mon
         with pytest.raises(KeyboardInterrupt):
             add(books, EVIL)
     assert (folder_of(tmp_path) / "original").read_bytes() == EVIL
-    (entry,) = armarius.Books(tmp_path)["harbour"]
+    (entry,) = armarius.lorebooks.Books(tmp_path)["harbour"]
     assert (entry.name, entry.text) == ("ours", "No magic.")
-    assert [one.text for one in add(armarius.Books(tmp_path), EVIL)] == ["EVIL RULE"]
+    assert [one.text for one in add(armarius.lorebooks.Books(tmp_path), EVIL)] == ["EVIL RULE"]
 
 
 def test_edits_are_not_applied_to_an_original_that_they_were_not_made_for(books, tmp_path):
@@ -212,7 +212,8 @@ def test_edits_are_not_applied_to_an_original_that_they_were_not_made_for(books,
 
 def test_threads_share_one_activator(books):
     found = [
-        armarius.read_book(world(f"b{n}", e0={"key": ["x"], "content": f"c{n}"}), name=f"{n}.json") for n in range(24)
+        armarius.lorebooks.read_book(world(f"b{n}", e0={"key": ["x"], "content": f"c{n}"}), name=f"{n}.json")
+        for n in range(24)
     ]
     activator, wrong = activate.Activator(), []
     scan = activate.scan_of(text="x")
@@ -235,7 +236,7 @@ def test_threads_share_one_activator(books):
 
 
 def test_the_keys_of_a_book_that_is_asked_again_stay_ready(monkeypatch):
-    found = [armarius.read_book(world(f"b{n}", e0={"key": ["x"]}), name=f"{n}.json") for n in range(20)]
+    found = [armarius.lorebooks.read_book(world(f"b{n}", e0={"key": ["x"]}), name=f"{n}.json") for n in range(20)]
     made = []
     real = activate.Ready
     monkeypatch.setattr(activate, "Ready", lambda books, *rest: made.append(books[0].id) or real(books, *rest))
@@ -262,7 +263,7 @@ def test_two_manuscripts_of_one_file_name_are_both_kept(tmp_path):
 def test_a_project_has_a_greatest_number_of_books(books, monkeypatch):
     monkeypatch.setattr(shelf, "_MAX_BOOKS", 1)
     add(books, CONSTANT)
-    with pytest.raises(armarius.BookError, match="at most 1 books"):
+    with pytest.raises(armarius.errors.BookError, match="at most 1 books"):
         add(books, OTHER, name="o.json")
 
 
@@ -294,4 +295,4 @@ def test_a_book_without_its_original_is_broken_and_everybody_says_so(tmp_path, c
 def test_an_import_that_has_not_come_to_its_end_is_no_book_yet(tmp_path):
     (tmp_path / ".armarius" / "books" / "x").mkdir(parents=True)
     (tmp_path / ".armarius" / "books" / "x" / "original").write_bytes(b"{}")
-    assert armarius.Books(tmp_path).look() == ({}, {})
+    assert armarius.lorebooks.Books(tmp_path).look() == ({}, {})

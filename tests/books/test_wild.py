@@ -8,7 +8,8 @@ import zlib
 import pytest
 from tests.books.samples import BOOK, CARD, NATIVE, picture, text
 
-from armarius import BookError, Entry, read_book
+from armarius.errors import BookError
+from armarius.lorebooks import Entry, read_book
 from armarius.lorebooks.formats import png
 
 CODED = base64.b64encode(text(CARD))

@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_row_of_the_table_is_read_beside_the_others(folder):
-    codex = armarius.load_codex(folder)
+    codex = armarius.codex.load_codex(folder)
     assert {entity.name for entity in codex.entities} == {"林小雨", "白鹭"}
     assert codex.title == "雨"
     assert any(f"{NAMES}: line 2: a comma" in str(warning) for warning in codex.warnings)

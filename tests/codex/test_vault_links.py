@@ -1,6 +1,6 @@
 """Notes of a vault as profiles: aliases, links by their words, embeds left out."""
 
-from armarius import load_codex
+from armarius.codex import load_codex
 
 
 def test_links_read_as_their_words_and_embeds_are_left_out(tmp_path):

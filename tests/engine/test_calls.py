@@ -97,7 +97,7 @@ class TestTimeout:
         embedder = SlowEmbedder(never)
         with armarius.open(novel, watch=False, embedder=embedder) as engine:
             engine.recall.embed()
-            with pytest.raises(armarius.EmbeddingError, match=r"no answer within [\d.]+ s"):
+            with pytest.raises(armarius.errors.EmbeddingError, match=r"no answer within [\d.]+ s"):
                 engine.similar("钟", timeout_s=1.0)
             assert "EMBEDDING_UNAVAILABLE" in codes(engine.retrieve("钟", timeout_s=1.0).warnings)
             never.over.set()

@@ -57,9 +57,9 @@ CALLS = {
     "importing.source": lambda engine, value: engine.importing.preview(value),
     "open": lambda _, value: armarius.open(value).close(),
     "open.index_dir": lambda engine, value: value is not None and armarius.open(engine.root, index_dir=value).close(),
-    "Reranking": lambda _, value: armarius.Reranking(len, timeout_s=value),
+    "Reranking": lambda _, value: armarius.search.Reranking(len, timeout_s=value),
     "Reworder": lambda _, value: armarius.Reworder(len, n=value, remembered=value),
-    "ImmediateFetcher": lambda _, value: armarius.ImmediateFetcher(before=value),
+    "ImmediateFetcher": lambda _, value: armarius.prompt.ImmediateFetcher(before=value),
 }
 
 
@@ -107,7 +107,7 @@ def test_a_working_directory_that_has_gone_is_a_project_error(tmp_path, monkeypa
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    for call in (armarius.open, armarius.shelf, armarius.load_codex):
+    for call in (armarius.open, armarius.shelf, armarius.codex.load_codex):
         with pytest.raises(ProjectError):
             call(".")
 

@@ -87,7 +87,7 @@ def test_a_model_of_a_call_stands_in_for_the_engines_and_remembers(opened):
     ("reply", "why"),
     [
         (OSError("POST https://key@host failed"), "OSError"),
-        (armarius.RewordingError("the model is being loaded"), "the model is being loaded"),
+        (armarius.errors.RewordingError("the model is being loaded"), "the model is being loaded"),
         ("I'm sorry, I cannot do that.", "the reply holds no wording"),
         ("", "the reply holds no wording"),
         (None, "the reply holds no wording"),

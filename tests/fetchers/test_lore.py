@@ -18,8 +18,8 @@ def world(**entries):
 
 
 def search_of(data):
-    books = armarius.Books(None)
-    armarius.Importing(books).add(data, name="h.json")
+    books = armarius.lorebooks.Books(None)
+    armarius.lorebooks.Importing(books).add(data, name="h.json")
     return LoreSearch(books)
 
 

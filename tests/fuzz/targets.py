@@ -9,7 +9,7 @@ from unittest import mock
 
 import armarius
 import armarius._core as _core
-from armarius import EntityMatcher, TokenCounter, read_book, truncate
+from armarius import EntityMatcher, TokenCounter, truncate
 from armarius.codex.authored.protocol import read_blocks
 from armarius.codex.codex_json import parse_codex_json
 from armarius.corpus.part import parts_of
@@ -18,6 +18,7 @@ from armarius.documents.manuscripts.extract import extract
 from armarius.documents.segments import split_code, split_prose
 from armarius.errors import ArmariusError
 from armarius.io.toml import settings_of
+from armarius.lorebooks import read_book
 from armarius.prompt.report.continuation import Continuation
 from armarius.text.unicode import grapheme_floor
 

@@ -91,7 +91,7 @@ def test_reopening_reads_the_habits_and_counts_nothing(village, monkeypatch):
     time.sleep(0.06)  # until the stamps are trusted
     monkeypatch.setattr(NameCounts, "count", lambda *_: pytest.fail("counted again"))
     with ProjectIndex.open(village) as index:
-        assert index.snapshot.name_model == learnt != armarius.NameModel()
+        assert index.snapshot.name_model == learnt != armarius.text.NameModel()
 
 
 def test_a_save_after_reopening_counts_only_what_was_saved(village, monkeypatch):

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius import EntityMatcher, Match, Mention
+from armarius import EntityMatcher, Mention
 from armarius.codex.model import Entity
 from armarius.errors import ContractError
+from armarius.text import Match
 
 PEOPLE = [
     {"id": "c1", "name": "贾宝玉", "aliases": ["宝玉", "宝二爷"], "aiContextLevel": "always"},

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import armarius
-from armarius import propose_names
 from armarius.cli import main
 from armarius.cli.codex import as_profiles
+from armarius.names import propose_names
 
 DATA = Path(__file__).parents[1] / "data"
 NOVEL = Path(__file__).parents[2] / "examples" / "novel"
@@ -138,7 +138,7 @@ def test_the_same_text_gives_the_same_proposals_whatever_it_is_cut_into():
 
 def gold(spec):
     """Names of the profiles of a book."""
-    found = armarius.load_codex(spec)
+    found = armarius.codex.load_codex(spec)
     return {name for one in found.entities for name in (one.name, *one.aliases)}
 
 
@@ -171,7 +171,7 @@ def test_profiles_are_written_on_command_into_a_new_file_and_are_read_as_profile
     assert main(["propose", str(tmp_path), "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["names"]) == 3
     assert main(["propose", str(tmp_path), "--write", "settings/new.md"]) == 0
-    codex = armarius.load_codex(tmp_path)
+    codex = armarius.codex.load_codex(tmp_path)
     assert {one.name for one in codex.entities} == {"Mr. Harrow", "Alma Reed", "Saltmouth"}
     assert next(one for one in codex.entities if one.name == "Alma Reed").aliases == ("Alma",)
     assert main(["propose", str(tmp_path), "--write", "settings/new.md"]) == 2
@@ -181,7 +181,7 @@ def test_profiles_are_written_on_command_into_a_new_file_and_are_read_as_profile
 def test_chinese_profiles_are_in_chinese(tmp_path):
     (tmp_path / "设定").mkdir()
     (tmp_path / "设定" / "新.md").write_text(as_profiles(propose_names([("ch.md", CHINESE * 12)])), "utf8")
-    kinds = {one.name: one.type for one in armarius.load_codex(tmp_path).entities}
+    kinds = {one.name: one.type for one in armarius.codex.load_codex(tmp_path).entities}
     assert kinds["苏晚晴"] == "character"
     assert kinds["望海镇"] == "location"
 

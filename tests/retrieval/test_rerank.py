@@ -6,8 +6,9 @@ import time
 import pytest
 
 import armarius
-from armarius import Reranker, Reranking
+from armarius import Reranker
 from armarius.errors import ContractError
+from armarius.search import Reranking
 from armarius.testing import RerankerConformance
 from armarius.text.tokens import TokenCounter
 from armarius.types import Evidence, Row

@@ -151,7 +151,7 @@ def test_a_folder_has_no_versions(shelf):
 
 
 def test_the_shelf_says_whether_its_folder_can_be_read(novels, shelf):
-    assert shelf.health() == armarius.Health(ok=True, seconds=0.0, why="")
+    assert shelf.health() == armarius.workspace.Health(ok=True, seconds=0.0, why="")
     novels.rename(novels.with_name("gone"))
     assert not shelf.health().ok
     with pytest.raises(armarius.ProjectError):

@@ -13,13 +13,13 @@ def verbs(engine: armarius.ContextEngine) -> None:
     pack = engine.assemble("小雨", document="a.md", cursor=3, budget=8000, layers={"retrieved": {"max": 900}})
     assert_type(pack, armarius.Pack)
     assert_type(engine.assemble(armarius.AssembleRequest(query="小雨", document="a.md"), previous=pack), armarius.Pack)
-    assert_type(engine.inspect("小雨", requested_by="me"), armarius.InspectResult)
+    assert_type(engine.inspect("小雨", requested_by="me"), armarius.requests.InspectResult)
     assert_type(engine.search("小雨", kinds=["chapter"]), armarius.Hits)
     assert_type(engine.search("小雨")[0], armarius.Hit)
     assert_type(engine.similar("小雨"), armarius.Hits)
     assert_type(engine.retrieve("小雨"), armarius.Retrieval)
-    assert_type(engine.documents(), armarius.Documents)
-    assert_type(engine.detect("小雨"), armarius.Matches)
+    assert_type(engine.documents(), armarius.documents.Documents)
+    assert_type(engine.detect("小雨"), armarius.text.Matches)
     engine.assemble("小雨", documnt="a.md")  # type: ignore[call-arg]
     engine.assemble("小雨", budget="8000")  # type: ignore[arg-type]
     engine.search("小雨", limits=3)  # type: ignore[call-arg]
@@ -29,5 +29,5 @@ def verbs(engine: armarius.ContextEngine) -> None:
 async def coroutines(engine: armarius.ContextEngine) -> None:
     """The forms for coroutines take and give the same."""
     assert_type(await engine.aassemble("小雨", document="a.md"), armarius.Pack)
-    assert_type(await engine.ainspect("小雨", requested_by="me"), armarius.InspectResult)
+    assert_type(await engine.ainspect("小雨", requested_by="me"), armarius.requests.InspectResult)
     await engine.aassemble("小雨", documnt="a.md")  # type: ignore[call-arg]

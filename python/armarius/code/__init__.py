@@ -11,16 +11,18 @@ must hold: edges name the place they stand in; without any source the answer is 
 
 from armarius.code.index import CodeIndex
 from armarius.code.options import CodeOptions
-from armarius.code.source import CodeSource, Reference, build_graph
-from armarius.code.subgraph import CodeEdge, CodeNode, Subgraph, TextMatch, TextMatches
+from armarius.code.source import BatchSource, CodeSource, Reference, build_graph
+from armarius.code.subgraph import CodeEdge, CodeNode, Direction, Subgraph, TextMatch, TextMatches
 from armarius.errors import SourceUnavailable
 
 __all__ = [
+    "BatchSource",
     "CodeEdge",
     "CodeIndex",
     "CodeNode",
     "CodeOptions",
     "CodeSource",
+    "Direction",
     "Reference",
     "SourceUnavailable",
     "Subgraph",

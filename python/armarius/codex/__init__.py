@@ -12,6 +12,7 @@ does not decide anything but ties, which fall by path; nothing here looks into c
 
 from armarius.codex.authored.codex import AuthoredCodex
 from armarius.codex.authored.collection import Constraints, Memories, Pins, Summaries
+from armarius.codex.authored.protocol import Authored, RecordBook
 from armarius.codex.cards import entity_card, short_card
 from armarius.codex.load import build_codex, load_codex, read_declared
 from armarius.codex.model import (
@@ -23,6 +24,7 @@ from armarius.codex.model import (
     Fact,
     Memory,
     Origin,
+    Overruled,
     Pin,
     Relation,
     Summary,
@@ -30,6 +32,7 @@ from armarius.codex.model import (
 
 __all__ = [
     "CONTEXT_LEVELS",
+    "Authored",
     "AuthoredCodex",
     "Codex",
     "Constraint",
@@ -40,8 +43,10 @@ __all__ = [
     "Memories",
     "Memory",
     "Origin",
+    "Overruled",
     "Pin",
     "Pins",
+    "RecordBook",
     "Relation",
     "Summaries",
     "Summary",

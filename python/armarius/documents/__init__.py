@@ -11,3 +11,14 @@ An encoding of files is `decode.py` (one of tokens is `rust/tokens`). What a nam
 every process; paragraphs stand in the order of the text, their spans in code points, half-open; what is no document
 is skipped with its reason; links are not followed; linear in the text.
 """
+
+from armarius.lazy import lazy
+
+TABLE = {
+    "documents.classify": "Kind",
+    "documents.document": "Documents Skipped",
+    "documents.segments": "Role",
+    "documents.titles": "FrontMatter",
+}
+
+__getattr__, __all__ = lazy(__name__, TABLE)

@@ -19,13 +19,14 @@ from armarius.embedders.configured_model import configured
 from armarius.embedders.folder import ModelFolder
 from armarius.embedders.loading import load_folder, load_text2vec, settings_of
 from armarius.embedders.preprocess import Pooling, Prompts, prompts_of
-from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint
+from armarius.embedders.protocol import AnyEmbedder, Embedder, Fingerprint, OneKindEmbedder
 from armarius.embedders.static_table import LexicalEmbedder, load_static
 
 __all__ = [
     "AnyEmbedder",
     "Embedder",
     "Fingerprint",
+    "OneKindEmbedder",
     "configured",
     "e5",
     "lexical",

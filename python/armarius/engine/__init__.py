@@ -13,5 +13,6 @@ whatever changes meanwhile, an answer is of one moment; threads may share an eng
 
 from armarius.engine.engine import ContextEngine
 from armarius.engine.opening import open  # noqa: A004 - armarius.open reads like gzip.open
+from armarius.engine.summaries import ProjectSummaries
 
-__all__ = ["ContextEngine", "open"]
+__all__ = ["ContextEngine", "ProjectSummaries", "open"]

@@ -10,3 +10,12 @@ keeper.py (a store kept equal, asked, repaired)   project_index.py (all of it, o
 What must hold: whatever happens to the index, the next look makes it equal to its texts again; what one refresh says is
 one transaction, unless it is of many documents; what is learnt is a function of the texts alone, not of the way there.
 """
+
+from armarius.lazy import lazy
+
+TABLE = {
+    "index.graph": "ProjectGraph",
+    "index.status": "IndexStatus Progress",
+}
+
+__getattr__, __all__ = lazy(__name__, TABLE)

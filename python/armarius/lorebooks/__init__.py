@@ -10,3 +10,26 @@ What must hold: nothing is decided by a name; an unchanged book is given back by
 effect has a row; the same input gives the same active entries; what exceeds a limit is refused before it is unpacked
 or parsed.
 """
+
+from armarius.lazy import lazy
+
+TABLE = {
+    "lorebooks.activate": "activate scan_of",
+    "lorebooks.active.result": "Activation Active Left",
+    "lorebooks.active.scan": "Message Scan",
+    "lorebooks.active.state": "Effect State",
+    "lorebooks.book": "Book",
+    "lorebooks.changes": "Change",
+    "lorebooks.compare": "ProfileDifference profile_differences",
+    "lorebooks.export": "Exported",
+    "lorebooks.importing": "ImportReport Importing Proposal",
+    "lorebooks.keeping": "BookKeeping",
+    "lorebooks.losses": "Conflict Loss",
+    "lorebooks.opening": "detect_book read_book",
+    "lorebooks.record": (
+        "Chance Condition Decorator Entry EntrySource Key Matching Place Range Scope Share Timing Wake"
+    ),
+    "lorebooks.shelf": "Books",
+}
+
+__getattr__, __all__ = lazy(__name__, TABLE)

@@ -21,6 +21,7 @@ of `armarius.text.name_model`, each with its figures; a threshold is a constant 
 
 from armarius.names.counts import Counts, NameCounts
 from armarius.names.learn import Lessons, learn_names, model_of
+from armarius.names.proposals import ProposedName, propose_names
 from armarius.text.name_model import (
     DoubtfulAlias,
     LongerName,
@@ -36,8 +37,10 @@ __all__ = [
     "LongerName",
     "NameCounts",
     "NameModel",
+    "ProposedName",
     "RefusedName",
     "ShortName",
     "learn_names",
     "model_of",
+    "propose_names",
 ]

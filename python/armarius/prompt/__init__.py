@@ -12,3 +12,20 @@ budget, for every input; the same request of the same moment is the same bytes; 
 reason; nothing fetched can close a fence or pose as a heading; a fetcher never knows the budget. The order of these
 files is a contract of `lint-imports` (pyproject.toml).
 """
+
+from armarius.lazy import lazy
+
+TABLE = {
+    "prompt.fetchers.code": "SubgraphFetcher",
+    "prompt.fetchers.detected": "RetrievedFetcher",
+    "prompt.fetchers.entities": "EntitySource",
+    "prompt.fetchers.immediate": "ImmediateFetcher",
+    "prompt.fetchers.lore": "LoreFetcher",
+    "prompt.fetchers.passages": "PassageFetcher",
+    "prompt.fetchers.rules": "ConstraintSource RulesFetcher",
+    "prompt.fetchers.settings": "MemorySource SettingsFetcher StyleSource",
+    "prompt.prefix": "PrefixReport",
+    "prompt.report.items": "Difference",
+}
+
+__getattr__, __all__ = lazy(__name__, TABLE)

@@ -9,3 +9,13 @@ The arithmetic is the core's (`rust/corpus`); here stands what is asked of it an
 deterministic; no word list but closed classes and dictionaries of others; a constant is chosen leave one book out, and
 its page says what it moves (docs/decisions/0064); whatever is found says why; nothing outside the bounds of a request.
 """
+
+from armarius.lazy import lazy
+
+TABLE = {
+    "search.hits": "Outcome",
+    "search.query.query": "Understanding",
+    "search.rerank": "Reranking",
+}
+
+__getattr__, __all__ = lazy(__name__, TABLE)

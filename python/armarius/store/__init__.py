@@ -8,3 +8,11 @@ A new engine is a folder beside `sqlite/` that passes `armarius.testing.StoreCon
 What must hold: SQL and its library are used nowhere else; nobody asks which store it is; a document, what was learnt
 from it and the vectors of its text change in one transaction; nothing here is the only copy of anything.
 """
+
+from armarius.lazy import lazy
+
+TABLE = {
+    "store.vectors_protocol": "Leasing",
+}
+
+__getattr__, __all__ = lazy(__name__, TABLE)

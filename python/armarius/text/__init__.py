@@ -10,3 +10,13 @@ Thin: the rules are in the core, where they are tested without Python. Where a m
 `rust/tokens/encodings.rs` and its models of `rust/tokens/models.json`. What must hold: `text[m.start:m.end]` is the
 alias as written; spans are code points here, bytes in Rust; nothing here knows a project.
 """
+
+from armarius.lazy import lazy
+
+TABLE = {
+    "text.grep": "ScanHit ScanHits",
+    "text.matcher": "Match Matches Rejection",
+    "text.name_model": "DoubtfulAlias LongerName NameModel RefusedName ShortName",
+}
+
+__getattr__, __all__ = lazy(__name__, TABLE)

@@ -6,3 +6,12 @@ query_vectors.py (questions asked again)   outliers.py (what stands out)   hits.
 What must hold: vectors of two models never mix; nothing here knows SQL or which store it is; an answer never waits for
 embedding.
 """
+
+from armarius.lazy import lazy
+
+TABLE = {
+    "vectors.queue": "EmbeddingProgress SemanticStatus SimilarEntity",
+    "vectors.recall": "ProjectRecall",
+}
+
+__getattr__, __all__ = lazy(__name__, TABLE)

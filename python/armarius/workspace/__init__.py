@@ -13,3 +13,14 @@ What must hold: nothing here is loaded before somebody connects or makes a shelf
 whoever still holds it. On a server the texts of a project change in `Novel.write` and in what its books of records
 write, nowhere else; one tenant never sees a row of another.
 """
+
+from armarius.lazy import lazy
+
+TABLE = {
+    "workspace.cache": "Quota",
+    "workspace.folder": "FolderEntry LocalNovel LocalShelf shelf",
+    "workspace.project": "Health ShelfStatus",
+    "workspace.workspace": "connect",
+}
+
+__getattr__, __all__ = lazy(__name__, TABLE)

@@ -1,0 +1,6 @@
+# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+from armarius.documents.classify import Kind as Kind
+from armarius.documents.document import Documents as Documents
+from armarius.documents.document import Skipped as Skipped
+from armarius.documents.segments import Role as Role
+from armarius.documents.titles import FrontMatter as FrontMatter

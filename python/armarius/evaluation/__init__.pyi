@@ -1,0 +1,5 @@
+# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+from armarius.evaluation.measure import Evaluation as Evaluation
+from armarius.evaluation.measure import Miss as Miss
+from armarius.evaluation.questions import Question as Question
+from armarius.evaluation.questions import read_questions as read_questions

@@ -1,0 +1,14 @@
+# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+from armarius.prompt.fetchers.code import SubgraphFetcher as SubgraphFetcher
+from armarius.prompt.fetchers.detected import RetrievedFetcher as RetrievedFetcher
+from armarius.prompt.fetchers.entities import EntitySource as EntitySource
+from armarius.prompt.fetchers.immediate import ImmediateFetcher as ImmediateFetcher
+from armarius.prompt.fetchers.lore import LoreFetcher as LoreFetcher
+from armarius.prompt.fetchers.passages import PassageFetcher as PassageFetcher
+from armarius.prompt.fetchers.rules import ConstraintSource as ConstraintSource
+from armarius.prompt.fetchers.rules import RulesFetcher as RulesFetcher
+from armarius.prompt.fetchers.settings import MemorySource as MemorySource
+from armarius.prompt.fetchers.settings import SettingsFetcher as SettingsFetcher
+from armarius.prompt.fetchers.settings import StyleSource as StyleSource
+from armarius.prompt.prefix import PrefixReport as PrefixReport
+from armarius.prompt.report.items import Difference as Difference
