@@ -6,6 +6,8 @@ Never called: what is true at run time is in tests/test_package.py and tests/eng
 from typing import assert_type
 
 import armarius
+import armarius.documents
+import armarius.text
 
 
 def verbs(engine: armarius.ContextEngine) -> None:

@@ -353,12 +353,12 @@ def _overruled(parts: Sequence[Draft]) -> Iterator[Overruled]:
     heard: dict[str, tuple[str, Draft]] = {}
     for part in parts:
         stated = {"type": part.type, "level": part.level, "description": part.description.strip(), **part.attributes}
-        for field, value in stated.items():
+        for key, value in stated.items():
             if not value:
                 continue
-            said, by = heard.setdefault(field, (value, part))
+            said, by = heard.setdefault(key, (value, part))
             if said != value and by.root != part.root:
-                yield Overruled(field, value, part.origin, by.origin)
+                yield Overruled(key, value, part.origin, by.origin)
 
 
 def _fresh(draft: Draft, taken: set[str]) -> str:

@@ -49,8 +49,8 @@ def open(  # noqa: A001 - armarius.open
             files say. One that fails or is slow leaves the files' answer, with `KG_UNAVAILABLE`. See
             `armarius.graph`.
         rerank: A function from a question and texts to scores: the 50 best paragraphs are put in its order before the
-            prompt is filled. `armarius.search.Reranking` sets how many and how long is waited (2 s); late or broken leaves the
-            order without it, with `RERANK_UNAVAILABLE`.
+            prompt is filled. `armarius.search.Reranking` sets how many and how long is waited (2 s); late or broken
+            leaves the order without it, with `RERANK_UNAVAILABLE`.
         trusted: Whether the project's `armarius.toml` speaks for the user: may name what lies outside, and have
             programs run over the folder. None asks the user's configuration (`armarius.trust`).
         reword: Asked for other wordings of every question that comes without `also`: a function from messages to a

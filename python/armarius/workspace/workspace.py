@@ -8,7 +8,7 @@ from functools import partial
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from uuid import UUID
 
 from armarius.embedders.adapt import as_embedder
@@ -32,9 +32,6 @@ from armarius.workspace.folder import Pulled, pull
 from armarius.workspace.project import Health, Novel, ShelfStatus
 from armarius.workspace.stored import StoredAuthored, StoredFiles, StoredSource
 from armarius.workspace.stored_books import StoredBooks
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Shelf", "connect"]
 

@@ -30,10 +30,10 @@ _SLACK = 1_024
 class ImmediateFetcher:
     """The window around the cursor as `editor:cursor-window`; the budget keeps what is nearest the cursor.
 
-    The text stays the author's, byte for byte, but for the marks of cursor and selection (`armarius.prompt.cursor_markers`); the place
-    of the cursor is the candidate's `anchor`, what is selected its `core`, which is in the prompt whole or there is
-    none. Without a document, the additional input is the window; with one, an additional input that the window does not
-    contain stands beside it as `editor:selection`.
+    The text stays the author's, byte for byte, but for the marks of cursor and selection
+    (`armarius.prompt.cursor_markers`); the place of the cursor is the candidate's `anchor`, what is
+    selected its `core`, which is in the prompt whole or there is none. Without a document, the additional input is the
+    window; with one, an additional input that the window does not contain stands beside it as `editor:selection`.
 
     Args:
         before: Code points before the cursor at most.
