@@ -3,13 +3,15 @@
 `docs/cli.md` from the command line's own parser, `docs/warnings.md` from the tables of warnings and errors,
 `docs/decisions.md` from the pages under docs/decisions/, `docs/api.md` from the names of the package, `docs/wire.md`
 and `docs/schemas/` from the methods of the channel. And what the shells complete, by shtab, into
-`python/armarius/cli/completions/`. They are committed; a test holds them to the code.
+`python/armarius/cli/completions/`, and the stubs `__init__.pyi` of packages whose names are loaded on first use. They
+are committed; a test holds them to the code.
 """
 
 import argparse
 import json
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import shtab
@@ -23,7 +25,8 @@ from armarius.warnings import TABLE
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-COMPLETIONS = ROOT / "python" / "armarius" / "cli" / "completions"
+PACKAGE = ROOT / "python" / "armarius"
+COMPLETIONS = PACKAGE / "cli" / "completions"
 
 _COMMANDS = """# The command line, whole
 
@@ -52,17 +55,17 @@ takes `projectId`.
 """
 _API = """# Python API
 
-Everything public is in the namespace `armarius`, as `armarius.open`; a name is loaded when it is first used. What
-follows is made from the docstrings, by subject.
+What most programs need is in the namespace `armarius`, as `armarius.open`; the rest is in its packages, as
+`armarius.lorebooks.Entry`. A name is loaded when it is first used. What follows is made from the docstrings, by
+subject.
 """
 # Subjects of the reference: the room that a name lives in, in the order of the page.
 _SUBJECTS = {
     "engine": "Opening a project",
-    "assembly": "Prompts and their accounts",
-    "contract": "Requests and results as they travel",
-    "records": "Candidates, evidence, layers",
-    "hits": "What searching finds",
-    "retrieval": "Retrieval",
+    "prompt": "Prompts and their accounts, fetchers",
+    "requests": "Requests and results as they travel",
+    "types": "Candidates, evidence, layers, hits",
+    "search": "Retrieval",
     "evaluation": "Measuring on a book of your own",
     "text": "Texts: matching, counting, cutting",
     "documents": "Documents",
@@ -72,13 +75,21 @@ _SUBJECTS = {
     "index": "The index",
     "store": "Stores",
     "graph": "Graphs",
-    "semantic": "Vectors",
+    "vectors": "Vectors",
     "rewording": "Other wordings",
     "code": "Code",
-    "books": "Lorebooks and files of others",
-    "fetchers": "Fetchers",
-    "shelves": "Many projects at once",
-    "calls": "Calls, observed",
+    "lorebooks": "Lorebooks and files of other programs",
+    "workspace": "Many projects at once",
+    "deadline": "Calls, observed",
+}
+# Public names of modules that are no packages.
+_OF_MODULES = {
+    "deadline": "Call Observer observe",
+    "requests": (
+        "InspectMeta InspectRequest InspectResult InspectTotals LayerDetail LayerDetails LayerResult LayerResults "
+        "PositionEncoding code_points"
+    ),
+    "types": "LAYERS Confirming LayerName OmitReason Omission",
 }
 # Classes that lend an engine its verbs.
 _BESIDE = {"engine": ["armarius.engine.prompts.Prompts", "armarius.engine.questions.Questions"]}
@@ -106,17 +117,47 @@ def pages() -> dict[Path, str]:
     return (
         {DOCS / name: text for name, text in of_docs.items()}
         | schemas
+        | {PACKAGE / room / "__init__.pyi": stub(table, room) for room, table in tables().items()}
         | {COMPLETIONS / n: text for n, text in shells.items()}
     )
+
+
+def tables() -> dict[str, dict[str, str]]:
+    """Package, "" for the root, to its table of names that are loaded on first use."""
+    found = {"": armarius.TABLE}
+    for folder in sorted(PACKAGE.iterdir()):
+        if (folder / "__init__.py").is_file():
+            table = getattr(import_module(f"armarius.{folder.name}"), "TABLE", None)
+            if isinstance(table, dict):
+                found[folder.name] = table
+    return found
+
+
+def homes() -> dict[str, str]:
+    """Every public name to the module that it is defined in."""
+    found = {name: module for table in tables().values() for module, names in table.items() for name in names.split()}
+    return found | {name: module for module, names in _OF_MODULES.items() for name in names.split()}
+
+
+def stub(table: dict[str, str], room: str) -> str:
+    """The names of a package for type checkers, as a stub of its `__init__`."""
+    lines = ["# Written by scripts/write_reference.py from the table in __init__.py."]
+    if not room:
+        lines += [f"from armarius import {name} as {name}" for name in sorted(armarius.MODULES)]
+    for module, names in sorted(table.items()):
+        lines += [f"from armarius.{module} import {name} as {name}" for name in sorted(names.split())]
+    if not room:
+        lines += ["", "TABLE: dict[str, str]", "MODULES: tuple[str, ...]", "__version__: str"]
+    return "\n".join([*lines, ""])
 
 
 def api() -> str:
     """Every public name under its subject, for mkdocstrings to fill in; SystemExit when a room has no subject."""
     named: dict[str, list[str]] = {}
-    for name, home in sorted(armarius._HOME.items()):
-        room = home.split(".")[1]
+    for name, module in sorted(homes().items()):
+        room = module.split(".")[0]
         if room not in _WHOLE:
-            named.setdefault(room, []).append(f"{home}.{name}")
+            named.setdefault(room, []).append(f"armarius.{module}.{name}")
     if unknown := sorted(named.keys() ^ _SUBJECTS.keys()):
         raise SystemExit(f"_SUBJECTS is not the list of rooms with public names: {', '.join(unknown)}")
     parts = [_API]

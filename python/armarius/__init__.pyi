@@ -1,4 +1,4 @@
-# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+# Written by scripts/write_reference.py from the table in __init__.py.
 from armarius import code as code
 from armarius import embedders as embedders
 from armarius import errors as errors
@@ -63,14 +63,14 @@ from armarius.text.tokens import Truncated as Truncated
 from armarius.text.tokens import truncate as truncate
 from armarius.types import Candidate as Candidate
 from armarius.types import Evidence as Evidence
+from armarius.types import FetchRequest as FetchRequest
 from armarius.types import Fetched as Fetched
 from armarius.types import Fetcher as Fetcher
-from armarius.types import FetchRequest as FetchRequest
 from armarius.types import Hit as Hit
 from armarius.types import Hits as Hits
 from armarius.workspace.folder import shelf as shelf
 from armarius.workspace.workspace import connect as connect
 
-__version__: str
 TABLE: dict[str, str]
 MODULES: tuple[str, ...]
+__version__: str

@@ -36,7 +36,7 @@
     └── MissingExtra (ImportError)      names the extra: pip install armarius[...]
 
 Those with a code beside them say it first: `str(error)` is `CODE: message`, as the specification has it. A source that
-fails raises nothing: it becomes a warning beside the answer, and `warnings_table.py` lists every one.
+fails raises nothing: it becomes a warning beside the answer, and `warnings.py` lists every one.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,13 @@
 """Names of a package that are loaded when they are first used (PEP 562)."""
 
-from collections.abc import Callable, Mapping
-from importlib import import_module
+TYPE_CHECKING = False  # not typing's: importing the package is to cost next to nothing
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 __all__ = ["lazy"]
 
 
-def lazy(package: str, table: Mapping[str, str]) -> tuple[Callable[[str], object], list[str]]:
+def lazy(package: str, table: "Mapping[str, str]") -> "tuple[Callable[[str], object], list[str]]":
     """The `__getattr__` and the `__all__` of a package.
 
     Args:
@@ -20,6 +21,8 @@ def lazy(package: str, table: Mapping[str, str]) -> tuple[Callable[[str], object
     homes = {name: module for module, names in table.items() for name in names.split()}
 
     def __getattr__(name: str) -> object:  # noqa: N807
+        from importlib import import_module
+
         if (home := homes.get(name)) is not None:
             value = getattr(import_module(f"armarius.{home}"), name)
             setattr(import_module(package), name, value)

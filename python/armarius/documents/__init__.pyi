@@ -1,4 +1,4 @@
-# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+# Written by scripts/write_reference.py from the table in __init__.py.
 from armarius.documents.classify import Kind as Kind
 from armarius.documents.document import Documents as Documents
 from armarius.documents.document import Skipped as Skipped

@@ -2,9 +2,9 @@
 
     armarius.open("novel/", embedder=armarius.embedders.text2vec("models/text2vec-base-chinese"))
 
-folder.py (files of a model)   loading.py families.py prompts.py preprocess.py (how its makers run it)   bert.py
-onnx_session.py static_table.py lexical_grams.py (what runs it)   e5_small.py e5_packed.py (weights from a package)
-openai_server.py endpoint.py (a server)   adapt.py (a host's own)   configured_model.py (what was asked for in a file)
+folder.py (files of a model)   loading.py preprocess.py (how its makers run it)   bert.py
+bert.py static_table.py (what runs it)   e5_small.py e5_packed.py (weights from a package)
+openai_server.py (a server)   adapt.py (a host's own)   configured_model.py (what was asked for in a file)
 
 Everything but `openai` runs in this process and offline. A model that is missing or broken is an `EmbeddingError`
 that says what to download; nothing falls back to another model in silence. Anything with `embed_queries` and

@@ -11,8 +11,12 @@ what an engine says of itself. What must hold: a verb takes one `ProjectView` an
 whatever changes meanwhile, an answer is of one moment; threads may share an engine.
 """
 
-from armarius.engine.engine import ContextEngine
-from armarius.engine.opening import open  # noqa: A004 - armarius.open reads like gzip.open
-from armarius.engine.summaries import ProjectSummaries
+from armarius.lazy import lazy
 
-__all__ = ["ContextEngine", "ProjectSummaries", "open"]
+TABLE = {
+    "engine.engine": "ContextEngine",
+    "engine.opening": "open",
+    "engine.summaries": "ProjectSummaries",
+}
+
+__getattr__, __all__ = lazy(__name__, TABLE)

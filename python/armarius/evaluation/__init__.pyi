@@ -1,4 +1,4 @@
-# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+# Written by scripts/write_reference.py from the table in __init__.py.
 from armarius.evaluation.measure import Evaluation as Evaluation
 from armarius.evaluation.measure import Miss as Miss
 from armarius.evaluation.questions import Question as Question

@@ -3,8 +3,8 @@
     folder.py  a folder held open, reached from a trusted one without following a link
     write.py   `write_atomic`: a random exclusive draft, fsync, replace, fsync of the folder; folders are made here
     read.py    `read_file`: only what is a regular file and not larger than the caller says
-    lock.py    `folder_lock`: who writes next
-    remove.py  what we made is deleted, and nothing else
+    cache.py    `folder_lock`: who writes next
+    write.py  what we made is deleted, and nothing else
 
 What must hold: no link is followed in the last part of a path, nor in any folder below the trusted one (`below`). No
 name is opened for writing that could be guessed. Nothing waits for a pipe or a device. A reader sees the old file or

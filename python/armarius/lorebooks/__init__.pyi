@@ -1,4 +1,4 @@
-# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+# Written by scripts/write_reference.py from the table in __init__.py.
 from armarius.lorebooks.activate import activate as activate
 from armarius.lorebooks.activate import scan_of as scan_of
 from armarius.lorebooks.active.result import Activation as Activation
@@ -13,8 +13,8 @@ from armarius.lorebooks.changes import Change as Change
 from armarius.lorebooks.compare import ProfileDifference as ProfileDifference
 from armarius.lorebooks.compare import profile_differences as profile_differences
 from armarius.lorebooks.export import Exported as Exported
-from armarius.lorebooks.importing import Importing as Importing
 from armarius.lorebooks.importing import ImportReport as ImportReport
+from armarius.lorebooks.importing import Importing as Importing
 from armarius.lorebooks.importing import Proposal as Proposal
 from armarius.lorebooks.keeping import BookKeeping as BookKeeping
 from armarius.lorebooks.losses import Conflict as Conflict

@@ -2,9 +2,9 @@
 
 request.py (a request to a task: document read, cursor, counter, profile)   assembler.py (the line, and nothing else)
 fetch.py (who is asked, in parallel, with a timeout)   admit.py (checked, escaped, deduplicated, in one order)
-escape.py posing.py (text that would pose as part of the prompt)   fit/ (who gets in, in which form)
+escape.py (text that would pose as part of the prompt)   fit/ (who gets in, in which form)
 render.py (four fenced layers; the one place that writes a prompt)   report/ (the account of it)
-settings.py (what `armarius.toml` says of all this)   singleflight.py (alike requests at once)
+assembler.py (what `armarius.toml` says of all this)   assembler.py (alike requests at once)
 
 A budget rule is `fit/` and, for how a budget is divided, `rust/budget`; a heading is `armarius.headings`; a new
 source is a fetcher, not a line here. What must hold: `token_count` is that of the prompt as sent and within the

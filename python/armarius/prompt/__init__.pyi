@@ -1,4 +1,4 @@
-# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+# Written by scripts/write_reference.py from the table in __init__.py.
 from armarius.prompt.fetchers.code import SubgraphFetcher as SubgraphFetcher
 from armarius.prompt.fetchers.detected import RetrievedFetcher as RetrievedFetcher
 from armarius.prompt.fetchers.entities import EntitySource as EntitySource

@@ -12,8 +12,12 @@ What must hold: a reply is looked up and never shown, so that it can mislead and
 host's library, and nothing is asked unless somebody gave a model.
 """
 
-from armarius.rewording.asking import Message, RewordingRequest, request
-from armarius.rewording.replies import parse
-from armarius.rewording.reworder import ChatModel, Model, Reworded, Reworder
+from armarius.lazy import lazy
 
-__all__ = ["ChatModel", "Message", "Model", "Reworded", "Reworder", "RewordingRequest", "parse", "request"]
+TABLE = {
+    "rewording.asking": "Message RewordingRequest request",
+    "rewording.replies": "parse",
+    "rewording.reworder": "ChatModel Model Reworded Reworder",
+}
+
+__getattr__, __all__ = lazy(__name__, TABLE)

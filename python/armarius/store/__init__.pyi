@@ -1,2 +1,2 @@
-# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+# Written by scripts/write_reference.py from the table in __init__.py.
 from armarius.store.vectors_protocol import Leasing as Leasing

@@ -1,9 +1,9 @@
 """Text and nothing else: names found in it, tokens counted, cut to a number of tokens, searched on disk.
 
 matcher.py (`EntityMatcher`, over `rust/matching`)   name_model.py (what it heeds beside the aliases)
-tokens.py (`TokenCounter`, over `rust/tokens`)   truncate.py   grep.py (over `rust/files`)
-sentences.py (the one set of marks)   scripts.py (the ranges of scripts)   folding.py (two spellings of one word)
-near.py (which name was probably meant)
+tokens.py (`TokenCounter`, over `rust/tokens`)   tokens.py   grep.py (over `rust/files`)
+unicode.py (the one set of marks)   unicode.py (the ranges of scripts)   unicode.py (two spellings of one word)
+unicode.py (which name was probably meant)
 
 Thin: the rules are in the core, where they are tested without Python. Where a mention begins and ends is
 `rust/matching/boundary.rs` and a row of tests/cases/matcher.json; an encoding of tokens is a row of

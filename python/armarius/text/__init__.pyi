@@ -1,4 +1,4 @@
-# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+# Written by scripts/write_reference.py from the table in __init__.py.
 from armarius.text.grep import ScanHit as ScanHit
 from armarius.text.grep import ScanHits as ScanHits
 from armarius.text.matcher import Match as Match

@@ -1,4 +1,4 @@
-# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+# Written by scripts/write_reference.py from the table in __init__.py.
 from armarius.vectors.queue import EmbeddingProgress as EmbeddingProgress
 from armarius.vectors.queue import SemanticStatus as SemanticStatus
 from armarius.vectors.queue import SimilarEntity as SimilarEntity

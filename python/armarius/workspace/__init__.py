@@ -1,12 +1,12 @@
 """Many projects at once: on a server (`connect`), or in folders side by side (`shelf`); each of them a `ContextEngine`.
 
-hot.py (engines in memory, least recently used out)   shelved.py (the engine of one project, in memory or not)
-limits.py status.py counters.py
+cache.py (engines in memory, least recently used out)   project.py (the engine of one project, in memory or not)
+cache.py project.py
 
-local.py (`shelf`) local_shelf.py (folders: one watcher for all)
+folder.py (`shelf`) folder.py (folders: one watcher for all)
 
-connecting.py (`connect`)   shelf.py (all projects of a server)   keeping.py (list, delete, rename, copy)
-novel.py hot_stored.py (one of them)   stored.py stored_authored.py (its files as rows)
+workspace.py (`connect`)   workspace.py (all projects of a server)   cache.py (list, delete, rename, copy)
+project.py cache.py (one of them)   stored.py (its files as rows)
 folder.py (to and from a folder)
 
 What must hold: nothing here is loaded before somebody connects or makes a shelf; what is let go from memory answers

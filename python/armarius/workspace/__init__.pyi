@@ -1,4 +1,4 @@
-# Written by scripts/write_reference.py from the table of __init__.py: what type checkers and editors see.
+# Written by scripts/write_reference.py from the table in __init__.py.
 from armarius.workspace.cache import Quota as Quota
 from armarius.workspace.folder import FolderEntry as FolderEntry
 from armarius.workspace.folder import LocalNovel as LocalNovel

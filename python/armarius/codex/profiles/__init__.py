@@ -1,9 +1,9 @@
 """Profiles in prose files: pages of Markdown read as entities, with their aliases, attributes and relations.
 
-read.py (a page to entities: the way in)   markdown.py sections.py lists.py fields.py (the page as a tree)
-labels.py words.py (what a label means)   naming.py (names in a heading)
-fields_to_entity.py draft.py (an entity of it)
-relations.py stated_relations.py (who is what to whom)
+read.py (a page to entities: the way in)   sections.py entity.py fields.py (the page as a tree)
+fields.py (what a label means)   draft.py (names in a heading)
+entity.py draft.py (an entity of it)
+relations.py (who is what to whom)
 
 Data flows one way, page to draft; what a title announces is `documents/titles.py`. A new word is a row of
 `lexicon/profiles.toml` or `lexicon/kinds.toml`, a new shape of page a row of tests/cases/profiles.json first. What

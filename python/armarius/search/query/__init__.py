@@ -1,8 +1,8 @@
 """What a question means, before anything is looked up.
 
 query.py (all of it: names, quoted words, attributes)   chapters.py (which chapters, which end of them)
-families.py (its words as the corpus is asked)   kinship.py relations.py subjects.py (whom a relation word leads to)
-lexicon.py (phrases of `lexicon/questions.toml` and `attributes.toml`, and how one is found)
+query.py (its words as the corpus is asked)   kinship.py relations.py (whom a relation word leads to)
+kinship.py (phrases of `lexicon/questions.toml` and `attributes.toml`, and how one is found)
 
 What must hold: everything understood carries the words it was read from; linear in the question; closed classes only.
 """

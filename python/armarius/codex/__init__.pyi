@@ -1,0 +1,25 @@
+# Written by scripts/write_reference.py from the table in __init__.py.
+from armarius.codex.authored.codex import AuthoredCodex as AuthoredCodex
+from armarius.codex.authored.collection import Constraints as Constraints
+from armarius.codex.authored.collection import Memories as Memories
+from armarius.codex.authored.collection import Pins as Pins
+from armarius.codex.authored.collection import Summaries as Summaries
+from armarius.codex.authored.protocol import Authored as Authored
+from armarius.codex.authored.protocol import RecordBook as RecordBook
+from armarius.codex.cards import entity_card as entity_card
+from armarius.codex.cards import short_card as short_card
+from armarius.codex.load import build_codex as build_codex
+from armarius.codex.load import load_codex as load_codex
+from armarius.codex.load import read_declared as read_declared
+from armarius.codex.model import CONTEXT_LEVELS as CONTEXT_LEVELS
+from armarius.codex.model import Codex as Codex
+from armarius.codex.model import Constraint as Constraint
+from armarius.codex.model import ContextLevel as ContextLevel
+from armarius.codex.model import Entity as Entity
+from armarius.codex.model import Fact as Fact
+from armarius.codex.model import Memory as Memory
+from armarius.codex.model import Origin as Origin
+from armarius.codex.model import Overruled as Overruled
+from armarius.codex.model import Pin as Pin
+from armarius.codex.model import Relation as Relation
+from armarius.codex.model import Summary as Summary

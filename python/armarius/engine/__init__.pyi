@@ -1,0 +1,4 @@
+# Written by scripts/write_reference.py from the table in __init__.py.
+from armarius.engine.engine import ContextEngine as ContextEngine
+from armarius.engine.opening import open as open
+from armarius.engine.summaries import ProjectSummaries as ProjectSummaries
