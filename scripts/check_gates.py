@@ -26,7 +26,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "store/sqlite/claim.py": (frozenset({"write"}), "the attribute that marks an index file as ours; no content"),
     "store/sqlite/connection.py": (frozenset({"database"}), "SQLite opens the index by path, its place checked before"),
     "io/cache.py": (frozenset({"read"}), "the table of mounts in /proc, to recognise network drives"),
-    "cli/terminal.py": (frozenset({"read"}), "the example and the completions that the package carries"),
+    "cli/starting.py": (frozenset({"read"}), "the example and the completions that the package carries"),
     "studio/app.py": (frozenset({"network"}), "listens on the loopback address, for the user who started it"),
     "lexicon/__init__.py": (frozenset({"read"}), "the word files that the package carries"),
     "store/sqlite/schema.py": (frozenset({"read"}), "the migrations that the package carries"),
@@ -44,7 +44,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
     "embedders/openai_server.py": (frozenset({"network"}), "a server of embeddings that the caller or the user named"),
     "cli/__init__.py": (frozenset({"write"}), "the null device in the place of a standard output that went away"),
 }
-"""Path in the package: what it may do, and why. `io/cache.py` is not here: it opens through `io/folder.py`."""
+"""Path in the package: what it may do, and why. `io/lock.py` is not here: it opens through `io/folder.py`."""
 
 _OF_MODULES = {
     "os": {

@@ -84,6 +84,7 @@ _SUBJECTS = {
 }
 # Public names of modules that are no packages.
 _OF_MODULES = {
+    "embedders.protocol": "AnyEmbedder Fingerprint OneKindEmbedder",
     "deadline": "Call Observer observe",
     "requests": (
         "InspectMeta InspectRequest InspectResult InspectTotals LayerDetail LayerDetails LayerResult LayerResults "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TypeVar, overload
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Shown", "counted", "html_table", "rich_table"]
+__all__ = ["Shown", "camel", "counted", "html_table", "rich_table"]
 
 Row = TypeVar("Row")
 
@@ -80,3 +80,9 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     head = f"<thead><tr>{names}</tr></thead>" if any(columns) else ""
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table>{head}<tbody>{body}</tbody></table>"
+
+
+def camel(name: str) -> str:
+    """A snake_case name in camelCase: `heading_path` is `headingPath`; one without underscores is itself."""
+    first, *rest = name.split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in rest)

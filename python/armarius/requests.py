@@ -39,6 +39,7 @@ from armarius.arguments import (
     read_targets,
     read_wordings,
 )
+from armarius.display import camel
 from armarius.errors import ContractError
 from armarius.headings import Language
 from armarius.positions import PositionEncoding, code_points, read_selection, read_text
@@ -69,18 +70,10 @@ __all__ = [
     "Whole",
     "Wire",
     "WordingsIn",
-    "camel",
     "code_points",
     "python_name",
     "wire_name",
 ]
-
-
-def camel(name: str) -> str:
-    """A snake_case name in camelCase: `heading_path` is `headingPath`; one without underscores is itself."""
-    first, *rest = name.split("_")
-    return first + "".join(word[:1].upper() + word[1:] for word in rest)
-
 
 # Nothing is converted, as everywhere else (`armarius.validation`): "5", 1.0, True and b"5" are no numbers.
 Whole = Annotated[int, Strict()]

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from armarius.display import camel
 from armarius.errors import ContractError
-from armarius.requests import camel
 from armarius.validation import shown
 from armarius.verbs import methods_of
 

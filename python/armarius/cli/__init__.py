@@ -23,13 +23,18 @@ _INTERRUPTED = 130
 
 
 _COMMANDS = {
-    "cli.prompts": "assemble inspect ask retrieve evidence",
-    "cli.codex": "detect propose",
-    "cli.index": "index search watch doctor embed",
+    "cli.prompts": "assemble inspect ask",
+    "cli.detecting": "detect",
+    "cli.retrieving": "retrieve evidence",
+    "cli.indexing": "index search watch",
+    "cli.doctor": "doctor",
+    "cli.embedding": "embed",
     "cli.lorebooks": "import export",
-    "cli.terminal": "new completion",
+    "cli.proposing": "propose",
+    "cli.starting": "new completion studio",
     "cli.evaluating": "evaluate",
-    "cli.servers": "serve channel studio server",
+    "cli.serving": "serve channel",
+    "cli.servers": "server",
     "code.commands": "code-index subgraph",
     "cli.trusting": "trust",
 }

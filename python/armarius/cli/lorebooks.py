@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from armarius.cli.codex import changes_wire, update_lines
+from armarius.cli.prompts import changes_wire, update_lines
 from armarius.cli.terminal import note, plain, printable, show_json
 from armarius.display import counted
 from armarius.errors import ArmariusError, BookError, ContractError, UnknownId

@@ -1,40 +1,109 @@
 """`armarius assemble`, `armarius inspect` and `armarius ask`."""
 
 import argparse
+import re
 import shlex
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+from typing import Any
 
 from armarius.arguments import asked_last
-from armarius.cli.codex import add_also, add_bounds, add_editing, bounds_of, editing_of
 from armarius.cli.servers import add_include, add_messages, messages_of
-from armarius.cli.terminal import add_project, add_series, note, plain, question, show, show_json, words
+from armarius.cli.terminal import (
+    add_also,
+    add_bounds,
+    add_project,
+    add_series,
+    bounds_of,
+    note,
+    plain,
+    show,
+    show_json,
+    words,
+)
+from armarius.display import counted
 from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError, RewordingError
-from armarius.io import write_atomic
+from armarius.headings import FRAMES
+from armarius.io import read_file, write_atomic
+from armarius.lorebooks.changes import Change
+from armarius.lorebooks.edits import to_json
+from armarius.lorebooks.importing import ImportReport
 from armarius.prompt.report.display import Highlight, overview, page
 from armarius.prompt.report.pack import Pack
 from armarius.requests import AssembleRequest
 from armarius.rewording import Reworder, RewordingRequest
-from armarius.search.hits import Retrieval
 from armarius.trust.user import end_program, find_program
-from armarius.types import Evidence, Hit
+from armarius.validation import LONGEST_TEXT
+
+__all__ = ["add_commands", "add_editing", "changes_wire", "command_model", "editing_of", "update_lines"]
+
+_SPAN = re.compile(r"(\d{1,12})-(\d{1,12})")
+_MOST_BYTES = 4 * LONGEST_TEXT  # UTF-8
+
+
+def add_editing(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "--buffer", metavar="FILE", help="the document as the editor holds it; - is standard input (default: as saved)"
+    )
+    parser.add_argument("--selection", type=_span, metavar="A-B", help="offsets of what is selected in it, half-open")
+    parser.add_argument("--no-marks", action="store_true", help="do not mark cursor and selection in the prompt")
+    for option, what in (("--include", "pin"), ("--exclude", "mute")):
+        parser.add_argument(
+            option,
+            action="append",
+            default=[],
+            metavar="TARGET",
+            help=f"{what} an id, name, path, paragraph (path#12) or tag; several times for several",
+        )
+    parser.add_argument("--language", choices=sorted(FRAMES), help="of headings and labels (default: the project's)")
+
+
+def editing_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Those options as keywords of a request.
+
+    Raises:
+        ContractError: The file of `--buffer` cannot be read, or is not UTF-8.
+    """
+    return {
+        "text": _edited_text(arguments.buffer),
+        "selection": arguments.selection,
+        "marks": not arguments.no_marks,
+        "include": tuple(words(one, "--include") for one in arguments.include),
+        "exclude": tuple(words(one, "--exclude") for one in arguments.exclude),
+        "language": arguments.language,
+    }
+
+
+def _edited_text(given: str | None) -> str | None:
+    if given is None or given == "-":
+        return None if given is None else words(given, "--buffer")
+    try:
+        return read_file(Path(given), limit=_MOST_BYTES, follow=True).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ContractError(f"--buffer {given} is not UTF-8 at byte {error.start}") from None
+    except OSError as error:
+        raise ContractError(f"--buffer {given}: {error.strerror or error}") from None
+
+
+def _span(text: str) -> tuple[int, int]:
+    found = _SPAN.fullmatch(text.strip())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no selection, such as 2980-3021")
+    return int(found[1]), int(found[2])
+
 
 _LONGEST_S = 3600.0
 
 
-def add_assemble_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands."""
     assemble = subparsers.add_parser(
         "assemble",
@@ -194,7 +263,7 @@ def _summary(pack: Pack) -> None:
         note(f"! {warning}")
 
 
-_MOST_BYTES = 1 << 20
+_MOST_PIPED_BYTES = 1 << 20
 
 
 def command_model(command: str, *, project: Path, timeout_s: float) -> Callable[[RewordingRequest], str]:
@@ -240,8 +309,8 @@ def _run(command: Sequence[str], text: str, timeout_s: float) -> str:
     clock.start()
     threading.Thread(target=_feed, args=(process, text), daemon=True).start()
     try:
-        output = process.stdout.read(_MOST_BYTES + 1) if process.stdout is not None else b""
-        if len(output) > _MOST_BYTES:
+        output = process.stdout.read(_MOST_PIPED_BYTES + 1) if process.stdout is not None else b""
+        if len(output) > _MOST_PIPED_BYTES:
             raise RewordingError(f"{name} wrote more than {_MOST_BYTES} bytes")
         status = process.wait()
     finally:
@@ -264,139 +333,62 @@ def _feed(process: "subprocess.Popen[bytes]", text: str) -> None:
             stream.write(text.encode("utf-8", "replace") + b"\n")
 
 
-def add_retrieve_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add both commands."""
-    retrieve = subparsers.add_parser("retrieve", help="the documents and sections that answer a question")
-    add_project(retrieve)
-    retrieve.add_argument("query", help="the question; - reads it from standard input")
-    retrieve.add_argument("--limit", type=int, default=5, metavar="N", help="at most so many (default: 5)")
-    retrieve.add_argument(
-        "--document", default="", metavar="PATH", help="the current document; later chapters stay out"
-    )
-    retrieve.add_argument("--chapter", type=int, metavar="N", help="the current chapter, when there is no document")
-    add_bounds(retrieve)
-    add_series(retrieve)
-    add_also(retrieve)
-    add_messages(retrieve)
-    retrieve.add_argument("--explain", action="store_true", help="what was understood, every reason, what was withheld")
-    retrieve.add_argument("--json", action="store_true")
-    retrieve.set_defaults(run=_retrieve)
-    evidence = subparsers.add_parser("evidence", help="everything the project says about an entity, competing or not")
-    add_project(evidence)
-    evidence.add_argument("name", help="name, alias or id of an entity")
-    evidence.add_argument("--attribute", metavar="NAME", help="年龄, 住处, eye colour, …")
-    add_bounds(evidence)
-    add_series(evidence)
-    evidence.add_argument("--json", action="store_true")
-    evidence.set_defaults(run=_evidence)
+_SHOWN = 12
+_WIDTH = 80
+_BEFORE = 24  # characters of a long text that are kept before the first difference
 
 
-def _retrieve(arguments: argparse.Namespace) -> int:
-    query = question(arguments.query, "the query")
-    if arguments.limit < 0:
-        raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
-    with open_engine(arguments.path, with_=arguments.series) as engine:
-        document = words(arguments.document, "--document")
-        found = engine.retrieve(
-            query,
-            limit=arguments.limit,
-            document=document,
-            chapter=arguments.chapter,
-            messages=messages_of(arguments),
-            **bounds_of(arguments),
-        )
-    if arguments.json:
-        show_json(_wire(found))
-    elif arguments.explain:
-        show(_explained(found))
-    else:
-        for hit in found:
-            print(hit.reference)
-    if not found:
-        note(f"armarius: {found.outcome}")
-    for warning in found.warnings:
-        note(f"! {warning}")
-    return 0
+def update_lines(report: ImportReport) -> list[str]:
+    """Counts, then a line for each change; of those that are many the first ones."""
+    of = {kind: {one.entry for one in report.changes if one.kind == kind} for kind in ("new", "changed", "gone")}
+    changed = of["changed"] - {""}
+    unchanged = len(report.book) - len(of["new"]) - len(changed)
+    counts = f"{len(of['new'])} new, {len(changed)} changed, {len(of['gone'])} gone, {unchanged} unchanged"
+    lines = [f"  {counted(len(report.book), 'entry', 'entries')} now: {counts}"]
+    lines += [f"  {_line(one)}" for one in report.changes[:_SHOWN]]
+    if len(report.changes) > _SHOWN:
+        lines.append(f"  … {counted(len(report.changes) - _SHOWN, 'more change')}, all with --json")
+    return lines
 
 
-def _evidence(arguments: argparse.Namespace) -> int:
-    attribute = None if arguments.attribute is None else words(arguments.attribute, "--attribute")
-    with open_engine(arguments.path, with_=arguments.series) as engine:
-        statements = engine.evidence(words(arguments.name, "the name"), attribute=attribute, **bounds_of(arguments))
-    if arguments.json:
-        show_json(statements)
-        return 0
-    lines: list[RenderableType] = []
-    for one in statements:
-        place = f"{one.path}#{one.paragraph}" + (f" › {one.section}" if one.section else "")
-        lines += [Text(place, style="bold"), Padding(Text(one.text.strip()), (0, 0, 0, 2))]
-        if one.competes_with:
-            about = f" ({', '.join(one.attributes)})" if one.attributes else ""
-            lines.append(Padding(Text(f"says otherwise{about}: {', '.join(one.competes_with)}"), (0, 0, 0, 2)))
-    show(Group(*lines) if lines else Text("nothing is said"))
-    return 0
+def changes_wire(report: ImportReport) -> list[dict[str, Any]]:
+    """The changes as JSON, values in the form of `book.json`."""
+    return [{**one._asdict(), "was": _plain(one, one.was), "now": _plain(one, one.now)} for one in report.changes]
 
 
-def _wire(found: Retrieval) -> dict[str, object]:
-    return {
-        "outcome": found.outcome,
-        "hits": [{"reference": hit.reference, **plain(hit)} for hit in found],
-        "understanding": found.understanding,
-        "omitted": found.omitted,
-        "also": found.also,
-        "carried": found.carried,
-        "warnings": [str(warning) for warning in found.warnings],
-    }
+def _line(one: Change) -> str:
+    called = one.name or one.entry
+    if one.kind == "changed":
+        was, now = (_text(_plain(one, value)) for value in (one.was, one.now))
+        was, now = _around(was, now)
+        where = f"{called}.{one.field}" if one.entry else f"the book's {one.field}"
+        return f"~ {where}: was {was}, now {now}"
+    text, _ = _around(_text(one.now if one.kind == "new" else one.was), "")
+    return f"{'+' if one.kind == 'new' else '-'} {called}: {text}"
 
 
-def _explained(found: Retrieval) -> RenderableType:
-    understood = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    understood.add_column(style="dim")
-    understood.add_column(overflow="fold")
-    for name, value in _understood(found):
-        if value:
-            understood.add_row(name, Text(value))
-    hits = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    hits.add_column("score", justify="right")
-    hits.add_column("document", overflow="fold")
-    hits.add_column("why", overflow="fold")
-    for hit in found:
-        hits.add_row(f"{hit.score:.3f}", Text(hit.reference), Text(_why(hit)))
-    withheld = [Text(f"withheld: {gone.source} ({gone.reason}: {gone.detail})", style="dim") for gone in found.omitted]
-    return Group(understood, Text(), hits, *withheld)
+def _plain(one: Change, value: Any) -> Any:  # noqa: ANN401 - each field has its own type
+    if one.field == "decorators" and one.entry:
+        return [f"@@{mark.name} {','.join(mark.args)}".strip() for mark in value]
+    return to_json(one.field, value) if one.entry and value is not None else value
 
 
-def _understood(found: Retrieval) -> Iterator[tuple[str, str]]:
-    """What was read out of the question: each thing with the words that it was read from."""
-    asked = found.understanding
-    yield "query", asked.query
-    yield "carried", " | ".join(found.carried)
-    yield "also", " | ".join(found.also)
-    yield "names", ", ".join(f"{one.term} ({one.entity_id})" for one in asked.mentions)
-    for one in asked.references:
-        if one.numbers:
-            name = "not chapters" if one.excluded else "chapters"
-            yield name, f"{asked.query[one.start : one.end].strip()}: {', '.join(map(str, one.numbers))}"
-    for word in asked.relations:
-        yield "relation", f"{word.word}: {' of '.join(role.name for role in reversed(word.path)) or 'any kin'}"
-    yield "phrases", ", ".join(f"“{phrase}”" for phrase in asked.phrases)
-    yield "wanted", ", ".join(sorted(asked.intents))
-    yield "about", ", ".join(asked.attributes)
-    yield "words", asked.content
-    for remark in asked.remarks:
-        yield "but", remark
+def _text(value: Any) -> str:  # noqa: ANN401
+    """A value for people: keys by their texts, texts in quotation marks on one line."""
+    if isinstance(value, str):
+        return repr(" ".join(value.split()))
+    if isinstance(value, list) and value and all(isinstance(one, dict) and "text" in one for one in value):
+        return ", ".join(one["text"] for one in value)
+    return "nothing" if value in (None, [], ()) else str(value)
 
 
-def _why(hit: Hit) -> str:
-    return "; ".join(map(_reason, hit.evidence))
+def _around(was: str, now: str) -> tuple[str, str]:
+    """Two long texts from a little before where they begin to differ."""
+    same = next((at for at, (one, other) in enumerate(zip(was, now, strict=False)) if one != other), 0)
+    start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0
+    return _cut(was, start), _cut(now, start)
 
 
-def _reason(evidence: Evidence) -> str:
-    where = f" {evidence.path}" if evidence.path else ""
-    return f"{evidence.kind} {evidence.detail}{where}"
-
-
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the commands of this file to the parser."""
-    add_assemble_commands(subparsers)
-    add_retrieve_commands(subparsers)
+def _cut(text: str, start: int) -> str:
+    text = f"…{text[start:]}" if start else text
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"

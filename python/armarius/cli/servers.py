@@ -9,31 +9,32 @@ armarius server status
 import argparse
 import json
 import os
-import signal
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from armarius.arguments import Turn, checked_messages
-from armarius.channel.server import Channel
-from armarius.cli.terminal import add_project, add_series, note, plain, show, show_json, words
-from armarius.engine import ContextEngine
-from armarius.engine import open as open_engine
+from armarius.cli.terminal import note, plain, show, show_json, words
 from armarius.errors import ContractError
-from armarius.index.status import Progress
 from armarius.io import read_file
-from armarius.studio.app import serve
-from armarius.verbs import methods_of
 
 if TYPE_CHECKING:
     from armarius.store.postgres.schema import ServerState
     from armarius.workspace.project import Novel
     from armarius.workspace.workspace import Shelf
 
+__all__ = [
+    "DEFAULT_SCHEMA",
+    "DSN_ENV",
+    "add_commands",
+    "add_include",
+    "add_messages",
+    "add_store",
+    "connected",
+    "dsn_of",
+    "messages_of",
+]
 
 DSN_ENV = "ARMARIUS_DSN"
 DEFAULT_SCHEMA = "armarius"
@@ -41,7 +42,7 @@ _SHOWN = 50
 _OLDEST = 16
 
 
-def add_server_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command and its verbs."""
     server = subparsers.add_parser("server", help="projects on a PostgreSQL server")
     verbs = server.add_subparsers(metavar="verb", required=True, parser_class=type(server))
@@ -198,95 +199,6 @@ def _tell(arguments: argparse.Namespace, value: object, tell: Callable[[], None]
         tell()
 
 
-_CLOSING_S = 2.0  # for the index to be left sealed; it is found sound without
-
-
-def add_serve_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add both commands."""
-    serve = subparsers.add_parser("serve", help="an MCP server on standard input and output")
-    channel = subparsers.add_parser("channel", help="newline-delimited JSON on standard input and output")
-    for parser, run in ((serve, _serve), (channel, _channel)):
-        parser.add_argument("path", type=Path, nargs="?", help="the project folder")
-        add_series(parser)
-        add_store(parser)
-        parser.add_argument("--tenant", default="", help="with --store: whose projects")
-        parser.set_defaults(run=run)
-    serve.add_argument("--project", metavar="ID", help="with --store: which project")
-    serve.add_argument(
-        "--allow-write", action="store_true", help="offer the tools that add to the project: remember, propose"
-    )
-
-
-def _serve(arguments: argparse.Namespace) -> int:
-    from armarius.mcp import build_server
-
-    if arguments.path is None:
-        _refuse_series(arguments)
-        if not arguments.project:
-            raise ContractError("which project? give a folder, or --store and --project")
-        with connected(arguments) as shelf:
-            novel = shelf.project(arguments.project, tenant=arguments.tenant)
-            build_server(novel, allow_write=arguments.allow_write).run("stdio")
-        return 0
-    _refuse_server(arguments)
-    # Opened at once: a client gives up a handshake that waits for a large index.
-    with open_engine(arguments.path, wait=False, with_=arguments.series) as engine, _interruptible(engine):
-        build_server(engine, allow_write=arguments.allow_write).run("stdio")
-    return 0
-
-
-def _channel(arguments: argparse.Namespace) -> int:
-    if arguments.path is None:
-        _refuse_series(arguments)
-        from armarius.channel.workspace_methods import methods_of_shelf
-
-        with connected(arguments) as shelf:
-            Channel(methods_of_shelf(shelf, arguments.tenant)).serve(sys.stdin.buffer, sys.stdout.buffer)
-        return 0
-    _refuse_server(arguments)
-    channel = Channel({}, root=Path(arguments.path).resolve())
-
-    def tell(progress: Progress) -> None:
-        channel.notify("index:progress", {"done": progress.done, "total": progress.total, "path": progress.path})
-
-    # Opened at once: the host hears of the build over the channel and may already ask.
-    with open_engine(arguments.path, wait=False, progress=tell, with_=arguments.series) as engine:
-        channel.add(methods_of(engine))
-        channel.serve(sys.stdin.buffer, sys.stdout.buffer)
-    return 0
-
-
-def _refuse_series(arguments: argparse.Namespace) -> None:
-    if arguments.series:
-        raise ContractError("--with stands beside a project folder; projects on a server have none")
-
-
-def _refuse_server(arguments: argparse.Namespace) -> None:
-    """A folder is served alone: whoever names a server too would be answered from the wrong one."""
-    for name, unsaid in (("store", None), ("schema", DEFAULT_SCHEMA), ("tenant", ""), ("project", None)):
-        if getattr(arguments, name, unsaid) != unsaid:
-            raise ContractError(
-                f"--{name} is of projects on a server; leave out the folder {arguments.path}, or --{name}"
-            )
-
-
-@contextmanager
-def _interruptible(engine: ContextEngine) -> Iterator[None]:
-    """End on Ctrl-C, though a thread of the SDK sits in a read of standard input that nothing interrupts."""
-
-    def end(number: int, _: FrameType | None) -> None:
-        closing = threading.Thread(target=engine.close, daemon=True)
-        closing.start()
-        closing.join(_CLOSING_S)
-        os._exit(128 + number)
-
-    before = signal.signal(signal.SIGINT, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 _MOST_BYTES = 64 * 1024 * 1024
 
 
@@ -333,32 +245,3 @@ def messages_of(arguments: argparse.Namespace) -> tuple[Turn, ...]:
     except (ValueError, RecursionError) as error:
         raise ContractError(f"--messages {given} is no JSON: {error}") from None
     return checked_messages(found)
-
-
-def add_studio_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    command = subparsers.add_parser(
-        "studio",
-        help="look at prompts, chapters and people in a browser, live",
-        description="Prints an address of this machine and opens it. Whoever has the address may read and change the "
-        "project. Needs armarius[studio].",
-    )
-    add_project(command, alone=True)
-    add_series(command)
-    command.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)")
-    command.add_argument("--no-browser", action="store_true", help="print the address only")
-    command.set_defaults(run=_studio)
-
-
-def _studio(arguments: argparse.Namespace) -> int:
-    with open_engine(arguments.path, with_=arguments.series) as engine:
-        note("armarius: studio; Ctrl-C ends it")
-        serve(engine, port=arguments.port, browser=not arguments.no_browser, say=lambda text: print(text, flush=True))
-    return 0
-
-
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the commands of this file to the parser."""
-    add_serve_commands(subparsers)
-    add_studio_commands(subparsers)
-    add_server_commands(subparsers)

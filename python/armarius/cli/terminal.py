@@ -7,21 +7,19 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armarius.errors import ContractError, ProjectError
-from armarius.io.write import make_folder, write_atomic
-from armarius.requests import camel
+from armarius.arguments import KINDS
+from armarius.display import camel
+from armarius.errors import ContractError
 from armarius.types import Hit
 from armarius.validation import shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["EXAMPLES", "add_commands"]
+__all__ = ["EXAMPLES", "add_also", "add_bounds", "bounds_of"]
 
 # Columns of what goes to a file or pipe: whoever reads it there has a terminal or a page.
 _PIPED = 80
@@ -144,57 +142,6 @@ def note(text: str) -> None:
     print("\n".join(map(printable, text.split("\n"))), file=sys.stderr)
 
 
-def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add both commands."""
-    command = subparsers.add_parser(
-        "new",
-        help="a small novel to start from, in a new folder",
-        description="Writes the example: seven short chapters, profiles, an outline, a style and a codex, to look at "
-        "and to write over.",
-    )
-    command.add_argument("path", type=Path, help="the folder; new, or empty")
-    command.set_defaults(run=_new)
-    completion = subparsers.add_parser(
-        "completion",
-        help="what a shell reads to complete commands and options",
-        description="bash: armarius completion bash > ~/.local/share/bash-completion/completions/armarius; "
-        "zsh: into _armarius in a folder of $fpath; fish: into ~/.config/fish/completions/armarius.fish",
-    )
-    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
-    completion.set_defaults(run=_completion)
-
-
-def _new(arguments: argparse.Namespace) -> int:
-    folder: Path = arguments.path
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ProjectError(f"{folder}: there is something already; nothing was written")
-    files = list(_files(resources.files("armarius.cli").joinpath("starter"), ""))
-    make_folder(folder)
-    for path, data in files:
-        make_folder((folder / path).parent, below=folder)
-        write_atomic(folder / path, data, below=folder)
-    print(f"{folder}: {len(files)} files. Look at what a model would be told:")
-    print(f"  armarius assemble {folder} --query 检查第3章的角色一致性 --document chapters/ch003.md --budget 8000")
-    print(f"  armarius inspect {folder} --query 检查第3章的角色一致性 --document chapters/ch003.md --budget 8000")
-    return 0
-
-
-def _completion(arguments: argparse.Namespace) -> int:
-    folder = resources.files("armarius.cli").joinpath("completions")
-    print(folder.joinpath(f"armarius.{arguments.shell}").read_text(encoding="utf-8"), end="")
-    return 0
-
-
-def _files(folder: Traversable, before: str) -> "list[tuple[str, bytes]]":
-    found = []
-    for one in sorted(folder.iterdir(), key=lambda one: one.name):
-        if one.is_dir():
-            found += _files(one, f"{before}{one.name}/")
-        else:
-            found.append((f"{before}{one.name}", one.read_bytes()))
-    return found
-
-
 EXAMPLES = {
     "assemble": "armarius assemble novel/ --query '检查第3章的角色一致性' --document chapters/ch003.md --budget 8000",
     "inspect": "armarius inspect novel/ --query 'who keeps the lighthouse' --budget 8000 --html report.html",
@@ -221,3 +168,48 @@ EXAMPLES = {
     "subgraph": "armarius subgraph repo/ Context.invoke --direction callers --depth 2",
     "trust": "armarius trust novel/",
 }
+
+
+_RANGE = re.compile(r"(\d*)\s*(-|–|\.\.)\s*(\d*)")
+
+
+def add_bounds(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what may be looked into."""
+    parser.add_argument(
+        "--chapters", type=_chapters, metavar="N-M", help="look into these chapters alone: 3, 1-40, 5- or -40"
+    )
+    parser.add_argument(
+        "--kind",
+        dest="kinds",
+        action="append",
+        default=[],
+        choices=KINDS,
+        help="look into documents of this kind alone; several times for several",
+    )
+    parser.add_argument("--as-of", type=int, metavar="N", help="nothing later than this chapter of the story")
+
+
+def add_also(parser: argparse.ArgumentParser) -> None:
+    """Add the option that asks in other words."""
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="the question in other words, as the book would put it; at most 8 times",
+    )
+
+
+def bounds_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Those options as keywords of the engine."""
+    found = {"chapters": arguments.chapters, "kinds": tuple(arguments.kinds), "as_of": arguments.as_of}
+    return {**found, "also": tuple(arguments.also)} if hasattr(arguments, "also") else found
+
+
+def _chapters(text: str) -> int | tuple[int | None, int | None]:
+    if text.strip().isdecimal():
+        return int(text)
+    found = _RANGE.fullmatch(text.strip())
+    if found is None or not (found[1] or found[3]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no chapter and no range of chapters, such as 3, 1-40, 5- or -40")
+    return (int(found[1]) if found[1] else None, int(found[3]) if found[3] else None)

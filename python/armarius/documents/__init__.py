@@ -1,9 +1,9 @@
 """From a file to a document: bytes decoded, paragraphs cut, headings read, kind and chapter told.
 
 document.py (a file, a folder, to documents)   decode.py (bytes to text: `decode` says which encoding, or why none)
-segments.py (paragraphs)   definitions.py (of source code)   front_matter.py
-globs.py (patterns of the configuration)
-classify.py (what kind a file is)   titles.py (what a title announces)   kind_words.py (the words of both)
+segments.py (paragraphs)   definitions.py (of source code)
+classify.py (what kind a file is)   titles.py (front matter, and what a title announces)
+kinds.py (words of kinds, patterns of the configuration)   language.py   live.py (the open document)
 numerals.py (the numbers of chapters)
 
 An encoding of files is `decode.py` (one of tokens is `rust/tokens`). What a name says of a file is a word of

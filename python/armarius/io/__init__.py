@@ -12,8 +12,8 @@ the new one. Nothing else in the package writes, deletes, starts a program or op
 `scripts/check_gates.py` lists with a reason (docs/decisions/0054).
 """
 
-from armarius.io.cache import folder_lock
 from armarius.io.folder import Refused, is_passing, refusal
+from armarius.io.lock import folder_lock
 from armarius.io.read import TooLarge, is_regular, names_in, open_file, read_file, read_files, stat_of
 from armarius.io.write import (
     create_empty,

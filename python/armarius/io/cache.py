@@ -2,18 +2,12 @@
 
 import os
 import re
-import stat
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from armarius.errors import ProjectGone, StoreBusy
-from armarius.io.folder import Folder, Refused, opened_folder, refusal
-from armarius.io.write import not_written, private_folder
+from armarius.io.write import private_folder
 
-__all__ = ["cache_root", "folder_lock", "is_remote"]
+__all__ = ["cache_root", "is_remote"]
 
 _REMOTE = frozenset(
     {"9p", "afs", "ceph", "cifs", "fuse.sshfs", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs"}
@@ -57,97 +51,3 @@ def is_remote(path: Path, mounts: str = "/proc/self/mountinfo") -> bool:
         if inside and len(mount) >= best:
             best, remote = len(mount), fields[fields.index("-") + 1] in _REMOTE
     return remote
-
-
-LOCK_NAME = ".lock"
-_RETRY_S = 0.02
-
-
-@contextmanager
-def folder_lock(
-    folder: Path, *, name: str = LOCK_NAME, timeout: float = 5.0, below: Path | None = None
-) -> Iterator[None]:
-    """Hold a lock of `folder`, by default that of its writers; the system releases it when the process ends.
-
-    The lock file is made when it is not there, stays behind empty, and is never written to.
-
-    Args:
-        folder: Made when it is not there.
-        name: Of the lock file.
-        timeout: Seconds to wait for others.
-        below: A trusted folder that must be there; see `opened_folder`.
-
-    Raises:
-        StoreBusy: Another process holds it for longer than `timeout` seconds.
-        ProjectGone: `below` is not there.
-        StoreFull: The folder cannot be written, or what lies in the place of the lock is not a regular file.
-    """
-    deadline = time.monotonic() + timeout
-    descriptor = None
-    while descriptor is None:
-        try:
-            with opened_folder(folder, below=below, make=True) as opened:
-                descriptor = _acquire(opened, name)
-        except OSError as error:
-            if below is not None and isinstance(error, FileNotFoundError) and not below.exists():
-                raise ProjectGone(f"{folder.name}: not written: the folder {below.name} is gone") from error
-            raise not_written(f"{folder.name}/{name}", error, below) from error
-        if descriptor is None:
-            if time.monotonic() >= deadline:
-                raise StoreBusy(f"{folder.name}: another process has been writing for {timeout:g} s")
-            time.sleep(_RETRY_S)
-    try:
-        yield
-    finally:
-        _unlock(descriptor)
-        os.close(descriptor)
-
-
-def _acquire(folder: Folder, name: str) -> int | None:
-    """A descriptor that holds the lock; None while somebody else does."""
-    there = folder.lstat(name)
-    if there is not None and (what := refusal(there)):
-        raise Refused(what, name)
-    descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):  # put there after the look; opening did not wait
-            raise Refused("not a regular file", name)
-        if _try_lock(descriptor):
-            now = folder.lstat(name)
-            if now is not None and (now.st_dev, now.st_ino) == (found.st_dev, found.st_ino):
-                return descriptor
-            _unlock(descriptor)  # deleted or replaced meanwhile: others would lock another file
-    except BaseException:
-        os.close(descriptor)
-        raise
-    os.close(descriptor)
-    return None
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(descriptor: int) -> bool:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(descriptor: int) -> None:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _unlock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -1,7 +1,7 @@
 """The engine as an MCP server: tools, resources and a prompt, for agents that speak the protocol.
 
-tools.py (tools that read)   tools.py (that add, when the server may)   server.py   arguments.py (what
-tools take)   server.py (what they refuse)   arguments.py (from a function to a tool)   arguments.py (how much a tool answers)
+tools.py (tools that read, and those that add, when the server may)   server.py (the server, resources)
+arguments.py (what tools take, from a function to a tool, how much a tool answers)
 
 stdout is the wire: nothing here prints. A failure is a text that a model can act on, a `ToolError` or its like; it
 names no path outside the project. What is found is cut to a stated size; a prompt has its budget.

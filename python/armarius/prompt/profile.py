@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from armarius._core import BudgetLayer
 from armarius.codex.authored.protocol import Authored
+from armarius.display import camel
 from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContextWarning
-from armarius.requests import camel
 from armarius.types import LAYERS, LayerName
 from armarius.validation import shown, whole
 from armarius.warnings import PROFILE_INVALID

@@ -50,7 +50,7 @@ function _shtab_armarius_using
   test "$_shtab_armarius_cmdpath" = "$argv"
 end
 
-set -g _shtab_armarius_commands assemble inspect ask retrieve evidence detect propose index search watch doctor embed import export new completion evaluate serve channel studio server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
+set -g _shtab_armarius_commands assemble inspect ask detect retrieve evidence index search watch doctor embed import export propose new completion studio evaluate serve channel server 'server migrate' 'server status' 'server push' 'server pull' 'server doctor' code-index subgraph trust
 set -g _shtab_armarius_opts_with_value --also --as --as-of --attribute --book --budget --buffer --cache --chapter --chapters --cursor --depth --direction --document --exclude --expect --html --include --include-messages --index-dir --input --into --kind --kinds --language --least --limit --messages --model --out --port --position-encoding --profile --project --provider --query --reserve-output --reword --reword-timeout --rules-of --schema --selection --skill --source --store --tenant --text --theirs --threads --updates --with --write
 
 complete -c armarius -e
@@ -141,6 +141,13 @@ complete -c armarius -n '_shtab_armarius_using ask' -l with -xka "(__fish_comple
 complete -c armarius -n '_shtab_armarius_using ask' -l reword -x -d 'a command that reads a request for other wordings and writes them, such as '"'"'llm'"'"'; its time counts'
 complete -c armarius -n '_shtab_armarius_using ask' -l reword-timeout -x -d 'that it may take (default: 60)'
 complete -c armarius -n '_shtab_armarius_using ask; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a detect -d 'One row per entity, in the order of the text; then the names that were not counted, and why.'
+complete -c armarius -n '_shtab_armarius_using detect' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using detect' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
+complete -c armarius -n '_shtab_armarius_using detect' -l text -x -d 'the text; - reads it from standard input'
+complete -c armarius -n '_shtab_armarius_using detect' -l cards -d 'print the cards that a prompt would carry'
+complete -c armarius -n '_shtab_armarius_using detect' -l json -d 'matches and mentions, positions in code points'
+complete -c armarius -n '_shtab_armarius_using detect; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a retrieve -d 'The documents and sections that answer a question'
 complete -c armarius -n '_shtab_armarius_using retrieve' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using retrieve' -l limit -x -d 'at most so many (default: 5)'
@@ -164,20 +171,6 @@ complete -c armarius -n '_shtab_armarius_using evidence' -l as-of -x -d 'nothing
 complete -c armarius -n '_shtab_armarius_using evidence' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
 complete -c armarius -n '_shtab_armarius_using evidence' -l json -d json
 complete -c armarius -n '_shtab_armarius_using evidence; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a detect -d 'One row per entity, in the order of the text; then the names that were not counted, and why.'
-complete -c armarius -n '_shtab_armarius_using detect' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using detect' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
-complete -c armarius -n '_shtab_armarius_using detect' -l text -x -d 'the text; - reads it from standard input'
-complete -c armarius -n '_shtab_armarius_using detect' -l cards -d 'print the cards that a prompt would carry'
-complete -c armarius -n '_shtab_armarius_using detect' -l json -d 'matches and mentions, positions in code points'
-complete -c armarius -n '_shtab_armarius_using detect; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a propose -d 'One row per name: what it probably is, how often, where first, likely aliases. Nothing is written without --write.'
-complete -c armarius -n '_shtab_armarius_using propose' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using propose' -l least -x -d 'how often a name is written (default: 10)'
-complete -c armarius -n '_shtab_armarius_using propose' -l known -d 'also names that are described, marked'
-complete -c armarius -n '_shtab_armarius_using propose' -l write -x -d 'write profiles to edit into a new file of the project'
-complete -c armarius -n '_shtab_armarius_using propose' -l json -d json
-complete -c armarius -n '_shtab_armarius_using propose; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a index -d 'Build the index, or make it equal to the folder'
 complete -c armarius -n '_shtab_armarius_using index' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using index' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
@@ -232,12 +225,25 @@ complete -c armarius -n '_shtab_armarius_using export' -l out -xka "(__fish_comp
 complete -c armarius -n '_shtab_armarius_using export' -l json -d 'the list as JSON'
 complete -c armarius -n '_shtab_armarius_using export' -l all -d 'every loss, not only the first ones'
 complete -c armarius -n '_shtab_armarius_using export; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a propose -d 'One row per name: what it probably is, how often, where first, likely aliases. Nothing is written without --write.'
+complete -c armarius -n '_shtab_armarius_using propose' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using propose' -l least -x -d 'how often a name is written (default: 10)'
+complete -c armarius -n '_shtab_armarius_using propose' -l known -d 'also names that are described, marked'
+complete -c armarius -n '_shtab_armarius_using propose' -l write -x -d 'write profiles to edit into a new file of the project'
+complete -c armarius -n '_shtab_armarius_using propose' -l json -d json
+complete -c armarius -n '_shtab_armarius_using propose; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a new -d 'Writes the example: seven short chapters, profiles, an outline, a style and a codex, to look at and to write over.'
 complete -c armarius -n '_shtab_armarius_using new' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using new; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the folder; new, or empty'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a completion -d 'bash: armarius completion bash > ~/.local/share/bash-completion/completions/armarius; zsh: into _armarius in a folder of $fpath; fish: into ~/.config/fish/completions/armarius.fish'
 complete -c armarius -n '_shtab_armarius_using completion' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using completion; and test $_shtab_armarius_npos -eq 0' -ka "bash zsh fish" -d shell
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a studio -d 'Prints an address of this machine and opens it. Whoever has the address may read and change the project. Needs armarius[studio].'
+complete -c armarius -n '_shtab_armarius_using studio' -s h -l help -d 'show this help message and exit'
+complete -c armarius -n '_shtab_armarius_using studio' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
+complete -c armarius -n '_shtab_armarius_using studio' -l port -x -d 'the port (default: a free one)'
+complete -c armarius -n '_shtab_armarius_using studio' -l no-browser -d 'print the address only'
+complete -c armarius -n '_shtab_armarius_using studio; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a evaluate -d 'Assembles a prompt for each question of a JSON Lines file and looks for its quotes there. A line: {"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request beside.'
 complete -c armarius -n '_shtab_armarius_using evaluate' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using evaluate' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
@@ -263,12 +269,6 @@ complete -c armarius -n '_shtab_armarius_using channel' -l store -x -d 'postgres
 complete -c armarius -n '_shtab_armarius_using channel' -l schema -x -d 'of the tables (default: armarius)'
 complete -c armarius -n '_shtab_armarius_using channel' -l tenant -x -d 'with --store: whose projects'
 complete -c armarius -n '_shtab_armarius_using channel; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a studio -d 'Prints an address of this machine and opens it. Whoever has the address may read and change the project. Needs armarius[studio].'
-complete -c armarius -n '_shtab_armarius_using studio' -s h -l help -d 'show this help message and exit'
-complete -c armarius -n '_shtab_armarius_using studio' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
-complete -c armarius -n '_shtab_armarius_using studio' -l port -x -d 'the port (default: a free one)'
-complete -c armarius -n '_shtab_armarius_using studio' -l no-browser -d 'print the address only'
-complete -c armarius -n '_shtab_armarius_using studio; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a server -d 'Projects on a postgresql server'
 complete -c armarius -n '_shtab_armarius_using server' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using server; and test $_shtab_armarius_npos -eq 0' -a migrate -d 'Make the tables, or bring them up to this armarius'

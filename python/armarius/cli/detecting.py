@@ -1,0 +1,116 @@
+"""`armarius detect`: which entities a text names, and which names in it are not what they look like."""
+
+import argparse
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from armarius.cli.terminal import add_project, add_series, note, show, show_json, words
+from armarius.codex import Entity
+from armarius.codex.cards import entity_card
+from armarius.engine import open as open_engine
+from armarius.errors import ContractError
+from armarius.text.matcher import EntityMatcher, Mention, Rejection
+
+__all__ = ["add_commands"]
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    detect = subparsers.add_parser(
+        "detect",
+        help="which entities of the project a text names",
+        description="One row per entity, in the order of the text; then the names that were not counted, and why.",
+    )
+    add_project(detect)
+    add_series(detect)
+    detect.add_argument("--text", required=True, help="the text; - reads it from standard input")
+    detect.add_argument("--cards", action="store_true", help="print the cards that a prompt would carry")
+    detect.add_argument("--json", action="store_true", help="matches and mentions, positions in code points")
+    detect.set_defaults(run=_detect)
+
+
+def _detect(arguments: argparse.Namespace) -> int:
+    text = words(arguments.text, "--text")
+    if not text.strip():
+        raise ContractError("--text is empty")
+    with open_engine(arguments.path, with_=arguments.series) as engine:
+        entities = {entity.id: entity for entity in engine.codex.list()}
+        matcher = engine.matcher
+    matches = matcher.detect(text)
+    if arguments.json:
+        show_json(_wire(matcher, text, entities))
+    elif arguments.cards:
+        print("\n\n".join(entity_card(entities[match.entity_id]) for match in matches))
+    else:
+        show(_table(matcher, text, entities))
+    if not entities:
+        note("armarius: this project describes no entities")
+    return 0
+
+
+def _wire(matcher: EntityMatcher, text: str, entities: dict[str, Entity]) -> dict[str, list[dict[str, object]]]:
+    return {
+        "matches": [
+            {
+                "entityId": match.entity_id,
+                "matchedTerm": match.matched_term,
+                "position": match.position,
+                "name": entities[match.entity_id].name,
+                "aiContextLevel": entities[match.entity_id].level,
+            }
+            for match in matcher.detect(text)
+        ],
+        "mentions": [
+            {
+                "entityId": item.entity_id,
+                "term": item.term,
+                "start": item.start,
+                "end": item.end,
+                "derived": _derived(matcher, item),
+            }
+            for item in matcher.find_all(text)
+        ],
+        "rejected": [
+            {"entityId": item.entity_id, "term": item.term, "start": item.start, "reason": item.reason, "by": item.by}
+            for item in matcher.explain(text)
+        ],
+    }
+
+
+def _table(matcher: EntityMatcher, text: str, entities: dict[str, Entity]) -> RenderableType:
+    matches, mentions = matcher.detect(text), matcher.find_all(text)
+    if not matches:
+        found: RenderableType = Text("no entity is named")
+    else:
+        found = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for heading in ("entity", "id", "type", "written", "at", "times", "level"):
+            found.add_column(heading, justify="right" if heading in ("at", "times") else "left", overflow="fold")
+        for match in matches:
+            entity = entities[match.entity_id]
+            times = sum(item.entity_id == entity.id for item in mentions)
+            row = (
+                entity.name,
+                entity.id,
+                entity.type,
+                match.matched_term,
+                str(match.position),
+                str(times),
+                entity.level,
+            )
+            found.add_row(*map(Text, row))
+    terms = {(item.entity_id, item.term): item for item in mentions}
+    notes = [f"{item.term}: {why}" for item in terms.values() if (why := _derived(matcher, item))]
+    notes += [_rejection(item, entities) for item in matcher.explain(text)]
+    return Group(found, *(Text(line, style="dim") for line in notes))
+
+
+def _derived(matcher: EntityMatcher, item: Mention) -> str | None:
+    short = matcher.derived(item.entity_id, item.term)
+    return None if short is None else str(short)
+
+
+def _rejection(item: Rejection, entities: dict[str, Entity]) -> str:
+    why = f"inside {item.by}" if item.reason == "shadowed" else item.reason
+    return f"not {entities[item.entity_id].name}: {item.term} at {item.start}, {why}"

@@ -1,0 +1,93 @@
+"""`armarius doctor`: what a folder was found to be, what is wrong with it, and what to do next."""
+
+import argparse
+
+from armarius.cli.embedding import doctor_lines, embedding_problems
+from armarius.cli.indexing import holds, opened, troubles
+from armarius.cli.terminal import add_index_dir, add_project, add_series, plain, printable, show_json
+from armarius.cli.trusting import TrustReport, trust_report
+from armarius.config import load_config
+from armarius.errors import ConfigError, GraphError, SettingRefused
+from armarius.graph.options import read_graph_options
+from armarius.index.lying_about import books_lying_about
+from armarius.index.next_steps import found_lines, next_steps
+from armarius.index.project_index import ProjectIndex
+from armarius.io.folder import project_folder
+from armarius.lorebooks.shelf import Books
+from armarius.prompt.assembler import read_settings
+from armarius.prompt.profile import ProfileStore
+from armarius.warnings import LORE_INVALID
+
+__all__ = ["add_commands"]
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    doctor = subparsers.add_parser(
+        "doctor",
+        help="what the folder is taken for, what is wrong, what to do next",
+        description="Checks index, files, codex and settings; status 1 when something is wrong.",
+    )
+    add_project(doctor, alone=True)
+    add_series(doctor)
+    add_index_dir(doctor)
+    doctor.add_argument("--json", action="store_true")
+    doctor.set_defaults(run=_doctor)
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    root = project_folder(arguments.path)
+    trust = trust_report(root, load_config(root))
+    try:
+        with opened(arguments) as index:
+            return _examined(index, trust, str(arguments.path), as_json=arguments.json)
+    except SettingRefused:  # there is no index to look at, and the report says why
+        wrong = [str(refused) for refused in trust.refused]
+        if arguments.json:
+            show_json({"wrong": wrong, "trust": trust.to_wire()})
+        else:
+            print(*trust.lines(), *(f"! {sentence}" for sentence in wrong), sep="\n")
+        return 1
+
+
+def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bool) -> int:
+    wrong = index.ask(lambda store: store.verify())
+    vectors = index.ask(doctor_lines)
+    status = index.status()
+    config = index.config
+    rows = index.ask(lambda store: store.documents())
+    books = [] if index.root is None else books_lying_about(index.root, config)
+    steps = next_steps(rows, status, here, books)
+    wrong += embedding_problems(index, config)
+    broken = Books(index.root, index.books).look()[1]
+    wrong += [str(LORE_INVALID(book=id_, why=why)) for id_, why in sorted(broken.items())]
+    try:
+        ProfileStore(index.authored, read_settings(config).profile).read()
+    except ConfigError as error:
+        wrong.append(str(error))
+    try:
+        graph = read_graph_options(config, index.root).store
+        held = graph.snapshot() if graph is not None else None
+        graphs = [] if held is None else [f"graph: {len(held.entities)} entities, {len(held.relations)} relations"]
+    except (ConfigError, GraphError) as error:
+        graphs = []
+        wrong.append(f"graph: {error}" if isinstance(error, GraphError) else str(error))
+    if not status.documents:
+        wrong.append("there is no document in it: is this the project folder?")
+    # Some of these have been met as a model or a graph that is not to be had.
+    wrong += [str(one) for one in trust.refused if not any(str(one) in sentence for sentence in wrong)]
+    if as_json:
+        show_json({**plain(status), "wrong": wrong, "next": steps, "vectors": vectors, "trust": trust.to_wire()})
+    else:
+        print(holds(status))
+        print(*trust.lines(), *map(printable, found_lines(rows)), sep="\n")
+        print(f"index: {status.path}")
+        print(*vectors, *graphs, sep="\n")
+        for sentence in wrong:
+            print(f"! {sentence}")
+        troubles(status, print)
+    healthy = not wrong and not status.warnings
+    if not as_json:
+        for line in (["nothing is wrong"] if healthy else []) + [f"next: {printable(step)}" for step in steps]:
+            print(line)
+    return 0 if healthy else 1

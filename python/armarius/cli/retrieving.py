@@ -1,0 +1,162 @@
+"""`armarius retrieve` and `armarius evidence`: what answers a question, and what is said about whom."""
+
+import argparse
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from armarius.cli.servers import add_messages, messages_of
+from armarius.cli.terminal import (
+    add_also,
+    add_bounds,
+    add_project,
+    add_series,
+    bounds_of,
+    note,
+    plain,
+    question,
+    show,
+    show_json,
+    words,
+)
+from armarius.engine import open as open_engine
+from armarius.errors import ContractError
+from armarius.search.hits import Retrieval
+from armarius.types import Evidence, Hit
+
+__all__ = ["add_commands"]
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add both commands."""
+    retrieve = subparsers.add_parser("retrieve", help="the documents and sections that answer a question")
+    add_project(retrieve)
+    retrieve.add_argument("query", help="the question; - reads it from standard input")
+    retrieve.add_argument("--limit", type=int, default=5, metavar="N", help="at most so many (default: 5)")
+    retrieve.add_argument(
+        "--document", default="", metavar="PATH", help="the current document; later chapters stay out"
+    )
+    retrieve.add_argument("--chapter", type=int, metavar="N", help="the current chapter, when there is no document")
+    add_bounds(retrieve)
+    add_series(retrieve)
+    add_also(retrieve)
+    add_messages(retrieve)
+    retrieve.add_argument("--explain", action="store_true", help="what was understood, every reason, what was withheld")
+    retrieve.add_argument("--json", action="store_true")
+    retrieve.set_defaults(run=_retrieve)
+    evidence = subparsers.add_parser("evidence", help="everything the project says about an entity, competing or not")
+    add_project(evidence)
+    evidence.add_argument("name", help="name, alias or id of an entity")
+    evidence.add_argument("--attribute", metavar="NAME", help="年龄, 住处, eye colour, …")
+    add_bounds(evidence)
+    add_series(evidence)
+    evidence.add_argument("--json", action="store_true")
+    evidence.set_defaults(run=_evidence)
+
+
+def _retrieve(arguments: argparse.Namespace) -> int:
+    query = question(arguments.query, "the query")
+    if arguments.limit < 0:
+        raise ContractError(f"--limit must be >= 0, got {arguments.limit}")
+    with open_engine(arguments.path, with_=arguments.series) as engine:
+        document = words(arguments.document, "--document")
+        found = engine.retrieve(
+            query,
+            limit=arguments.limit,
+            document=document,
+            chapter=arguments.chapter,
+            messages=messages_of(arguments),
+            **bounds_of(arguments),
+        )
+    if arguments.json:
+        show_json(_wire(found))
+    elif arguments.explain:
+        show(_explained(found))
+    else:
+        for hit in found:
+            print(hit.reference)
+    if not found:
+        note(f"armarius: {found.outcome}")
+    for warning in found.warnings:
+        note(f"! {warning}")
+    return 0
+
+
+def _evidence(arguments: argparse.Namespace) -> int:
+    attribute = None if arguments.attribute is None else words(arguments.attribute, "--attribute")
+    with open_engine(arguments.path, with_=arguments.series) as engine:
+        statements = engine.evidence(words(arguments.name, "the name"), attribute=attribute, **bounds_of(arguments))
+    if arguments.json:
+        show_json(statements)
+        return 0
+    lines: list[RenderableType] = []
+    for one in statements:
+        place = f"{one.path}#{one.paragraph}" + (f" › {one.section}" if one.section else "")
+        lines += [Text(place, style="bold"), Padding(Text(one.text.strip()), (0, 0, 0, 2))]
+        if one.competes_with:
+            about = f" ({', '.join(one.attributes)})" if one.attributes else ""
+            lines.append(Padding(Text(f"says otherwise{about}: {', '.join(one.competes_with)}"), (0, 0, 0, 2)))
+    show(Group(*lines) if lines else Text("nothing is said"))
+    return 0
+
+
+def _wire(found: Retrieval) -> dict[str, object]:
+    return {
+        "outcome": found.outcome,
+        "hits": [{"reference": hit.reference, **plain(hit)} for hit in found],
+        "understanding": found.understanding,
+        "omitted": found.omitted,
+        "also": found.also,
+        "carried": found.carried,
+        "warnings": [str(warning) for warning in found.warnings],
+    }
+
+
+def _explained(found: Retrieval) -> RenderableType:
+    understood = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    understood.add_column(style="dim")
+    understood.add_column(overflow="fold")
+    for name, value in _understood(found):
+        if value:
+            understood.add_row(name, Text(value))
+    hits = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    hits.add_column("score", justify="right")
+    hits.add_column("document", overflow="fold")
+    hits.add_column("why", overflow="fold")
+    for hit in found:
+        hits.add_row(f"{hit.score:.3f}", Text(hit.reference), Text(_why(hit)))
+    withheld = [Text(f"withheld: {gone.source} ({gone.reason}: {gone.detail})", style="dim") for gone in found.omitted]
+    return Group(understood, Text(), hits, *withheld)
+
+
+def _understood(found: Retrieval) -> Iterator[tuple[str, str]]:
+    """What was read out of the question: each thing with the words that it was read from."""
+    asked = found.understanding
+    yield "query", asked.query
+    yield "carried", " | ".join(found.carried)
+    yield "also", " | ".join(found.also)
+    yield "names", ", ".join(f"{one.term} ({one.entity_id})" for one in asked.mentions)
+    for one in asked.references:
+        if one.numbers:
+            name = "not chapters" if one.excluded else "chapters"
+            yield name, f"{asked.query[one.start : one.end].strip()}: {', '.join(map(str, one.numbers))}"
+    for word in asked.relations:
+        yield "relation", f"{word.word}: {' of '.join(role.name for role in reversed(word.path)) or 'any kin'}"
+    yield "phrases", ", ".join(f"“{phrase}”" for phrase in asked.phrases)
+    yield "wanted", ", ".join(sorted(asked.intents))
+    yield "about", ", ".join(asked.attributes)
+    yield "words", asked.content
+    for remark in asked.remarks:
+        yield "but", remark
+
+
+def _why(hit: Hit) -> str:
+    return "; ".join(map(_reason, hit.evidence))
+
+
+def _reason(evidence: Evidence) -> str:
+    where = f" {evidence.path}" if evidence.path else ""
+    return f"{evidence.kind} {evidence.detail}{where}"

@@ -1,0 +1,110 @@
+"""`armarius serve` and `armarius channel`: the engine for agents and for hosts in other languages, over stdio."""
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from armarius.channel.server import Channel
+from armarius.cli.servers import DEFAULT_SCHEMA, add_store, connected
+from armarius.cli.terminal import add_series
+from armarius.engine import ContextEngine
+from armarius.engine import open as open_engine
+from armarius.errors import ContractError
+from armarius.index.status import Progress
+from armarius.verbs import methods_of
+
+__all__ = ["add_commands"]
+
+_CLOSING_S = 2.0  # for the index to be left sealed; it is found sound without
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add both commands."""
+    serve = subparsers.add_parser("serve", help="an MCP server on standard input and output")
+    channel = subparsers.add_parser("channel", help="newline-delimited JSON on standard input and output")
+    for parser, run in ((serve, _serve), (channel, _channel)):
+        parser.add_argument("path", type=Path, nargs="?", help="the project folder")
+        add_series(parser)
+        add_store(parser)
+        parser.add_argument("--tenant", default="", help="with --store: whose projects")
+        parser.set_defaults(run=run)
+    serve.add_argument("--project", metavar="ID", help="with --store: which project")
+    serve.add_argument(
+        "--allow-write", action="store_true", help="offer the tools that add to the project: remember, propose"
+    )
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from armarius.mcp import build_server
+
+    if arguments.path is None:
+        _refuse_series(arguments)
+        if not arguments.project:
+            raise ContractError("which project? give a folder, or --store and --project")
+        with connected(arguments) as shelf:
+            novel = shelf.project(arguments.project, tenant=arguments.tenant)
+            build_server(novel, allow_write=arguments.allow_write).run("stdio")
+        return 0
+    _refuse_server(arguments)
+    # Opened at once: a client gives up a handshake that waits for a large index.
+    with open_engine(arguments.path, wait=False, with_=arguments.series) as engine, _interruptible(engine):
+        build_server(engine, allow_write=arguments.allow_write).run("stdio")
+    return 0
+
+
+def _channel(arguments: argparse.Namespace) -> int:
+    if arguments.path is None:
+        _refuse_series(arguments)
+        from armarius.channel.workspace_methods import methods_of_shelf
+
+        with connected(arguments) as shelf:
+            Channel(methods_of_shelf(shelf, arguments.tenant)).serve(sys.stdin.buffer, sys.stdout.buffer)
+        return 0
+    _refuse_server(arguments)
+    channel = Channel({}, root=Path(arguments.path).resolve())
+
+    def tell(progress: Progress) -> None:
+        channel.notify("index:progress", {"done": progress.done, "total": progress.total, "path": progress.path})
+
+    # Opened at once: the host hears of the build over the channel and may already ask.
+    with open_engine(arguments.path, wait=False, progress=tell, with_=arguments.series) as engine:
+        channel.add(methods_of(engine))
+        channel.serve(sys.stdin.buffer, sys.stdout.buffer)
+    return 0
+
+
+def _refuse_series(arguments: argparse.Namespace) -> None:
+    if arguments.series:
+        raise ContractError("--with stands beside a project folder; projects on a server have none")
+
+
+def _refuse_server(arguments: argparse.Namespace) -> None:
+    """A folder is served alone: whoever names a server too would be answered from the wrong one."""
+    for name, unsaid in (("store", None), ("schema", DEFAULT_SCHEMA), ("tenant", ""), ("project", None)):
+        if getattr(arguments, name, unsaid) != unsaid:
+            raise ContractError(
+                f"--{name} is of projects on a server; leave out the folder {arguments.path}, or --{name}"
+            )
+
+
+@contextmanager
+def _interruptible(engine: ContextEngine) -> Iterator[None]:
+    """End on Ctrl-C, though a thread of the SDK sits in a read of standard input that nothing interrupts."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        closing = threading.Thread(target=engine.close, daemon=True)
+        closing.start()
+        closing.join(_CLOSING_S)
+        os._exit(128 + number)
+
+    before = signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
