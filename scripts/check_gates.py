@@ -42,7 +42,7 @@ ALLOWED: dict[str, tuple[frozenset[str], str]] = {
         "the command that the user typed behind --reword, limited in time and output",
     ),
     "embedders/openai_server.py": (frozenset({"network"}), "a server of embeddings that the caller or the user named"),
-    "cli/__init__.py": (frozenset({"write"}), "the null device in the place of a standard output that went away"),
+    "cli/__init__.py": (frozenset({"write"}), "the null device in the place of a standard stream that is gone"),
 }
 """Path in the package: what it may do, and why. `io/lock.py` is not here: it opens through `io/folder.py`."""
 

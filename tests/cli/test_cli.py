@@ -409,3 +409,18 @@ def test_doctor_says_that_the_stored_profile_is_damaged(capsys, tmp_path):
     out = capsys.readouterr().out
     assert "! .armarius/budget.json: not a budget profile: " in out
     assert "nothing is wrong" not in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes the streams")
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-"])
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [("index {}", 0), ("search {} 林默", 0), ("embed {} --model lexical", 0), ("search {} ' '", 2)],
+)
+def test_a_command_without_console_does_its_work(tmp_path, command, status, closed):
+    (tmp_path / "a.md").write_text("# 一\n\n林默来了。\n", "utf8")
+    words = command.format(shlex.quote(str(tmp_path)))
+    program = f"exec {shlex.quote(sys.executable)} -W ignore -m armarius {words} {closed}"
+    done = subprocess.run(program, shell=True, capture_output=True, text=True, timeout=120)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "armarius: " not in done.stdout  # nothing of standard error is among the results

@@ -111,7 +111,11 @@ def main(argv: Sequence[str] | None = None, *, ready: Callable[[], None] = lambd
     Returns:
         The exit status: 0 done, 1 failed, 2 bad input, 130 interrupted.
     """
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None or getattr(stream, "closed", False):  # `print` would take None for standard output
+            stream = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - as long as the process
+            setattr(sys, name, stream)
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")

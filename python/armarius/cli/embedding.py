@@ -18,6 +18,7 @@ from rich.progress import Progress as Bar
 import armarius.embedders as embedders
 from armarius.cli.terminal import add_index_dir, add_project, note
 from armarius.config import BUILT_IN_MODELS, Config, load_config
+from armarius.console import is_terminal
 from armarius.embedders.protocol import Embedder
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
 from armarius.index.project_index import ProjectIndex
@@ -167,7 +168,7 @@ def _how_to_name(project: Path, model: Path) -> str:
 @contextmanager
 def _bar() -> Iterator[Callable[[EmbeddingProgress], None] | None]:
     """A progress bar on standard error when it is a terminal."""
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         yield None
         return
     columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

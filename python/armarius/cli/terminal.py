@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armarius.arguments import KINDS
+from armarius.console import is_terminal
 from armarius.display import camel
 from armarius.errors import ContractError
 from armarius.types import Hit
@@ -104,7 +105,7 @@ def show(what: "RenderableType") -> None:
     """Write a table to standard output; Chinese characters count two columns, `COLUMNS` decides for a pipe too."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else _PIPED
+    width = None if is_terminal(sys.stdout) or os.environ.get("COLUMNS") else _PIPED
     console = Console(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
     console.print(what)
 

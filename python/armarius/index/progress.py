@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from armarius.console import is_terminal
 from armarius.index.status import Progress
 
 __all__ = ["progress_bar"]
@@ -12,7 +13,7 @@ __all__ = ["progress_bar"]
 @contextmanager
 def progress_bar() -> Iterator[Callable[[Progress], None] | None]:
     """A callback that draws on standard error, None when that is no terminal; gone when the index is built."""
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         yield None
         return
     from rich.console import Console
