@@ -155,7 +155,7 @@ class Wire(BaseModel):
         alias_generator=wire_name, populate_by_name=True, frozen=True, extra="forbid", str_strip_whitespace=False
     )
 
-    def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
+    def __init__(self, /, **values: Any) -> None:  # noqa: ANN401 - any JSON value may arrive
         given = values
         if any(value is None for value in values.values()):  # `in` asks what somebody else's class thinks of None
             kind = type(self)

@@ -114,6 +114,7 @@ def test_request_names_its_missing_field(missing):
         ({"positionEncoding": "utf-32"}, "positionEncoding"),
         ({"cursor": 1}, "cursor: Extra inputs"),
         ({"budget": 1.5}, "budget"),
+        ({"self": 1}, r"AssembleRequest\.self: Extra inputs"),
     ],
 )
 def test_request_with_a_wrong_field_is_a_contract_error(extra, message):
