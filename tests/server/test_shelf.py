@@ -160,6 +160,16 @@ def test_tenants_call_projects_the_same_and_see_nothing_of_each_other(shelf, ten
         mine.document("a.md")
 
 
+@pytest.mark.parametrize("tenant", [None, 0, False, [], 7, b"acme", ["acme"], "a\0b", "\ud800"])
+def test_a_tenant_that_is_no_name_is_refused(shelf, tenant):
+    with pytest.raises(ContractError, match=r"^tenant"):
+        shelf.project("novel", tenant=tenant)
+
+
+def test_a_project_of_no_tenant_is_that_of_the_empty_one(shelf):
+    assert shelf.project("novel")._key == shelf.project("novel", tenant="")._key == shelf.key("novel", "")
+
+
 @pytest.mark.parametrize(
     "name",
     ["'; DROP TABLE armarius.io; --", "../../etc", "%s", "{s}", "名 字\n", "a/b", "p" * 512, "\u202e", "NULL"],

@@ -58,6 +58,13 @@ def test_projects_are_the_folders_that_are_neither_hidden_nor_links(novels, shel
         shelf.project("n00")
 
 
+@pytest.mark.parametrize("tenant", [None, 0, False, [], "acme"])
+def test_a_shelf_of_folders_takes_no_tenant(shelf, tenant):
+    assert shelf.project("n0", tenant="").name == "n0"
+    with pytest.raises(armarius.ContractError, match=r"^tenant"):
+        shelf.project("n0", tenant=tenant)
+
+
 def test_an_engine_that_is_being_made_while_the_shelf_is_closed_is_closed_too(novels, monkeypatch):
     making, go_on, made, told = threading.Event(), threading.Event(), [], []
     build = local_shelf.build

@@ -29,7 +29,7 @@ from armarius.rewording.reworder import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking
 from armarius.store.postgres.keys import check_path
 from armarius.text.unicode import near, suggestion
-from armarius.validation import shown, valid_text, whole
+from armarius.validation import shown, text, valid_text, whole
 from armarius.warnings import WATCH_UNAVAILABLE
 from armarius.workspace.cache import Counters, HotEngine, HotEngines, bytes_in
 from armarius.workspace.project import Health, Novel, ShelfStatus, ShelvedEngine
@@ -342,13 +342,13 @@ class LocalShelf:
 
         Args:
             name: Of a folder directly in that of the shelf.
-            tenant: None: a shelf of folders is of one owner, and a host that has several has a shelf for each.
+            tenant: "" alone: a shelf of folders is of one owner, and a host that has several has a shelf for each.
 
         Raises:
             ContractError: No name of a folder; a tenant.
             UnknownId: There is none; names near ones.
         """
-        if tenant:
+        if text("tenant", tenant):
             raise ContractError(f"tenant: a shelf of folders has none, got {shown(tenant)}")
         name = valid_text("name", name)
         if name in ("", os.curdir, os.pardir) or {"/", "\\", os.sep} & set(name):

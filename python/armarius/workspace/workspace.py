@@ -86,10 +86,10 @@ class Shelf(Keeping):
 
         Args:
             project_id: At most 512 bytes of UTF-8.
-            tenant: Whose it is; two tenants may call a project the same, and see nothing of each other.
+            tenant: Whose it is; two tenants may call a project the same, and see nothing of each other. "" is nobody.
 
         Raises:
-            ContractError: Either cannot be a name.
+            ContractError: Either cannot be a name, as None cannot.
         """
         return Novel(self, project_id, tenant)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from armarius.errors import ContractError
-from armarius.validation import shown
+from armarius.validation import shown, text
 
 __all__ = ["PIECE", "check_name", "check_path", "pieces_of", "project_key"]
 
@@ -16,13 +16,13 @@ _PATH, _NAME = 1024, 512
 
 
 def project_key(tenant: str, project_id: str) -> UUID:
-    """BLAKE2b-128 of tenant, NUL and project id: no look-up, and the same on every server.
+    """BLAKE2b-128 of tenant, NUL and project id: no look-up, and the same on every server; the tenant "" is nobody.
 
     Raises:
         ContractError: Either cannot be a name.
     """
     check_name(project_id, "project id")
-    if tenant:
+    if text("tenant", tenant):
         check_name(tenant, "tenant")
     return UUID(bytes=hashlib.blake2b(f"{tenant}\0{project_id}".encode(), digest_size=16).digest())
 
@@ -53,8 +53,8 @@ def pieces_of(data: bytes) -> Iterable[tuple[int, bytes]]:
     return ((at // PIECE, data[at : at + PIECE]) for at in range(0, max(1, len(data)), PIECE))
 
 
-def _checked(name: str, what: str, limit: int) -> str:
-    if not name:
+def _checked(name: object, what: str, limit: int) -> str:
+    if not isinstance(name, str) or not name:
         raise ContractError(f"{what}: expected a non-empty string, got {shown(name)}")
     try:
         size = len(name.encode("utf-8"))
