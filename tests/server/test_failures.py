@@ -1,10 +1,12 @@
 """What happens when a server goes away, stands still or is restarted; and when several processes write at once."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -158,6 +160,49 @@ def test_a_pool_that_is_exhausted_says_so_in_time(server, shared_pool):
     pool.close()
     with pytest.raises(StoreUnavailable, match="closed"), pool.lent():
         pass
+
+
+def test_every_cause_of_no_connection_is_said_without_user_and_password(own_server):
+    rules = own_server.folder / "data" / "pg_hba.conf"
+    rules.write_text(f"local all guarded scram-sha-256\n{rules.read_text('utf-8')}", "utf-8")
+    own_server.stop()
+    own_server.start()
+    administrator = Pool(own_server.dsn, size=1)
+    with administrator.lent() as connection:
+        connection.execute("CREATE USER guarded PASSWORD 'right'")
+        connection.execute("CREATE USER limited CONNECTION LIMIT 0")
+    administrator.close()
+    there = f"?host={own_server.folder}"
+    causes = {
+        "guarded:sekrit@127.0.0.1:1/postgres": "nothing listens at this host and port",
+        "guarded:sekrit@/postgres?host=/nowhere": "nothing listens at this host and port",
+        "guarded:sekrit@no-such-host.invalid/postgres": "there is no such host",
+        "guarded:with@sekrit@no-such-host.invalid/postgres": "there is no such host",  # @ is %40 in a password
+        "guarded:with/sekrit@no-such-host.invalid/postgres": "no connection",
+        f"guarded:sekrit@/postgres{there}": "the password is wrong, or there is no such user",
+        f"guarded@/postgres{there}": "the password is wrong, or there is no such user",
+        f"unknown:sekrit@/postgres{there}": "there is no such user",
+        f"guarded:right@/missing{there}": "there is no such database",
+        f"limited:sekrit@/postgres{there}": "all connections are taken",
+    }
+    for dsn, cause in causes.items():
+        pool = Pool(f"postgresql://{dsn}", size=1)
+        for _ in range(2):  # who comes right after a failed attempt is told the same
+            with pytest.raises(StoreUnavailable, match=r"^postgresql .* no connection") as told, pool.lent():
+                pass
+            if cause != "no connection":
+                assert str(told.value).endswith(f": {cause}"), dsn
+            assert not re.search("sekrit|right|guarded|unknown|limited|//", str(told.value))
+        pool.close()
+
+
+def test_a_server_whose_connections_are_all_taken_says_so(own_server):
+    own_server.stop()
+    own_server.start("max_connections=4", "superuser_reserved_connections=1")
+    everything = Pool(own_server.dsn, size=8)
+    with ExitStack() as taken, pytest.raises(StoreUnavailable, match="all connections are taken"):
+        [taken.enter_context(everything.lent()) for _ in range(8)]
+    everything.close()
 
 
 def test_a_statement_that_takes_too_long_is_ended_and_the_next_one_works(server, shared_pool):

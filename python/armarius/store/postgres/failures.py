@@ -1,5 +1,6 @@
 """What a server complains of, as the errors of a store. No message carries a DSN, a password or a user's text."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -8,7 +9,7 @@ from psycopg import errors
 
 from armarius.errors import StoreBusy, StoreError, StoreFull, StoreUnavailable
 
-__all__ = ["AGAIN", "is_lost", "translated"]
+__all__ = ["AGAIN", "cause_of", "is_lost", "translated"]
 
 AGAIN: tuple[type[psycopg.Error], ...] = (errors.SerializationFailure, errors.DeadlockDetected)
 """A transaction that may simply be made again: 40001 and 40P01."""
@@ -21,6 +22,15 @@ _AWAY = (
     errors.IdleInTransactionSessionTimeout,
 )
 _NO_TABLES = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
+_CAUSES = (
+    (r"Connection refused|on socket \".*\" failed: No such file", "nothing listens at this host and port"),
+    (r"failed to resolve host|could not translate host name", "there is no such host"),
+    (r"password authentication failed|no password supplied", "the password is wrong, or there is no such user"),
+    (r"role \".*\" does not exist", "there is no such user"),
+    (r"database \".*\" does not exist", "there is no such database"),
+    (r"too many clients|remaining connection slots|too many connections for", "all connections are taken"),
+)
+"""What libpq or the server says when there is no connection, and what is told: without names of hosts and users."""
 
 
 def is_lost(error: psycopg.Error) -> bool:
@@ -57,8 +67,18 @@ def _named(place: str, error: psycopg.Error, seconds: float) -> StoreError:
         return StoreError(f"{place}: the tables of armarius are not there or older; run: armarius server migrate")
     if isinstance(error, _AWAY):
         since = f" for {seconds:.1f} s" if seconds > 1 else ""
+        if why := cause_of(error):
+            return StoreUnavailable(f"{place}: no connection{since}: {why}", seconds=seconds)
         return StoreUnavailable(f"{place}: the server does not answer{since}: {said}", seconds=seconds)
     return StoreError(f"{place}: {type(error).__name__}: {said}")
+
+
+def cause_of(error: psycopg.Error) -> str:
+    """Why there is no connection; with several hosts, each cause once. "" when it is none of the known ones."""
+    if error.diag.message_primary:  # said over a connection
+        return ""
+    said = str(error)
+    return "; ".join(why for pattern, why in _CAUSES if re.search(pattern, said))
 
 
 def _said(error: psycopg.Error) -> str:

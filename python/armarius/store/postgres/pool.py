@@ -20,7 +20,7 @@ from psycopg.pq import TransactionStatus
 
 from armarius.deadline import remaining
 from armarius.errors import ContractError, StoreUnavailable
-from armarius.store.postgres.failures import is_lost, translated
+from armarius.store.postgres.failures import cause_of, is_lost, translated
 
 __all__ = ["Connection", "Pool"]
 
@@ -68,7 +68,8 @@ class Pool:
             raise ContractError("dsn: not a connection string of PostgreSQL") from error
         if size < 1:
             raise ContractError(f"size must be >= 1, got {size}")
-        self.place = f"postgresql {parts.get('host') or 'localhost'}/{parts.get('dbname') or ''}"
+        place = f"{parts.get('host') or 'localhost'}/{parts.get('dbname') or ''}"
+        self.place = f"postgresql {place.rpartition('@')[2]}"  # a password with @ or / unescaped: part of it is host
         self.hook: Callable[[Connection], None] | None = None
         self._dsn = dsn
         self._wait = wait_s
@@ -79,6 +80,7 @@ class Pool:
         self._closed = False
         self._away_since = 0.0
         self._probed = 0.0
+        self._why = ""  # why the last attempt failed
 
     @property
     def away_for(self) -> float:
@@ -148,16 +150,19 @@ class Pool:
                 now = time.monotonic()
                 if now - self._probed < _PROBE_SECONDS:
                     away = now - self._away_since
-                    raise StoreUnavailable(f"{self.place}: the server has been away for {away:.1f} s", seconds=away)
+                    why = self._why and f": {self._why}"
+                    raise StoreUnavailable(f"{self.place}: no connection for {away:.1f} s{why}", seconds=away)
                 self._probed = now
         try:
             made = Connection.connect(
                 self._dsn, autocommit=True, prepare_threshold=None, connect_timeout=_CONNECT_SECONDS
             )
-        except psycopg.Error:
+        except psycopg.Error as error:
             self._lost()
+            self._why = cause_of(error)
             self._probed = time.monotonic()  # a server that stands still takes its time to say nothing
             raise
+        self._why = ""
         self._away_since = self._probed = 0.0  # who loses a connection after this one may try again at once
         return made
 
