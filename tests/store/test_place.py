@@ -11,7 +11,7 @@ import apsw
 import pytest
 from tests.files.conftest import KINDS, plant
 
-from armarius.errors import ProjectError, StoreCorrupt, StoreError, StoreFull
+from armarius.errors import ProjectError, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
 from armarius.io.cache import cache_root
 from armarius.store.sqlite import claim as claims
@@ -157,6 +157,30 @@ def test_what_is_no_file_in_the_place_of_the_lock_is_named_and_not_waited_for(pr
     os.mkfifo(path)
     with pytest.raises(StoreFull, match=rf"{path.name}: not a regular file in the place of a lock"):
         ProjectIndex.open(project)
+
+
+@pytest.mark.parametrize(
+    ("kept", "damage"),
+    [(0, b"\xff\xfe"), (0, b"\0" * 4096), (0, b"x" * 99_999), (16, b""), (18, b"\xff"), (47, b"\xff"), (100, b"\xff")],
+    ids=["two bytes", "zeros", "long", "cut", "version", "format", "page"],
+)
+def test_a_damaged_lock_file_is_made_again(project, kept, damage):
+    answers(project)
+    (lock,) = (cache_root() / "claims").glob("*.lock")
+    sound = lock.read_bytes()
+    lock.write_bytes(sound[:kept] + damage + (sound[kept + len(damage) :] if kept > 16 else b""))
+    assert answers(project) == ["a.md"]
+    with ProjectIndex.open(project), ProjectIndex.open(project) as second:
+        assert not second.store._place.lock.alone()  # it is a lock again
+
+
+def test_a_lock_file_that_is_damaged_while_it_is_held_still_holds(project):
+    with ProjectIndex.open(project):
+        (lock,) = (cache_root() / "claims").glob("*.lock")
+        subprocess.run([sys.executable, "-c", f"open({str(lock)!r}, 'w').write('no database')"], check=True)
+        with pytest.raises(StoreBusy):
+            ProjectIndex.open(project)
+    assert answers(project) == ["a.md"]
 
 
 def test_without_marks_on_files_the_claim_is_device_and_inode(project, monkeypatch):

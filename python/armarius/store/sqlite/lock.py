@@ -39,7 +39,11 @@ class PlaceLock:
                 raise StoreFull(f"{path}: {what} in the place of a lock; delete it")
         with self._at_work, translated(self._path):
             self._lock = opened(self._path, create=True)
-            return self._take()
+            try:
+                return self._take()
+            except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError, apsw.ReadOnlyError):  # no database
+                self._empty()
+                return self._take()
 
     def settle(self) -> None:
         """The index is checked: let others in.
@@ -92,13 +96,27 @@ class PlaceLock:
         assert self._lock is not None
         try:
             self._lock.execute("BEGIN EXCLUSIVE")
+            self._read()
             return True
         except (apsw.BusyError, apsw.LockedError):
             self._lock.set_busy_timeout(10_000)
             self._share()
             return False
 
+    def _empty(self) -> None:
+        """Make a damaged file an empty database, in place: BusyError while somebody holds a lock on it."""
+        assert self._lock is not None
+        if self._lock.in_transaction:
+            self._lock.execute("ROLLBACK")
+        self._lock.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)
+        self._lock.execute("VACUUM")
+        self._lock.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 0)
+
     def _share(self) -> None:
         assert self._lock is not None
         self._lock.execute("BEGIN")
+        self._read()
+
+    def _read(self) -> None:
+        assert self._lock is not None
         self._lock.execute("SELECT count(*) FROM sqlite_master").fetchone()
