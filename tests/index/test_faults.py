@@ -16,6 +16,7 @@ from tests.index.test_index import equals_folder
 import armarius
 from armarius.errors import SchemaTooNew, ScopeViolation, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
+from armarius.index.warm import warm_search
 from armarius.io.cache import is_remote
 from armarius.store.rows import Note
 from armarius.store.sqlite import connection
@@ -176,6 +177,15 @@ def test_the_index_of_another_project_is_refused(novel, cache, tmp_path):
     ProjectIndex.open(novel, index_dir=tmp_path / "x", project_id="one").close()
     with pytest.raises(ScopeViolation, match="'one', not 'two'"):
         ProjectIndex.open(novel, index_dir=tmp_path / "x", project_id="two")
+
+
+def test_another_project_in_an_index_of_the_cache_is_damage(novel, cache):
+    with ProjectIndex.open(novel) as index:
+        index.store._session._connections.writer.execute("UPDATE meta SET value = 'zz' WHERE key = 'project_id'")
+        index.store.apply([Note("x", "y")])
+    assert warm_search(novel, "林默", limit=3, match="all") is None
+    with ProjectIndex.open(novel) as index:
+        assert equals_folder(index)
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(novel, cache, tmp_path):

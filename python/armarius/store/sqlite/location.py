@@ -94,6 +94,7 @@ class Place:
         own: A folder of the user's cache that only this package names: all that lies there under our names is ours.
 
     Attributes:
+        own: As given.
         lock: Held from `enter` until its `leave`.
     """
 
@@ -102,7 +103,7 @@ class Place:
         self.below = below
         self.index = folder / "index.sqlite"
         self.seal = folder / "index.seal"
-        self._own = own
+        self.own = own
         self._claim = Claim(cache_root(), self.index, below)
         self.lock = PlaceLock(self._claim.lock)
 
@@ -130,7 +131,7 @@ class Place:
         Raises:
             StoreError: A file that carries no claim, or no regular file, lies in the place of one of ours.
         """
-        if self._own:
+        if self.own:
             return
         there = {path: info for path in self._files() if (info := stat_of(path, below=self.below)) is not None}
         for path, info in there.items():
@@ -268,7 +269,7 @@ class Place:
             try:
                 remove_file(path, below=self.below)
             except Refused:
-                if not self._own or self.below is None:
+                if not self.own or self.below is None:
                     raise
                 remove_other(path, below=self.below)
         except OSError as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from armarius.errors import StoreBusy, StoreCorrupt, StoreError
+from armarius.errors import ScopeViolation, StoreBusy, StoreCorrupt, StoreError
 from armarius.io import is_regular
 from armarius.store.sqlite.connection import (
     Connections,
@@ -70,8 +70,10 @@ class Session:
                     session = cls(place, project_id, connections)
                     session._start(created=created, check=alone and not created and intact is None)
                     place.mark_log()
-                except BaseException:
+                except BaseException as error:
                     connections.close()
+                    if place.own and isinstance(error, ScopeViolation):  # no other project has that folder: damage
+                        raise StoreCorrupt(error.message) from error
                     raise
             place.lock.settle()
         except BaseException:

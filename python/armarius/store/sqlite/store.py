@@ -65,7 +65,7 @@ class SqliteStore:
         Raises:
             StoreCorrupt: Damaged: open again with `rebuild=True`.
             SchemaTooNew: Written by a newer armarius.
-            ScopeViolation: The index of another project.
+            ScopeViolation: The index of another project, in a folder that the user chose.
             StoreBusy: Held by another process.
             StoreFull: The folder cannot be written.
 
