@@ -1,3 +1,4 @@
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -51,7 +52,7 @@ def test_a_shell_is_told_every_command(capsys, shell):
 def test_bash_completes_a_command_and_an_option():
     script = ROOT / "python/armarius/cli/completions/armarius.bash"
     ask = (
-        f"source {script}; COMP_WORDS=(armarius {{}}); COMP_CWORD=$((${{{{#COMP_WORDS[@]}}}}-1)); "
+        f"source {shlex.quote(str(script))}; COMP_WORDS=(armarius {{}}); COMP_CWORD=$((${{{{#COMP_WORDS[@]}}}}-1)); "
         "$(complete -p armarius | sed 's/.*-F \\([^ ]*\\).*/\\1/'); echo ${{COMPREPLY[@]}}"
     )
     for typed, wanted in (("ass", "assemble"), ("search --lim", "--limit")):
