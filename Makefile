@@ -28,7 +28,7 @@ $(VENV)/.installed: pyproject.toml
 	touch $@
 
 # Which Python maturin is to build for: said the same way everywhere, or pyo3 and the core are compiled again for each.
-MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin
+MATURIN := VIRTUAL_ENV="$(abspath $(VENV))" $(BIN)/maturin
 
 $(VENV)/.developed: $(VENV)/.installed $(RUST_SOURCES) pyproject.toml | $(FIRST)
 	$(MATURIN) develop --quiet

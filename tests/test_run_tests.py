@@ -1,6 +1,12 @@
-"""How the Python tests are shared out between two processes."""
+"""How the Python tests are shared out between two processes; and that `make` builds what they need anywhere."""
 
-from scripts.run_tests import LAST, everything, halves
+import os
+import shlex
+import shutil
+import subprocess
+
+import pytest
+from scripts.run_tests import LAST, ROOT, everything, halves
 
 
 def test_each_process_has_as_much_to_do_and_nothing_is_left_out():
@@ -25,3 +31,15 @@ def test_every_folder_with_tests_is_run():
     names = everything()
     assert {"books", "hostile", "test_run_tests.py"} <= {*names}
     assert not {"cases", "data", "typing", "conftest.py"} & {*names}
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+def test_make_builds_in_a_folder_with_a_space_in_its_name(tmp_path):
+    folder = tmp_path / "a b 空格 😀"
+    (folder / "rust").mkdir(parents=True)
+    for name in ("Makefile", "pyproject.toml", "Cargo.toml", "Cargo.lock"):
+        shutil.copy(ROOT / name, folder)
+    environment = {"PATH": os.environ["PATH"]}  # these tests are run by make, whose settings are not for this one
+    done = subprocess.run(["make", "-n", "develop"], cwd=folder, env=environment, capture_output=True, check=True)
+    (line,) = (line for line in done.stdout.decode("utf-8").splitlines() if "maturin develop" in line)
+    assert shlex.split(line)[0] == f"VIRTUAL_ENV={folder}/.venv"
