@@ -81,9 +81,9 @@ def test_the_version_is_told_without_loading_any_command():
     assert not SLOW.intersection(loaded)
     assert [name for name in loaded if name.startswith("armarius.")] == [
         "armarius._core",
-        "armarius.lazy",
         "armarius.cli",
         "armarius.errors",
+        "armarius.lazy",
         "armarius.warnings",
     ]
 
