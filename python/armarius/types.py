@@ -171,11 +171,6 @@ class Offer(Protocol):
         ...
 
     @property
-    def most(self) -> int | None:
-        """Tokens that the layer may have with its rows; None is all that is left."""
-        ...
-
-    @property
     def group(self) -> str:
         """The bracketed heading above the rows."""
         ...

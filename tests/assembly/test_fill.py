@@ -104,27 +104,12 @@ def test_a_name_alone_or_words_that_stand_together_are_never_a_weak_answer(engin
 WEAK = "沈砚的熊猫爱吃什么竹笋"
 
 
-def test_a_weak_answer_says_that_it_is_held_short_and_not_that_there_was_no_room(engine):
-    pack = engine.assemble(WEAK, budget=8000)
+@pytest.mark.parametrize("budget", [500, 2000, 4000, 8000])
+def test_a_weak_answer_is_called_one_and_has_the_room_of_any_other(engine, budget):
+    pack = engine.assemble(WEAK, budget=budget)
+    assert engine.retrieve(WEAK).outcome == "weak"
     assert heading("weak") in pack.prompt
-    assert pack.layers.retrieved.token_count <= 1000
-    held = {place(item.source) for item in rows(pack)}
-    gone = next(
-        f"chapters/ch{n:03}.md#{at}"
-        for n in range(1, 13)
-        for at in range(1, 12)
-        if PEOPLE[3] in paragraph(n, at - 1) and (f"chapters/ch{n:03}.md", at) not in held
-    )
-    said = str(pack.explain(gone))
-    assert "there is probably no answer, which may take 1,000 tokens at most" in said
-    assert "too long" not in said
-    assert any("there is probably no answer" in one.detail for one in pack.omitted if one.source == "rag:passages")
-
-
-def test_where_the_room_ends_a_weak_answer_that_is_said(engine):
-    pack = engine.assemble(WEAK, budget=500)
-    assert heading("weak") in pack.prompt
-    assert not any("probably no answer" in one.detail for one in pack.omitted)
+    assert pack.token_count > 0.8 * min(budget, 6000)
 
 
 def test_the_check_of_a_chapter_brings_the_cards_of_who_is_in_it(engine):
@@ -231,11 +216,9 @@ def test_what_did_not_enter_is_one_omission_with_a_count(engine):
     assert re.match(r"\d+ more paragraphs", omission.detail)
 
 
-def test_a_question_about_what_is_not_there_gets_little_and_names_the_words(engine):
+def test_a_question_about_what_is_not_there_is_called_one_and_names_the_words(engine):
     pack = engine.assemble("量子计算机的芯片型号", budget=8000)
-    assert pack.layers.retrieved.token_count <= 1000
-    if pack.layers.retrieved.source:
-        assert "可能无答案" in pack.prompt
+    assert "可能无答案" in pack.prompt
     (words,) = [one for one in pack.omitted if one.id == "request:words"]
     assert "量子" in words.detail
 

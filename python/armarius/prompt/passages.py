@@ -68,9 +68,7 @@ def fill(
     """
     limit = plan.profile.limit(available)
     filling = _Filling(plan, fitted, offer, previous, plan.profile.most("retrieved", available), language)
-    room, capped = filling.room(limit, window_most)
-    fitted = replace(fitted, capped=capped)
-    rows = filling.choose(room)
+    rows = filling.choose(filling.room(limit, window_most))
     for attempt in range(_REPAIRS):
         if not rows:
             break
@@ -109,8 +107,8 @@ class _Filling:
     def _measured(self) -> CachedCounter:
         return self.plan.measured
 
-    def room(self, limit: int, window_most: int | None) -> tuple[int, int | None]:
-        """Tokens that rows may take in all; what the offer allows itself, when that is what binds."""
+    def room(self, limit: int, window_most: int | None) -> int:
+        """Tokens that rows may take in all."""
         placed = self.fitted.rendered.placed
         layer = [item for item in placed if item.candidate.layer == "retrieved"]
         frame = 0 if layer else sum(self._measured.counts([opening_piece("retrieved"), closing_piece("retrieved")]))
@@ -123,11 +121,7 @@ class _Filling:
             unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
         room = limit - self.fitted.token_count - unused - frame
         held = (self.fitted.by_layer or layer_tokens(self.fitted.rendered, self._measured))["retrieved"]
-        room = min(room, self.layer_most - frame - held)
-        most = self.offer.most
-        if most is None or most - frame - held >= room:
-            return room, None
-        return most - frame - held, most
+        return min(room, self.layer_most - frame - held)
 
     def choose(self, room: int) -> list[Row]:
         """The rows that enter, in the order of the prompt: what a previous one held, from its first row on, then new.

@@ -88,10 +88,6 @@ class _Wished:
         return _Rows(self)
 
     @property
-    def most(self) -> int | None:
-        return self.offer.most
-
-    @property
     def group(self) -> str:
         return self.offer.group
 

@@ -44,7 +44,6 @@ class FittedPrompt:
         by_layer: Tokens of each layer of the prompt, where they are known already.
         entered: Paragraphs on offer that are in.
         line: The worth of the last one in, 0.0 when none was left out for room.
-        capped: What an offer allows itself, where that was less than the room there was: tokens of the layer.
     """
 
     rendered: Rendered
@@ -58,7 +57,6 @@ class FittedPrompt:
     by_layer: Mapping[LayerName, int] | None = None
     entered: int = 0
     line: float = 0.0
-    capped: int | None = None
 
 
 class LeftOut:

@@ -12,7 +12,7 @@ from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, heading
 from armarius.search.code_calls import signatures
 from armarius.search.query.query import Understanding
-from armarius.search.rank import STOP_SHARE, WEAK_TOKENS, Ranked
+from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.types import Evidence, OmitReason, Row
 
 __all__ = ["PassageOffer"]
@@ -96,14 +96,6 @@ class PassageOffer:
         if not self.asked.part:
             return sorted(found, key=lambda row: (-row.score, row.source))
         return sorted(found, key=lambda row: row.place, reverse=self.asked.part == "tail")
-
-    @property
-    def most(self) -> int | None:
-        """Tokens of the layer: few, when the question looks like one about what is not there.
-
-        Not so where code was found: the signs of that were learnt on stories, and of code they tell nothing.
-        """
-        return WEAK_TOKENS if self.ranked.outcome == "weak" and not self.lines else None
 
     @property
     def lines(self) -> bool:

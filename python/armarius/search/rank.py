@@ -28,7 +28,6 @@ __all__ = [
     "LEVELS",
     "MEANING",
     "STOP_SHARE",
-    "WEAK_TOKENS",
     "WEIGHTS",
     "Meaning",
     "Ranked",
@@ -76,8 +75,6 @@ MEANING: Final = {"paragraph": 1.2, "near": 0.4, "line": 0.4}
 STOP_SHARE: Final = 0.10
 """Of the best score: nothing below it enters. Costs nothing at 16,000 tokens; .15 costs .003, .2 .012."""
 
-WEAK_TOKENS: Final = 1000
-"""What an answer may take that is probably none."""
 ABSENT: Final = 0.53
 """Above it a question is taken for one about what is not there; see `ranking`. Chosen on the absent questions of two
 books (training): .50 and .38 of them, at .009 of the answers that others hold; docs/decisions/0065."""

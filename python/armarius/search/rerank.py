@@ -146,10 +146,6 @@ class _Reranked:
         return _Rows(self._head, self._offer.rows)
 
     @property
-    def most(self) -> int | None:
-        return self._offer.most
-
-    @property
     def group(self) -> str:
         return self._offer.group
 

@@ -361,17 +361,10 @@ def omissions(plan: Plan, fitted: FittedPrompt) -> tuple[PackOmission, ...]:
     ]
     unused = sum(len(offer.rows) for offer in plan.admitted.offers) - fitted.entered
     if unused > 0:
-        if fitted.capped is not None:
-            why = f"did not enter: {_capped(fitted)}"
-        else:
-            why = f"are worth less than {fitted.line:.3f}" if fitted.line >= 0.001 else "say too little of the question"
+        why = f"are worth less than {fitted.line:.3f}" if fitted.line >= 0.001 else "say too little of the question"
         detail = f"{unused} more paragraphs {why}; explain() answers for each"
         left_out.append(PackOmission(ROWS, "retrieved", ROWS, "budget", detail))
     return tuple(sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
-
-
-def _capped(fitted: FittedPrompt) -> str:
-    return f"there is probably no answer, which may take {fitted.capped:,} tokens at most"
 
 
 def unused(plan: Plan, fitted: FittedPrompt, wanted: str) -> Iterator[PackOmission]:
@@ -407,9 +400,7 @@ def unused(plan: Plan, fitted: FittedPrompt, wanted: str) -> Iterator[PackOmissi
             reason, detail = "no match", f"worth {worth:.3f}: too little beside the best to be on offer"
         else:
             reason = "budget"
-            if fitted.capped is not None:
-                detail += f"; {_capped(fitted)}"
-            elif worth >= line:
+            if worth >= line:
                 detail += "; it was too long for the room that was left"
         yield PackOmission(row.source, "retrieved", row.source, reason, detail, 0, worth, offer.explain(row))
 
