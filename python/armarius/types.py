@@ -162,12 +162,34 @@ class Row:
         return f"{'code:signature' if self.signature else 'rag:passage'}:{self.path}#{self.paragraph}"
 
 
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How a prompt is divided among cards and the rows of an offer, in percent of the budget; in this order.
+
+    Attributes:
+        cards: What cards of entities may take.
+        asked: What rows that are asked for may take, with what the window shows of their document.
+        others: What is kept for the other rows, while they have that much to say.
+        first: Ids of cards, in the order in which they enter; those of others come after them.
+    """
+
+    cards: int
+    asked: int
+    others: int
+    first: tuple[str, ...] = ()
+
+
 class Offer(Protocol):
     """Paragraphs ranked for one request. They are no demand: what does not fit is not missed."""
 
     @property
     def rows(self) -> Sequence[Row]:
         """Best first, ties by source and id; ends where worth falls to noise. Those asked for are the best."""
+        ...
+
+    @property
+    def shares(self) -> Shares | None:
+        """How the prompt is divided; None gives rows what demand leaves, best first."""
         ...
 
     @property

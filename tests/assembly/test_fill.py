@@ -83,7 +83,7 @@ def test_of_a_chapter_that_does_not_fit_the_end_asked_about_is_shown(engine, que
 
 def test_a_bigger_budget_never_holds_less_of_a_chapter_asked_for(engine):
     held = [
-        sum(paragraph(7, n) in engine.assemble("检查第7章", budget=budget).prompt for n in range(12))
+        sum(paragraph(7, n) in engine.assemble("总结第7章", budget=budget).prompt for n in range(12))
         for budget in SIZES
     ]
     assert held == sorted(held)
@@ -136,7 +136,7 @@ def test_a_budget_that_no_prompt_can_have_is_refused_by_name(engine, budget):
 
 
 def test_a_question_about_a_chapter_alone_is_answered_by_it_alone(engine):
-    shown = {place(item.source)[0] for item in rows(engine.assemble("检查第7章", budget=8000))}
+    shown = {place(item.source)[0] for item in rows(engine.assemble("总结第7章", budget=8000))}
     assert shown == {"chapters/ch007.md"}
 
 

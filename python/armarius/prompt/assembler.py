@@ -18,6 +18,7 @@ from armarius.prompt.allocate import Previous, available_tokens
 from armarius.prompt.continuation import fit, still_true
 from armarius.prompt.counter import CachedCounter, Counter
 from armarius.prompt.fetch import FetchOutcome, confirmed, gather
+from armarius.prompt.fit.shares import cards_within
 from armarius.prompt.history import has_turns, spoken, story_layers, told_within, within_share, without_older
 from armarius.prompt.passages import fill, window_share
 from armarius.prompt.pins import let_go, settled
@@ -179,9 +180,8 @@ class _Continuing:
     def fit(self, counter: CachedCounter, available: int) -> tuple[Plan, FittedPrompt]:
         """Demand first, then the paragraphs on offer in what it leaves; turns give way to what must be in."""
         limit = self._profile.limit(available)
-        admitted = told_within(
-            within_share(self._admitted, counter, limit), counter, limit, self._profile.story_percent
-        )
+        admitted = cards_within(self._admitted, counter, available)
+        admitted = told_within(within_share(admitted, counter, limit), counter, limit, self._profile.story_percent)
         while True:
             try:
                 return self._fit(admitted, counter, available)

@@ -34,6 +34,7 @@ _RUN = re.compile(r"\w{4,16}")
 _SUBHEADING = 7  # tokens of the line between two paragraphs of one chapter that are no neighbours
 _REPAIRS = 12
 _LINES_PERCENT = 8  # of the room: single lines about the rows that enter, where the offer has any
+_OTHERS_PERCENT = 40  # of the room: more is not kept from rows that are asked for, however small it is
 _Key = tuple[str, int, bool]
 _PLACE = attrgetter("place")
 _KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
@@ -67,7 +68,7 @@ def fill(
     Cost: one count of each paragraph tried, remembered; one count of the final prompt.
     """
     limit = plan.profile.limit(available)
-    filling = _Filling(plan, fitted, offer, previous, plan.profile.most("retrieved", available), language)
+    filling = _Filling(plan, fitted, offer, previous, plan.profile.most("retrieved", available), language, available)
     rows = filling.choose(filling.room(limit, window_most))
     for attempt in range(_REPAIRS):
         if not rows:
@@ -97,6 +98,7 @@ class _Filling:
     previous: Previous
     layer_most: int
     language: Language
+    available: int
 
     def __post_init__(self) -> None:
         self.group = group_heading(self.offer.group)  # as it may stand in a prompt
@@ -160,13 +162,32 @@ class _Filling:
                 offered = chain([row], offered)
                 break
             asked.append(row)
+        kept = self._kept_for_others(asked, room)
+        taken.widen(-kept)
         if not taken.all(asked):
             taken.greedily(asked)
+        taken.widen(kept)
         taken.greedily(offered)
+        if kept:
+            taken.greedily(asked)
         if lines:
             taken.widen(lines)
             taken.greedily(self.offer.beside(list(taken.rows.values())))
         return taken.rows
+
+    def _kept_for_others(self, asked: Sequence[Row], room: int) -> int:
+        """Tokens of the room that rows asked for leave to others, where the offer says how a prompt is divided."""
+        shares = self.offer.shares
+        if shares is None:
+            return 0
+        paths = {row.path for row in asked}
+        window = sum(
+            self._measured.section(item.text)
+            for item in self.fitted.rendered.placed
+            if is_window(item.candidate) and not paths.isdisjoint(item.candidate.documents)
+        )
+        least = min(self.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
+        return max(least, room - max(0, self.available * shares.asked // 100 - window))
 
     def _still(self, item: Placed) -> Row | None:
         """The row of a paragraph of the previous prompt that reads as it did."""
@@ -256,7 +277,7 @@ class _Taken:
         self._titles: set[tuple[str, str]] = set()
 
     def widen(self, tokens: int) -> None:
-        """More room."""
+        """More room; less where `tokens` are negative."""
         self._room += tokens
 
     def all(self, rows: Sequence[Row]) -> bool:

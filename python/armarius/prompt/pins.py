@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from armarius.prompt.fetch import FetchOutcome
-from armarius.types import Candidate, Evidence, Fetched, Offer, Omission, OmitReason, Row, Wish
+from armarius.types import Candidate, Evidence, Fetched, Offer, Omission, OmitReason, Row, Shares, Wish
 
 __all__ = ["let_go", "settled"]
 
@@ -86,6 +86,10 @@ class _Wished:
     @property
     def rows(self) -> Sequence[Row]:
         return _Rows(self)
+
+    @property
+    def shares(self) -> Shares | None:
+        return self.offer.shares
 
     @property
     def group(self) -> str:

@@ -1,7 +1,10 @@
 """The paragraphs that a question found, on offer to fill a prompt: best first, each with its reasons when asked."""
 
 import math
+import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import overload
 
 from armarius._core import CorpusQuery, ScoredParagraph
@@ -10,10 +13,11 @@ from armarius.codex.cards import chapter_at, tidy, told_until
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.headings import DEFAULT_LANGUAGE, Language, heading
+from armarius.search.check import Check
 from armarius.search.code_calls import signatures
 from armarius.search.query.query import Understanding
 from armarius.search.rank import STOP_SHARE, Ranked
-from armarius.types import Evidence, OmitReason, Row
+from armarius.types import Evidence, OmitReason, Row, Shares
 
 __all__ = ["PassageOffer"]
 
@@ -36,6 +40,7 @@ class PassageOffer:
         current: Path and text of the open document: of it only what stands there now may be shown.
         bounds: What the request may see.
         language: Of the prompt.
+        check: Of a question that checks chapters: rows are of those and of the ones before them, and of nothing else.
     """
 
     def __init__(
@@ -47,6 +52,7 @@ class PassageOffer:
         current: tuple[str, str] = ("", ""),
         bounds: Bounds = EVERYTHING,
         language: Language = DEFAULT_LANGUAGE,
+        check: Check | None = None,
     ) -> None:
         self.ranked = ranked
         self.documents = documents
@@ -59,6 +65,7 @@ class PassageOffer:
         # What settings say of later chapters (第7章起：…) is no more told by their text than by a card.
         self._until = None if chapter is None or bounds.as_of is not None else max(chapter, *asked.chapters, 0)
         self.language = language
+        self.check = check
         self._best: list[ScoredParagraph] = []
         self._asked_best = 0
         self._next = 0
@@ -69,6 +76,10 @@ class PassageOffer:
         self._above = 0.0 if alone else self._floor * 0.999
         self._made = [] if ranked.outcome == "nothing found" else self.asked_for()
         self._asked = {(row.path, row.paragraph) for row in self._made}  # and what came with another piece
+        if not self._made:
+            self.check = None
+        self._earlier = iter(() if self.check is None else self._before())
+        self._lock = threading.Lock()  # of what makes one row after another
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -86,16 +97,28 @@ class PassageOffer:
         """The paragraphs of the chapters that the question names: from the end that it is about, else best first."""
         wanted = set(self.asked.chapters)
         found = [
-            self._row(document, paragraph, self.ranked.scores.score_of(document.path, paragraph.index) or 0.0)
+            self._row(document, paragraph, self._worth(document, paragraph))
             for document in (self.documents.values() if wanted else ())
             if document.kind == "chapter" and (document.chapter is None or document.chapter in wanted)
             for paragraph in document.paragraphs
             if paragraph.role == "body" and chapter_at(document, paragraph) in wanted
         ]
         found = [row for row in found if row.text and self.withheld(row) is None]
-        if not self.asked.part:
+        if self.asked.part:
+            return sorted(found, key=lambda row: row.place, reverse=self.asked.part == "tail")
+        if self.check is None:
             return sorted(found, key=lambda row: (-row.score, row.source))
-        return sorted(found, key=lambda row: row.place, reverse=self.asked.part == "tail")
+        ranks: Counter[int] = Counter()  # the best of each chapter, then the second of each
+        ranked = []
+        for row in sorted(found, key=_worth_and_place):
+            ranks[row.place[0]] += 1
+            ranked.append((ranks[row.place[0]], row))
+        return [row for _, row in sorted(ranked, key=lambda one: (one[0], one[1].place))]
+
+    @property
+    def shares(self) -> Shares | None:
+        """Those of a check."""
+        return None if self.check is None else self.check.shares
 
     @property
     def lines(self) -> bool:
@@ -131,11 +154,16 @@ class PassageOffer:
         document = self.documents.get(path)
         if document is None or not 0 <= paragraph < len(document.paragraphs):
             return None
-        return self._row(document, document.paragraphs[paragraph], self.ranked.scores.score_of(path, paragraph) or 0.0)
+        found = document.paragraphs[paragraph]
+        return self._row(document, found, self._worth(document, found))
 
     def evidence(self, row: Row, /) -> Evidence:
         """What it is worth and where it stands; with other wordings, in how many was asked."""
         span = self.documents[row.path].paragraphs[row.paragraph]
+        if self.check is not None:
+            what = "checked" if row.asked else "before what is checked"
+            why = f"tells of its people, worth {row.score:.3f}" if row.score > 0 else "the rest of the chapter"
+            return Evidence("chapter", f"{what}: {why}", row.path, (span.start, span.end))
         kind = "chapter" if row.asked else "fulltext"
         others = len(self.ranked.also)
         beside = f", asked in {1 + others} wordings" if others else ""
@@ -144,6 +172,8 @@ class PassageOffer:
     def explain(self, row: Row, /) -> tuple[Evidence, ...]:
         """The strongest of the signals that made its score, of the question and of each other wording."""
         plain = self.evidence(row)
+        if self.check is not None:
+            return (plain,)
         told = self._signals(self.ranked.query, row)
         found = [Evidence(plain.kind, f"{plain.detail}: {told}" if told else plain.detail, plain.path, plain.span)]
         for wording, query in self.ranked.also:
@@ -169,12 +199,18 @@ class PassageOffer:
         if here in self.asked.excluded:
             return "excluded", f"the question does not want chapter {here}"
         if self.bounds.as_of is None and self.chapter is not None and here != _LAST and here > self.chapter:
+            if self.check is not None and here < max(self.asked.chapters):
+                return None
             return None if row.asked else ("timeline", f"chapter {here} is later than chapter {self.chapter}")
         return None
 
     def made(self, number: int) -> list[Row]:
         """The first rows, at least so many as far as there are; made when they are looked at first."""
         made, documents = self._made, self.documents
+        if self.check is not None:
+            with self._lock:
+                made += islice(self._earlier, max(0, number - len(made)))
+            return made
         while len(made) < number:
             found = self.best(self._next + 1)
             if self._next >= len(found):
@@ -202,6 +238,39 @@ class PassageOffer:
                     made.append(beside)
         return made
 
+    def _worth(self, document: Document, paragraph: Paragraph) -> float:
+        if self.check is not None:
+            return self.check.worth(document.path, paragraph.index)
+        return self.ranked.scores.score_of(document.path, paragraph.index) or 0.0
+
+    def _before(self) -> Iterator[Row]:
+        """Of the chapters before those that are checked what tells of their people, best first, then the rest in order.
+
+        Every other row is of the nearest chapter that has one left, every fourth of the one before that, and so on.
+        """
+        last = max(row.place[0] for row in self._made)
+        chapters: dict[int, list[Document]] = {}
+        for document in self.documents.values():
+            if document.kind == "chapter":
+                within = {chapter_at(document, one) for one in document.paragraphs} if document.chapter is None else ()
+                for number in {document.chapter, *within}:
+                    if number is not None and number < last and number not in self._wanted:
+                        chapters.setdefault(number, []).append(document)
+        nearest = sorted(chapters, reverse=True)
+        for telling in (True, False):
+            yield from _in_turns([self._of(number, chapters[number], telling) for number in nearest])
+
+    def _of(self, number: int, documents: Sequence[Document], telling: bool) -> Iterator[Row]:
+        """The rows of one chapter that tell of the people of a check, best first, or those that do not."""
+        found = [
+            self._row(document, one, self._worth(document, one))
+            for document in documents
+            for one in document.paragraphs
+            if one.role == "body" and chapter_at(document, one) == number
+        ]
+        found = [row for row in found if (row.score > 0) == telling and row.text and self.withheld(row) is None]
+        yield from sorted(found, key=_worth_and_place)
+
     def _signals(self, query: CorpusQuery, row: Row) -> str:
         explained = self.ranked.corpus.explain(query, row.path, row.paragraph) or {}
         parts = sorted(explained.items(), key=lambda item: (-item[1], item[0]))
@@ -223,6 +292,23 @@ class PassageOffer:
             chapter in self._wanted,
             line=document.text.count("\n", 0, start) + 1 if document.kind == "code" else 0,
         )
+
+
+def _worth_and_place(row: Row) -> tuple[float, tuple[int, str, int]]:
+    return -row.score, row.place
+
+
+def _in_turns(nearest: list[Iterator[Row]]) -> Iterator[Row]:
+    """Rows in turn, each chapter to its end: half of them of the first, a quarter of the second, and so on."""
+    turn = 0
+    while nearest:
+        turn += 1
+        at = min((turn & -turn).bit_length(), len(nearest)) - 1
+        row = next(nearest[at], None)
+        if row is None:
+            del nearest[at]
+        else:
+            yield row
 
 
 def _title(document: Document, paragraph: Paragraph) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from armarius.deadline import patiently, remaining
 from armarius.errors import ContextWarning, ContractError, message_of
-from armarius.types import Evidence, Offer, OmitReason, Row
+from armarius.types import Evidence, Offer, OmitReason, Row, Shares
 from armarius.validation import seconds, whole
 from armarius.warnings import RERANK_UNAVAILABLE
 
@@ -144,6 +144,10 @@ class _Reranked:
     @property
     def rows(self) -> Sequence[Row]:
         return _Rows(self._head, self._offer.rows)
+
+    @property
+    def shares(self) -> Shares | None:
+        return self._offer.shares
 
     @property
     def group(self) -> str:

@@ -1,7 +1,7 @@
 """What the project says about a question: passages, cards of related entities, both sides of a dispute."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from armarius.codex.cards import Visible, short_card
@@ -13,6 +13,7 @@ from armarius.headings import frame, heading
 from armarius.prompt.fetchers.entities import card_of
 from armarius.prompt.fetchers.relations import relations_asked, relations_confirmed
 from armarius.search import vectors
+from armarius.search.check import Check, check_of
 from armarius.search.contradictions.detect import disputes
 from armarius.search.contradictions.statements import Statement, statements
 from armarius.search.contradictions.values import ATTRIBUTES
@@ -109,12 +110,13 @@ class PassageFetcher:
             )
             asked = found.answer.understanding
             rivals = [_statement(one, request) for one in _disputed(tables, found, request.moment)]
-            cards = [*_cards(tables, found, request), *_present(tables, found, request)]
+            check = check_of(tables, asked)
+            cards = [*_cards(tables, found, request), *_present(tables, found, request, check)]
             related = relations_asked(tables, found, request)
         documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
         offer: Offer = PassageOffer(
-            found.ranked, documents, asked, request.chapter, open_document, bounds, request.language
+            found.ranked, documents, asked, request.chapter, open_document, bounds, request.language, check
         )
         warnings: Sequence[ContextWarning] = found.answer.warnings
         if not request.query.strip():  # a selection that tells of a ninety-ninth chapter asks for none
@@ -194,16 +196,21 @@ def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterato
         yield _card(entity, request, _RELATED_SCORE * factor, why)
 
 
-def _present(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterator[Candidate]:
+def _present(tables: CorpusTables, found: Found, request: FetchRequest, check: Check | None) -> Iterator[Candidate]:
     """Cards of those who are in the chapters whose consistency is asked about, most often named first."""
     asked = found.answer.understanding
     if "consistency" not in asked.intents:
         return
-    counts: Counter[str] = Counter()
-    for one in found.ordered:
-        if one.how == "chapter":
-            counts.update(tables.texts[one.key].mentions)
-    for entity_id, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_IN_CHAPTER]:
+    counts: Mapping[str, int]
+    if check is not None:
+        counts = check.counts
+    else:
+        named: Counter[str] = Counter()
+        for one in found.ordered:
+            if one.how == "chapter":
+                named.update(tables.texts[one.key].mentions)
+        counts = dict(sorted(named.items(), key=lambda item: (-item[1], item[0]))[:_IN_CHAPTER])
+    for entity_id, count in counts.items():
         entity = tables.entities.get(entity_id)
         if entity is None or entity.level != "when_detected" or entity_id in asked.entities:
             continue

@@ -20,6 +20,7 @@ __all__ = [
     "Step",
     "about_the_text",
     "attributes",
+    "checks",
     "intents",
     "is_unspaced",
     "pair_of",
@@ -169,6 +170,12 @@ def attributes() -> "Phrases[tuple[str, ...]]":
         for word in words:
             entries[word] = (*entries.get(word, ()), name)
     return Phrases(entries)
+
+
+@cache
+def checks() -> "Phrases[str]":
+    """What a question may consist of that checks whole chapters: phrase to `asks`, `verbs` or `beside`."""
+    return Phrases({word: row for row, words in table("check").items() for word in words})
 
 
 @cache

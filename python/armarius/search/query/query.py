@@ -15,8 +15,10 @@ from armarius.quick import quick
 from armarius.search.query.chapters import ChapterReference, Part, chapter_references, part_asked
 from armarius.search.query.kinship import (
     Role,
+    Tokens,
     about_the_text,
     attributes,
+    checks,
     intents,
     relation_words,
     tokens_of,
@@ -37,10 +39,11 @@ __all__ = [
     "understand",
 ]
 
-Intent = Literal["consistency"]
+Intent = Literal["consistency", "check"]
 
 # A pasted page is no question: what comes after so many different terms adds time and no direction.
 _MOST_TERMS = 200
+_LETTER = re.compile(r"\w")
 _QUOTED = re.compile(r"[“\"「『《‘]([^”\"」』》’\n]{2,60})[”\"」』》’]")
 
 
@@ -72,7 +75,8 @@ class Understanding:
         unknown: Those of the remarks that are about chapters, where the project has any.
         relations: Relation words, by position.
         phrases: Quoted words, looked for as they stand.
-        intents: What is wanted; empty when nothing special.
+        intents: What is wanted; empty when nothing special. `check` asks whether whole chapters agree with those before
+            them, about nobody and nothing in particular; it is `consistency` too.
         content: What is left of the question when names, chapters and words about the text are taken away.
         terms: Search terms of the content: pairs of characters, stems of words.
         singles: Single characters of the content in scripts without spaces.
@@ -135,17 +139,25 @@ def understand(
         for found in relation_words(rest, tokens)
         if not any(m.start < found.end and found.start < m.end for m in mentions)
     )
-    wanted = frozenset(name for name, phrases in intents().items() if phrases.find(rest, tokens))
+    wanted = {name for name, phrases in intents().items() if phrases.find(rest, tokens)}
     for mention in mentions:
         rest = _blank(rest, mention.start, mention.end)
     if mentions:
         tokens = tokens_of(rest)
+    check = "" if mentions or (current is None and not references) else _check(rest, tokens)
     named = [name for found in attributes().find(rest, tokens) for name in found.value]
     for found in about_the_text().find(rest, tokens):
         rest = _blank(rest, found.start, found.end)
     content = " ".join(rest.split())
     excluded = dict.fromkeys(n for reference in references if reference.excluded for n in reference.numbers)
-    named_chapters = dict.fromkeys(n for reference in references for n in reference.numbers if n not in excluded)
+    meant = [reference for reference in references if not reference.excluded]
+    if check:  # 第3章和前面几章: what it is compared with is not checked itself
+        meant = [one for one in meant if not one.relative or one.numbers == (current,)] or meant
+    named_chapters = dict.fromkeys(n for reference in meant for n in reference.numbers if n not in excluded)
+    if check == "asks" and current is not None and not references:
+        named_chapters = {current: None}
+    if check and named_chapters:
+        wanted |= {"check", "consistency"}
     remarks = tuple(_remarks(query, references, chapters, current, beyond))
     return Understanding(
         query=query,
@@ -159,7 +171,7 @@ def understand(
         unknown=remarks if chapters or beyond else (),
         relations=relations,
         phrases=tuple(dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(query))),
-        intents=wanted,  # type: ignore[arg-type]
+        intents=frozenset(wanted),  # type: ignore[arg-type]
         content=content,
         terms=tuple(dict.fromkeys(_core.terms(content)))[:_MOST_TERMS],
         singles=tuple(dict.fromkeys(unspaced_in(content)))[:_MOST_TERMS],
@@ -184,6 +196,17 @@ def _remarks(
         elif not reference.numbers:
             lost = current is None and reference.relative
             yield f"{words}: " + ("the current chapter is not known" if lost else "there is no such chapter")
+
+
+def _check(rest: str, tokens: Tokens) -> str:
+    """`asks` or `verbs` where what is left of a question does nothing but check, else ""."""
+    found = checks().find(rest, tokens)
+    for one in found:
+        rest = _blank(rest, one.start, one.end)
+    if _LETTER.search(rest):
+        return ""
+    rows = {one.value for one in found}
+    return next((row for row in ("asks", "verbs") if row in rows), "")
 
 
 def _blank(text: str, start: int, end: int) -> str:
