@@ -18,7 +18,6 @@ from armarius.prompt.allocate import Previous, available_tokens
 from armarius.prompt.continuation import fit, still_true
 from armarius.prompt.counter import CachedCounter, Counter
 from armarius.prompt.fetch import FetchOutcome, confirmed, gather
-from armarius.prompt.fit.shares import cards_within
 from armarius.prompt.history import has_turns, spoken, story_layers, told_within, within_share, without_older
 from armarius.prompt.passages import fill, window_share
 from armarius.prompt.pins import let_go, settled
@@ -29,6 +28,7 @@ from armarius.prompt.report.build import account
 from armarius.prompt.report.continuation import Continuation
 from armarius.prompt.report.items import UNKNOWN, Known, Texts
 from armarius.prompt.report.pack import Pack
+from armarius.prompt.shares import cards_within
 from armarius.requests import AssembleRequest
 from armarius.types import (
     LAYERS,
