@@ -27,6 +27,7 @@ __all__ = [
     "SPOKEN",
     "Bounds",
     "Chapters",
+    "Hidden",
     "Kind",
     "Role",
     "Turn",
@@ -47,6 +48,8 @@ Kind = Literal["chapter", "setting", "outline", "note", "code"]
 """Of a document; character profiles and places are `setting`."""
 Chapters = tuple[int | None, int | None]
 """First and last chapter, inclusive; None is open."""
+Hidden = tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
+"""Stretches that are not to be seen: each path with its spans, code points, half-open, ascending."""
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 OPEN: Final[Chapters] = (None, None)
@@ -67,6 +70,7 @@ class Bounds:
         as_of: Nothing of a later chapter, nor what holds from a later one; what has no chapter passes.
         besides: Chapters later than `as_of` that may be found nevertheless: a question names them.
         without: Chapters that the question itself does not want.
+        hidden: What describes entities that the request mutes.
     """
 
     chapters: Chapters = OPEN
@@ -74,6 +78,7 @@ class Bounds:
     as_of: int | None = None
     besides: tuple[int, ...] = ()
     without: tuple[int, ...] = ()
+    hidden: Hidden = ()
 
     @classmethod
     def of(cls, chapters: object = None, kinds: object = (), as_of: object = None) -> "Bounds":
@@ -96,6 +101,10 @@ class Bounds:
     def __bool__(self) -> bool:
         """Whether anything is left out."""
         return self != EVERYTHING
+
+    def hides(self, path: str) -> tuple[tuple[int, int], ...]:
+        """The hidden spans of a document."""
+        return next((spans for one, spans in self.hidden if one == path), ())
 
     def holds(self, kind: str, chapter: int | None) -> bool:
         """Whether what stands in a document of this kind, in this chapter or in none, may be found."""

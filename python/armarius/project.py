@@ -9,6 +9,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from armarius.arguments import Hidden
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins, Summaries
 from armarius.codex.codex_json import IMPORTERS
 from armarius.codex.load import AUTHORED_FILE
@@ -27,7 +28,7 @@ from armarius.index.source import DocumentSource
 from armarius.lorebooks.settings import user_of
 from armarius.lorebooks.shelf import Books
 from armarius.prompt.fetchers.detected import RetrievedFetcher
-from armarius.prompt.fetchers.entities import CodexSource, file_warnings
+from armarius.prompt.fetchers.entities import About, CodexSource, Described, file_warnings
 from armarius.prompt.fetchers.immediate import ImmediateFetcher
 from armarius.prompt.fetchers.lore import LoreFetcher, LoreSearch
 from armarius.prompt.fetchers.passages import PassageFetcher
@@ -37,6 +38,7 @@ from armarius.prompt.fetchers.rules import RulesFetcher
 from armarius.prompt.fetchers.settings import SettingsFetcher
 from armarius.prompt.fetchers.story import StoryFetcher
 from armarius.prompt.fetchers.style import ProjectStyle
+from armarius.requests import AssembleRequest
 from armarius.search.corpus import ProjectCorpus
 from armarius.search.rerank import Reranking
 from armarius.search.retrieve import Sources
@@ -88,6 +90,7 @@ class ProjectView:
         stamps: Path to stamp of every file; a stamp changes with its file.
         lives: Reads what an editor holds.
         pins: What is pinned and muted for good.
+        described: Remembers what documents tell of whom.
         language: Of the texts.
         complete: Everything has been read; before that, what is unknown may only be unread.
     """
@@ -105,20 +108,50 @@ class ProjectView:
     stamps: Mapping[str, str]
     lives: LiveTexts
     pins: Pins
+    described: Described
     language: Language
     complete: bool
 
     def wished(
-        self, include: Sequence[str], exclude: Sequence[str], document_id: str, /
-    ) -> tuple[tuple[Wish, ...], Sequence[ContextWarning]]:
-        """What a request pins and mutes while a document is open, and what is wrong with the lasting ones.
+        self, request: AssembleRequest, live: Document | None, /
+    ) -> tuple[tuple[Wish, ...], Hidden, Sequence[ContextWarning]]:
+        """What a request pins and mutes, where documents tell of the muted alone, what is wrong with the lasting ones.
+
+        Args:
+            request: Its query names those at `manual_only` who come.
+            live: The open document where an editor is ahead.
 
         Raises:
             UnknownId: Nothing is called what the request names.
             ContractError: The request pins and mutes one thing.
         """
-        found, unknown = wishes(self.codex.entities, self.documents, include, exclude, self.pins.of(document_id))
-        return found, [*file_warnings(self.pins), *(unknown if self.complete else ())]
+        found, hidden, unknown = wishes(
+            self.codex,
+            self.documents,
+            request.include,
+            request.exclude,
+            self.pins.of(request.document),
+            named=self.named_in(request.query),
+            told=lambda: self.told(live),
+        )
+        return found, hidden, [*file_warnings(self.pins), *(unknown if self.complete else ())]
+
+    def named_in(self, query: str) -> Collection[str]:
+        """The ids of those at `manual_only` whom a query names. Cost: one search, where there are any."""
+        waiting = {one.id for one in self.codex.entities if one.level == "manual_only"}
+        if not waiting or not query.strip():
+            return ()
+        readable = query.encode("utf-8", "replace").decode()  # no name holds a lone surrogate
+        return waiting.intersection(one.entity_id for one in self.matcher.find_in_question(readable))
+
+    def told(self, live: Document | None = None) -> Mapping[str, Sequence[About]]:
+        """What settings, outlines and notes tell of one entity alone, by path; of `live` as it reads now.
+
+        Cost: one search of each of them, the first time; a look at each after that.
+        """
+        documents = self.documents if live is None else {**self.documents, live.path: live}
+        cast = self.codex.entities, self.matcher
+        return {path: self.described.of(one, *cast, self.documents.get(path)) for path, one in documents.items()}
 
     def named(self, name: str, /) -> Collection[str]:
         """The ids of the cards and relations of whoever bears that id, name or alias; none for nobody."""
@@ -226,6 +259,7 @@ class Project:
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
         self._sources = Sources(index.root, vectors, graph)
         self._lives = LiveTexts(config, index.placed)
+        self._described = Described()
         self._language: Language | None = None
         self._own_fetchers: tuple[Fetcher, ...] = ()
         self._told: tuple[object, object, Mapping[str, str]] | None = None
@@ -388,6 +422,7 @@ class Project:
             stamps=stamps,
             lives=self._lives,
             pins=self.pins,
+            described=self._described,
             language=self._language or DEFAULT_LANGUAGE,
             complete=complete,
         )

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast, runtime_checkable
 
-from armarius.arguments import OPEN, Bounds, Chapters, Kind, Turn
+from armarius.arguments import OPEN, Bounds, Chapters, Hidden, Kind, Turn
 from armarius.display import Shown
 from armarius.errors import ContextWarning
 from armarius.quick import quick
@@ -63,13 +63,15 @@ class Evidence:
 class Wish:
     """Something that a request is to hold, or with `mute` not to hold, whatever it is worth.
 
-    `kind` is entity, document, paragraph (`path#n`) or source; `why` says by whom.
+    `kind` is entity, document, paragraph (`path#n`) or source; `why` says by whom. Of kind asked is an entity whose
+    level waits for the query to name it; with `mute`, one that is pinned and whose level is `never`.
     """
 
     kind: str
     key: str
     why: str
     mute: bool = False
+    reason: OmitReason = "excluded"
 
 
 @quick
@@ -255,6 +257,7 @@ class FetchRequest:
         selection: What is selected in `text`, code points, ascending; None without one, or without anything in it.
         marks: Whether the prompt says where the selection is, and `marks_cursor` where the cursor is.
         wishes: What is pinned and what is muted.
+        hidden: What documents say of the muted entities alone.
         language: Of headings and labels.
         messages: The turns before the query, oldest first.
         include_messages: So many of the newest may stand in the prompt.
@@ -286,6 +289,7 @@ class FetchRequest:
     include_messages: int = 0
     asked: str = ""
     carried: tuple[str, ...] = ()
+    hidden: Hidden = ()
 
     @property
     def question(self) -> str:
@@ -295,7 +299,7 @@ class FetchRequest:
     @property
     def bounds(self) -> Bounds:
         """What may be looked into."""
-        return Bounds(self.chapters, self.kinds, self.as_of)
+        return Bounds(self.chapters, self.kinds, self.as_of, hidden=self.hidden)
 
     @property
     def moment(self) -> int | None:
@@ -356,6 +360,8 @@ class Hit:
         role: Of the paragraph: body, heading or front_matter; "" for a document or section.
         text: Of the paragraph; "" for a document or section, whose text is `engine.excerpt(hit)`.
         snippet: Of `search`: at most 80 code points of `text` around the first word that was found.
+        level: Of `search` and `retrieve`: `never` or `manual_only` where it tells only of entities of that level, so
+            that prompts do not show it; else "".
     """
 
     path: str
@@ -370,6 +376,7 @@ class Hit:
     role: str = ""
     text: str = ""
     snippet: str = ""
+    level: str = ""
 
     @property
     def section(self) -> str:
@@ -400,9 +407,10 @@ class Hit:
 
     def to_wire(self) -> dict[str, Any]:
         """The camelCase form: of a paragraph with its text, of a document or section with its evidence."""
+        level = {"level": self.level} if self.level else {}
         if self.paragraph is None:
             evidence = [{**asdict(one), "span": one.span and list(one.span)} for one in self.evidence]
-            return {"path": self.path, "section": self.section, "score": self.score, "evidence": evidence}
+            return {"path": self.path, "section": self.section, "score": self.score, "evidence": evidence, **level}
         return {
             "path": self.path,
             "kind": self.kind,
@@ -417,12 +425,14 @@ class Hit:
             "highlights": [list(span) for span in self.highlights],
             "snippet": self.snippet,
             "score": self.score,
+            **level,
         }
 
     def __repr__(self) -> str:
         said = self.snippet or self.text
         text = f": {said[:_SHOWN]}{'…' * (len(said) > _SHOWN)}" if said else ""
-        return f"Hit({self.reference} {self.score:.3f}{text})"
+        level = f" {self.level}" if self.level else ""
+        return f"Hit({self.reference} {self.score:.3f}{level}{text})"
 
 
 class _Evidence:
@@ -472,7 +482,8 @@ class Hits(Shown[Hit]):
         """Score, place, titles; of a paragraph its text, of the others the strongest reason."""
         why = f"{hit.evidence[0].kind}: {hit.evidence[0].detail}" if hit.evidence else ""
         said = hit.snippet or hit.text or why
-        return f"{hit.score:.3f}", hit.reference, " › ".join(hit.heading), _line(said)
+        where = f"{hit.reference} ({hit.level})" if hit.level else hit.reference
+        return f"{hit.score:.3f}", where, " › ".join(hit.heading), _line(said)
 
 
 def _line(text: str) -> str:

@@ -331,7 +331,7 @@ async def test_what_is_remembered_is_in_the_next_prompt_and_what_is_proposed_in_
     client = Server(engine, allow_write=True)
     await call(client, "remember", text="读者还不知道灯塔是谁点亮的")
     made = await call(client, "propose", name="灯芯婆婆", type="character", description="渡口卖灯芯的人")
-    assert made.structured_content["level"] == "manual_only"
+    assert made.structured_content["level"] == "never"
     answer = await call(client, "assemble_context", query="灯芯婆婆是谁，灯塔是谁点亮的")
     assert "读者还不知道灯塔是谁点亮的" in answer.content[0].text
     assert "渡口卖灯芯的人" not in answer.content[0].text

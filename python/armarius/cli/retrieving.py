@@ -95,6 +95,7 @@ def _evidence(arguments: argparse.Namespace) -> int:
     lines: list[RenderableType] = []
     for one in statements:
         place = f"{one.path}#{one.paragraph}" + (f" › {one.section}" if one.section else "")
+        place += f" ({one.level})" if one.level else ""
         lines += [Text(place, style="bold"), Padding(Text(one.text.strip()), (0, 0, 0, 2))]
         if one.competes_with:
             about = f" ({', '.join(one.attributes)})" if one.attributes else ""
@@ -127,7 +128,7 @@ def _explained(found: Retrieval) -> RenderableType:
     hits.add_column("document", overflow="fold")
     hits.add_column("why", overflow="fold")
     for hit in found:
-        hits.add_row(f"{hit.score:.3f}", Text(hit.reference), Text(_why(hit)))
+        hits.add_row(f"{hit.score:.3f}", Text(_where(hit)), Text(_why(hit)))
     withheld = [Text(f"withheld: {gone.source} ({gone.reason}: {gone.detail})", style="dim") for gone in found.omitted]
     return Group(understood, Text(), hits, *withheld)
 
@@ -151,6 +152,10 @@ def _understood(found: Retrieval) -> Iterator[tuple[str, str]]:
     yield "words", asked.content
     for remark in asked.remarks:
         yield "but", remark
+
+
+def _where(hit: Hit) -> str:
+    return f"{hit.reference} ({hit.level})" if hit.level else hit.reference
 
 
 def _why(hit: Hit) -> str:

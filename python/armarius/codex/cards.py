@@ -260,21 +260,23 @@ def visible(document: Document, bounds: Bounds) -> Document:
     """
     if document.past:  # its chapters are others
         bounds = replace(bounds, as_of=None)
-    hidden = [one for one in document.paragraphs if _is_hidden(document, one, bounds)]
+    hidden = list(bounds.hides(document.path))
+    if replace(bounds, hidden=()):
+        hidden += [(one.start, one.end) for one in document.paragraphs if _is_hidden(document, one, bounds)]
     if bounds.as_of is not None and document.kind == "outline":
         first = _first_later(document, bounds.as_of)
-        hidden += document.paragraphs[first:]
+        hidden += [(one.start, one.end) for one in document.paragraphs[first:]]
     text = _blanked(document.text, hidden)
     if bounds.as_of is not None and document.kind in ("setting", "note"):
         text = without_later(text, bounds.as_of)
     return document if text == document.text else replace(document, text=text)
 
 
-def _blanked(text: str, paragraphs: Iterable[Paragraph]) -> str:
+def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     parts, at = [], 0
-    for start, end in sorted({(one.start, one.end) for one in paragraphs}):
-        parts += [text[at:start], blank(text[start:end])]
-        at = end
+    for start, end in sorted(spans):
+        parts += [text[at:start], blank(text[max(at, start) : end])]
+        at = max(at, end)
     return "".join([*parts, text[at:]])
 
 

@@ -1,8 +1,9 @@
 """Questions to a project that need no prompt: what answers them, where the words stand, what is said of whom."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from armarius.arguments import (
     OPEN,
@@ -14,7 +15,7 @@ from armarius.arguments import (
     checked_messages,
     checked_wordings,
 )
-from armarius.codex.cards import entity_card, shown_of, visible
+from armarius.codex.cards import Visible, entity_card, shown_of, visible
 from armarius.codex.model import Entity
 from armarius.deadline import stage
 from armarius.documents.document import Document, Documents
@@ -23,7 +24,8 @@ from armarius.errors import ContractError
 from armarius.headings import Language
 from armarius.index.search import search
 from armarius.names.proposals import ProposedName, propose_names
-from armarius.project import Project
+from armarius.project import Project, ProjectView
+from armarius.prompt.fetchers.entities import hidden
 from armarius.rewording.reworder import Model, Reworder
 from armarius.search.contradictions.detect import said_of
 from armarius.search.contradictions.statements import Statement
@@ -35,6 +37,8 @@ from armarius.validation import LONGEST_QUESTION, flag, valid_text, whole
 from armarius.validation import text as strict_text
 
 __all__ = ["Questions"]
+
+Found = TypeVar("Found", bound=Hit | Statement)
 
 
 class Questions:
@@ -113,6 +117,8 @@ class Questions:
                 view.corpus, told.asked, limit=limit, chapter=current, bounds=bounds, also=worded.also,
                 sources=view.sources,
             )  # fmt: skip
+        if leveled := _leveled(view):
+            found = replace(found, hits=tuple(map(leveled, found)))
         if not worded.warnings and not told.carried:
             return found
         return replace(found, warnings=(*found.warnings, *worded.warnings), carried=told.carried)
@@ -173,7 +179,9 @@ class Questions:
             search, text=asked, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
         )
         with stage("search"):
-            return self._project.index.ask(lambda store: found(store, corpus))
+            hits = self._project.index.ask(lambda store: found(store, corpus))
+        leveled = _leveled(view)
+        return Hits(map(leveled, hits)) if leveled else hits
 
     def evidence(
         self,
@@ -211,7 +219,9 @@ class Questions:
         view = self._project.view()
         entity = view.entity(name)
         with view.corpus.tables() as tables:
-            return said_of(bounded(tables, bounds), entity.id, attribute, chapter=chapter)
+            said = said_of(bounded(tables, bounds), entity.id, attribute, chapter=chapter)
+        leveled = _leveled(view)
+        return [leveled(one) for one in said] if leveled else said
 
     def entities(self) -> tuple[Entity, ...]:
         """Every known entity, by whichever file."""
@@ -270,3 +280,23 @@ class Questions:
     def document(self, path: str) -> Document:
         """One document; raises UnknownDocument, and ContractError for what is no path."""
         return self._project.view().document(valid_text("path", path))
+
+
+def _leveled(view: ProjectView) -> Callable[[Found], Found] | None:
+    """What was found, with the level that keeps it from prompts; None where no entity has such a level."""
+    never = {one.id for one in view.codex.entities if one.level == "never"}
+    kept = never | {one.id for one in view.codex.entities if one.level == "manual_only"}
+    if not kept:
+        return None
+    told = view.told()
+    levels = {"never": hidden(told, never), "manual_only": hidden(told, kept)}
+    seen = {level: Visible(view.documents, Bounds(hidden=spans)) for level, spans in levels.items()}
+
+    def leveled(one: Found) -> Found:
+        document, span = view.documents.get(one.path), one.span
+        if document is None or span is None or not document.text[slice(*span)].strip():
+            return one
+        level = next((name for name, texts in seen.items() if not texts[one.path].text[slice(*span)].strip()), "")
+        return replace(one, level=level) if level else one
+
+    return leveled

@@ -283,11 +283,11 @@ def add_writing(tools: "Tools", engine: "ContextEngine") -> None:
     ) -> dict[str, Any]:
         """Propose somebody or something that the project does not describe yet, for the user to approve.
 
-        It is written to `.armarius/codex.toml` with the level `manual_only`: no prompt shows it before the user raises
+        It is written to `.armarius/codex.toml` with the level `never`: no prompt shows it before the user raises
         that. What the project knows already is refused.
         """
         made = engine.codex.create(
-            name, type=type, description=description, aliases=tuple(aliases or ()), level="manual_only"
+            name, type=type, description=description, aliases=tuple(aliases or ()), level="never"
         )
         answer: dict[str, Any] = handed(wire(made))
         return answer

@@ -175,7 +175,7 @@ class _Continuing:
             self._previous = task.previous.previous
             if _same_place(task.previous, task):
                 self._true = still_true(task.previous.retrieved, task.previous.stamps, task.stamps, sure)
-                self._true.difference_update(let_go(task.fetch.wishes, task.previous.retrieved))
+                self._true.difference_update(let_go(task.fetch.wishes, task.fetch.bounds, task.previous.retrieved))
 
     def fit(self, counter: CachedCounter, available: int) -> tuple[Plan, FittedPrompt]:
         """Demand first, then the paragraphs on offer in what it leaves; turns give way to what must be in."""

@@ -2,13 +2,20 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
+from armarius.arguments import Bounds
 from armarius.prompt.fetch import FetchOutcome
-from armarius.types import Candidate, Evidence, Fetched, Offer, Omission, OmitReason, Row, Shares, Wish
+from armarius.types import STORY, Candidate, Evidence, Fetched, Offer, Omission, OmitReason, Row, Shares, Wish
 
 __all__ = ["let_go", "settled"]
 
+_TEXTS = ("document", "paragraph")
+_ENTITY = "entity:"
+_THREAD = f"{STORY}thread:"
 _PASSAGE = "rag:passage:"
+_DOCUMENT = "rag:document:"
+_STYLE = "style:"
 _QUERY = "request:query"
 _WINDOW = "editor:"
 
@@ -17,63 +24,88 @@ def settled(answers: Sequence[FetchOutcome], wishes: Sequence[Wish]) -> list[Fet
     """The answers as the wishes of a request have them. Cost: one look at each candidate for each wish."""
     if not wishes:
         return list(answers)
+    known = _Wishes(wishes)
     found = {one.id for answer in answers if answer.name != "pins" for one in answer.fetched.candidates}
-    return [_settled(answer, wishes, found) for answer in answers]
+    pinned = {one.id for answer in answers if answer.name == "pins" for one in answer.fetched.candidates}
+    return [_settled(answer, known, found, pinned) for answer in answers]
 
 
-def let_go(wishes: Sequence[Wish], previous: Iterable[Candidate]) -> Iterator[str]:
+def let_go(wishes: Sequence[Wish], bounds: Bounds, previous: Iterable[Candidate]) -> Iterator[str]:
     """Ids of what no longer stays from a previous prompt: what is muted, and what was there only as it was pinned."""
+    known = _Wishes(wishes)
     for one in previous:
-        if _mutes(wishes, one) is not None or any(evidence.kind == "pin" for evidence in one.evidence):
+        if known.of(one, mute=True) is not None or any(_is_over(evidence, bounds) for evidence in one.evidence):
             yield one.id
 
 
-def _mutes(wishes: Sequence[Wish], candidate: Candidate) -> Wish | None:
-    return next((wish for wish in wishes if wish.mute and _means(wish, candidate)), None)
+def _is_over(evidence: Evidence, bounds: Bounds) -> bool:
+    """Whether it is a pin, or quotes what is hidden now."""
+    start, end = evidence.span or (0, 0)
+    return evidence.kind == "pin" or any(first < end and start < last for first, last in bounds.hides(evidence.path))
 
 
-def _settled(answer: FetchOutcome, wishes: Sequence[Wish], found: set[str]) -> FetchOutcome:
+class _Wishes:
+    """The wishes of a request, by what they are about; of several about one thing the first counts."""
+
+    def __init__(self, wishes: Sequence[Wish]) -> None:
+        self.all = wishes
+        self.has_texts = any(wish.kind not in ("entity", "asked") for wish in wishes)
+        self._known = {(wish.kind, wish.key): (rank, wish) for rank, wish in enumerate(wishes)}
+
+    def of(self, candidate: Candidate, *, mute: bool) -> Wish | None:
+        """What mutes a candidate, or else pins it."""
+        return self.among(_keys(candidate), mute=mute)
+
+    def among(self, keys: Iterable[tuple[str, str]], *, mute: bool | None = None) -> Wish | None:
+        """The first that is about any of `keys`."""
+        found = [self._known[key] for key in keys if key in self._known]
+        return next((wish for _, wish in sorted(found, key=itemgetter(0)) if mute in (None, wish.mute)), None)
+
+
+def _settled(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[str]) -> FetchOutcome:
     fetched = answer.fetched
     candidates: list[Candidate] = []
     omitted = list(fetched.omitted)
     for one in fetched.candidates:
-        muted = _mutes(wishes, one)
+        muted = wishes.of(one, mute=True)
         if muted is not None:
-            omitted.append(Omission(one.id, one.layer, one.source, "excluded", muted.why))
+            omitted.append(Omission(one.id, one.layer, one.source, muted.reason, muted.why))
         elif answer.name == "pins" and one.id in found:
             continue  # another fetcher has it, with its own reasons
         else:
-            pin = None if answer.name == "pins" else _pins(wishes, one)
+            pin = None if answer.name == "pins" else wishes.of(one, mute=False)
             kept = one if pin is None else replace(one, pinned=True, evidence=(*one.evidence, Evidence("pin", pin.why)))
             candidates.append(kept)
-    pinned = {one.id for one in candidates if one.pinned}
+    pinned = {one.id for one in candidates if one.pinned} | pins
     omitted = [gone for gone in omitted if gone.id not in pinned]
-    offer = None if fetched.offer is None else _Wished(fetched.offer, tuple(wishes))
-    if offer is not None:
-        muted_texts = (wish for wish in wishes if wish.mute and wish.kind in ("document", "paragraph"))
-        omitted += [Omission(_source(wish), "retrieved", _source(wish), "excluded", wish.why) for wish in muted_texts]
+    offer = fetched.offer
+    if offer is not None and wishes.has_texts:
+        offer = _Wished(offer, wishes)
+    if offer is not None:  # of levels, which stand, `withheld` tells when it is asked
+        muted_texts = [one for one in wishes.all if one.mute and one.kind in _TEXTS and one.reason != "level"]
+        omitted += [Omission(_source(wish), "retrieved", _source(wish), wish.reason, wish.why) for wish in muted_texts]
     return replace(answer, fetched=Fetched(candidates, omitted, fetched.warnings, offer))
 
 
 def _source(wish: Wish) -> str:
-    return f"rag:document:{wish.key}" if wish.kind == "document" else _PASSAGE + wish.key
+    return _DOCUMENT + wish.key if wish.kind == "document" else _PASSAGE + wish.key
 
 
-def _pins(wishes: Sequence[Wish], candidate: Candidate) -> Wish | None:
-    return next((wish for wish in wishes if not wish.mute and _means(wish, candidate)), None)
-
-
-def _means(wish: Wish, one: Candidate) -> bool:
+def _keys(one: Candidate) -> Iterator[tuple[str, str]]:
+    """What a wish may be about to mean a candidate; nothing means the window, the selection or the query."""
     if one.source == _QUERY or one.source.startswith(_WINDOW):
-        return False
-    if wish.kind == "entity":
-        return one.id == f"entity:{wish.key}"
-    if wish.kind == "paragraph":
-        return one.source == _PASSAGE + wish.key
-    if wish.kind == "document":
-        whole = one.source in (f"rag:document:{wish.key}", f"style:{wish.key}")
-        return whole or one.source.startswith(f"{_PASSAGE}{wish.key}#")
-    return wish.key in (one.id, one.source)
+        return
+    yield from (("source", one.id), ("source", one.source))
+    if one.id.startswith(_ENTITY):
+        yield "entity", one.id.removeprefix(_ENTITY)
+    if one.source.startswith(_THREAD):
+        yield "entity", one.source.removeprefix(_THREAD)
+    if one.source.startswith(_PASSAGE):
+        paragraph = one.source.removeprefix(_PASSAGE)
+        yield from (("paragraph", paragraph), ("document", paragraph.rpartition("#")[0]))
+    for begins in (_DOCUMENT, _STYLE):
+        if one.source.startswith(begins):
+            yield "document", one.source.removeprefix(begins)
 
 
 @dataclass(frozen=True)
@@ -81,7 +113,7 @@ class _Wished:
     """An offer without what is muted, nor what is pinned and so in the prompt already; see `records.Offer`."""
 
     offer: Offer
-    wishes: tuple[Wish, ...]
+    wishes: _Wishes
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -108,7 +140,7 @@ class _Wished:
 
     def withheld(self, row: Row, /) -> tuple[OmitReason, str] | None:
         wish = self.wish(row)
-        return self.offer.withheld(row) if wish is None else ("excluded" if wish.mute else "duplicate", wish.why)
+        return self.offer.withheld(row) if wish is None else (wish.reason if wish.mute else "duplicate", wish.why)
 
     def evidence(self, row: Row, /) -> Evidence:
         return self.offer.evidence(row)
@@ -118,8 +150,7 @@ class _Wished:
 
     def wish(self, row: Row) -> Wish | None:
         own = f"{row.path}#{row.paragraph}"
-        keys = {("document", row.path), ("paragraph", own), ("source", row.source)}
-        return next((wish for wish in self.wishes if (wish.kind, wish.key) in keys), None)
+        return self.wishes.among((("document", row.path), ("paragraph", own), ("source", row.source)))
 
 
 class _Rows(Sequence[Row]):

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
+from armarius.arguments import Hidden
 from armarius.codex.cards import until
 from armarius.documents.document import Document
 from armarius.documents.live import LIVE
@@ -68,9 +69,9 @@ class State(Protocol):
         ...
 
     def wished(
-        self, include: Sequence[str], exclude: Sequence[str], document_id: str, /
-    ) -> tuple[tuple[Wish, ...], Sequence[ContextWarning]]:
-        """What is pinned and muted, and what is wrong with the lasting ones; raises UnknownId, ContractError."""
+        self, request: AssembleRequest, live: Document | None, /
+    ) -> tuple[tuple[Wish, ...], Hidden, Sequence[ContextWarning]]:
+        """What is pinned and muted, where documents tell of the muted alone, what is wrong with the lasting ones."""
         ...
 
     def named(self, name: str, /) -> Collection[str]:
@@ -192,7 +193,7 @@ class Resolver:
             }
         )
         furthest = cursor if selection is None else max(cursor, selection[1])
-        wishes, unknown = view.wished(request.include, request.exclude, request.document)
+        wishes, hidden, unknown = view.wished(request, document if live else None)
         text, withheld = ("", "") if document is None else _known(document, furthest, request.as_of)
         counter, warnings = self._counter(request.model or self._settings.model, request.tokenizer_version)
         fetch = FetchRequest(
@@ -215,6 +216,7 @@ class Resolver:
             marks=request.marks,
             marks_cursor=request.marks and request.cursor is not None,
             wishes=wishes,
+            hidden=hidden,
             language=language,
             messages=request.messages,
             include_messages=request.include_messages,

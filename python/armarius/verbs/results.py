@@ -48,6 +48,7 @@ class Found(Wire):
     score: float
     evidence: list[Evidence]
     text: str | None = None
+    level: str | None = None
 
 
 class Passage(Wire):
@@ -66,6 +67,7 @@ class Passage(Wire):
     highlights: list[tuple[int, int]]
     snippet: str
     score: float
+    level: str | None = None
 
 
 class DocumentSummary(Wire):

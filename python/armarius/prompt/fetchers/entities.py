@@ -2,22 +2,28 @@
 
 import asyncio
 import inspect
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import Any, Final, Protocol
 
-from armarius.arguments import OPEN, Chapters
+from armarius.arguments import OPEN, Chapters, Hidden
 from armarius.codex.cards import entity_card, short_card
 from armarius.codex.model import CONTEXT_LEVELS, Codex, ContextLevel, Entity, Fact, Origin
 from armarius.documents.document import Document
+from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, ContractError
 from armarius.headings import Language
+from armarius.text.matcher import EntityMatcher
+from armarius.text.unicode import fold
 from armarius.types import FetchRequest
 from armarius.warnings import CODEX_INVALID
 
-__all__ = ["described_by"]
+__all__ = ["About", "Described", "hidden"]
 
 
 class EntitySource(Protocol):
@@ -193,46 +199,213 @@ def _fact(item: object) -> Fact:
     raise TypeError(f"facts: expected text with since and until as chapter numbers, got {item!r}")
 
 
-def described_by(
-    ids: Collection[str], entities: Sequence[Entity], documents: Mapping[str, Document]
-) -> Iterator[tuple[str, int, list[str]]]:
-    """The paragraphs that describe entities of `ids` and nobody else, headings included: path, index, which ones.
+_KINDS: Final = ("setting", "outline", "note")
+_ITEM: Final = re.compile(r"\s*(?:[-+*•·|]|\d{1,3}[.)、])")
+_LINE: Final = re.compile(r"[^\n]+")
 
-    A paragraph belongs to the profile that begins last before it, in a section that holds it. Where several begin in
-    one paragraph, a list or a table, it belongs to all of them: it is among these when all of them are.
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A stretch of a document that tells of `ids` and nobody else.
+
+    Attributes:
+        start: First code point.
+        end: One past the last.
+        ids: Of entities.
+        paragraph: Index of the paragraph that it lies in.
+        whole: It is that paragraph.
+        profile: It was read as their profile, or stands under their name.
+    """
+
+    start: int
+    end: int
+    ids: frozenset[str]
+    paragraph: int
+    whole: bool
+    profile: bool
+
+
+class Described:
+    """Remembers what documents tell of whom, until they or the codex change. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._cast = _Cast((), EntityMatcher(()))
+
+    def of(
+        self, document: Document, entities: Sequence[Entity], matcher: EntityMatcher, saved: Document | None = None
+    ) -> tuple[About, ...]:
+        """What `document` tells of one entity alone; nothing for chapters and code.
+
+        Args:
+            document: Any.
+            entities: Of the project.
+            matcher: Finds them.
+            saved: The same document as the entities were read from it, where an editor is ahead.
+
+        Cost: one search of the document, the first time.
+        """
+        if document.kind not in _KINDS:
+            return ()
+        cast = self._cast
+        if cast.entities is not entities or cast.matcher is not matcher:
+            cast = self._cast = _Cast(entities, matcher)
+        known = cast.known.get(document.path)
+        if known is None or known[0] is not document:
+            origins: Sequence[tuple[int, str]] = cast.origins.get(document.path, ())
+            if saved is not None and saved is not document:
+                moved = _moved(saved.text, document.text)
+                origins = [(moved(line), id_) for line, id_ in origins]
+            known = cast.known[document.path] = document, tuple(_abouts(document, origins, cast.names, matcher))
+        return known[1]
+
+
+class _Cast:
+    """Entities by where they are described and by what they are called, and what documents tell of them."""
+
+    def __init__(self, entities: Sequence[Entity], matcher: EntityMatcher) -> None:
+        self.entities, self.matcher = entities, matcher
+        self.known: dict[str, tuple[Document, tuple[About, ...]]] = {}
+        self.origins: dict[str, list[tuple[int, str]]] = {}
+        self.names: dict[str, set[str]] = {}
+        for entity in entities:
+            for origin in entity.origins:
+                self.origins.setdefault(origin.path, []).append((origin.line, entity.id))
+            for name in (entity.name, *entity.aliases):
+                self.names.setdefault(fold(name).strip(), set()).add(entity.id)
+
+
+def hidden(told: Mapping[str, Sequence[About]], muted: Collection[str], shown: Collection[str] = ()) -> Hidden:
+    """Where documents tell of `muted` alone.
 
     Args:
-        ids: Of entities.
-        entities: Of the project.
-        documents: By path.
-
-    Cost: one pass over the documents that describe them.
+        told: What they tell, by path.
+        muted: Ids of entities.
+        shown: Paragraphs (`path#n`) that are to be seen nevertheless.
     """
-    paths = {origin.path for entity in entities if entity.id in ids for origin in entity.origins}
-    for path in sorted(paths & documents.keys()):
-        document = documents[path]
-        begins = _begins(document, entities)
-        open_: list[tuple[tuple[str, ...], set[str]]] = []
-        for paragraph in document.paragraphs:
-            here = paragraph.heading_path
-            if paragraph.index in begins:
-                open_.append((here, begins[paragraph.index]))
-            while open_ and here[: len(open_[-1][0])] != open_[-1][0]:
-                open_.pop()
-            if open_ and open_[-1][1] <= set(ids) and paragraph.role != "front_matter":
-                yield path, paragraph.index, sorted(open_[-1][1])
+    ids = frozenset(muted)
+    found = (
+        (
+            path,
+            tuple((one.start, one.end) for one in abouts if one.ids <= ids and f"{path}#{one.paragraph}" not in shown),
+        )
+        for path, abouts in sorted(told.items())
+    )
+    return tuple((path, spans) for path, spans in found if spans)
 
 
-def _begins(document: Document, entities: Sequence[Entity]) -> dict[int, set[str]]:
-    """Whose profiles begin in which paragraphs."""
+def _abouts(
+    document: Document, origins: Sequence[tuple[int, str]], names: Mapping[str, set[str]], matcher: EntityMatcher
+) -> Iterator[About]:
+    lines = _first_lines(document)
+    begins: dict[int, set[str]] = {}
+    for line, id_ in origins if lines else ():
+        begins.setdefault(max(bisect_right(lines, line) - 1, 0), set()).add(id_)
+    for one in document.paragraphs:
+        if one.role == "heading" and one.index not in begins and (named := _headed(document, one, names)):
+            begins[one.index] = named
+    mentions = matcher.find_all(document.text)
+    starts = [one.start for one in mentions]
+    for one, owners in zip(document.paragraphs, _owners(document, begins), strict=True):
+        span = one.start, one.end
+        if owners:
+            yield About(*span, frozenset(owners), one.index, whole=True, profile=True)
+        if len(owners) > 1 and one.index in begins:
+            mine = [(line, id_) for line, id_ in origins if bisect_right(lines, line) - 1 == one.index]
+            yield from _rows(document, one, lines[one.index], mine)
+        elif len(owners) != 1 and one.role == "body":
+            by_line = document.kind == "outline" or _ITEM.match(document.text, *span) is not None
+            for start, end in _items(document.text, *span) if by_line else [span]:
+                here = mentions[bisect_left(starts, start) : bisect_left(starts, end)]
+                if ids := frozenset(mention.entity_id for mention in here):
+                    yield About(start, end, ids, one.index, whole=(start, end) == span, profile=False)
+
+
+def _owners(document: Document, begins: Mapping[int, set[str]]) -> list[set[str]]:
+    """Whose profile each paragraph belongs to; nobody's is an empty set."""
+    open_: list[tuple[tuple[str, ...], set[str]]] = []
+    found: list[set[str]] = []
+    for paragraph in document.paragraphs:
+        here = paragraph.heading_path
+        if paragraph.index in begins:
+            open_.append((here, begins[paragraph.index]))
+        while open_ and here[: len(open_[-1][0])] != open_[-1][0]:
+            open_.pop()
+        found.append(open_[-1][1] if open_ else set())
+    first = min(begins, default=None)
+    if first is not None and len(document.paragraphs[first].heading_path) <= 1:
+        one = begins[first]
+        if len(one) == 1 and all(owners == one for owners in found[first:]):
+            return [one] * len(found)  # the file is about it, front matter and all
+    return [
+        set() if one.role == "front_matter" else owners for one, owners in zip(document.paragraphs, found, strict=True)
+    ]
+
+
+def _rows(document: Document, paragraph: Paragraph, first: int, begins: Sequence[tuple[int, str]]) -> Iterator[About]:
+    """The lines of a list or table, each of the profile that begins last before it."""
+    by_line: dict[int, set[str]] = {}
+    for line, id_ in begins:
+        by_line.setdefault(line, set()).add(id_)
+    ordered = sorted(by_line)
+    owned = [
+        (match.span(), by_line[ordered[at - 1]])
+        for match in _LINE.finditer(document.text, paragraph.start, paragraph.end)
+        if (at := bisect_right(ordered, first + document.text.count("\n", paragraph.start, match.start())))
+    ]
+    for ids, run in groupby(owned, key=lambda one: one[1]):
+        spans = [span for span, _ in run]
+        yield About(spans[0][0], spans[-1][1], frozenset(ids), paragraph.index, whole=False, profile=True)
+
+
+def _items(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The lines of a list, each with those that are indented below it."""
+    begun: tuple[int, int, int] | None = None  # start, end, indent
+    for match in _LINE.finditer(text, start, end):
+        if not match[0].strip():
+            continue
+        indent = len(match[0]) - len(match[0].lstrip())
+        if begun is not None and indent > begun[2]:
+            begun = begun[0], match.end(), begun[2]
+            continue
+        if begun is not None:
+            yield begun[:2]
+        begun = match.start(), match.end(), indent
+    if begun is not None:
+        yield begun[:2]
+
+
+def _headed(document: Document, heading: Paragraph, names: Mapping[str, set[str]]) -> set[str]:
+    """Whose bare name a heading is; the title of a file counts when the file has that name too."""
+    title = fold(heading.heading_path[-1]).strip() if heading.heading_path else ""
+    if len(heading.heading_path) < 2 and fold(PurePosixPath(document.path).stem) != title:
+        return set()
+    return names.get(title, set())
+
+
+def _first_lines(document: Document) -> list[int]:
+    """The line that each paragraph begins in, from 1."""
     lines, at, seen = [], 0, 1
     for paragraph in document.paragraphs:
         seen += document.text.count("\n", at, paragraph.start)
         at = paragraph.start
         lines.append(seen)
-    found: dict[int, set[str]] = {}
-    for entity in entities:
-        for origin in entity.origins:
-            if origin.path == document.path and lines:
-                found.setdefault(max(bisect_right(lines, origin.line) - 1, 0), set()).add(entity.id)
-    return found
+    return lines
+
+
+def _moved(before: str, now: str) -> Callable[[int], int]:
+    """Where a line of `before` is in `now`, from 1: counted from the nearer end of the text, else by what it says."""
+    old, new = before.split("\n"), now.split("\n")
+    most = min(len(old), len(new))
+    head = next((at for at in range(most) if old[at] != new[at]), most)
+    tail = next((at for at in range(most - head) if old[-1 - at] != new[-1 - at]), most - head)
+    between = new[head : len(new) - tail]
+
+    def line(number: int) -> int:
+        if number <= head:
+            return number
+        if number > len(old) - tail:
+            return number + len(new) - len(old)
+        said = old[number - 1]
+        return head + 1 + between.index(said) if said in between else min(number, head + max(len(between), 1))
+
+    return line

@@ -2,21 +2,25 @@
 
 A target is looked for as a path, a paragraph of one, an entity by id, name or alias, a tag, and a source of the prompt
 (`memory:…`, `lore:…`), in this order. Pinned cards and texts are demand like everything else of their layer, before
-it; what is muted is listed as excluded, an entity with the paragraphs that describe it. A request wins over the open
-document's, that over the project's.
+it; what is muted is listed as excluded, an entity with its relations and with the texts that tell of it alone. A
+request wins over the open document's, that over the project's. Levels are mutes: `never` over everything, `manual_only`
+below everything, unless the query names the entity.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from armarius.arguments import Hidden
 from armarius.codex.cards import chapter_at, short_card, tidy, visible
-from armarius.codex.model import Entity, Pin
+from armarius.codex.model import Codex, Entity, Pin, Relation
 from armarius.documents.document import Document
 from armarius.documents.titles import as_strings
 from armarius.errors import ContextWarning, ContractError, UnknownId
 from armarius.headings import frame, heading
-from armarius.prompt.fetchers.entities import card_of, described_by
+from armarius.prompt.fetchers.entities import About, card_of, hidden
+from armarius.prompt.fetchers.relations import relation_source
+from armarius.prompt.fetchers.rules import withheld_facts
 from armarius.text.unicode import near, suggestion
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
 from armarius.warnings import PIN_UNKNOWN
@@ -26,6 +30,7 @@ __all__ = ["PinFetcher", "means", "wishes"]
 _TAGS: Final = ("tags", "tag", "标签")
 _SOURCES: Final = ("codex:", "constraint:", "kg:", "lore:", "memory:", "rag:", "style:", "code:")
 _SCORE: Final = 10.0  # above whatever is found: what is cut is cut elsewhere
+_ASKED: Final = 1.0  # as whom the query names
 _SHOWN: Final = 1_000  # code points from the cursor that the window shows anyway
 
 
@@ -33,6 +38,8 @@ _SHOWN: Final = 1_000  # code points from the cursor that the window shows anywa
 class _Project:
     entities: Sequence[Entity]
     documents: Mapping[str, Document]
+    relations: Sequence[Relation] = ()
+    told: Callable[[], Mapping[str, Sequence[About]]] = dict
 
     def keys(self, target: str) -> tuple[tuple[str, str], ...]:
         """What a target means, as (kind, key); several for a tag or a name that several bear, none for nothing."""
@@ -61,14 +68,26 @@ class _Project:
             raise UnknownId(f"{where}nothing is called {target!r}{suggestion(close)}", close)
         return keys
 
-    def mute_profiles(self, found: dict[tuple[str, str], Wish]) -> None:
-        """Mute the paragraphs that describe muted entities and nobody else, but for those that are wished already."""
-        muted = {wish.key: wish.why for wish in found.values() if wish.mute and wish.kind == "entity"}
+    def mute_along(self, found: dict[tuple[str, str], Wish]) -> None:
+        """Mute what tells of muted entities and nobody else, and their relations, but for what is wished already."""
+        muted = {wish.key: wish for wish in found.values() if wish.mute and wish.kind == "entity"}
+        if not muted:
+            return
         names = {entity.id: entity.name for entity in self.entities if entity.id in muted}
-        for path, number, ids in described_by(muted, self.entities, self.documents) if muted else ():
-            key = "paragraph", f"{path}#{number}"
-            who = ", ".join(names[id_] for id_ in ids)
-            found.setdefault(key, Wish(*key, f"{muted[ids[0]]}: it describes {who}", mute=True))
+        for path, abouts in sorted(self.told().items()):
+            for one in abouts:
+                if one.whole and one.ids <= muted.keys():
+                    key = "paragraph", f"{path}#{one.paragraph}"
+                    ids = sorted(one.ids)
+                    by = muted[ids[0]]
+                    who = ", ".join(names[id_] for id_ in ids)
+                    found.setdefault(key, Wish(*key, f"{by.why}: it describes {who}", True, by.reason))
+        for relation in self.relations:
+            by_end = muted.get(relation.source) or muted.get(relation.target)
+            if by_end is not None:
+                key = "source", relation_source(relation)
+                why = f"{by_end.why}: a relation of {names[by_end.key]}"
+                found.setdefault(key, Wish(*key, why, True, by_end.reason))
 
     def _near(self, target: str) -> tuple[str, ...]:
         names = [called for one in self.entities for called in (one.name, *one.aliases, one.id)]
@@ -76,34 +95,46 @@ class _Project:
 
 
 def wishes(
-    entities: Sequence[Entity],
+    codex: Codex,
     documents: Mapping[str, Document],
     include: Sequence[str],
     exclude: Sequence[str],
     lasting: Iterable[Pin],
-) -> tuple[tuple[Wish, ...], list[ContextWarning]]:
-    """What a request pins and mutes, each thing once, and what of the lasting ones means nothing any more.
+    *,
+    named: Collection[str] = (),
+    told: Callable[[], Mapping[str, Sequence[About]]] = dict,
+) -> tuple[tuple[Wish, ...], Hidden, list[ContextWarning]]:
+    """What a request pins and mutes, each thing once, what documents say of the muted alone, and what is wrong.
 
     Args:
-        entities: Of the project.
+        codex: Of the project.
         documents: By path.
         include: Pinned by the request.
         exclude: Muted by it.
         lasting: The user's, those of the open document first.
+        named: Ids of whom the query names.
+        told: What documents tell of whom, by path; asked where somebody is muted.
 
     Raises:
         UnknownId: Nothing is called what the request names; names near ones.
         ContractError: The request pins and mutes one thing.
     """
-    project = _Project(entities, documents)
+    project = _Project(codex.entities, documents, codex.relations, told)
     found: dict[tuple[str, str], Wish] = {}
+    for one in codex.entities:
+        if one.level == "never":
+            found["entity", one.id] = Wish("entity", one.id, "never", True, "level")
+    project.mute_along(found)  # over whatever anybody pins
     for name, targets, mute in (("include", include, False), ("exclude", exclude, True)):
         for target in targets:
             for key in project.known(target, f"{name}: "):
-                said = found.setdefault(key, Wish(*key, f"{'muted' if mute else 'pinned'} by the request", mute))
-                if said.mute != mute:
+                wish = Wish(*key, f"{'muted' if mute else 'pinned'} by the request", mute)
+                said = found.setdefault(key, wish)
+                if said.reason == "level":
+                    _refuse(found, wish)
+                elif said.mute != mute:
                     raise ContractError(f"include and exclude: both hold {target!r}")
-    project.mute_profiles(found)  # over whatever lasts
+    project.mute_along(found)  # over whatever lasts
     unknown = []
     # Of one pin and one mute of the same rank the mute holds.
     for pin in sorted(lasting, key=lambda one: (not one.document, not one.mute)):
@@ -112,9 +143,28 @@ def wishes(
             unknown.append(PIN_UNKNOWN(target=pin.target, id=pin.id))
         by = "document" if pin.document else "project"
         for key in keys:
-            found.setdefault(key, Wish(*key, f"{'muted' if pin.mute else 'pinned'} by the {by}", pin.mute))
-    project.mute_profiles(found)
-    return tuple(found.values()), unknown
+            wish = Wish(*key, f"{'muted' if pin.mute else 'pinned'} by the {by}", pin.mute)
+            if found.setdefault(key, wish).reason == "level":
+                _refuse(found, wish)
+    project.mute_along(found)
+    for one in codex.entities:
+        if one.level != "manual_only" or ("entity", one.id) in found:
+            continue
+        if one.id in named:
+            found["asked", one.id] = Wish("asked", one.id, f"query: {one.name}")
+        else:
+            found["entity", one.id] = Wish("entity", one.id, "manual_only", True, "level")
+    project.mute_along(found)
+    muted = {wish.key for wish in found.values() if wish.mute and wish.kind == "entity"}
+    shown = {wish.key for wish in found.values() if not wish.mute and wish.kind == "paragraph"}
+    return tuple(found.values()), hidden(told(), muted, shown) if muted else (), unknown
+
+
+def _refuse(found: dict[tuple[str, str], Wish], wish: Wish) -> None:
+    """Say that what is pinned stays out, because its level is `never`."""
+    if wish.kind == "entity" and not wish.mute:
+        key = "asked", wish.key
+        found.setdefault(key, Wish(*key, f"never, though {wish.why}", True, "level"))
 
 
 def means(target: str, entities: Sequence[Entity], documents: Mapping[str, Document]) -> tuple[tuple[str, str], ...]:
@@ -132,6 +182,8 @@ def _tags(fields: Mapping[str, str | tuple[str, ...]]) -> Collection[str]:
 
 class PinFetcher:
     """The cards and texts that a request pins, as `codex:pinned:<id>`, `rag:document:<path>`, `rag:passage:<path>#<n>`.
+
+    Also the cards of those at `manual_only` whom the query names, as `codex:asked:<id>`.
 
     Args:
         entities: Of the project.
@@ -151,7 +203,7 @@ class PinFetcher:
 
         Cost: that of the texts.
         """
-        pinned = [wish for wish in request.wishes if not wish.mute]
+        pinned = [wish for wish in request.wishes if not wish.mute or wish.kind == "asked"]
         if not pinned:
             return Fetched()
         by_id = {entity.id: entity for entity in self._entities}
@@ -160,6 +212,12 @@ class PinFetcher:
         for wish in pinned:
             if wish.kind == "entity":
                 candidates.append(_card(by_id[wish.key], wish, request))
+            elif wish.mute:
+                source = f"codex:pinned:{wish.key}"
+                omitted.append(Omission(f"entity:{wish.key}", "retrieved", source, wish.reason, wish.why))
+            elif wish.kind == "asked":
+                candidates.append(_card(by_id[wish.key], wish, request))
+                omitted += withheld_facts(by_id[wish.key], f"codex:asked:{wish.key}", "retrieved", request)
             elif wish.kind in ("document", "paragraph"):
                 found = self._text(wish, request)
                 (candidates if isinstance(found, Candidate) else omitted).append(found)  # type: ignore[arg-type]
@@ -209,16 +267,17 @@ def _window_has(text: str, request: FetchRequest) -> bool:
 
 
 def _card(entity: Entity, wish: Wish, request: FetchRequest) -> Candidate:
+    asked = wish.kind == "asked"
     return Candidate(
         id=f"entity:{entity.id}",
         layer="retrieved",
-        source=f"codex:pinned:{entity.id}",
+        source=f"codex:{'asked' if asked else 'pinned'}:{entity.id}",
         content=card_of(entity, request),
-        score=_SCORE,
-        evidence=(Evidence("pin", wish.why),),
+        score=_ASKED if asked else _SCORE,
+        evidence=(Evidence("mention" if asked else "pin", wish.why),),
         group=heading("detected", request.language),
         short=short_card(entity, request.language),
-        pinned=True,
+        pinned=not asked,
         documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
         project_id=request.project_id,
     )

@@ -21,6 +21,8 @@ from armarius.types import (
     Fetched,
     FetchRequest,
     Omission,
+    OmitReason,
+    Wish,
 )
 
 __all__ = ["relation_source", "relation_text", "relations_asked", "relations_confirmed"]
@@ -36,7 +38,7 @@ def relations_asked(tables: CorpusTables, found: Found, request: FetchRequest) -
 
     Between entities that it names; between those and the ones its words lead to; of one whose relations of any kind
     are asked for, all; of several, also what ties them to the same third. What holds in another chapter is omitted
-    with the reason timeline, what touches an entity that prompts may not show with the reason level.
+    with the reason timeline, what touches an entity that the request mutes or its level keeps back with that reason.
 
     Cost: linear in the relations of the project; nothing without a name and a relation word.
     """
@@ -49,6 +51,7 @@ def relations_asked(tables: CorpusTables, found: Found, request: FetchRequest) -
         for relation in (*tables.codex.relations, *found.known.relations)
         if relation.source in entities and relation.target in entities
     ]
+    wishes = {wish.key: wish for wish in request.wishes if wish.kind in ("entity", "asked")}
     named, reached = set(asked.entities), set(found.people.related) | set(found.people.beyond)
     if any(word.path == ANY for word in asked.relations):
         reached |= _tied(relations, named)
@@ -59,10 +62,10 @@ def relations_asked(tables: CorpusTables, found: Found, request: FetchRequest) -
         ends = {relation.source, relation.target}
         if not (ends <= named | reached and ends & inner):
             continue
-        hidden = [entities[end] for end in sorted(ends) if entities[end].level not in _SHOWN]
+        hidden = [why for end in sorted(ends) if (why := _withheld(entities[end], wishes.get(end))) is not None]
         source = relation_source(relation)
         if hidden:
-            omitted.append(Omission(source, "retrieved", source, "level", hidden[0].level, one_line(relation.type)))
+            omitted.append(Omission(source, "retrieved", source, *hidden[0], one_line(relation.type)))
         elif not holds(relation, request.moment, request.chapters):
             detail = span_label(relation)
             omitted.append(Omission(source, "retrieved", source, "timeline", detail, one_line(relation.type)))
@@ -146,6 +149,13 @@ def _candidate(
 def relation_source(relation: Relation) -> str:
     """The source, and so the id, of the candidate that states a relation."""
     return f"kg:relation:{relation.source}-{relation.target}"
+
+
+def _withheld(entity: Entity, wish: Wish | None) -> tuple[OmitReason, str] | None:
+    """Why a prompt may not speak of an entity; None when it may."""
+    if wish is not None:
+        return (wish.reason, wish.why) if wish.mute else None
+    return None if entity.level in _SHOWN else ("level", entity.level)
 
 
 def _part(text: str) -> str:

@@ -265,6 +265,8 @@ class Statement:
             `body:brow`, `eye:grey`).
         competes_with: References (`path` or `path#section`) of statements that share none of its values.
         attributes: The attributes it was found to compete about: as asked, or `age`, `house`, `mark` … when none was.
+        level: `never` or `manual_only` where it tells only of entities of that level, so that prompts do not show it;
+            else "".
     """
 
     text: str
@@ -276,6 +278,7 @@ class Statement:
     values: frozenset[str] = frozenset()
     competes_with: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
+    level: str = ""
 
     @property
     def reference(self) -> str:
