@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from armarius.arguments import Hidden
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins, Summaries
@@ -132,7 +133,7 @@ class ProjectView:
             request.exclude,
             self.pins.of(request.document),
             named=self.named_in(request.query),
-            told=lambda: self.told(live),
+            told=cache(lambda: self.told(live)),
         )
         return found, hidden, [*file_warnings(self.pins), *(unknown if self.complete else ())]
 

@@ -153,6 +153,7 @@ def test_without_the_level_each_of_those_sentences_would_be_in_one(tmp_path):
         PEOPLE,
         f"{PEOPLE}#4",
         "设定/名单.md",
+        "设定/名单.md#1",
         "设定/人物/真凶之女.md",
         "大纲.md",
         "notes/杂记.md",

@@ -214,7 +214,6 @@ class About:
         ids: Of entities.
         paragraph: Index of the paragraph that it lies in.
         whole: It is that paragraph.
-        profile: It was read as their profile, or stands under their name.
     """
 
     start: int
@@ -222,7 +221,6 @@ class About:
     ids: frozenset[str]
     paragraph: int
     whole: bool
-    profile: bool
 
 
 class Described:
@@ -274,19 +272,29 @@ class _Cast:
                 self.names.setdefault(fold(name).strip(), set()).add(entity.id)
 
 
-def hidden(told: Mapping[str, Sequence[About]], muted: Collection[str], shown: Collection[str] = ()) -> Hidden:
+def hidden(
+    told: Mapping[str, Sequence[About]],
+    muted: Collection[str],
+    never: Collection[str] = (),
+    shown: Collection[str] = (),
+) -> Hidden:
     """Where documents tell of `muted` alone.
 
     Args:
         told: What they tell, by path.
         muted: Ids of entities.
-        shown: Paragraphs (`path#n`) that are to be seen nevertheless.
+        never: Those of them whom nothing brings.
+        shown: Paragraphs (`path#n`) that are to be seen nevertheless, but for what tells of `never`.
     """
-    ids = frozenset(muted)
+    ids, barred = frozenset(muted), frozenset(never)
     found = (
         (
             path,
-            tuple((one.start, one.end) for one in abouts if one.ids <= ids and f"{path}#{one.paragraph}" not in shown),
+            tuple(
+                (one.start, one.end)
+                for one in abouts
+                if one.ids <= ids and (one.ids <= barred or f"{path}#{one.paragraph}" not in shown)
+            ),
         )
         for path, abouts in sorted(told.items())
     )
@@ -308,7 +316,7 @@ def _abouts(
     for one, owners in zip(document.paragraphs, _owners(document, begins), strict=True):
         span = one.start, one.end
         if owners:
-            yield About(*span, frozenset(owners), one.index, whole=True, profile=True)
+            yield About(*span, frozenset(owners), one.index, whole=True)
         if len(owners) > 1 and one.index in begins:
             mine = [(line, id_) for line, id_ in origins if bisect_right(lines, line) - 1 == one.index]
             yield from _rows(document, one, lines[one.index], mine)
@@ -317,7 +325,7 @@ def _abouts(
             for start, end in _items(document.text, *span) if by_line else [span]:
                 here = mentions[bisect_left(starts, start) : bisect_left(starts, end)]
                 if ids := frozenset(mention.entity_id for mention in here):
-                    yield About(start, end, ids, one.index, whole=(start, end) == span, profile=False)
+                    yield About(start, end, ids, one.index, whole=(start, end) == span)
 
 
 def _owners(document: Document, begins: Mapping[int, set[str]]) -> list[set[str]]:
@@ -332,9 +340,10 @@ def _owners(document: Document, begins: Mapping[int, set[str]]) -> list[set[str]
             open_.pop()
         found.append(open_[-1][1] if open_ else set())
     first = min(begins, default=None)
-    if first is not None and len(document.paragraphs[first].heading_path) <= 1:
-        one = begins[first]
-        if len(one) == 1 and all(owners == one for owners in found[first:]):
+    top = None if first is None else document.paragraphs[first]
+    if top is not None and len(top.heading_path) <= (top.role == "heading"):
+        one = begins[top.index]
+        if len(one) == 1 and all(owners == one for owners in found[top.index :]):
             return [one] * len(found)  # the file is about it, front matter and all
     return [
         set() if one.role == "front_matter" else owners for one, owners in zip(document.paragraphs, found, strict=True)
@@ -354,7 +363,7 @@ def _rows(document: Document, paragraph: Paragraph, first: int, begins: Sequence
     ]
     for ids, run in groupby(owned, key=lambda one: one[1]):
         spans = [span for span, _ in run]
-        yield About(spans[0][0], spans[-1][1], frozenset(ids), paragraph.index, whole=False, profile=True)
+        yield About(spans[0][0], spans[-1][1], frozenset(ids), paragraph.index, whole=False)
 
 
 def _items(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

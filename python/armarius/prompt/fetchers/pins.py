@@ -68,15 +68,20 @@ class _Project:
             raise UnknownId(f"{where}nothing is called {target!r}{suggestion(close)}", close)
         return keys
 
-    def mute_along(self, found: dict[tuple[str, str], Wish]) -> None:
-        """Mute what tells of muted entities and nobody else, and their relations, but for what is wished already."""
+    def mute_along(self, found: dict[tuple[str, str], Wish], before: int = 0) -> int:
+        """Mute what tells of muted entities and nobody else, and their relations, but for what is wished already.
+
+        Returns:
+            How many entities are muted; while there are as many as `before`, nothing is left to do.
+        """
         muted = {wish.key: wish for wish in found.values() if wish.mute and wish.kind == "entity"}
-        if not muted:
-            return
+        if len(muted) == before:
+            return before
+        ids_of = frozenset(muted)
         names = {entity.id: entity.name for entity in self.entities if entity.id in muted}
         for path, abouts in sorted(self.told().items()):
             for one in abouts:
-                if one.whole and one.ids <= muted.keys():
+                if one.whole and one.ids <= ids_of:
                     key = "paragraph", f"{path}#{one.paragraph}"
                     ids = sorted(one.ids)
                     by = muted[ids[0]]
@@ -88,6 +93,7 @@ class _Project:
                 key = "source", relation_source(relation)
                 why = f"{by_end.why}: a relation of {names[by_end.key]}"
                 found.setdefault(key, Wish(*key, why, True, by_end.reason))
+        return len(muted)
 
     def _near(self, target: str) -> tuple[str, ...]:
         names = [called for one in self.entities for called in (one.name, *one.aliases, one.id)]
@@ -124,7 +130,7 @@ def wishes(
     for one in codex.entities:
         if one.level == "never":
             found["entity", one.id] = Wish("entity", one.id, "never", True, "level")
-    project.mute_along(found)  # over whatever anybody pins
+    many = project.mute_along(found)  # over whatever anybody pins
     for name, targets, mute in (("include", include, False), ("exclude", exclude, True)):
         for target in targets:
             for key in project.known(target, f"{name}: "):
@@ -134,7 +140,7 @@ def wishes(
                     _refuse(found, wish)
                 elif said.mute != mute:
                     raise ContractError(f"include and exclude: both hold {target!r}")
-    project.mute_along(found)  # over whatever lasts
+    many = project.mute_along(found, many)  # over whatever lasts
     unknown = []
     # Of one pin and one mute of the same rank the mute holds.
     for pin in sorted(lasting, key=lambda one: (not one.document, not one.mute)):
@@ -146,7 +152,7 @@ def wishes(
             wish = Wish(*key, f"{'muted' if pin.mute else 'pinned'} by the {by}", pin.mute)
             if found.setdefault(key, wish).reason == "level":
                 _refuse(found, wish)
-    project.mute_along(found)
+    many = project.mute_along(found, many)
     for one in codex.entities:
         if one.level != "manual_only" or ("entity", one.id) in found:
             continue
@@ -154,10 +160,11 @@ def wishes(
             found["asked", one.id] = Wish("asked", one.id, f"query: {one.name}")
         else:
             found["entity", one.id] = Wish("entity", one.id, "manual_only", True, "level")
-    project.mute_along(found)
+    project.mute_along(found, many)
     muted = {wish.key for wish in found.values() if wish.mute and wish.kind == "entity"}
+    never = {one.id for one in codex.entities if one.level == "never"}
     shown = {wish.key for wish in found.values() if not wish.mute and wish.kind == "paragraph"}
-    return tuple(found.values()), hidden(told(), muted, shown) if muted else (), unknown
+    return tuple(found.values()), hidden(told(), muted, never, shown) if muted else (), unknown
 
 
 def _refuse(found: dict[tuple[str, str], Wish], wish: Wish) -> None:
