@@ -171,7 +171,7 @@ def test_ordinary_prose_and_code_pass_unchanged():
     for path in itertools.chain.from_iterable(
         (ROOT / folder).rglob("*.*") for folder in ("examples", "rust", "python")
     ):
-        if path.suffix in (".md", ".py", ".rs", ".ts", ".json", ".html") and path.stem not in ("headings", "posing"):
+        if path.suffix in (".md", ".py", ".rs", ".ts", ".json", ".html") and path.stem not in ("headings", "escape"):
             text = path.read_text("utf8")
             pairs = zip(text.splitlines(), OURS.changed(text).splitlines(), strict=True)
             assert all(line == changed or any(one in line for one in spoken) for line, changed in pairs), path
