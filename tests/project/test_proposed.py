@@ -113,14 +113,14 @@ def test_names_that_are_described_can_be_kept_and_are_marked(tmp_path, capsys):
     assert main(["propose", str(tmp_path), "--known", "--json"]) == 0
     rows = {one["name"]: one["known"] for one in json.loads(capsys.readouterr().out)["names"]}
     assert (rows["Alma Reed"], rows["Saltmouth"]) == (True, False)
-    assert main(["propose", str(tmp_path), "--known", "--write", "settings/new.md"]) == 0
+    assert main(["propose", str(tmp_path), "--known", "--write", str(tmp_path / "settings" / "new.md")]) == 0
     assert "Alma Reed" not in (tmp_path / "settings" / "new.md").read_text("utf8")
 
 
 def test_an_empty_result_is_one_sentence(tmp_path, capsys):
     (tmp_path / "chapters").mkdir()
     (tmp_path / "chapters" / "ch001.md").write_text("# Chapter 1\n\nNobody came.\n", "utf8")
-    assert main(["propose", str(tmp_path), "--write", "settings/new.md"]) == 0
+    assert main(["propose", str(tmp_path), "--write", str(tmp_path / "settings" / "new.md")]) == 0
     assert main(["propose", str(tmp_path)]) == 0
     said = capsys.readouterr()
     assert said.out == ""
@@ -170,12 +170,23 @@ def test_profiles_are_written_on_command_into_a_new_file_and_are_read_as_profile
     (tmp_path / "chapters" / "ch001.md").write_text("# Chapter 1\n\n" + ENGLISH * 6, "utf8")
     assert main(["propose", str(tmp_path), "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["names"]) == 3
-    assert main(["propose", str(tmp_path), "--write", "settings/new.md"]) == 0
+    assert main(["propose", str(tmp_path), "--write", str(tmp_path / "settings" / "new.md")]) == 0
     codex = armarius.codex.load_codex(tmp_path)
     assert {one.name for one in codex.entities} == {"Mr. Harrow", "Alma Reed", "Saltmouth"}
     assert next(one for one in codex.entities if one.name == "Alma Reed").aliases == ("Alma",)
-    assert main(["propose", str(tmp_path), "--write", "settings/new.md"]) == 2
-    assert main(["propose", str(tmp_path), "--write", "../out.md"]) == 2
+    assert main(["propose", str(tmp_path), "--write", str(tmp_path / "settings" / "new.md")]) == 2
+    assert main(["propose", str(tmp_path), "--write", str(tmp_path / ".." / "out.md")]) == 2
+
+
+def test_the_file_that_profiles_are_written_to_is_a_path_of_the_shell(tmp_path, monkeypatch, capsys):
+    (tmp_path / "网文").mkdir()
+    (tmp_path / "网文" / "ch001.md").write_text("# 第一章\n\n" + CHINESE * 12, "utf8")
+    for folder, project, path in (("网文", ".", "设定.md"), (".", "网文", "网文/设定.md")):
+        monkeypatch.chdir(tmp_path / folder)
+        assert main(["propose", project, "--write", path]) == 0
+        assert f"to {path}: " in capsys.readouterr().err
+        (tmp_path / "网文" / "设定.md").unlink()
+    assert main(["propose", "网文", "--write", "设定.md"]) == 2
 
 
 def test_chinese_profiles_are_in_chinese(tmp_path):

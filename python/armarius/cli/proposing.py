@@ -1,10 +1,11 @@
 """`armarius propose`: names that a story uses and nobody has described, as profiles for the writer to edit.
 
-armarius propose novel/                          # a table; nothing is written
-armarius propose novel/ --write settings/new.md  # profiles to edit, in a new file
+armarius propose novel/                                # a table; nothing is written
+armarius propose novel/ --write novel/settings/new.md  # profiles to edit, in a new file
 """
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from armarius.display import counted
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.io import stat_of, write_atomic
+from armarius.io.folder import project_folder
 from armarius.names.proposals import ProposedName
 
 __all__ = ["add_commands", "as_profiles"]
@@ -32,7 +34,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     add_project(parser, alone=True)
     parser.add_argument("--least", type=int, default=10, metavar="N", help="how often a name is written (default: 10)")
     parser.add_argument("--known", action="store_true", help="also names that are described, marked")
-    parser.add_argument("--write", metavar="PATH", help="write profiles to edit into a new file of the project")
+    parser.add_argument("--write", metavar="PATH", help="write profiles to edit into this new file of the project")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=_propose)
 
@@ -40,9 +42,9 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 def _propose(arguments: argparse.Namespace) -> int:
     if arguments.least < 2:
         raise ContractError(f"--least must be at least 2, got {arguments.least}")
-    root: Path = arguments.path
+    root = _absolute(project_folder(arguments.path))
     target = None if arguments.write is None else _target(root, arguments.write)
-    with open_engine(root, watch=False) as engine:
+    with open_engine(arguments.path, watch=False) as engine:
         found = engine.propose(least=arguments.least, known=arguments.known)
     new = [one for one in found if not one.known]
     if target is not None and new:
@@ -59,13 +61,17 @@ def _propose(arguments: argparse.Namespace) -> int:
 
 
 def _target(root: Path, path: str) -> Path:
-    """A Markdown file inside the project that is not there yet."""
-    target = root / path
-    if not path.endswith(".md") or Path(path).is_absolute() or ".." in Path(path).parts:
+    """A Markdown file inside the project that is not there yet; the path is that of the shell."""
+    target = _absolute(path)
+    if not path.endswith(".md") or not target.is_relative_to(root):
         raise ContractError(f"--write takes a new .md file inside the project, got {path!r}")
     if stat_of(target, below=root) is not None:
         raise ContractError(f"--write: {path} is there already; nothing is written over")
     return target
+
+
+def _absolute(path: str | Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 - not resolved: a link on the way is refused when it is written
 
 
 def _table(found: Sequence[ProposedName], *, marked: bool) -> None:

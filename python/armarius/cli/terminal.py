@@ -157,7 +157,7 @@ EXAMPLES = {
     "embed": "armarius embed novel/ --model models/text2vec-base-chinese",
     "import": "armarius import card.png lore.json book.docx --into novel/ --yes",
     "export": "armarius export novel/ --book eldoria --as card-v3",
-    "propose": "armarius propose novel/ --write settings/people.md",
+    "propose": "armarius propose novel/ --write novel/settings/people.md",
     "new": "armarius new my-novel",
     "completion": "armarius completion zsh",
     "evaluate": "armarius evaluate novel/ questions.jsonl --budget 8000 --misses",

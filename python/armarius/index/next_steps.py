@@ -72,7 +72,8 @@ def next_steps(
         )
     if chapters and not status.entities:
         steps.append(
-            f"nobody is described: `armarius propose {here} --write settings/people.md` drafts profiles to edit"
+            f"nobody is described: `armarius propose {here} --write {shlex.quote(f'{beside}/settings/people.md')}` "
+            "drafts profiles to edit"
         )
     extras = sorted({one.reason.split("'")[1] for one in status.skipped if "pip install '" in one.reason})
     steps += [f"`pip install '{extra}'` reads what was skipped for the lack of it" for extra in extras]

@@ -229,7 +229,7 @@ complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -
 complete -c armarius -n '_shtab_armarius_using propose' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using propose' -l least -x -d 'how often a name is written (default: 10)'
 complete -c armarius -n '_shtab_armarius_using propose' -l known -d 'also names that are described, marked'
-complete -c armarius -n '_shtab_armarius_using propose' -l write -x -d 'write profiles to edit into a new file of the project'
+complete -c armarius -n '_shtab_armarius_using propose' -l write -x -d 'write profiles to edit into this new file of the project'
 complete -c armarius -n '_shtab_armarius_using propose' -l json -d json
 complete -c armarius -n '_shtab_armarius_using propose; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder (default: this one)'
 complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a new -d 'Writes the example: seven short chapters, profiles, an outline, a style and a codex, to look at and to write over.'

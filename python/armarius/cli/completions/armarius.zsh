@@ -301,7 +301,7 @@ _shtab_armarius_propose_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--least[how often a name is written (default\: 10)]:N:"
   "--known[also names that are described, marked]"
-  "--write[write profiles to edit into a new file of the project]:PATH:"
+  "--write[write profiles to edit into this new file of the project]:PATH:"
   "--json[json]"
   ":the project folder (default\: this one):_files"
 )
