@@ -13,6 +13,7 @@ from functools import cache
 from armarius.arguments import Hidden
 from armarius.codex import AuthoredCodex, Codex, Constraints, Memories, Pins, Summaries
 from armarius.codex.codex_json import IMPORTERS
+from armarius.codex.identity import NameIndex
 from armarius.codex.load import AUTHORED_FILE
 from armarius.codex.model import Entity
 from armarius.config import Config
@@ -33,7 +34,7 @@ from armarius.prompt.fetchers.entities import About, CodexSource, Described, fil
 from armarius.prompt.fetchers.immediate import ImmediateFetcher
 from armarius.prompt.fetchers.lore import LoreFetcher, LoreSearch
 from armarius.prompt.fetchers.passages import PassageFetcher
-from armarius.prompt.fetchers.pins import PinFetcher, means, wishes
+from armarius.prompt.fetchers.pins import PinFetcher, same_target, wishes
 from armarius.prompt.fetchers.relations import relation_source
 from armarius.prompt.fetchers.rules import RulesFetcher
 from armarius.prompt.fetchers.settings import SettingsFetcher
@@ -83,6 +84,7 @@ class ProjectView:
         documents: By path.
         skipped: Files that look like documents and are none.
         codex: Entities and relations, of files and graph.
+        who: Whom an id, a name or an alias of theirs means.
         matcher: Finds those entities in texts.
         corpus: The same documents and codex, to be searched: `retrieve(view.corpus, query, sources=view.sources)`.
         sources: Where retrieval looks beside the corpus.
@@ -101,6 +103,7 @@ class ProjectView:
     documents: Mapping[str, Document]
     skipped: tuple[Skipped, ...]
     codex: Codex
+    who: NameIndex
     matcher: EntityMatcher
     corpus: ProjectCorpus
     sources: Sources
@@ -128,6 +131,7 @@ class ProjectView:
         """
         found, hidden, unknown = wishes(
             self.codex,
+            self.who,
             self.documents,
             request.include,
             request.exclude,
@@ -198,12 +202,10 @@ class ProjectView:
         """The entity of that id, name, alias, or of any other name that finds exactly it, such as a short one.
 
         Raises:
-            UnknownId: Nothing goes by that name; names near ones.
+            UnknownId: Nothing goes by that name, and the error names near ones; or several do, and it names their ids.
         """
         entities = self.codex.entities
-        found = next((one for one in entities if name in (one.id, one.name)), None) or next(
-            (one for one in entities if name in one.aliases), None
-        )
+        found = self.who.one(name)
         if found is None:
             whole = [one.entity_id for one in self.matcher.find_all(name) if one.term == name.strip()]
             found = next((one for one in entities if one.id in whole), None)
@@ -254,7 +256,7 @@ class Project:
         self.codex = AuthoredCodex(index.authored, whole=self._of_the_files)
         self.memories = Memories(index.authored)
         self.constraints = Constraints(index.authored)
-        self.pins = Pins(index.authored, check=self._check_target)
+        self.pins = Pins(index.authored, same=self._same_target)
         self.summaries = Summaries(index.authored)
         self.books = Books(index.root, index.books)
         self.lore = LoreSearch(self.books, user=user_of(config, index.root))
@@ -284,11 +286,11 @@ class Project:
             measured = self._measured = (view.documents, sum(len(one.text) for one in view.documents.values()))
         return measured[1]
 
-    def _check_target(self, target: str) -> None:
-        """Refuse to pin what is nothing; while the project is being indexed, anything may come."""
+    def _same_target(self, target: str, others: Sequence[str]) -> str | None:
+        """See `Pins`; nothing to pin is refused, but while the project is being indexed anything may come."""
         view = self.view()
-        if view.corpus.ready and all(warning.code != INDEX_BUILDING.code for warning in view.warnings):
-            means(target, view.codex.entities, view.documents)
+        ready = view.corpus.ready and all(warning.code != INDEX_BUILDING.code for warning in view.warnings)
+        return same_target(target, others, view.who, view.documents, ready=ready)
 
     def matcher(self) -> EntityMatcher:
         """Over the entities of this moment, of files and graph."""
@@ -415,6 +417,7 @@ class Project:
             documents=documents,
             skipped=(),
             codex=snapshot.codex,
+            who=snapshot.who,
             matcher=snapshot.matcher,
             corpus=corpus,
             sources=self._sources,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from armarius.codex.merge import NameIndex
+from armarius.codex.identity import NameIndex
 from armarius.codex.model import Entity
 
 ENTITIES = {"avalon": "Avalon", "bible/avalon.location": "Avalon", "b1/x": "Mara", "b2/x": "Mara", "z": "Mara Vance"}

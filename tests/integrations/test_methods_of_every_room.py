@@ -139,7 +139,9 @@ def test_an_entity_is_made_changed_related_and_deleted(call):
     assert [(one["type"], one["since"]) for one in related] == [("邻居", 2)]
     call("entities:unrelate", source=made["id"], target="林小雨", type="邻居")
     assert call("entities:relations", id=made["id"])["items"] == []
-    call("entities:delete", id=made["id"], relations=True)
+    assert call("entities:update", id="灯塔人", level="always")["id"] == made["id"]
+    assert call("entities:relations", id="林小雨") == call("entities:relations", id="小雨")
+    call("entities:delete", id="灯塔人", relations=True)
     assert made["id"] not in {one["id"] for one in call("entities:list")["items"]}
 
 

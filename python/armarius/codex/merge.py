@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TypeVar
 
 from armarius.codex.codex_json import CodexFile
+from armarius.codex.identity import NameIndex, qualified
 from armarius.codex.model import Entity, Fact, Overruled, Relation
 from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles, StatedLine
 from armarius.codex.profiles.relations import link_relations, pair_of, relations_of, shown_by_name
@@ -36,11 +36,6 @@ class Told:
     documents: tuple[Document, ...] = ()
     declared: CodexFile = field(default_factory=CodexFile)
     authored: CodexFile = field(default_factory=CodexFile)
-
-
-def qualified(root: str, name: str) -> str:
-    """An id or a path of the folder `root`."""
-    return f"{root}/{name}" if root else name
 
 
 def file_of(told: Told, file: CodexFile) -> CodexFile:
@@ -160,56 +155,6 @@ def merge(
     unique = {(item.source, item.target, item.type, item.since, item.until): item for item in reversed(found)}
     kept = {id(item) for item in unique.values()}
     return Merged(entities, tuple(item for item in found if id(item) in kept), tuple(problems))
-
-
-class NameIndex:
-    """Ids by id, name or alias; a name or alias of several entities finds none of them.
-
-    Args:
-        entities: All of them.
-        also: What ids of other folders of a series have become.
-        own: Ids of the project's own entities, which a name means before those of other folders; None is all.
-    """
-
-    def __init__(
-        self, entities: Sequence[Entity], *, also: Mapping[str, str] | None = None, own: set[str] | None = None
-    ) -> None:
-        self.entities = {entity.id: entity for entity in entities}
-        self._also = also or {}
-        self._own = own or set()
-
-    @cached_property
-    def _names(self) -> dict[str, set[str]]:
-        names: dict[str, set[str]] = {}
-        for entity in self.entities.values():
-            names.setdefault(fold(entity.name), set()).add(entity.id)
-        return names
-
-    @cached_property
-    def _aliases(self) -> dict[str, set[str]]:
-        aliases: dict[str, set[str]] = {}
-        for entity in self.entities.values():
-            for alias in entity.aliases:
-                aliases.setdefault(fold(alias), set()).add(entity.id)
-        return aliases
-
-    def find(self, reference: str, root: str = "") -> str | None:
-        """The id that `reference` means, by id, then name, then alias; None when unknown or ambiguous.
-
-        Args:
-            reference: An id, a name or an alias.
-            root: The folder of a series that says so, whose ids are its own.
-        """
-        id_ = qualified(root, reference)
-        if id_ in self.entities:
-            return id_
-        if root and id_ in self._also:
-            return self._also[id_]
-        key = fold(reference)
-        ids = self._names.get(key) or self._aliases.get(key) or set()
-        if len(ids) > 1 and not root:
-            ids = ids & self._own
-        return next(iter(ids)) if len(ids) == 1 else None
 
 
 class _Group:

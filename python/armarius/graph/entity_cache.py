@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from armarius.codex.merge import NameIndex
+from armarius.codex.identity import NameIndex
 from armarius.codex.model import Codex, Entity, Relation
 from armarius.deadline import patiently, remaining
 from armarius.errors import ContextWarning, GraphError

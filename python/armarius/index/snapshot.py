@@ -4,9 +4,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
 
 from armarius.codex.authored.collection import Constraints, Memories
 from armarius.codex.authored.protocol import Authored
+from armarius.codex.identity import NameIndex
 from armarius.codex.model import Codex, Constraint, Entity, Fact, Memory, Origin, Overruled
 from armarius.errors import ContextWarning
 from armarius.names import NameModel
@@ -26,7 +28,7 @@ _ENCODER = json.JSONEncoder(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """A codex and its matcher.
 
@@ -47,6 +49,11 @@ class Snapshot:
     match_digest: str
     codex_digest: str
     unusable: tuple[ContextWarning, ...] = ()
+
+    @cached_property
+    def who(self) -> NameIndex:
+        """Whom an id, a name or an alias means."""
+        return NameIndex(self.codex.entities)
 
     @property
     def warnings(self) -> tuple[ContextWarning, ...]:

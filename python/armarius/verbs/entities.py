@@ -45,7 +45,7 @@ class NewEntity(Params):
 
 
 class ChangedEntity(NewEntity):
-    """What is to be another; `unset` names what is no longer to be stated."""
+    """Of whom, by id, name or alias, what is to be another; `unset` names what is no longer to be stated."""
 
     id: str
     name: str | None = None  # type: ignore[assignment]
@@ -53,7 +53,10 @@ class ChangedEntity(NewEntity):
 
 
 class DeletedEntity(ById):
-    """Names an entity; with its relations if they are to go too. One that authored relations need is refused else."""
+    """Names an entity, by id, name or alias; with its relations if they are to go too.
+
+    One that authored relations need is refused else.
+    """
 
     relations: StrictBool = False
 
@@ -80,7 +83,7 @@ class CardOf(ById):
 
 
 class RelationsOf(Params):
-    """Whose relations; "" is everybody's."""
+    """Whose relations, by id, name or alias; "" is everybody's."""
 
     id: str = ""
 
@@ -145,8 +148,9 @@ def _delete(engine: "ContextEngine", asked: DeletedEntity) -> dict[str, str]:
 
 
 def _relations(engine: "ContextEngine", asked: RelationsOf) -> dict[str, Any]:
+    id_ = asked.id and known(lambda: engine.entity(asked.id)).id
     found = engine.codex.relations()
-    return {"items": [wire(one) for one in found if asked.id in ("", one.source, one.target)]}
+    return {"items": [wire(one) for one in found if id_ in ("", one.source, one.target)]}
 
 
 def _relate(engine: "ContextEngine", asked: NewRelation) -> dict[str, Any]:

@@ -28,7 +28,8 @@ from typing import Any
 from armarius.codex.authored.protocol import Authored, Block
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.codex_json import CodexFile, EntryReader
-from armarius.codex.merge import NameIndex, merge
+from armarius.codex.identity import NameIndex
+from armarius.codex.merge import merge
 from armarius.codex.model import Codex, Entity, Relation
 from armarius.display import counted
 from armarius.errors import ArmariusError, CodexError, UnknownId
@@ -72,6 +73,25 @@ class AuthoredCodex:
         entities = self.list()
         return _by_id(entities, id_) or _by_id(merge(authored=self.read().drafts).entities, id_) or self.get(id_)
 
+    def _who(self) -> NameIndex:
+        """Everybody there is, and what was just written, which the index may be too busy to have seen.
+
+        Cost: reads every name of the codex.
+        """
+        known = self.list()
+        if self._whole is not None:
+            known = (*merge(authored=self.read().drafts).entities, *known)
+        return NameIndex(known)
+
+    def _id(self, reference: str) -> str:
+        """Of whom an id, a name or an alias means: also of a record that is wrong in the file, by its id."""
+        if any((block.table, block.id) == ("entity", reference) for block in self._file.records()):
+            return reference
+        found = self._who().one(reference)
+        if found is None:
+            raise self._unknown(reference)
+        return found.id
+
     def relations(self) -> tuple[Relation, ...]:
         """The relations; without the whole, the authored ones, ends as written."""
         if self._whole is not None:
@@ -82,8 +102,13 @@ class AuthoredCodex:
         )
 
     def get(self, id_: str, /) -> Entity:
-        """One entity; UnknownId, which is a KeyError and names near ids, when there is none."""
-        entity = _by_id(self.list(), id_)
+        """One entity, by id, name or alias.
+
+        Raises:
+            UnknownId: There is none, and the error names near ones; or several bear that name, and it names their ids.
+                A KeyError.
+        """
+        entity = NameIndex(self.list()).one(id_)
         if entity is None:
             raise self._unknown(id_)
         return entity
@@ -129,18 +154,16 @@ class AuthoredCodex:
         self._file.extend(records)
 
     def update(self, id_: str, /, **changes: Any) -> Entity:  # noqa: ANN401
-        """Change fields of an entity, all but its id; None unstates a field; UnknownId when there is none.
+        """Change fields of an entity, named as for `get`: all but its id; None unstates a field; UnknownId for nobody.
 
         An entity of a profile or of `codex.json` keeps its file: what changes is written as an authored record over it.
         """
+        id_ = self._id(id_)
         if changes.get("id", id_) != id_:
             raise CodexError(f"entity {shown(id_)}: id: stays as it is, got {shown(changes['id'])}")
         block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
         if block is None or block.data is None:
-            known = None if self._whole is None else _by_id(self._whole().entities, id_)
-            if known is None:
-                raise self._unknown(id_)
-            data = _entity_data({"name": known.name, **changes, "id": id_})
+            data = _entity_data({"name": self.get(id_).name, **changes, "id": id_})
             _refuse("entity", data)
             self._file.add("entity", data)
             return self._written(id_)
@@ -153,14 +176,15 @@ class AuthoredCodex:
         """Remove an authored entity; what profiles and `codex.json` say of it stays.
 
         Args:
-            id_: Of the entity.
+            id_: Of the entity, or its name or an alias.
             relations: Remove the authored relations that begin or end at it first.
 
         Raises:
-            UnknownId: There is none; a KeyError that names near ids.
+            UnknownId: There is none, or several bear that name.
             CodexError: Only files of the user's describe it; the message names them. Or, in an opened project, nothing
                 else describes it and authored relations begin or end at it; the message names those.
         """
+        id_ = self._id(id_)
         if relations:
             for block in self._touching(id_):
                 self._file.remove("relation", block.id)
@@ -169,17 +193,16 @@ class AuthoredCodex:
         try:
             self._file.remove("entity", id_)
         except KeyError:
-            if self._whole is not None and (known := _by_id(self._whole().entities, id_)) is not None:
-                message = f"entity {id_!r} is described in {_places(known)}: delete it there, or set its level to never"
-                raise CodexError(message) from None
-            raise self._unknown(id_) from None
+            places = _places(self.get(id_))
+            message = f"entity {id_!r} is described in {places}: delete it there, or set its level to never"
+            raise CodexError(message) from None
 
     def _touching(self, id_: str) -> tuple[Block, ...]:
         """The authored relations that begin or end at an entity, by whichever of its names."""
         blocks = [block for block in self._file.records() if block.table == "relation"]
         if not blocks:
             return ()
-        names = NameIndex([*self.list(), *merge(authored=self.read().drafts).entities])
+        names = self._who()
         return tuple(
             block
             for block in blocks
@@ -213,50 +236,47 @@ class AuthoredCodex:
         """Add a relation between two entities, by id, name or alias; the same one again changes its chapters.
 
         Raises:
-            CodexError: A value is wrong; or, in an opened project, an end that names no entity, or several.
+            CodexError: A value is wrong; or, in an opened project, an end that names no entity.
+            UnknownId: An end that names several; it has their ids.
         """
         for field, said in (("source", source), ("target", target), ("type", type)):
             _refuse("relation", {"id": "new", "source": "new", "target": "new", "type": "new", field: said})
-        if self._whole is not None:
-            known = NameIndex([*self._whole().entities, *merge(authored=self.read().drafts).entities])
-            for field, end in (("source", source), ("target", target)):
-                if known.find(end) is None:
-                    raise CodexError(f"relation.{field}: no entity, or more than one, is called {shown(end)}")
-        id_ = self._relation_id(source, target, type)
+        who = self._who()
+        for field, end in (("source", source), ("target", target)):
+            if who.one(end) is None and self._whole is not None:
+                raise CodexError(f"relation.{field}: no entity is called {shown(end)}")
+        written = self._relation(who, source, target, type)
+        taken = {block.id for block in self._file.records() if block.table == "relation"}
+        id_ = _free_id(source, target, type, taken) if written is None else written.id
         data = {"id": id_, "source": source, "target": target, "type": type, "since": since, "until": until}
         data = {key: value for key, value in data.items() if value is not None}
         _refuse("relation", data)
-        if any((block.table, block.id) == ("relation", id_) for block in self._file.records()):
-            self._file.replace("relation", data)
-        else:
-            self._file.add("relation", data)
+        (self._file.add if written is None else self._file.replace)("relation", data)
 
     def related(self) -> set[tuple[str, str, str]]:
         """Source, target and type of the authored relations, as they were written."""
         found = [block.data or {} for block in self._file.records() if block.table == "relation"]
         return {(str(one.get("source")), str(one.get("target")), str(one.get("type"))) for one in found}
 
-    def _relation_id(self, source: str, target: str, type_: str) -> str:
-        """Of the record with these ends, or a new one: short, and longer where that is taken."""
-        taken: set[str] = set()
+    def _relation(self, who: NameIndex, source: str, target: str, type_: str) -> Block | None:
+        """The record of this type between these two, whichever of their names it says."""
+        ends = [who.meant(end) or (end,) for end in (source, target)]
         for block in self._file.records():
             data = block.data or {}
-            if block.table == "relation":
-                if (data.get("source"), data.get("target"), data.get("type")) == (source, target, type_):
-                    return block.id
-                taken.add(block.id)
-        return _free_id(source, target, type_, taken)
+            if block.table == "relation" and data.get("type") == type_:
+                said = [str(data.get(key)) for key in ("source", "target")]
+                if said == [source, target] or [who.meant(end) or (end,) for end in said] == ends:
+                    return block
+        return None
 
     def unrelate(self, source: str, target: str, type: str) -> None:  # noqa: A002
-        """Remove a relation as it was written; UnknownId, which is a KeyError, when there is none."""
+        """Remove an authored relation, its ends by id, name or alias; UnknownId, which is a KeyError, for none."""
+        if written := self._relation(self._who(), source, target, type):
+            self._file.remove("relation", written.id)
+            return
         ends = (source, target, type)
-        for block in self._file.records():
-            data = block.data or {}
-            if block.table == "relation" and (data.get("source"), data.get("target"), data.get("type")) == ends:
-                self._file.remove("relation", block.id)
-                return
-        written = sorted(" ".join(one) for one in self.related())
-        close = near(" ".join(shown(one).strip("'") for one in ends), written)
+        there = sorted(" ".join(one) for one in self.related())
+        close = near(" ".join(shown(one).strip("'") for one in ends), there)
         what = f"{shown(source)} -{shown(type)[1:-1]}-> {shown(target)}"
         raise UnknownId(f"no authored relation {what}{suggestion(close)}", close)
 
@@ -275,11 +295,8 @@ class AuthoredCodex:
         return self._file.problems()
 
     def _unknown(self, id_: str) -> UnknownId:
-        """Near ones by id, and by name where somebody gave a name for it."""
-        entities = self.list()
-        named = [one.id for one in entities if id_ in (one.name, *one.aliases)]
-        close = tuple(dict.fromkeys((*named, *near(id_, (one.id for one in entities)))))[:3]
-        return UnknownId(f"no entity has the id {shown(id_)}{suggestion(close)}", close)
+        close = near(id_, [called for one in self.list() for called in (one.name, *one.aliases, one.id)])
+        return UnknownId(f"no entity has the id or name {shown(id_)}{suggestion(close)}", close)
 
     def stamp(self) -> Hashable:
         """Differs after every change of the file, by whichever hand."""

@@ -1,7 +1,7 @@
 """Memories and constraints: small records that are listed, created, changed and deleted, kept in a `RecordFile`."""
 
 import hashlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, Final, Generic, Literal, TypeVar, get_args
@@ -229,12 +229,15 @@ class Pins(Collection[Pin]):
 
     Args:
         authored: Where they are kept; a folder stands for its files.
-        check: Raises UnknownId for a target that is none; without it every target is taken.
+        same: Which of these targets means the same as the first one; raises UnknownId for a target that is none.
+            Without it every target is taken, and means what is written the same.
     """
 
-    def __init__(self, authored: Authored | Path, *, check: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, authored: Authored | Path, *, same: Callable[[str, Sequence[str]], str | None] | None = None
+    ) -> None:
         super().__init__(authored, "pins", "pin", Pin, _wrong)
-        self._check_target = check
+        self._same = same
 
     def add(self, target: str, *, mute: bool = False, document: str = "") -> Pin:
         """Pin something, or mute it; what was pinned before and is muted now is muted, and the other way about.
@@ -247,21 +250,23 @@ class Pins(Collection[Pin]):
 
         Raises:
             CodexError: A value is wrong.
-            UnknownId: Nothing of an engine's project is called so, and all of it is indexed; names near ones.
+            UnknownId: Nothing of an engine's project is called so, and all of it is indexed, or several entities are;
+                names near ones, or their ids.
             StoreFull: The file cannot be written; nothing has changed.
         """
         self._see({"id": "new", "target": target, "mute": mute, "document": document})
         known = self._find(target, document)
         data = {"id": _id(target, document), "target": target, "mute": mute, "document": document}
         if known is None:
-            if self._check_target is not None:
-                self._check_target(target)
             return self._write(data, self._append)
         return known if known.mute == mute else self.update(known.id, mute=mute)
 
     def remove(self, target: str, *, document: str = "") -> None:
-        """Neither pin nor mute it any more; UnknownId, which is a KeyError and names near ones, when it was neither."""
-        known = self._find(target, document)
+        """Neither pin nor mute it any more, by whichever of its names; UnknownId, a KeyError, when it was neither."""
+        try:
+            known = self._find(target, document)
+        except UnknownId:
+            known = None
         if known is None:
             close = near(target, [one.target for one in self.list() if one.document == document])
             where = f" while {shown(document)} is open" if document else ""
@@ -277,7 +282,11 @@ class Pins(Collection[Pin]):
         self._file.add(table, record)
 
     def _find(self, target: str, document: str) -> Pin | None:
-        return next((one for one in self.list() if (one.target, one.document) == (target, document)), None)
+        there = [one for one in self.list() if one.document == document]
+        targets = [one.target for one in there]
+        if target not in targets and self._same is not None:
+            target = self._same(target, targets) or target
+        return next((one for one in there if one.target == target), None)
 
 
 def _id(target: str, document: str) -> str:

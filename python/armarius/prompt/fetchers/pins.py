@@ -1,10 +1,11 @@
 """What a request must hold, or must not: by id, name, path or tag of the project's things.
 
 A target is looked for as a path, a paragraph of one, an entity by id, name or alias, a tag, and a source of the prompt
-(`memory:…`, `lore:…`), in this order. Pinned cards and texts are demand like everything else of their layer, before
-it; what is muted is listed as excluded, an entity with its relations and with the texts that tell of it alone. A
-request wins over the open document's, that over the project's. Levels are mutes: `never` over everything, `manual_only`
-below everything, unless the query names the entity.
+(`memory:…`, `lore:…`), in this order; a name of several entities is refused, and one that was pinned before means them
+all. Pinned cards and texts are demand like everything else of their layer, before it; what is muted is listed as
+excluded, an entity with its relations and with the texts that tell of it alone. A request wins over the document's that
+is open, that over the project's. Levels are mutes: `never` over everything, `manual_only` below everything, unless the
+query names the entity.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Final
 
 from armarius.arguments import Hidden
 from armarius.codex.cards import chapter_at, short_card, tidy, visible
+from armarius.codex.identity import NameIndex, several
 from armarius.codex.model import Codex, Entity, Pin, Relation
 from armarius.documents.document import Document
 from armarius.documents.titles import as_strings
@@ -25,7 +27,7 @@ from armarius.text.unicode import near, suggestion
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, Wish
 from armarius.warnings import PIN_UNKNOWN
 
-__all__ = ["PinFetcher", "means", "wishes"]
+__all__ = ["PinFetcher", "same_target", "wishes"]
 
 _TAGS: Final = ("tags", "tag", "标签")
 _SOURCES: Final = ("codex:", "constraint:", "kg:", "lore:", "memory:", "rag:", "style:", "code:")
@@ -36,10 +38,14 @@ _SHOWN: Final = 1_000  # code points from the cursor that the window shows anywa
 
 @dataclass(frozen=True, slots=True)
 class _Project:
-    entities: Sequence[Entity]
+    who: NameIndex
     documents: Mapping[str, Document]
     relations: Sequence[Relation] = ()
     told: Callable[[], Mapping[str, Sequence[About]]] = dict
+
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        return tuple(self.who.entities.values())
 
     def keys(self, target: str) -> tuple[tuple[str, str], ...]:
         """What a target means, as (kind, key); several for a tag or a name that several bear, none for nothing."""
@@ -48,10 +54,7 @@ class _Project:
             return (("document", target),)
         if path in self.documents and number.isdecimal() and int(number) < self.documents[path].paragraph_count:
             return (("paragraph", f"{path}#{int(number)}"),)
-        ids = [one.id for one in self.entities if target == one.id]
-        ids = ids or [one.id for one in self.entities if target == one.name]
-        ids = ids or [one.id for one in self.entities if target in one.aliases]
-        if ids:
+        if ids := self.who.meant(target):
             return tuple(("entity", id_) for id_ in ids)
         tag = target.removeprefix("#")
         tagged = [("document", one.path) for one in self.documents.values() if tag in _tags(one.front_matter)]
@@ -61,8 +64,11 @@ class _Project:
         return tuple(tagged)
 
     def known(self, target: str, where: str = "") -> tuple[tuple[str, str], ...]:
-        """`keys`; raises UnknownId, which names near ones, where there are none."""
+        """`keys`; raises UnknownId where there are none, or where several entities bear a name."""
         keys = self.keys(target)
+        ids = [key for kind, key in keys if kind == "entity"]
+        if len(ids) > 1 and ids == list(self.who.meant(target)):
+            raise several(target, ids, where)
         if not keys:
             close = self._near(target)
             raise UnknownId(f"{where}nothing is called {target!r}{suggestion(close)}", close)
@@ -102,6 +108,7 @@ class _Project:
 
 def wishes(
     codex: Codex,
+    who: NameIndex,
     documents: Mapping[str, Document],
     include: Sequence[str],
     exclude: Sequence[str],
@@ -114,6 +121,7 @@ def wishes(
 
     Args:
         codex: Of the project.
+        who: Its entities, by their names.
         documents: By path.
         include: Pinned by the request.
         exclude: Muted by it.
@@ -122,10 +130,10 @@ def wishes(
         told: What documents tell of whom, by path; asked where somebody is muted.
 
     Raises:
-        UnknownId: Nothing is called what the request names; names near ones.
+        UnknownId: Nothing is called what the request names, or several entities are.
         ContractError: The request pins and mutes one thing.
     """
-    project = _Project(codex.entities, documents, codex.relations, told)
+    project = _Project(who, documents, codex.relations, told)
     found: dict[tuple[str, str], Wish] = {}
     for one in codex.entities:
         if one.level == "never":
@@ -174,13 +182,24 @@ def _refuse(found: dict[tuple[str, str], Wish], wish: Wish) -> None:
         found.setdefault(key, Wish(*key, f"never, though {wish.why}", True, "level"))
 
 
-def means(target: str, entities: Sequence[Entity], documents: Mapping[str, Document]) -> tuple[tuple[str, str], ...]:
-    """What may be pinned or muted as `target`, as (kind, key).
+def same_target(
+    target: str, others: Iterable[str], who: NameIndex, documents: Mapping[str, Document], *, ready: bool
+) -> str | None:
+    """Which of `others` means what `target` means; None for none of them.
+
+    Args:
+        target: To be pinned or muted.
+        others: That are.
+        who: The entities of the project.
+        documents: By path.
+        ready: Whether both are complete.
 
     Raises:
-        UnknownId: Nothing is called so; names near ones.
+        UnknownId: `target` is the name of several entities, or of nothing, and what there is is complete.
     """
-    return _Project(entities, documents).known(target)
+    project = _Project(who, documents)
+    keys = project.known(target) if ready else project.keys(target)
+    return next((other for other in others if keys and project.keys(other) == keys), None)
 
 
 def _tags(fields: Mapping[str, str | tuple[str, ...]]) -> Collection[str]:
