@@ -1,11 +1,11 @@
-"""Names are taken wherever ids are, and a name of several is answered with their ids."""
+"""Names are taken wherever ids are, a name of several is answered with their ids, and nobody is made twice."""
 
 import json
 
 import pytest
 
 import armarius
-from armarius.errors import UnknownId
+from armarius.errors import CodexError, UnknownId
 
 ENTITIES = [
     {"id": "lin-xiaoyu", "name": "林小雨", "aliases": ["小雨"], "type": "character"},
@@ -84,6 +84,87 @@ def test_a_name_of_several_is_refused_with_their_ids(engine, verb):
 
 def test_a_pin_of_a_name_that_several_bear_by_now_holds_for_them_all(engine):
     engine.pins.add("周远")
-    engine.codex.update("zhou-2", name="周远")
+    engine.codex.update("zhou-2", name="周远", force=True)
     pack = engine.assemble("雨")
     assert {"codex:pinned:zhou-1", "codex:pinned:zhou-2"} <= set(pack.layers.retrieved.source)
+
+
+KNOWN = {
+    "the name of a file": ("林小雨", "'lin-xiaoyu' (林小雨), from codex.json"),
+    "an alias of a file": ("小雨", "'lin-xiaoyu' (林小雨), from codex.json"),
+    "another case, width and apostrophe": ("ＭＲ.  o'neill", "'finch' (Mr. O’Neill), from codex.json"),
+    "an alias of two": ("老周", "'zhou-1' (周远), from codex.json"),
+    "a profile": ("白鹭", "'白鹭', from 人物.md:1"),
+    "an alias of a profile": ("阿鹭", "'白鹭', from 人物.md:1"),
+    "an imported book": ("Mara Vance", "'mara-vance' (Mara Vance), from .armarius/books/"),
+    "what was made here": ("灯塔人", "'keeper' (灯塔人), from .armarius/codex.toml:"),
+    "an alias made here": ("老灯", "'keeper' (灯塔人), from .armarius/codex.toml:"),
+}
+
+
+@pytest.fixture
+def full(engine, tmp_path):
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "Mara Vance.md").write_text(
+        "---\ntype: character\naliases: [Mara]\n---\n\nThe baker.\n", "utf8"
+    )
+    engine.importing.add(tmp_path / "vault")
+    (engine.root / "人物.md").write_text("## 白鹭\n\n- 类型：人物\n- 别名：阿鹭\n", "utf8")
+    engine.codex.create("灯塔人", id="keeper", aliases=["老灯"])
+    return engine
+
+
+@pytest.mark.parametrize("case", KNOWN)
+def test_whoever_is_there_by_any_name_is_not_made_again(full, case):
+    name, bearer = KNOWN[case]
+    before = (full.root / ".armarius" / "codex.toml").read_bytes()
+    with pytest.raises(CodexError) as refused:
+        full.codex.create(name, id="new")
+    assert "there is one already" in str(refused.value)
+    assert bearer in str(refused.value)
+    with pytest.raises(CodexError, match="aliases\\[1\\]") as refused:
+        full.codex.create("新人", aliases=["新来的", name])
+    assert bearer in str(refused.value)
+    for change in ({"aliases": [name]}, {"name": name}):
+        with pytest.raises(CodexError, match="is a name of") as refused:
+            full.codex.update("林默", **change)
+        assert bearer in str(refused.value)
+    assert (full.root / ".armarius" / "codex.toml").read_bytes() == before
+
+
+def test_two_of_one_name_are_made_where_that_is_meant(engine):
+    engine.codex.create("林小雨", force=True)
+    engine.codex.update("林默", aliases=["老周"], force=True)
+    assert [one.id for one in engine.entities() if one.name == "林小雨"] == ["lin-xiaoyu", "林小雨"]
+    with pytest.raises(CodexError, match="there is one already"):
+        engine.codex.create("林小雨", force=True)
+
+
+def test_what_somebody_is_called_already_is_left_in_peace(engine):
+    assert engine.codex.update("zhou-1", aliases=["老周", "周师傅"]).aliases == ("老周", "周师傅")
+    assert engine.codex.update("zhou-1", name="周远", aliases=["老周"], level="always").level == "always"
+
+
+def test_the_key_of_a_lorebook_is_nobody_s_alias(engine):
+    book = {"entries": {"0": {"uid": 0, "key": ["守灯人"], "comment": "灯塔", "content": "灯塔有人守。"}}}
+    engine.importing.add(json.dumps(book).encode(), name="lore.json")
+    assert engine.codex.create("守灯人").id == "守灯人"
+
+
+def test_names_of_the_story_are_described_whatever_their_case(engine):
+    text = "Alma Reed said nothing. “Go,” said Alma Reed. They met Alma Reed. She saw Alma Reed at noon. " * 6
+    (engine.root / "ch002.md").write_text(f"# Chapter 2\n\n{text}", "utf8")
+    assert "Alma Reed" in {one.name for one in engine.propose()}
+    engine.codex.create("ALMA  REED")
+    assert "Alma Reed" not in {one.name for one in engine.propose()}
+
+
+def test_a_name_of_two_folders_of_a_series_means_the_project_s_own(tmp_path):
+    for name, kind in (("bible", "地点"), ("novel", "人物")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "设定.md").write_text(f"## 白鹭\n\n- 类型：{kind}\n", "utf8")
+    with armarius.open(tmp_path / "novel", with_=[tmp_path / "bible"], watch=False, index_dir=tmp_path / "i") as engine:
+        assert {one.id for one in engine.entities()} == {"白鹭", "bible/白鹭"}
+        assert engine.entity("白鹭").id == engine.codex.update("白鹭", level="always").id == "白鹭"
+        engine.codex.relate("白鹭", "bible/白鹭", "居于")
+        assert [(one.source, one.target) for one in engine.codex.relations()] == [("白鹭", "bible/白鹭")]

@@ -340,6 +340,23 @@ async def test_what_is_remembered_is_in_the_next_prompt_and_what_is_proposed_in_
     assert "there is one already" in again.content[0].text
 
 
+@pytest.mark.parametrize(
+    ("said", "bearer"),
+    [
+        ({"name": "林小雨"}, "'lin-xiaoyu' (林小雨), from spec/characters.md:3, codex.json; update it instead"),
+        ({"name": "小雨"}, "'lin-xiaoyu' (林小雨), from spec/characters.md:3, codex.json; update it instead"),
+        ({"name": "LIN  mo"}, "'林默', from spec/characters.md:13"),
+        ({"name": "周家伙计", "aliases": ["小周"]}, "'小周' is a name of '周远', from spec/characters.md:57"),
+    ],
+)
+async def test_what_the_project_knows_by_any_name_is_no_proposal(engine, said, bearer):
+    client = Server(engine, allow_write=True)
+    answer = await call(client, "propose", type="character", **said)
+    assert answer.is_error
+    assert bearer in answer.content[0].text
+    assert not (engine.root / ".armarius" / "codex.toml").exists()
+
+
 async def test_documents_are_listed_by_kind_and_from_an_offset(client):
     found = (await call(client, "list_documents", kinds=["chapter"])).structured_content
     assert found["total"] == len(found["documents"]) > 6

@@ -149,6 +149,12 @@ def test_what_is_known_already_is_not_made_again(call):
     known = call("entities:get", id="林小雨")
     with pytest.raises(CodexError, match="there is one already"):
         call("entities:create", name="林小雨", id=known["id"])
+    with pytest.raises(CodexError, match="there is one already, 'lin-xiaoyu'"):
+        call("entities:create", name="雨丫头")
+    with pytest.raises(CodexError, match="'小周' is a name of '周远'"):
+        call("entities:update", id="林小雨", aliases=["小周"])
+    assert call("entities:update", id="林小雨", aliases=["小周"], force=True)["id"] == known["id"]
+    assert call("entities:create", name="小周", force=True)["name"] == "小周"
 
 
 def test_a_memory_is_made_changed_and_deleted(call):

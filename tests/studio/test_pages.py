@@ -173,6 +173,8 @@ def test_a_pin_and_a_mute_reach_the_prompt_and_the_file(client, engine):
         ("/change/level", {"id": "nobody", "level": "never"}),
         ("/change/level", {}),
         ("/change/alias", {"id": "lin-xiaoyu", "alias": " "}),
+        ("/change/alias", {"id": "lin-xiaoyu", "alias": "林默"}),
+        ("/change/alias", {"id": "lin-xiaoyu", "alias": "lin  mo"}),
         ("/change/memory", {"text": ""}),
         ("/change/forget", {"id": "nobody"}),
     ],

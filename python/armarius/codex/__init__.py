@@ -1,6 +1,7 @@
 """The codex: entities, aliases, relations, context levels; which files say so, and which says the last word.
 
-model.py (the records)   cards.py (the one text of an entity that a prompt shows)   cards.py (what holds when)
+model.py (the records)   identity.py (whom a name means)   cards.py (the one text of an entity that a prompt shows;
+what holds when)
 profiles/ (prose pages read as entities)   importers/ (files of other programs)
 authored/ (what the user writes here)
 load.py (all of them read)   merge.py (made one: authored over imported over prose)   load.py (of a project folder)

@@ -1,14 +1,14 @@
 """Who is meant by an id, a name or an alias; and which names are borne by more than one."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from armarius.codex.model import Entity
-from armarius.errors import UnknownId
+from armarius.errors import CodexError, UnknownId
 from armarius.text.unicode import fold
 from armarius.validation import shown
 
-__all__ = ["NameIndex", "qualified", "several"]
+__all__ = ["NameIndex", "places", "qualified", "refuse_taken", "several", "there_already"]
 
 _MOST = 3
 
@@ -24,15 +24,15 @@ class NameIndex:
     Args:
         entities: All of them.
         also: What ids of other folders of a series have become.
-        own: Ids of the project's own entities, which a name means before those of other folders; None is all.
+        others: Ids of those whom other folders alone describe: a name means the project's own before them.
     """
 
     def __init__(
-        self, entities: Iterable[Entity], *, also: Mapping[str, str] | None = None, own: set[str] | None = None
+        self, entities: Iterable[Entity], *, also: Mapping[str, str] | None = None, others: Collection[str] = ()
     ) -> None:
         self.entities = {entity.id: entity for entity in entities}
         self._also = also or {}
-        self._own = own or set()
+        self._others = frozenset(others)
 
     @cached_property
     def _names(self) -> dict[str, set[str]]:
@@ -57,20 +57,19 @@ class NameIndex:
             root: The folder of a series that says so, whose ids are its own.
         """
         id_ = qualified(root, reference)
-        if id_ in self.entities:
-            return id_
-        if root and id_ in self._also:
-            return self._also[id_]
-        ids = self._called(reference)
-        if len(ids) > 1 and not root:
-            ids = ids & self._own
+        if root and (id_ in self.entities or id_ in self._also):
+            return id_ if id_ in self.entities else self._also[id_]
+        ids = self._called(reference) if root else self.meant(reference)
         return next(iter(ids)) if len(ids) == 1 else None
 
     def meant(self, reference: str) -> tuple[str, ...]:
         """The ids that `reference` means: by id, else by name, else by alias; none for nobody."""
         if not isinstance(reference, str):
             return ()
-        return (reference,) if reference in self.entities else tuple(sorted(self._called(reference)))
+        if reference in self.entities:
+            return (reference,)
+        ids = self._called(reference)
+        return tuple(sorted((ids - self._others) or ids))
 
     def one(self, reference: str) -> Entity | None:
         """Whom `reference` means, by id, name or alias; None for nobody.
@@ -83,9 +82,54 @@ class NameIndex:
             raise several(reference, ids)
         return self.entities[ids[0]] if ids else None
 
+    def bearers(self, called: str, id_: str) -> tuple[Entity, ...]:
+        """Who but `id_` bears a name or an alias; nobody where `id_` does so too."""
+        key = fold(called)
+        ids = self._names.get(key, set()) | self._aliases.get(key, set())
+        return () if id_ in ids else tuple(self.entities[one] for one in sorted(ids))
+
     def _called(self, reference: str) -> set[str]:
         key = fold(reference)
         return self._names.get(key) or self._aliases.get(key) or set()
+
+
+def refuse_taken(who: NameIndex, id_: str, name: str, aliases: Iterable[str]) -> None:
+    """Refuse what an entity is to be called where somebody else is called so, by name or alias; the one such check.
+
+    Args:
+        who: Everybody. What `id_` is called there already is left in peace.
+        id_: Of the entity, new or one of them.
+        name: To be its name.
+        aliases: To be its aliases.
+
+    Raises:
+        CodexError: Names the ids of those others, and where they are described.
+    """
+    if others := who.bearers(name, id_):
+        if id_ not in who.entities:
+            raise there_already(name, others)
+        raise CodexError(f"entity {shown(id_)}: name: {shown(name)} is a name of {_told(others)}")
+    for number, alias in enumerate(aliases):
+        if others := who.bearers(alias, id_):
+            raise CodexError(f"entity {shown(id_)}: aliases[{number}]: {shown(alias)} is a name of {_told(others)}")
+
+
+def there_already(called: str, entities: Sequence[Entity]) -> CodexError:
+    """What is said where somebody is to be made who is there."""
+    return CodexError(f"entity {shown(called)}: there is one already, {_told(entities)}; update it instead")
+
+
+def places(entity: Entity) -> str:
+    """Where an entity is described, file and line."""
+    return ", ".join(f"{origin.path}:{origin.line}" if origin.line else origin.path for origin in entity.origins)
+
+
+def _told(entities: Sequence[Entity]) -> str:
+    said = [
+        f"{shown(one.id)}{'' if one.name == one.id else f' ({shown(one.name)[1:-1]})'}, from {places(one)}"
+        for one in entities[:_MOST]
+    ]
+    return " and ".join(said) + (f" and {len(entities) - _MOST} more" if len(entities) > _MOST else "")
 
 
 def several(reference: str, ids: Sequence[str], where: str = "") -> UnknownId:

@@ -99,6 +99,7 @@ def build_codex(
         warnings=tuple(CODEX_INVALID(problem=error) for error in errors),
         title=declared_all[0].title,
         language=declared_all[0].language,
+        others=merged.others,
     )
 
 

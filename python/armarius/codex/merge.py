@@ -85,11 +85,12 @@ _ALONE = {"": False}
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The result of a merge; `problems` are relations whose ends nobody knows, as messages."""
+    """The result of a merge; `problems` are relations whose ends nobody knows, as messages; `others` as in `Codex`."""
 
     entities: tuple[Entity, ...]
     relations: tuple[Relation, ...]
     problems: tuple[str, ...]
+    others: frozenset[str] = frozenset()
 
 
 def merge(
@@ -133,7 +134,8 @@ def merge(
     for rank, draft in sorted(ranked, key=lambda one: one[0] // _RANKS):
         groups.add(rank, draft)
     entities, drafts = groups.finish()
-    index = NameIndex(entities, also=groups.also, own=groups.own)
+    others = frozenset(one.id for one in entities) - groups.own
+    index = NameIndex(entities, also=groups.also, others=others)
     found: list[Relation] = []
     problems: list[str] = []
     for item in relations:
@@ -154,7 +156,7 @@ def merge(
     entities = shown_by_name(entities, drafts, index)
     unique = {(item.source, item.target, item.type, item.since, item.until): item for item in reversed(found)}
     kept = {id(item) for item in unique.values()}
-    return Merged(entities, tuple(item for item in found if id(item) in kept), tuple(problems))
+    return Merged(entities, tuple(item for item in found if id(item) in kept), tuple(problems), others)
 
 
 class _Group:

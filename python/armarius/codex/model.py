@@ -92,6 +92,7 @@ class Codex:
         warnings: `CODEX_INVALID`, one per fault, naming file, entry and field; what is not faulty is here.
         title: Of the codex file, or "".
         language: Of the codex file, or "".
+        others: Ids of those whom other folders of a series alone describe.
     """
 
     entities: tuple[Entity, ...] = ()
@@ -99,6 +100,7 @@ class Codex:
     warnings: tuple[ContextWarning, ...] = ()
     title: str = ""
     language: str = ""
+    others: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,17 +72,20 @@ class ProjectGraph:
     def upsert_entity(self, entity: Entity, /) -> None:
         """See `GraphStore`; what differs from a profile or `codex.json` is written and overrides it.
 
+        A graph knows its entities by their ids: two of one name are two.
+
         Cost: a write reads, checks and rewrites the whole file, as does `upsert_relation`: use `upsert_all` for many.
         """
         entity = checked_entity(entity)
         with self._lock:
             known = next((one for one in self._codex.list() if one.id == entity.id), None)
             if known is None:
-                self._codex.create(entity.name, id=entity.id, **{key: getattr(entity, key) for key in _FIELDS[1:]})
+                stated = {key: getattr(entity, key) for key in _FIELDS[1:]}
+                self._codex.create(entity.name, id=entity.id, force=True, **stated)
                 return
             changes = {key: getattr(entity, key) for key in _FIELDS if getattr(known, key) != getattr(entity, key)}
             if changes:
-                self._codex.update(entity.id, **changes)
+                self._codex.update(entity.id, force=True, **changes)
 
     def upsert_relation(self, relation: Relation, /) -> None:
         """See `GraphStore`."""

@@ -53,7 +53,7 @@ class Snapshot:
     @cached_property
     def who(self) -> NameIndex:
         """Whom an id, a name or an alias means."""
-        return NameIndex(self.codex.entities)
+        return NameIndex(self.codex.entities, others=self.codex.others)
 
     @property
     def warnings(self) -> tuple[ContextWarning, ...]:

@@ -15,7 +15,7 @@ from typing import Literal
 from armarius.display import counted
 from armarius.lexicon import word_file
 from armarius.names.words import RawName, letters, words
-from armarius.text.unicode import is_han
+from armarius.text.unicode import fold, is_han
 
 __all__ = ["ProposedName", "han_names", "latin_names", "propose_names"]
 
@@ -452,8 +452,8 @@ def propose_names(
 
     Args:
         texts: Path and text of each document of the story, in its order.
-        known: Names that are described already; they and their forms are left out. A title and a surname ("Mr Crane")
-            makes the bare surname known, and no longer name that holds it.
+        known: Names that are described already, compared folded; they and their forms are left out. A title and a
+            surname ("Mr Crane") makes the bare surname known, and no longer name that holds it.
         least: How often a name must be written.
         keep_known: Mark those that are described instead.
 
@@ -464,12 +464,13 @@ def propose_names(
     """
     documents = list(texts)
     found = [*latin_names([text for _, text in documents], least), *han_names([text for _, text in documents], least)]
-    described = set(known)
+    described = {fold(name) for name in known}
     surnames = {bare for name in described if (bare := _untitled(name)) != name}
     alike = surnames | {name.replace(".", "") for name in described}
     made = []
     for one in grouped(found):
-        is_known = not described.isdisjoint((one.name, *one.aliases)) or one.name.replace(".", "") in alike
+        called = [fold(name) for name in (one.name, *one.aliases)]
+        is_known = not described.isdisjoint(called) or called[0].replace(".", "") in alike
         if is_known and not keep_known:
             continue
         document, position = _first(documents, (one.name, *one.aliases))

@@ -8,7 +8,7 @@ from armarius.arguments import OPEN, Chapters, Kind
 from armarius.codex.model import ContextLevel, Entity, Relation
 from armarius.errors import ContractError, UnknownId
 from armarius.names.proposals import ProposedName
-from armarius.requests import ChapterIn, ChaptersIn, KindsIn, PositionEncoding, Wire
+from armarius.requests import ChapterIn, ChaptersIn, Flag, KindsIn, PositionEncoding, Wire
 from armarius.search.contradictions.statements import Statement
 from armarius.verbs.authored import ById, Gone, changes
 from armarius.verbs.method import Method, Params, known
@@ -32,10 +32,14 @@ class FactIn(Wire):
 
 
 class NewEntity(Params):
-    """Somebody or something to be known; what is not given is not stated."""
+    """Somebody or something to be known; what is not given is not stated.
+
+    A name or an alias that somebody else has is refused, but with `force`: two are meant.
+    """
 
     name: str
     id: str = ""
+    force: Flag = False
     type: str | None = None
     aliases: tuple[str, ...] | None = None
     description: str | None = None
@@ -45,7 +49,10 @@ class NewEntity(Params):
 
 
 class ChangedEntity(NewEntity):
-    """Of whom, by id, name or alias, what is to be another; `unset` names what is no longer to be stated."""
+    """Of whom, by id, name or alias, what is to be another; `unset` names what is no longer to be stated.
+
+    A new name or alias that somebody else has is refused, but with `force`.
+    """
 
     id: str
     name: str | None = None  # type: ignore[assignment]

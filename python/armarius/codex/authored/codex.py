@@ -28,13 +28,13 @@ from typing import Any
 from armarius.codex.authored.protocol import Authored, Block
 from armarius.codex.authored.record_file import records_of
 from armarius.codex.codex_json import CodexFile, EntryReader
-from armarius.codex.identity import NameIndex
+from armarius.codex.identity import NameIndex, places, refuse_taken, there_already
 from armarius.codex.merge import merge
 from armarius.codex.model import Codex, Entity, Relation
 from armarius.display import counted
 from armarius.errors import ArmariusError, CodexError, UnknownId
 from armarius.text.unicode import near, slug, suggestion
-from armarius.validation import shown
+from armarius.validation import flag, shown
 
 _FIELDS = ("id", "name", "type", "aliases", "description", "level", "attributes", "facts")
 
@@ -73,15 +73,15 @@ class AuthoredCodex:
         entities = self.list()
         return _by_id(entities, id_) or _by_id(merge(authored=self.read().drafts).entities, id_) or self.get(id_)
 
-    def _who(self) -> NameIndex:
-        """Everybody there is, and what was just written, which the index may be too busy to have seen.
+    def _who(self, *, written: bool = True) -> NameIndex:
+        """Everybody there is, with what was just `written`, which the index may be too busy to have seen.
 
         Cost: reads every name of the codex.
         """
-        known = self.list()
-        if self._whole is not None:
-            known = (*merge(authored=self.read().drafts).entities, *known)
-        return NameIndex(known)
+        if self._whole is None:
+            return NameIndex(self.list())
+        codex, drafts = self._whole(), self.read().drafts if written else ()
+        return NameIndex((*merge(authored=drafts).entities, *codex.entities), others=codex.others)
 
     def _id(self, reference: str) -> str:
         """Of whom an id, a name or an alias means: also of a record that is wrong in the file, by its id."""
@@ -108,31 +108,40 @@ class AuthoredCodex:
             UnknownId: There is none, and the error names near ones; or several bear that name, and it names their ids.
                 A KeyError.
         """
-        entity = NameIndex(self.list()).one(id_)
+        entity = self._who(written=False).one(id_)
         if entity is None:
             raise self._unknown(id_)
         return entity
 
-    def create(self, name: str, *, id: str = "", **values: Any) -> Entity:  # noqa: A002, ANN401
-        """Add an entity.
+    def create(self, name: str, *, id: str = "", force: bool = False, **values: Any) -> Entity:  # noqa: A002, ANN401
+        """Add an entity whom nothing describes yet, by whichever name.
 
         Args:
             name: Its name.
             id: Taken as it is; by default derived from the name, as for a profile.
+            force: Though somebody else has this name or one of these aliases: two are meant. A profile of the same name
+                that may be the same kind of thing is the same one all the same.
             values: `type`, `aliases`, `description`, `attributes`, `level`, `facts`; what is not given is not stated.
 
         Raises:
-            CodexError: A value is wrong, or the id is taken.
+            CodexError: A value is wrong, the id is taken, or somebody is called so (compared without case, width and
+                kinds of apostrophes); the error says who, and where that is written.
             StoreFull: The file cannot be written; nothing has changed.
+
+        Cost: reads every name of the codex, and writes the file.
         """
+        force = flag("force", force)
         _refuse("entity", {"id": "new", "name": _name(name)})
         if not id:
             _refuse("entity", _entity_data({"id": "new", "name": name, **values}))
         id_ = id or slug(name)
         data = _entity_data({"id": id_, "name": name, **values})
         _refuse("entity", data)
-        if self._whole is not None and (known := _by_id(self._whole().entities, id_)) is not None:
-            raise CodexError(f"entity {shown(id_)}: there is one already, from {_places(known)}; update it instead")
+        who = self._who()
+        if id_ in who.entities:
+            raise there_already(id_, [who.entities[id_]])
+        if not force:
+            refuse_taken(who, id_, name, data.get("aliases", ()))
         self._file.add("entity", data)
         return self._written(id_)
 
@@ -153,24 +162,42 @@ class AuthoredCodex:
             _refuse(table, data)
         self._file.extend(records)
 
-    def update(self, id_: str, /, **changes: Any) -> Entity:  # noqa: ANN401
-        """Change fields of an entity, named as for `get`: all but its id; None unstates a field; UnknownId for nobody.
+    def update(self, id_: str, /, *, force: bool = False, **changes: Any) -> Entity:  # noqa: ANN401
+        """Change fields of an entity, all but its id; None unstates a field.
 
         An entity of a profile or of `codex.json` keeps its file: what changes is written as an authored record over it.
+        Aliases of the file are joined by those given here, and stay.
+
+        Args:
+            id_: Of the entity, or its name or an alias.
+            force: Though somebody else has the new name or a new alias.
+            changes: As for `create`, and `name`.
+
+        Raises:
+            UnknownId: There is none, or several bear that name.
+            CodexError: A value is wrong, or somebody else is called so, as for `create`.
+            StoreFull: The file cannot be written; nothing has changed.
         """
-        id_ = self._id(id_)
+        force, id_ = flag("force", force), self._id(id_)
         if changes.get("id", id_) != id_:
             raise CodexError(f"entity {shown(id_)}: id: stays as it is, got {shown(changes['id'])}")
         block = next((b for b in self._file.records() if (b.table, b.id) == ("entity", id_)), None)
         if block is None or block.data is None:
             data = _entity_data({"name": self.get(id_).name, **changes, "id": id_})
             _refuse("entity", data)
+            self._refuse_taken(data, changes, force)
             self._file.add("entity", data)
             return self._written(id_)
         data = _entity_data({**_stated(block.data), **changes})
         _refuse("entity", data, checked="facts" in changes)
+        self._refuse_taken(data, changes, force)
         self._file.replace("entity", data)
         return self._written(id_)
+
+    def _refuse_taken(self, data: dict[str, Any], changes: dict[str, Any], force: bool) -> None:
+        """Whatever else changes costs no look at every name."""
+        if not force and not changes.keys().isdisjoint(("name", "aliases")):
+            refuse_taken(self._who(), data["id"], data["name"], data.get("aliases", ()))
 
     def delete(self, id_: str, /, *, relations: bool = False) -> None:
         """Remove an authored entity; what profiles and `codex.json` say of it stays.
@@ -193,8 +220,8 @@ class AuthoredCodex:
         try:
             self._file.remove("entity", id_)
         except KeyError:
-            places = _places(self.get(id_))
-            message = f"entity {id_!r} is described in {places}: delete it there, or set its level to never"
+            where = places(self.get(id_))
+            message = f"entity {id_!r} is described in {where}: delete it there, or set its level to never"
             raise CodexError(message) from None
 
     def _touching(self, id_: str) -> tuple[Block, ...]:
@@ -310,10 +337,6 @@ def _free_id(source: str, target: str, type_: str, taken: Container[str]) -> str
 
 def _by_id(entities: Iterable[Entity], id_: str) -> Entity | None:
     return next((entity for entity in entities if entity.id == id_), None)
-
-
-def _places(entity: Entity) -> str:
-    return ", ".join(f"{origin.path}:{origin.line}" if origin.line else origin.path for origin in entity.origins)
 
 
 def _entity_data(values: dict[str, Any]) -> dict[str, Any]:
