@@ -60,6 +60,58 @@ def test_a_code_repository_is_not_asked_for_its_chapters(capsys, tmp_path):
     assert not any("chapter" in step for step in doctor(capsys, tmp_path))
 
 
+TWICE = [{"id": "lin", "name": "林小雨"}, {"id": "yu", "name": "林小雨"}]
+SHARED = [{"id": "yuan", "name": "周远", "aliases": ["老周"]}, {"id": "ping", "name": "周平", "aliases": ["老周"]}]
+LATIN = [{"id": "a", "name": "Finch"}, {"id": "b", "name": "Atticus", "aliases": ["FINCH"]}]
+
+
+@pytest.mark.parametrize(
+    ("entities", "said"),
+    [
+        (TWICE, "'林小雨' is a name of 'lin' (林小雨), from codex.json and 'yu' (林小雨), from codex.json: "),
+        (SHARED, "'老周' is a name of 'yuan' (周远), from codex.json and 'ping' (周平), from codex.json: "),
+        (LATIN, "'Finch' is a name of 'a' (Finch), from codex.json and 'b' (Atticus), from codex.json: "),
+    ],
+)
+def test_a_name_that_several_have_is_told_and_is_no_fault(capsys, tmp_path, entities, said):
+    write(tmp_path, {"chapters/ch001.md": PROSE, "codex.json": json.dumps({"entities": entities})})
+    assert [step for step in doctor(capsys, tmp_path) if "is a name of" in step] == [
+        f"{said}call one otherwise, or leave it where both are meant"
+    ]
+    assert main(["doctor", str(tmp_path), "--json"]) == 0
+    (shared,) = json.loads(capsys.readouterr().out)["shared"]
+    assert [one["id"] for one in shared["entities"]] == [one["id"] for one in entities]
+
+
+def test_a_lorebook_s_key_is_no_name_that_several_have(capsys, tmp_path):
+    write(
+        tmp_path, {"novel/codex.json": json.dumps({"entities": [{"id": "e", "name": "Elara"}]}), "lore.json": LOREBOOK}
+    )
+    assert main(["import", str(tmp_path / "lore.json"), "--into", str(tmp_path / "novel"), "--yes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"][0]["shared"] == []
+    main(["doctor", str(tmp_path / "novel"), "--json"])
+    assert json.loads(capsys.readouterr().out)["shared"] == []
+
+
+@pytest.mark.parametrize("yes", [[], ["--yes"]])
+def test_an_import_lists_whom_the_project_knows_under_another_id_and_refuses_nothing(capsys, tmp_path, yes):
+    known = [{"id": "mara", "name": "Mara Vance"}, {"id": "tom", "name": "Tom", "aliases": ["the baker"]}]
+    write(tmp_path, {
+        "novel/codex.json": json.dumps({"entities": known}),
+        "vault/Mara Vance.md": "---\ntype: character\naliases: [The Baker]\n---\n\nShe bakes.\n",
+        "vault/Tom.md": "---\ntype: character\nid: tom\n---\n\nHe eats.\n",
+    })  # fmt: skip
+    asked = ["import", str(tmp_path / "vault"), "--into", str(tmp_path / "novel"), *yes]
+    assert main([*asked, "--json"]) == 0
+    (report,) = json.loads(capsys.readouterr().out)["files"]
+    assert {one["name"]: [who["id"] for who in one["entities"]] for one in report["shared"]} == {
+        "Mara Vance": ["mara-vance", "mara"],
+        "The Baker": ["mara-vance", "tom"],
+    }
+    assert main(asked) == 0
+    assert "'The Baker' is a name of 'mara-vance' (Mara Vance), from " in capsys.readouterr().out
+
+
 def test_a_sound_project_is_told_no_fault(capsys):
     assert doctor(capsys, "examples/novel") == []
 

@@ -6,6 +6,7 @@ from armarius.cli.embedding import doctor_lines, embedding_problems
 from armarius.cli.indexing import holds, opened, troubles
 from armarius.cli.terminal import add_index_dir, add_project, add_series, plain, printable, show_json
 from armarius.cli.trusting import TrustReport, trust_report
+from armarius.codex.identity import shared_names
 from armarius.config import load_config
 from armarius.errors import ConfigError, GraphError, SettingRefused
 from armarius.graph.options import read_graph_options
@@ -57,7 +58,8 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     config = index.config
     rows = index.ask(lambda store: store.documents())
     books = [] if index.root is None else books_lying_about(index.root, config)
-    steps = next_steps(rows, status, here, books)
+    shared = shared_names(index.snapshot.codex.entities)
+    steps = next_steps(rows, status, here, books, shared)
     wrong += embedding_problems(index, config)
     broken = Books(index.root, index.books).look()[1]
     wrong += [str(LORE_INVALID(book=id_, why=why)) for id_, why in sorted(broken.items())]
@@ -77,7 +79,8 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
     # Some of these have been met as a model or a graph that is not to be had.
     wrong += [str(one) for one in trust.refused if not any(str(one) in sentence for sentence in wrong)]
     if as_json:
-        show_json({**plain(status), "wrong": wrong, "next": steps, "vectors": vectors, "trust": trust.to_wire()})
+        found = {"wrong": wrong, "next": steps, "shared": [one.to_wire() for one in shared]}
+        show_json({**plain(status), **found, "vectors": vectors, "trust": trust.to_wire()})
     else:
         print(holds(status))
         print(*trust.lines(), *map(printable, found_lines(rows)), sep="\n")

@@ -14,6 +14,7 @@ from typing import Any
 
 from armarius.cli.prompts import changes_wire, update_lines
 from armarius.cli.terminal import note, plain, printable, show_json
+from armarius.codex.load import load_codex
 from armarius.display import counted
 from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
 from armarius.io import write_atomic
@@ -79,7 +80,7 @@ def _import(arguments: argparse.Namespace) -> int:
         raise ContractError("--updates says which book one file is a newer state of; several files were given")
     root = project_folder(arguments.into)
     books = Books(root)
-    importing = Importing(books)
+    importing = Importing(books, lambda: load_codex(root).entities)
     reports: list[dict[str, Any]] = []
     failed = 0
     for file in arguments.files:
@@ -148,6 +149,11 @@ def _lines(name: str, report: ImportReport) -> list[str]:
         lines.append(f"  in the codex with the book: {count}")
         lines += [f"    {one.name} ({one.type})" for one in report.said.entities[:_SHOWN]]
         lines += [f"    {source} —{type_}→ {target}" for source, target, type_ in report.said.relations[:_SHOWN]]
+    if report.shared:
+        lines.append(f"  names that several have ({len(report.shared)}):")
+        lines += [f"    {one}" for one in report.shared[:_SHOWN]]
+        if len(report.shared) > _SHOWN:
+            lines.append(f"    … {len(report.shared) - _SHOWN} more, all with --json")
     if report.entities:
         lines.append(f"  could be entities: {', '.join(one.name for one in report.entities[:_SHOWN])}")
     return lines
@@ -235,6 +241,7 @@ def _wire(name: str, report: ImportReport) -> dict[str, Any]:
             "entities": [{"id": one.id, "name": one.name, "type": one.type} for one in report.said.entities],
             "relations": [dict(zip(("source", "target", "type"), one, strict=True)) for one in report.said.relations],
         },
+        "shared": [one.to_wire() for one in report.shared],
         "kept": report.kept,
     }
 

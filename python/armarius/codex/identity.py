@@ -1,14 +1,25 @@
-"""Who is meant by an id, a name or an alias; and which names are borne by more than one."""
+"""Whom an id, a name or an alias means, what may not be made twice, and which names several have."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from armarius.codex.model import Entity
 from armarius.errors import CodexError, UnknownId
 from armarius.text.unicode import fold
 from armarius.validation import shown
 
-__all__ = ["NameIndex", "places", "qualified", "refuse_taken", "several", "there_already"]
+__all__ = [
+    "NameIndex",
+    "SharedName",
+    "places",
+    "qualified",
+    "refuse_taken",
+    "several",
+    "shared_names",
+    "there_already",
+]
 
 _MOST = 3
 
@@ -91,6 +102,40 @@ class NameIndex:
     def _called(self, reference: str) -> set[str]:
         key = fold(reference)
         return self._names.get(key) or self._aliases.get(key) or set()
+
+
+@dataclass(frozen=True, slots=True)
+class SharedName:
+    """A name or an alias that several have: two of one person, or two people.
+
+    Attributes:
+        name: As the first of them is called.
+        entities: Who is called so, compared folded.
+    """
+
+    name: str
+    entities: tuple[Entity, ...]
+
+    def __str__(self) -> str:
+        return f"{shown(self.name)} is a name of {_told(self.entities)}"
+
+    def to_wire(self) -> dict[str, Any]:
+        """As plain JSON: the name, and of each its id, name and where it is described."""
+        who = [{"id": one.id, "name": one.name, "from": places(one)} for one in self.entities]
+        return {"name": self.name, "entities": who}
+
+
+def shared_names(entities: Iterable[Entity], beside: Iterable[Entity] = ()) -> tuple[SharedName, ...]:
+    """What one of `entities` is called and another of them too, or one of `beside`; in their order. Cost: linear."""
+    called: dict[str, tuple[str, dict[str, Entity]]] = {}
+    for entity in entities:
+        for name in (entity.name, *entity.aliases):
+            called.setdefault(fold(name), (name, {}))[1].setdefault(entity.id, entity)
+    for entity in beside:
+        for name in (entity.name, *entity.aliases):
+            if (known := called.get(fold(name))) is not None:
+                known[1].setdefault(entity.id, entity)
+    return tuple(SharedName(name, tuple(who.values())) for name, who in called.values() if len(who) > 1)
 
 
 def refuse_taken(who: NameIndex, id_: str, name: str, aliases: Iterable[str]) -> None:

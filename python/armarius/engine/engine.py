@@ -162,7 +162,7 @@ class ContextEngine:
     @property
     def importing(self) -> Importing:
         """`preview` and `add` of lorebooks, cards, modules, vaults and exports."""
-        return Importing(self.books)
+        return Importing(self.books, self.codex.list)
 
     @property
     def graph(self) -> GraphStore:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from armarius.codex.identity import SharedName
 from armarius.index.lying_about import LyingAbout
 from armarius.index.status import IndexStatus
 from armarius.store.rows import DocumentRow
@@ -32,6 +33,7 @@ def next_steps(
     status: IndexStatus,
     here: str,
     books: Sequence[LyingAbout] = (),
+    shared: Sequence[SharedName] = (),
 ) -> list[str]:
     """What would help, the most helpful first; each a sentence with the command or the line to write.
 
@@ -40,6 +42,7 @@ def next_steps(
         status: Of the index.
         here: The project folder, as its user would write it in a command.
         books: Lorebooks and cards that lie in the folder and are not read from there.
+        shared: Names that several entities have.
     """
     beside, here = here, shlex.quote(here)
     chapters = [row for row in rows if row.kind == "chapter"]
@@ -75,6 +78,9 @@ def next_steps(
             f"nobody is described: `armarius propose {here} --write {shlex.quote(f'{beside}/settings/people.md')}` "
             "drafts profiles to edit"
         )
+    steps += [f"{one}: call one otherwise, or leave it where both are meant" for one in shared[:_SHOWN]]
+    if len(shared) > _SHOWN:
+        steps.append(f"{len(shared) - _SHOWN} more names are of several: `armarius doctor {here} --json` lists them")
     extras = sorted({one.reason.split("'")[1] for one in status.skipped if "pip install '" in one.reason})
     steps += [f"`pip install '{extra}'` reads what was skipped for the lack of it" for extra in extras]
     if any("documents.max_bytes" in one.reason for one in status.skipped):

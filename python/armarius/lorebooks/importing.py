@@ -4,10 +4,12 @@ Two books may have one name. A file updates a book when it has its format, its f
 entries of the smaller of both; or when the caller says so. Anything else is another book under a free id.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 
+from armarius.codex.identity import SharedName, shared_names
+from armarius.codex.model import Entity
 from armarius.errors import UnknownId
 from armarius.lorebooks.book import Book, slug
 from armarius.lorebooks.card import edits_of
@@ -60,6 +62,8 @@ class ImportReport:
             are in the codex of the project.
         kept: Whether it is in the project now.
         changes: Of an update: entries that are new or gone, and fields that say something else than before it.
+        shared: Names and aliases that one of `said` has and another entity of it or of the project too. Nothing is
+            refused for them. Keys of entries are no names.
     """
 
     book: Book
@@ -70,6 +74,7 @@ class ImportReport:
     kept: bool
     said: Said = NOBODY
     changes: tuple[Change, ...] = ()
+    shared: tuple[SharedName, ...] = ()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -82,10 +87,12 @@ class Importing:
 
     Args:
         books: Where they are kept.
+        entities: Everybody whom the project knows; asked where a file says entities.
     """
 
-    def __init__(self, books: Books) -> None:
+    def __init__(self, books: Books, entities: Callable[[], Iterable[Entity]] = tuple) -> None:
         self._books = books
+        self._entities = entities
 
     def __repr__(self) -> str:
         return f"<importing into {self._books!r}: preview(file), add(file)>"
@@ -150,7 +157,7 @@ class Importing:
         data, file = file_bytes(source)
         file = name or file
         if (there := self._there(data, file, profile, updates)) is not None and not theirs:
-            return _unchanged(there), data
+            return self._unchanged(there), data
         book = read_book(data, name=file, profile=profile)
         before = self._books[updates] if updates else self._known(book, file)
         conflicts: list[Conflict] = []
@@ -178,7 +185,19 @@ class Importing:
         losses += said.losses
         known = {name for one in said.entities for name in (one.name, *one.aliases)}
         proposed = tuple(one for one in proposals(book) if one.name not in known)
-        return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposed, False, said, changes), data
+        shared = self._shared(said)
+        return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposed, False, said, changes, shared), data
+
+    def _shared(self, said: Said) -> tuple[SharedName, ...]:
+        return shared_names(said.entities, self._entities()) if said.entities else ()
+
+    def _unchanged(self, book: Book) -> ImportReport:
+        """The report of a file that is there already."""
+        said = book.said()
+        known = {name for one in said.entities for name in (one.name, *one.aliases)}
+        proposed = tuple(one for one in proposals(book) if one.name not in known)
+        losses = (*book.losses, *said.losses)
+        return ImportReport(book, losses, (), "same", proposed, False, said, shared=self._shared(said))
 
     def _there(self, data: bytes, file: str, profile: ProfileName | None, updates: str) -> Book | None:
         """The book that was made of these very bytes under this name, so that they need not be read again."""
@@ -221,14 +240,6 @@ def _under_id(book: Book, id_: str) -> Book:
         return book
     entries = tuple(replace(entry, book=id_) for entry in book.read)
     return replace(book, id=id_, entries=entries, read=entries)
-
-
-def _unchanged(book: Book) -> ImportReport:
-    """The report of a file that is there already."""
-    said = book.said()
-    known = {name for one in said.entities for name in (one.name, *one.aliases)}
-    proposed = tuple(one for one in proposals(book) if one.name not in known)
-    return ImportReport(book, (*book.losses, *said.losses), (), "same", proposed, False, said)
 
 
 def _same_bytes(one: Book, other: Book) -> bool:

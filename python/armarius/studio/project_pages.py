@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from armarius.codex.cards import entity_card
+from armarius.codex.identity import shared_names
 from armarius.codex.model import CONTEXT_LEVELS
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ArmariusError
@@ -190,11 +191,12 @@ class ProjectPages:
         index = self._engine.index
         status = self._engine.status()
         rows = index.ask(lambda store: store.documents())
+        shared = shared_names(self._engine.entities())
         problems, done = self._problems.now()
         return "health.html", {
             "status": status,
             "found": found_lines(rows),
-            "steps": next_steps(rows, status, str(self._engine.root or ".")),
+            "steps": next_steps(rows, status, str(self._engine.root or "."), shared=shared),
             "problems": problems,
             "done": done,
         }

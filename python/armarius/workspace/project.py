@@ -208,7 +208,7 @@ class Novel(ShelvedEngine):
     memories = property(lambda self: self._parts.project.memories)
     constraints = property(lambda self: self._parts.project.constraints)
     books = property(lambda self: self._parts.project.books)
-    importing = property(lambda self: Importing(self._parts.project.books))
+    importing = property(lambda self: Importing(self._parts.project.books, self._parts.project.codex.list))
     graph = property(lambda self: self._parts.graph)
 
     @contextmanager
