@@ -126,6 +126,11 @@ def config_kept(folder):
         return index.freshen()
 
 
+def index_dir_ignored(folder):
+    put(folder, "armarius.toml", '[documents]\nindex_dir = "idx"\n')
+    return told(folder)
+
+
 def skipped(folder):
     put(folder, "notes/picture.md", b"\x00\x01\x02" * 100)
     return told(folder)
@@ -283,6 +288,7 @@ SITUATIONS = {
     "INDEX_FAILED": index_failed,
     "WATCH_UNAVAILABLE": not_followed,
     "CONFIG_KEPT": config_kept,
+    "INDEX_DIR_IGNORED": index_dir_ignored,
     "CODE_INDEX_STALE": code_stale,
     "DOCUMENT_SKIPPED": skipped,
     "PROJECT_EMPTY": empty,

@@ -27,6 +27,7 @@ WarningCode = Literal[
     "EDITOR_UNAVAILABLE",
     "EMBEDDING_UNAVAILABLE",
     "ENTITY_MATCH_FAILED",
+    "INDEX_DIR_IGNORED",
     "INDEX_STALE",
     "KG_TRUNCATED",
     "KG_UNAVAILABLE",
@@ -110,6 +111,10 @@ INDEX_AWAY: Final = Row(
 CONFIG_KEPT: Final = Row(
     "INDEX_STALE", "armarius.toml went wrong; answered with the last settings that were right", "{error}"
 )
+INDEX_DIR_IGNORED: Final = Row(
+    "INDEX_DIR_IGNORED",
+    "armarius.toml of a project that is not trusted moves its index, which lies in the user's cache instead", "{error}",
+)  # fmt: skip
 CODE_INDEX_STALE: Final = Row("INDEX_STALE", "source files changed since the code index was made", "stale: {changes}")
 DOCUMENT_SKIPPED: Final = Row(
     "DOCUMENT_SKIPPED", "a file was not read: too large, a link, not text", "{path}: {reason}"

@@ -177,7 +177,7 @@ _AT_THE_DOORS = (
     ".armarius/budget.tmp: a link to a file outside",
     "chapters/ch001.md: a device",
     ".gitignore: a FIFO",
-    "idx/index.part: a link to a file outside",
+    "shared: index.seal: a link to a file outside",
     "armarius.toml, documents.index_dir: path: up",
     "armarius.toml, code.ckb: path: from the working directory",
     "a document's name: bytes that are no text",

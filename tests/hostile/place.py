@@ -121,6 +121,10 @@ class Place:
         """Where the index of this project lies in the cache, once it was opened."""
         return next(path for path in sorted(self.cache.glob("project-*")) if path.is_dir())
 
+    def shared_index(self) -> Path:
+        """Where it lies in the folder that the caller names."""
+        return next(iter((self.shared / "armarius-index").glob("project-*")))
+
     def remove(self) -> None:
         """Delete the case, also what nobody may enter and what is deeper than a path can say."""
         for folder, names, _ in os.walk(self.base):

@@ -57,30 +57,12 @@ def _folder(name: str, **more: object) -> Target:
 
 
 def _index(name: str, form: str, *, foreign: bool = False, often: bool = True) -> list[Target]:
-    """A file of the index: in a folder of the project, in one that the caller names, in the cache."""
-    here = {"prior": True, "quiet": False, "format": form}
+    """A file of the index: below the folder that the caller names, in the cache."""
+    here = {"prior": True, "quiet": False, "format": form, "foreign": foreign}
     return [
-        Target(
-            f"idx/{name}",
-            lambda place: place.project / "idx" / name,
-            setting="idx",
-            foreign=foreign,
-            often=often,
-            **here,
-        ),
-        Target(
-            f"shared: {name}", lambda place: place.shared / name, setting="shared", foreign=foreign, often=False, **here
-        ),
+        Target(f"shared: {name}", lambda place: place.shared_index() / name, setting="shared", often=often, **here),
         Target(f"cache: {name}", lambda place: place.index_folder() / name, often=False, **here),
     ]
-
-
-def _claim(place: Place) -> Path:
-    return next(path for path in sorted(place.cache.glob("claims/*")) if path.suffix != ".lock")
-
-
-def _lock(place: Place) -> Path:
-    return _claim(place).with_suffix(".lock")
 
 
 def _code_cache(place: Place) -> Path:
@@ -138,12 +120,7 @@ TARGETS: tuple[Target, ...] = (
     *_index("index.sqlite-shm", "database", often=False),
     *_index("index.sqlite-journal", "database", often=False),
     *_index("index.seal", "text"),
-    *_index("index.part", "text"),
-    Target("cache: the claim", _claim, "text", **_SETTLED),
-    Target("cache: the lock", _lock, "database", **_SETTLED),
-    Target(
-        "cache: claims", lambda place: place.cache / "claims", "text", folder=True, users=True, often=False, **_SETTLED
-    ),
+    *_index("index.lock", "text"),
     Target("cache: index folder", Place.index_folder, "text", folder=True, users=True, often=False, **_SETTLED),
     Target(
         "cache: code",

@@ -18,7 +18,7 @@ from tests.hostile.sentinel import Watch, describe, differences, folders, snapsh
 from tests.hostile.targets import TARGETS
 
 _UNEXPECTED = ("Traceback (most recent call last)", "this should not happen")
-_MAY_WRITE = ("index_dir", "graph.path", "a foreign database", "idx a link to a folder inside")
+_MAY_WRITE = ("graph.path",)
 """Cases that name a folder of the project to write into."""
 
 _DRAFT = re.compile(r"\.?[\w.-]+[.-][0-9a-z_]{6,}\.(tmp|part|usearch)")  # a random name, made exclusively
@@ -100,7 +100,7 @@ def _live(case: Case, place: Place, life: str, tell: Tell) -> None:
 
 def _of_the_writer(place: Place, case: Case) -> dict[str, tuple[object, ...]]:
     """The project but for what the package writes there and what the case itself swaps."""
-    without = [place.project / name for name in (".armarius", "idx", ".git")]
+    without = [place.project / name for name in (".armarius", ".git")]
     if case.swap is not None:
         path = case.swap[0](place)
         without += [path, *(path.with_name(name) for name in (".kept", ".hostile", f"{path.name}.was"))]

@@ -22,7 +22,6 @@ from armarius.store.rows import Note
 from armarius.store.sqlite import connection
 from armarius.store.sqlite import location as place
 from armarius.store.sqlite.location import Place, place_for
-from armarius.store.sqlite.store import SqliteStore
 
 resource = pytest.importorskip("resource", reason="faults of POSIX systems")
 
@@ -66,7 +65,7 @@ def test_killed_five_hundred_times(tmp_path, record_property):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
-def test_acknowledged_documents_survive_a_kill(novel, cache):
+def test_acknowledged_documents_are_there_at_the_opening_after_a_kill(novel, cache):
     for i in range(100):
         put(novel, f"notes/{i:03}.md", f"第{i}条")
     read, write = os.pipe()
@@ -83,10 +82,9 @@ def test_acknowledged_documents_survive_a_kill(novel, cache):
     with os.fdopen(read) as pipe:
         last = pipe.read().splitlines()[-1]
     assert done.returncode == -signal.SIGKILL
-    store = SqliteStore.open(place_for(novel), project_id="novel")
-    assert len(store.files()) >= 64
-    assert last in store.files()
-    store.close()
+    with ProjectIndex.open(novel) as index:
+        assert last in index.store.files()
+        assert equals_folder(index)
 
 
 @pytest.mark.parametrize("keep", [0, 1, 99, 100, 4095, 4096, 10_000, 0.5, 0.9])
@@ -139,20 +137,19 @@ def test_an_index_replaced_while_open_is_not_trusted(index, tmp_path):
     assert equals_folder(index)
 
 
-def test_an_index_this_installation_did_not_make_is_refused_and_left_alone(novel, cache, tmp_path, monkeypatch):
-    folder = tmp_path / "shared"
-    folder.mkdir()
-    crafted = apsw.Connection(str(folder / "index.sqlite"))
+def test_the_database_of_another_program_is_never_opened(novel, cache, monkeypatch):
+    index = place_for(novel).index
+    index.parent.mkdir(parents=True)
+    crafted = apsw.Connection(str(index))
     crafted.execute("CREATE TABLE documents (x)")
     crafted.close()
-    before = (folder / "index.sqlite").read_bytes()
+    before = index.read_bytes()
     opened = []
     monkeypatch.setattr(connection, "connect", opened.append)
-    with pytest.raises(StoreError, match=r"shared/index\.sqlite: not made by this installation.*delete it by hand"):
-        ProjectIndex.open(novel, index_dir=folder)
+    with pytest.raises(StoreError, match=r"index\.sqlite: the database of another program"):
+        ProjectIndex.open(novel)
     assert opened == []  # SQLite never saw it
-    assert [path.name for path in folder.iterdir()] == ["index.sqlite"]
-    assert (folder / "index.sqlite").read_bytes() == before
+    assert index.read_bytes() == before
 
 
 def test_an_empty_file_in_place_of_the_index_is_not_taken_for_an_empty_index(novel, cache):
@@ -259,22 +256,6 @@ def test_an_index_folder_on_a_network_drive_is_not_used(novel, cache, tmp_path, 
     assert place_for(novel, tmp_path / "share").folder.parent == cache
 
 
-def test_what_is_sealed_is_not_checked_again_and_what_is_not_is(novel, cache, monkeypatch):
-    from armarius.store.sqlite import session
-
-    checks = []
-    problems = session.problems
-    monkeypatch.setattr(session, "problems", lambda c: (checks.append(1), problems(c))[1])
-    ProjectIndex.open(novel).close()
-    ProjectIndex.open(novel).close()
-    assert checks == []
-    where = place_for(novel)
-    assert where.is_sealed() is True
-    where.break_seal()
-    ProjectIndex.open(novel).close()
-    assert checks == [1]
-
-
 def test_only_the_last_to_close_seals(novel, cache):
     first, second = ProjectIndex.open(novel), ProjectIndex.open(novel)
     seal = Place(place_for(novel).folder).seal
@@ -283,7 +264,7 @@ def test_only_the_last_to_close_seals(novel, cache):
     put(novel, "new.md", "x")
     second.refresh()
     second.close()
-    assert place_for(novel).is_sealed() is True
+    assert place_for(novel).state() == "closed"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sparse files, pipes, odd names")

@@ -3,6 +3,7 @@ import os
 import shutil
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from armarius.errors import ProjectError, StoreError
 from armarius.index import folder_source
 from armarius.index.mentions import find_mentions, unpack_mentions
 from armarius.index.project_index import ProjectIndex
+from armarius.trust.settings import Permissions
 
 
 def equals_folder(index):
@@ -328,13 +330,15 @@ def test_authored_memories_and_constraints_are_in_the_store_too(index):
 def test_the_index_may_live_elsewhere_and_be_deleted(novel, cache, tmp_path):
     with ProjectIndex.open(novel, index_dir=tmp_path / "here") as index:
         path = index.status().path
-        assert path == str(tmp_path / "here" / "index.sqlite")
+        assert Path(path).parent.parent == tmp_path / "here" / "armarius-index"
     shutil.rmtree(tmp_path / "here")
     with ProjectIndex.open(novel, index_dir=tmp_path / "here") as index:
         assert equals_folder(index)
     put(novel, "armarius.toml", '[documents]\nindex_dir = ".armarius/index"\n')
     with ProjectIndex.open(novel) as index:
-        assert index.status().path == str(novel / ".armarius/index/index.sqlite")
+        assert Path(index.status().path).is_relative_to(cache)
+    with ProjectIndex.open(novel, permissions=Permissions.of(novel, trusted=True)) as index:
+        assert Path(index.status().path).is_relative_to(novel / ".armarius/index/armarius-index")
         assert equals_folder(index)
 
 

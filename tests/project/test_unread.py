@@ -7,11 +7,10 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-import armarius
 from armarius.documents.document import Document, make_document
 from armarius.errors import StoreCorrupt
-from armarius.index.place import place_of
 from armarius.store.rows import Put
+from armarius.store.sqlite.location import place_for
 from armarius.store.sqlite.store import SqliteStore
 
 WHOLE = make_document("chapters/ch001.md", "# 第一章\n\n灯亮了。\n\nThe lamp.\n".encode())
@@ -88,8 +87,7 @@ def test_many_threads_see_one_text(unread):
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
     (tmp_path / "novel").mkdir()
-    place = place_of(tmp_path / "novel", armarius.Config(), None)
-    with_texts = SqliteStore.open(place, project_id="novel")
+    with_texts = SqliteStore.open(place_for(tmp_path / "novel"), project_id="novel")
     yield with_texts
     with_texts.close()
 
@@ -111,14 +109,15 @@ def test_what_a_store_gives_equals_what_was_put(store, many):
     )
 
 
-def test_a_text_that_rotted_is_found_before_it_is_unpacked(store):
+def test_a_text_that_rotted_is_damage_and_no_other_error(store):
     store.apply([Put(WHOLE, "")])
     writer = store._session._connections.writer
     blob = bytearray(writer.execute("SELECT text FROM documents").fetchone()[0])
     blob[len(blob) // 2] ^= 1
     writer.execute("UPDATE documents SET text = ?", (bytes(blob),))
+    (found,) = store.changed(0).documents
     with pytest.raises(StoreCorrupt, match=r"text of chapters/ch001.md is damaged"):
-        store.changed(0)
+        found.text  # noqa: B018
 
 
 def test_paragraphs_that_rotted_are_damage_and_no_other_error(store):

@@ -56,17 +56,17 @@ def test_json_carries_the_line_to_add(cloned, says, capsys, config):
     assert said["refused"][0]["value"] == "/models/x"
 
 
-def test_a_refused_index_folder_leaves_a_report_without_an_index(cloned, says, capsys, tmp_path):
+def test_an_index_folder_that_is_ignored_is_reported_once(cloned, says, capsys, tmp_path):
     says('[documents]\nindex_dir = "../app"\n[embedding]\nmodel = "/models/x"\n')
     assert main(["doctor", str(cloned)]) == 1
     out = capsys.readouterr().out
-    assert "! armarius.toml: documents.index_dir must lie inside" in out
+    assert out.count("armarius.toml: documents.index_dir is not heeded") == 1
     assert "names nothing outside it" not in out
-    assert "! armarius.toml: embedding.model must lie inside" in out
+    assert out.count("armarius.toml: embedding.model must lie inside") == 1
     assert main(["doctor", str(cloned), "--json"]) == 1
     said = json.loads(capsys.readouterr().out)
     assert [refused["key"] for refused in said["trust"]["refused"]] == ["documents.index_dir", "embedding.model"]
-    assert len(said["wrong"]) == 2
+    assert len(said["wrong"]) == 1
     assert not (tmp_path / "app").exists()
 
 

@@ -11,7 +11,7 @@ from tests.trust.support import put
 import armarius
 from armarius import trust as room
 from armarius.cli import main
-from armarius.errors import ConfigError, ProjectError, SettingRefused, StoreFull
+from armarius.errors import ConfigError, ProjectError, StoreFull
 from armarius.trust import is_trusted, revoke, trust, trusted
 
 
@@ -116,8 +116,8 @@ def test_a_configuration_inside_the_project_came_with_it(cloned, monkeypatch, sa
     put(cloned / ".config" / "armarius" / "config.toml", '[indexes]\nout = "/out"\n')
     assert not is_trusted(cloned)
     says('[documents]\nindex_dir = "../out"\n')
-    with pytest.raises(SettingRefused):
-        armarius.open(cloned)
+    with armarius.open(cloned, watch=False) as engine:
+        assert [one.code for one in engine.status().warnings] == ["INDEX_DIR_IGNORED"]
     monkeypatch.setenv("ARMARIUS_CONFIG", str(cloned / ".config" / "armarius"))
     assert is_trusted(cloned)
 

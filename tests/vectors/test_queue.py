@@ -143,7 +143,7 @@ async def test_the_event_loop_keeps_beating_during_one_forward_pass_of_a_real_mo
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kill -9")
-def test_after_kill_9_the_next_start_finishes_and_nothing_is_wrong(tmp_path, monkeypatch):
+def test_vectors_survive_kill_9_and_only_what_is_missing_is_embedded(tmp_path, monkeypatch):
     monkeypatch.setenv("ARMARIUS_CACHE", str(tmp_path / "cache"))
     script = textwrap.dedent(f"""
         import sys, time
@@ -174,6 +174,8 @@ def test_after_kill_9_the_next_start_finishes_and_nothing_is_wrong(tmp_path, mon
     child.wait()
     child.stdout.close()
     store, embedder = SqliteStore.open(Place(tmp_path / "p"), project_id="p"), CountingEmbedder()
+    assert store.files() == {}, "documents are read again"
+    store.apply([chapter(n, *(f"第{n}章的第{i}个段落" for i in range(100))) for n in range(1, 20)])
     assert store.verify() == []
     queue = EmbeddingQueue(store.vectors, lambda: {"serving": embedder})
     before = queue.progress().done

@@ -8,7 +8,7 @@ from armarius.cli.terminal import add_index_dir, add_project, add_series, plain,
 from armarius.cli.trusting import TrustReport, trust_report
 from armarius.codex.identity import shared_names
 from armarius.config import load_config
-from armarius.errors import ConfigError, GraphError, SettingRefused
+from armarius.errors import ConfigError, GraphError
 from armarius.graph.options import read_graph_options
 from armarius.index.lying_about import books_lying_about
 from armarius.index.next_steps import found_lines, next_steps
@@ -39,16 +39,8 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 def _doctor(arguments: argparse.Namespace) -> int:
     root = project_folder(arguments.path)
     trust = trust_report(root, load_config(root))
-    try:
-        with opened(arguments) as index:
-            return _examined(index, trust, str(arguments.path), as_json=arguments.json)
-    except SettingRefused:  # there is no index to look at, and the report says why
-        wrong = [str(refused) for refused in trust.refused]
-        if arguments.json:
-            show_json({"wrong": wrong, "trust": trust.to_wire()})
-        else:
-            print(*trust.lines(), *(f"! {sentence}" for sentence in wrong), sep="\n")
-        return 1
+    with opened(arguments) as index:
+        return _examined(index, trust, str(arguments.path), as_json=arguments.json)
 
 
 def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bool) -> int:
@@ -76,8 +68,9 @@ def _examined(index: ProjectIndex, trust: TrustReport, here: str, *, as_json: bo
         wrong.append(f"graph: {error}" if isinstance(error, GraphError) else str(error))
     if not status.documents:
         wrong.append("there is no document in it: is this the project folder?")
-    # Some of these have been met as a model or a graph that is not to be had.
-    wrong += [str(one) for one in trust.refused if not any(str(one) in sentence for sentence in wrong)]
+    # Some of these have been met as a model or a graph that is not to be had, or as a warning.
+    told = [*wrong, *map(str, status.warnings)]
+    wrong += [str(one) for one in trust.refused if not any(str(one) in sentence for sentence in told)]
     if as_json:
         found = {"wrong": wrong, "next": steps, "shared": [one.to_wire() for one in shared]}
         show_json({**plain(status), **found, "vectors": vectors, "trust": trust.to_wire()})

@@ -24,12 +24,11 @@ from armarius.index.folder_source import FolderSource
 from armarius.index.following import Following, weakly
 from armarius.index.keeper import StoreKeeper
 from armarius.index.mentions import count_mentions
-from armarius.index.place import place_of
 from armarius.index.refresh import Refresher
 from armarius.index.roots import Root, read_roots
 from armarius.index.search import search
 from armarius.index.series import SeriesAuthored, SeriesConfig, SeriesSource
-from armarius.index.settings import LiveConfig
+from armarius.index.settings import LiveConfig, place_of
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
 from armarius.index.status import IndexStatus, Progress
@@ -122,14 +121,14 @@ class ProjectIndex:
         Raises:
             ProjectError: `root` is no folder, or `index_dir` no path; folders of `with_` that do not lie apart.
             ContractError: `with_` is no list of folders.
-            ConfigError: `armarius.toml` is wrong, or its `index_dir` leads where only the user may lead.
+            ConfigError: `armarius.toml` is wrong.
             StoreError: The index cannot be used; a damaged one is rebuilt instead.
         """
         folder = project_folder(root)
         roots = read_roots(folder, with_)
         authored, source, live = _parts(folder, config, roots)
         besides = [one.folder for one in roots]
-        place = place_of(folder, live.now, index_dir, permissions=permissions, besides=besides)
+        place, live.ignored = place_of(folder, live.now, index_dir, permissions=permissions, besides=besides)
         name = project_id or project_name(folder)
         index = cls(
             source,

@@ -14,9 +14,8 @@ from armarius.config import Config, load_config
 from armarius.corpus.opened import OpenCorpus
 from armarius.errors import StoreError
 from armarius.index.folder_source import FolderSource
-from armarius.index.place import place_of
 from armarius.index.search import search
-from armarius.index.settings import reader_note
+from armarius.index.settings import place_of, reader_note
 from armarius.store.sqlite.store import SqliteStore
 from armarius.types import Hits
 
@@ -41,8 +40,8 @@ def warm_search(
         ValueError: `limit` is below 1.
     """
     config = load_config(root)
-    place = place_of(root, config, index_dir)
-    if not place.is_ours():
+    place, _ = place_of(root, config, index_dir)
+    if not place.exists():
         return None
     try:
         store = SqliteStore.open(place, project_id=root.resolve().name)

@@ -13,16 +13,16 @@ the new one. Nothing else in the package writes, deletes, starts a program or op
 """
 
 from armarius.io.folder import Refused, is_passing, refusal
-from armarius.io.lock import folder_lock
+from armarius.io.lock import folder_lock, open_lock_file
 from armarius.io.read import TooLarge, is_regular, names_in, open_file, read_file, read_files, stat_of
 from armarius.io.write import (
     create_empty,
     make_folder,
     move_atomic,
     private_folder,
+    remove_any,
     remove_file,
     remove_folder,
-    remove_other,
     scratch_folder,
     write_atomic,
 )
@@ -38,13 +38,14 @@ __all__ = [
     "move_atomic",
     "names_in",
     "open_file",
+    "open_lock_file",
     "private_folder",
     "read_file",
     "read_files",
     "refusal",
+    "remove_any",
     "remove_file",
     "remove_folder",
-    "remove_other",
     "scratch_folder",
     "stat_of",
     "write_atomic",

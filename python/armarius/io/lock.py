@@ -12,7 +12,7 @@ from armarius.errors import ProjectGone, StoreBusy
 from armarius.io.folder import Folder, Refused, opened_folder, refusal
 from armarius.io.write import not_written
 
-__all__ = ["folder_lock"]
+__all__ = ["folder_lock", "open_lock_file"]
 
 LOCK_NAME = ".lock"
 _RETRY_S = 0.02
@@ -58,16 +58,33 @@ def folder_lock(
         os.close(descriptor)
 
 
-def _acquire(folder: Folder, name: str) -> int | None:
-    """A descriptor that holds the lock; None while somebody else does."""
+def open_lock_file(path: Path, *, below: Path | None = None) -> int:
+    """A descriptor of a lock file, made empty when it is not there.
+
+    Raises:
+        Refused: What lies there is not a regular file.
+        OSError: It cannot be made or opened.
+    """
+    with opened_folder(path.parent, below=below) as folder:
+        return _opened(folder, path.name)
+
+
+def _opened(folder: Folder, name: str) -> int:
     there = folder.lstat(name)
     if there is not None and (what := refusal(there)):
         raise Refused(what, name)
     descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # put there after the look; opening did not wait
+        os.close(descriptor)
+        raise Refused("not a regular file", name)
+    return descriptor
+
+
+def _acquire(folder: Folder, name: str) -> int | None:
+    """A descriptor that holds the lock; None while somebody else does."""
+    descriptor = _opened(folder, name)
     try:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):  # put there after the look; opening did not wait
-            raise Refused("not a regular file", name)
         if _try_lock(descriptor):
             now = folder.lstat(name)
             if now is not None and (now.st_dev, now.st_ino) == (found.st_dev, found.st_ino):

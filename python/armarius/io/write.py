@@ -1,5 +1,6 @@
 """One writer: a crash leaves either the old file or the new one, and nothing that lies there leads it elsewhere."""
 
+import errno
 import os
 import re
 import shutil
@@ -17,9 +18,9 @@ __all__ = [
     "make_folder",
     "move_atomic",
     "private_folder",
+    "remove_any",
     "remove_file",
     "remove_folder",
-    "remove_other",
     "scratch_folder",
     "write_atomic",
 ]
@@ -67,21 +68,21 @@ def write_atomic(path: Path, data: bytes | bytearray, *, below: Path | None = No
         raise not_written(path.name, error, below) from error
 
 
-def move_atomic(source: Path, target: Path) -> None:
+def move_atomic(source: Path, target: Path, *, below: Path | None = None) -> None:
     """Put a finished file of ours in the place of `target` on the same file system, durably.
 
     Raises:
         StoreFull: As `write_atomic`.
     """
     try:
-        with opened_folder(target.parent, make=True) as folder:
+        with opened_folder(target.parent, below=below, make=True) as folder:
             _refuse_other(folder, target.name)
             with source.open("r+b") as file:  # Windows syncs only what may be written
                 os.fsync(file.fileno())
             source.replace(target)
             folder.sync()
     except OSError as error:
-        raise not_written(target.name, error, None) from error
+        raise not_written(target.name, error, below) from error
 
 
 def create_empty(path: Path, *, below: Path | None = None) -> int:
@@ -197,19 +198,18 @@ def remove_file(path: Path, *, below: Path | None = None) -> bool:
         return False
 
 
-def remove_other(path: Path, *, below: Path) -> None:
-    """Remove what is no regular file and lies where only ours may: a link itself, a pipe, an empty folder.
+def remove_any(path: Path, *, below: Path | None = None) -> None:
+    """Remove whatever lies where only ours may: a file, a link itself, a pipe, a folder with all in it.
 
     Raises:
-        OSError: It cannot be removed, such as a folder with something in it.
+        OSError: It cannot be removed.
     """
     with suppress(FileNotFoundError), opened_folder(path.parent, below=below) as folder:
         info = folder.lstat(path.name)
-        if info is None:
-            return
-        if stat.S_ISDIR(info.st_mode) and not refusal(info).startswith("symbolic"):
-            folder.rmdir(path.name)
-        else:
+        if info is not None and stat.S_ISDIR(info.st_mode) and not refusal(info).startswith("symbolic"):
+            if not remove_folder(path, below=path.parent if below is None else below):
+                raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path.name)
+        elif info is not None:
             folder.unlink(path.name)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from armarius.config import BUILT_IN_MODELS, CONFIG_NAME, Config
 from armarius.errors import ConfigError, ProjectError, SettingRefused
@@ -21,7 +21,7 @@ from armarius.io.toml import quoted, read_toml
 from armarius.trust.folders import CONFIG_ENV, config_folder, inside, is_trusted, leading_out, shown, way
 from armarius.trust.user import UserConfig, near, read_user_config
 
-__all__ = ["IndexFolder", "Permissions", "allow", "allowed", "allowed_anywhere", "disallow"]
+__all__ = ["Permissions", "allow", "allowed", "allowed_anywhere", "disallow"]
 
 _FILE = "allowed.toml"
 _HEAD = (
@@ -129,13 +129,6 @@ _RISKS = {
 }
 
 
-class IndexFolder(NamedTuple):
-    """Where an index may live: `folder` itself, or a folder of its own below it when it is `shared`."""
-
-    folder: Path
-    shared: bool
-
-
 @dataclass(frozen=True, slots=True)
 class Permissions:
     """What one project may say, at one moment.
@@ -214,24 +207,24 @@ class Permissions:
             line=line,
         )
 
-    def index(self, value: str) -> IndexFolder:
+    def index(self, value: str) -> Path:
         """The folder of `documents.index_dir`.
 
         Raises:
-            SettingRefused: Outside the project and not the user's; or a name that is nearly one of the user's.
+            SettingRefused: The project is not trusted, and the user's configuration does not have this name or folder.
         """
         key, allowed = "documents.index_dir", self.user.indexes
-        if value in allowed:
-            return IndexFolder(allowed[value], shared=True)
-        if found := self._named(key, value, allowed):
-            return IndexFolder(found, shared=found in allowed.values())
-        path = inside(self.root, value)
-        if path is None:
-            raise self._outside(key, value, "indexes")
-        if value == path.name and not path.exists() and (like := near(value, allowed)):
-            reason = f"{quoted(value)} is no name that {self.user.name} has{like}; ./{value} is a folder of the project"
-            raise SettingRefused(f"{CONFIG_NAME}: {key} {reason}", key=key, value=value)
-        return IndexFolder(path, shared=False)
+        self._checked(key, value)
+        target = self._target(value)
+        same = [path for path in allowed.values() if Path(os.path.normpath(path)) == target]
+        if value in allowed or same:
+            return allowed.get(value) or same[0]
+        if self.trusted:
+            return self._own(value)
+        name = quoted(target.name or "root", key=True)
+        line = "" if target.is_relative_to(self.root) else f"{name} = {quoted(str(target))}"
+        reason = f"is not heeded in a project that is not trusted, got {quoted(value)}{near(value, allowed)}"
+        raise self._refused(key, value, reason, "indexes" if line else "", line)
 
     def data(self, key: str, value: str) -> Path:
         """The file or folder of a setting that has no names: `graph.path`, `code.index`.

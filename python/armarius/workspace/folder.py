@@ -416,7 +416,7 @@ class LocalShelf:
         folder = self.root / name
         parts = build(
             folder, fetchers=None, more_fetchers=(), counters=counter_for, fallback=None, project_id=None,
-            watch=False, wait=self._wait, index_dir=None if self._index_dir is None else self._index_dir / name,
+            watch=False, wait=self._wait, index_dir=self._index_dir,
             progress=None, graph=None, **self._given,
         )  # fmt: skip
         if state.watcher is not None:

@@ -12,7 +12,7 @@ from armarius.documents.segments import Paragraph
 from armarius.errors import ContractError, StoreCorrupt
 from armarius.store.postgres.keys import PIECE, pieces_of
 from armarius.store.postgres.transaction import Transaction
-from armarius.store.sqlite.packing import ROLES, document_hash, unpack_front_matter
+from armarius.store.sqlite.packing import ROLES, unpack_front_matter
 
 __all__ = [
     "DOCUMENT", "Area", "document_hash", "head_of", "pack_text", "read_documents", "read_head", "read_pieces",
@@ -146,6 +146,19 @@ def unpack(path: str, data: bytes) -> bytes:
         return zlib.decompress(data)
     except zlib.error as error:
         raise StoreCorrupt(f"{path or 'the project'}: damaged: {error}") from error
+
+
+def document_hash(document: Document, version: int) -> bytes:
+    """BLAKE2b-128 over everything that is stored of a document except its stamp."""
+    digest = hashlib.blake2b(digest_size=16)
+    head = (
+        version, document.path, document.kind, document.title, document.chapter, document.encoding,
+        document.content_hash, json.dumps(document.front_matter, ensure_ascii=False, sort_keys=True),
+        [(p.start, p.end, p.role, p.chapter, p.heading_path) for p in document.paragraphs],
+    )  # fmt: skip
+    digest.update(repr(head).encode("utf-8", "surrogatepass"))
+    digest.update(document.text.encode("utf-8", "surrogatepass"))
+    return digest.digest()
 
 
 def learnt_hash(path: str, kind: str, about: str, data: bytes) -> bytes:

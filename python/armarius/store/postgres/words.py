@@ -12,7 +12,7 @@ import apsw
 from armarius.documents.document import Document
 from armarius.store.rows import Changed, TextHit, TextQuery
 from armarius.store.sqlite.connection import in_memory
-from armarius.store.sqlite.fulltext import search, set_weights
+from armarius.store.sqlite.fulltext import FULL_TEXT, search
 from armarius.store.sqlite.packing import PARAGRAPH_BITS, full_text_rows
 
 __all__ = ["Words"]
@@ -20,10 +20,6 @@ __all__ = ["Words"]
 _TABLES = """
 CREATE TABLE documents (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, kind TEXT NOT NULL);
 CREATE TABLE paragraphs (id INTEGER PRIMARY KEY, chapter INTEGER);
-CREATE VIRTUAL TABLE full_text USING fts5(
-    title, content, characters, tags, content='', contentless_delete=1, tokenize='ascii'
-);
-CREATE VIRTUAL TABLE full_text_terms USING fts5vocab(full_text, 'row');
 """
 
 
@@ -49,8 +45,7 @@ class Words:
     def _take(self, changed: Changed) -> None:
         if self._connection is None or changed.whole:
             self._connection = in_memory()
-            self._connection.execute(_TABLES)
-            set_weights(self._connection)
+            self._connection.execute(_TABLES + FULL_TEXT)
         elif changed.generation <= self.generation:  # another thread was first
             return
         connection = self._connection

@@ -2,18 +2,17 @@
 
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import apsw
 
 from armarius.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
-from armarius.store.sqlite.forking import cross
-from armarius.store.sqlite.log import Log
 from armarius.validation import shown
 
 __all__ = [
@@ -30,6 +29,11 @@ __all__ = [
 _MINIMUM_SQLITE = (3, 54, 0)
 _BUSY_SECONDS = 5.0
 _IDLE = 3  # readers kept: a question, a refresh and an embedding at once
+# SQLite folds a log of 4 MB in whichever commit makes it so long, which then takes four times as long as the others.
+# Here that is put off until nobody waits (`Lagging`), and a commit folds only a log that is four times as long.
+_LONG_LOG: Final = 4 * 1024 * 1024
+_TOO_LONG_LOG: Final = 4 * _LONG_LOG
+_FORK_SECONDS: Final = 2.0
 _WRITE_FAULTS = frozenset(
     getattr(apsw, name)
     for name in (
@@ -137,14 +141,16 @@ class Connections:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.writer = connect(path)
-        self.log = Log(path, self.writer, _BUSY_SECONDS)
+        self.writer.execute("PRAGMA wal_autocheckpoint = 0")
+        self._log = Path(f"{path}-wal")
         self._idle: list[apsw.Connection] = []
         self._used = 0  # readers lent out
         self._lock = threading.Condition(threading.Lock())
         self._write_lock = threading.RLock()
         self._closed = False
         self.inherited = False  # from the parent of a fork
-        cross(self)
+        self._held = False  # by a fork that is being made
+        _open.add(self)
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
@@ -217,15 +223,33 @@ class Connections:
                     if self.writer.in_transaction:
                         self.writer.execute("ROLLBACK")
                     raise
-                if self.log.is_too_long():
-                    self.log.shorten()
+                if self._log_size() > _TOO_LONG_LOG:
+                    self._fold_log()
+
+    def has_long_log(self) -> bool:
+        """Whether to call `shorten_log` when there is time."""
+        return self._log_size() > _LONG_LOG
 
     def shorten_log(self) -> None:
         """Fold a long log into the index; by whoever has the time."""
         with self._write_lock:
-            if not self._closed and not self.writer.in_transaction and self.log.is_long():
+            if not self._closed and not self.writer.in_transaction and self.has_long_log():
                 with translated(self.path):
-                    self.log.shorten()
+                    self._fold_log()
+
+    def _fold_log(self) -> None:
+        """Between two transactions; nothing is folded that somebody still reads from."""
+        self.writer.set_busy_timeout(0)
+        try:
+            self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            self.writer.set_busy_timeout(int(_BUSY_SECONDS * 1000))
+
+    def _log_size(self) -> int:
+        try:
+            return self._log.stat().st_size
+        except OSError:
+            return 0
 
     def close(self) -> None:
         """Close all; a read still running closes its own connection when it ends."""
@@ -236,28 +260,68 @@ class Connections:
         for connection in connections:
             connection.close()
 
-    def hold(self, seconds: float, /) -> bool:
-        """Before a fork: wait until nobody reads or writes, and let nobody begin."""
-        if not self._write_lock.acquire(timeout=seconds):
-            return False
+    def _before_fork(self) -> None:
+        """Wait until nobody reads or writes, and let nobody begin; for two seconds at most."""
+        if not self._write_lock.acquire(timeout=_FORK_SECONDS):
+            return
         idle = self._closed or not self.writer.in_transaction  # this thread itself may be writing
-        if idle and self._lock.acquire(timeout=seconds):
-            if self._lock.wait_for(lambda: self._used == 0, seconds):
-                return True
+        if idle and self._lock.acquire(timeout=_FORK_SECONDS):
+            if self._lock.wait_for(lambda: self._used == 0, _FORK_SECONDS):
+                self._held = True
+                return
             self._lock.release()
         self._write_lock.release()
-        return False
 
-    def release(self) -> None:
-        """After a fork, in the parent."""
-        self._lock.release()
-        self._write_lock.release()
+    def _after_fork(self) -> None:
+        """In the parent: go on."""
+        if self._held:
+            self._held = False
+            self._lock.release()
+            self._write_lock.release()
 
-    def part(self, held: bool, /) -> None:
-        """After a fork, in the child: whoever held a lock is not here any more."""
+    def _part(self) -> None:
+        """In the child: close what is idle, keep what a thread of the parent was using, and be of no use."""
         self._lock, self._write_lock = threading.Condition(threading.Lock()), threading.RLock()
-        closing: list[apsw.Connection] = [] if self._closed or not held else [*self._idle, self.writer]
+        connections: list[apsw.Connection] = [] if self._closed else [*self._idle, self.writer]
         self._closed = self.inherited = True
-        for connection in closing:
+        if not self._held:
+            _unclosed.append(self)
+            return
+        for connection in connections:
             with suppress(apsw.Error):
                 connection.close()
+
+
+# SQLite keeps the locks of a file in the memory of the process: a child that inherits a connection believes to hold its
+# parent's locks, and would read and write without any. So a child begins by closing what it has inherited, which
+# releases nothing of the parent's; and a fork waits for transactions, because SQLite's mutexes are inherited too.
+_open: Final[weakref.WeakSet[Connections]] = weakref.WeakSet()
+_crossing: Final[list[Connections]] = []
+_unclosed: Final[list[Connections]] = []
+_forking: Final = threading.Lock()
+
+
+def _before_fork() -> None:
+    _forking.acquire()
+    _crossing.extend(_open)
+    for one in _crossing:
+        one._before_fork()
+
+
+def _after_in_parent() -> None:
+    for one in _crossing:
+        one._after_fork()
+    _crossing.clear()
+    _forking.release()
+
+
+def _after_in_child() -> None:
+    for one in _crossing:
+        one._part()
+    _crossing.clear()
+    _open.clear()
+    _forking.release()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)

@@ -1,5 +1,7 @@
 """Full text over SQLite's FTS5: user text in, paragraphs out; no user text is ever read as a query language."""
 
+from typing import Final
+
 import apsw
 
 import armarius._core as _core
@@ -7,20 +9,24 @@ from armarius.store.rows import TextHit, TextQuery
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.packing import PARAGRAPH_BITS
 
-__all__ = ["search", "set_weights"]
+__all__ = ["FULL_TEXT", "search"]
 
-# A word in a heading says more about what follows than one in the text: title, content, characters, tags.
-_WEIGHTS = (4.0, 1.0, 2.0, 2.0)
+FULL_TEXT: Final = """
+-- The core makes the tokens and parts them by spaces; `ascii` leaves everything beyond ASCII whole.
+CREATE VIRTUAL TABLE full_text USING fts5(
+    title, content, characters, tags, content='', contentless_delete=1, tokenize='ascii'
+);
+CREATE VIRTUAL TABLE full_text_terms USING fts5vocab(full_text, 'row');
+-- FTS5 ranks while it scans, with weights that it keeps; a word in a heading says most.
+INSERT INTO full_text (full_text, rank) VALUES ('rank', 'bm25(4.0, 1.0, 2.0, 2.0)');
+"""
+"""The tables of full text; their rowids are those of `paragraphs`."""
+
+
 # A gram that stands in more than this share of the paragraphs says little and costs most.
 _COMMON = 0.12
 _RANKED = "SELECT d.path, full_text.rowid & ?, -full_text.rank FROM full_text"
 _FOUND = "SELECT d.path, full_text.rowid & ?, 0.0 FROM full_text"  # ranking takes as long as finding
-
-
-def set_weights(connection: apsw.Connection) -> None:
-    """Keep the column weights with the index, so that FTS5 ranks while it scans."""
-    weights = ", ".join(map(str, _WEIGHTS))
-    connection.execute("INSERT INTO full_text (full_text, rank) VALUES ('rank', ?)", (f"bm25({weights})",))
 
 
 def search(connection: apsw.Connection, query: TextQuery) -> list[TextHit]:

@@ -49,7 +49,7 @@ def changed(connection: apsw.Connection, since: int) -> Changed:
     after = 0 if whole else since
     rows = all_rows(
         connection,
-        "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text, checksum "
+        "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text "
         "FROM documents WHERE version > ? ORDER BY path",
         (after,),
     )

@@ -1,17 +1,9 @@
-"""Where an index lives, and whether the file found there is the one this installation left behind.
+"""Where an index lives, and whether the file found there may be believed.
 
-An index is a cache file that SQLite parses, so only a file that this installation wrote is opened: it is claimed in the
-user's cache directory before anything is in it (`claim.py`). In a folder that somebody chose, what carries no claim is
-refused and left as it is; in the folder of the user's cache that only we name, it is replaced. While a process has the
-index open it holds a shared lock beside the claim; the last one to close leaves a seal, the digest of the whole file. A
-sealed index that still has its digest is sound; any other is checked page by page before it is used. SQLite's own
-`quick_check` misses most damage, the digest misses none.
-
-SQLite opens by path. Every folder below the trusted one and every file of the index is looked at first, links in the
-place of a file are refused by SQLite too (NOFOLLOW, and always for its log), and what was opened is compared with the
-claim. What is left to a race is a folder above that is swapped for a link between look and opening, by somebody who
-writes to the project at that moment: SQLite then opens an `index.sqlite` elsewhere and it is let go unchanged, since it
-carries no claim. The default place is in the user's cache, where nobody else writes.
+An index lies in a folder that only this package names, so whatever lies in it is ours to replace. The last process to
+close an index leaves a seal, the SHA-256 of the file. An index with a seal that fits is opened; one that a live process
+has open is joined; any other is built again, in a new file that takes the place of the old. SQLite's own `quick_check`
+misses most damage, the digest misses none.
 """
 
 import hashlib
@@ -19,42 +11,40 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final, Literal
 
 from armarius.errors import StoreError, StoreFull
 from armarius.io import (
     Refused,
     create_empty,
-    is_regular,
     make_folder,
+    move_atomic,
+    names_in,
     open_file,
     read_file,
     refusal,
-    remove_file,
-    remove_other,
+    remove_any,
     stat_of,
     write_atomic,
 )
 from armarius.io.cache import cache_root, is_remote
-from armarius.store.sqlite.claim import Claim, identity_of
 from armarius.store.sqlite.lock import PlaceLock
-from armarius.store.sqlite.schema import APPLICATION_ID
+from armarius.store.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
 
-__all__ = ["Place", "place_for"]
+__all__ = ["Place", "PlaceState", "place_for"]
+
+PlaceState = Literal["absent", "closed", "left", "foreign"]
+"""`closed`: as the last process to close it left it. `left`: not closed, damaged, or of an earlier schema."""
+
+_FOLDER: Final = "armarius-index"  # in a folder that somebody chose
 
 
-def place_for(
-    root: Path,
-    index_dir: str | os.PathLike[str] | None = None,
-    *,
-    shared: bool = False,
-    besides: Sequence[Path] = (),
-) -> "Place":
-    """The place of a project's index.
+def place_for(root: Path, index_dir: str | os.PathLike[str] | None = None, *, besides: Sequence[Path] = ()) -> "Place":
+    """The place of a project's index: `<chosen>/armarius-index/<name>-<digest>/`, or `<cache>/<name>-<digest>/`.
 
     Args:
         root: The project folder; its resolved path names the index.
-        index_dir: Another folder, relative to the project; ignored when it is on a network drive.
-        shared: Whether `index_dir` holds a folder for each project, as the cache does.
+        index_dir: The chosen folder, relative to the project; ignored when it is on a network drive.
         besides: Other folders that the index holds too: each set of them has an index of its own.
 
     Raises:
@@ -65,170 +55,166 @@ def place_for(
         raise StoreError(f"index_dir: not a path: {os.fspath(index_dir)!r}")
     slug = re.sub(r"[^\w-]+", "-", resolved.name)[:40] or "project"
     every = b"\0".join(os.fsencode(os.path.realpath(one)) for one in (resolved, *besides))
-    digest = hashlib.blake2b(every, digest_size=8).hexdigest()
-    if index_dir is not None and not is_remote(resolved / index_dir):
-        if shared:
-            return Place(resolved / index_dir / f"{slug}-{digest}")
-        index_dir = Path(index_dir, f"with-{digest}") if besides else Path(index_dir)
-        folder = _inside(Path(root), resolved, index_dir)
-        return Place(folder, below=resolved) if folder is not None else Place(resolved / index_dir)
-    cache = cache_root()
-    return Place(cache / f"{slug}-{digest}", below=cache, own=True)
-
-
-def _inside(root: Path, resolved: Path, index_dir: Path) -> Path | None:
-    """`index_dir` as a path below the resolved project; None when it is a folder elsewhere."""
+    name = f"{slug}-{hashlib.blake2b(every, digest_size=8).hexdigest()}"
+    if index_dir is None or is_remote(resolved / index_dir):
+        return Place(cache_root() / name)
     for start in (resolved, Path(os.path.abspath(root))):  # noqa: PTH100 - not resolved: links below are refused
-        wanted = Path(os.path.normpath(start / index_dir))
-        if wanted.is_relative_to(start):
-            return resolved / wanted.relative_to(start)
-    return None
+        chosen = Path(os.path.normpath(start / index_dir))
+        if chosen.is_relative_to(start):
+            return Place(resolved / chosen.relative_to(start) / _FOLDER / name, project=resolved)
+    return Place(resolved / index_dir / _FOLDER / name)
 
 
 class Place:
-    """The files of one index, its claim, its seal and the lock that tells who has it open.
+    """The folder of one index: the file, its seal, and the lock that tells who has it open.
 
     Args:
-        folder: Where the index lies; made by `enter`.
-        below: A folder that is trusted, from which `folder` is reached without following a link; None trusts `folder`.
-        own: A folder of the user's cache that only this package names: all that lies there under our names is ours.
+        folder: Of this index alone; made by `enter`.
+        project: The project folder that `folder` lies in; it is reached from there without following a link.
 
     Attributes:
-        own: As given.
+        below: The trusted folder that `folder` is reached from; see `armarius.io.opened_folder`.
         lock: Held from `enter` until its `leave`.
     """
 
-    def __init__(self, folder: Path, *, below: Path | None = None, own: bool = False) -> None:
+    def __init__(self, folder: Path, *, project: Path | None = None) -> None:
         self.folder = folder
-        self.below = below
+        self.below = _chosen(folder) if project is None else project
         self.index = folder / "index.sqlite"
         self.seal = folder / "index.seal"
-        self.own = own
-        self._claim = Claim(cache_root(), self.index, below)
-        self.lock = PlaceLock(self._claim.lock)
+        self.lock = PlaceLock(folder / "index.lock", below=self.below)
+        self._is_chosen = project is None
 
     def enter(self) -> bool:
-        """Lock the place against being checked or replaced by others.
+        """Make the folder and lock it against being sealed or replaced by others.
 
         Returns:
-            True when nobody else has the index open: then `lock.settle` must follow once it is checked.
+            True when nobody else has the index open: then `lock.settle` must follow once it is opened.
 
         Raises:
-            StoreFull: The folder cannot be made or written, or a link leads to it out of the project.
-            StoreBusy: Another process has been checking it for too long.
+            StoreFull: The folder cannot be made or written, or a link leads to it.
+            StoreBusy: Another process has been opening it for too long.
         """
-        self._claim.make_room()
+        if self._is_chosen:
+            make_folder(self.below, mode=0o700)
         make_folder(self.folder, below=self.below, mode=0o700)
-        return self.lock.enter()
+        try:
+            try:
+                return self.lock.enter()
+            except Refused:
+                self._remove(self.lock.path)
+                return self.lock.enter()
+        except OSError as error:
+            raise StoreFull(f"{self.lock.path}: cannot be written: {error.strerror or error}") from error
 
-    def check(self, *, alone: bool = False) -> None:
-        """Refuse what this installation did not make; until then nothing of it is opened, changed or deleted.
+    def state(self) -> PlaceState:
+        """What lies in the place of the index.
 
-        Args:
-            alone: Nobody else has the index open, so that its header may be read: closing a file drops the locks that
-                SQLite holds on it.
+        Asked while alone: opening and closing a file drops the locks that SQLite holds on it in this process.
 
-        Raises:
-            StoreError: A file that carries no claim, or no regular file, lies in the place of one of ours.
+        Cost: reads the whole file, if its size is the sealed one: about 10 ms for 10 MB.
         """
-        if self.own:
-            return
-        there = {path: info for path in self._files() if (info := stat_of(path, below=self.below)) is not None}
-        for path, info in there.items():
-            if what := refusal(info):
-                raise StoreError(f"{path}: {what} in the place of the index; it is left as it is: delete or move it")
-        if self.index in there and not self._claim.holds():
-            raise self._foreign(self.index)
-        if alone and self.index in there and self._is_anothers():
-            raise self._foreign(self.index)
-        if there and self.index not in there and not self._claim.exists():
-            raise self._foreign(min(there))
-
-    def _is_anothers(self) -> bool:
-        """Whether another program's database was written over ours: the same file by its claim, and not its content."""
+        info = stat_of(self.index, below=self.below)
+        if info is None:
+            return "absent"
+        if refusal(info):
+            return "left"
+        try:
+            seal = read_file(self.seal, limit=4096, below=self.below).decode("ascii").split()
+        except (OSError, UnicodeDecodeError):
+            seal = []
         try:
             with open_file(self.index, below=self.below) as file:
                 header = file.read(100)
-        except OSError:
-            return True
-        if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
-            return False  # empty or damaged
-        pages, application = (int.from_bytes(header[at : at + 4], "big") for at in (28, 68))
-        # Between its first page and its schema an index of ours is nobody's yet.
-        return pages > 1 and application != APPLICATION_ID
+            if seal[1:] != [str(info.st_size)]:  # not read whole, however large it was made
+                return "foreign" if _is_anothers(header, info.st_size) else "left"
+            is_old = int.from_bytes(header[60:64], "big") < SCHEMA_VERSION
+            return "left" if is_old or self._has_log() or self._digest() != seal else "closed"
+        except OSError:  # something else has come to lie there
+            return "left"
+
+    def refuse_foreign(self) -> StoreError:
+        """The error for the database of another program."""
+        return StoreError(
+            f"{self.index}: the database of another program, so it is neither opened nor deleted; move it elsewhere"
+        )
+
+    def draft(self) -> Path:
+        """A new, empty file beside the index, to be built and then given to `replace`.
+
+        Raises:
+            StoreFull: It cannot be made.
+        """
+        path = self.folder / f".{self.index.name}.{os.urandom(8).hex()}.tmp"
+        try:
+            os.close(create_empty(path, below=self.below))
+        except OSError as error:
+            raise StoreFull(f"{path}: cannot be made: {error.strerror or error}") from error
+        return path
+
+    def replace(self, draft: Path, *, alone: bool) -> None:
+        """Put a draft in the place of the index, and delete what belonged to the old one.
+
+        Args:
+            draft: Closed.
+            alone: Nobody else has the index open: everything else in the folder is deleted too.
+
+        Raises:
+            StoreFull: Something cannot be deleted or moved.
+        """
+        self.break_seal()
+        self.clear_beside()
+        for name in names_in(self.folder, below=self.below) if alone else [self.index.name]:
+            info = stat_of(self.folder / name, below=self.below)
+            is_replaced = name == self.index.name and info is not None and not refusal(info)
+            if name not in (draft.name, self.lock.path.name) and not is_replaced:
+                self._remove(self.folder / name)
+        move_atomic(draft, self.index, below=self.below)
+
+    def discard(self, draft: Path) -> None:
+        """Delete a draft that was not finished.
+
+        Raises:
+            StoreFull: It cannot be deleted.
+        """
+        self._remove(draft)
+
+    def clear_beside(self) -> None:
+        """Delete what SQLite would read beside the index: log, shared memory, journal.
+
+        Raises:
+            StoreFull: One of them cannot be deleted.
+        """
+        for suffix in ("-wal", "-shm", "-journal"):
+            self._remove(self._beside(suffix))
+
+    def may_be_read(self, *, alone: bool) -> bool:
+        """Whether SQLite may look into an index that is not believed, once nothing lies beside it but its log.
+
+        Raises:
+            StoreFull: Something else cannot be deleted.
+        """
+        if alone:
+            self._remove(self._beside("-shm"))
+            self._remove(self._beside("-journal"))
+        there = (stat_of(self._beside(suffix), below=self.below) for suffix in ("", "-wal"))
+        return self.exists() and not any(refusal(info) for info in there if info is not None)
 
     def identity(self) -> str:
         """Device and inode of the index file, "" when there is none: a renamed or replaced file is another."""
         try:
-            return identity_of(os.lstat(self.index))
+            info = os.lstat(self.index)
         except OSError:
             return ""
+        return f"{info.st_dev}:{info.st_ino}"
 
     def exists(self) -> bool:
         """Whether anything lies in the place of the index file."""
         return stat_of(self.index, below=self.below) is not None
 
-    def is_ours(self) -> bool:
-        """Whether this installation created the file that lies there."""
-        return self._claim.holds()
-
-    def is_stub(self) -> bool:
-        """Too short to hold even a header: SQLite would take it for a new, empty database."""
-        info = stat_of(self.index, below=self.below)
-        return info is not None and info.st_size < 512
-
-    def is_forged(self) -> bool:
-        """Something lies beside the index that SQLite would stumble over, or play into it and did not leave for us.
-
-        An index has a rollback journal only in the moment of its making, and its write-ahead log carries its mark. None
-        of these files has a second name, by which what SQLite writes would reach somebody's file. Asked while alone.
-        """
-        beside = {path: info for path in self._files()[1:] if (info := stat_of(path, below=self.below)) is not None}
-        if any(refusal(info) or info.st_nlink > 1 for info in beside.values()):
-            return True
-        log, journal = self._beside("-wal"), self._beside("-journal")
-        return journal in beside or (log in beside and beside[log].st_size > 0 and not self._claim.marks(log))
-
-    def create(self) -> None:
-        """Make an empty index file, claimed before anything is in it.
-
-        Raises:
-            StoreError: Something has come to lie there.
-            StoreFull: It cannot be made or claimed.
-        """
-        self._claim.announce()
-        try:
-            descriptor = create_empty(self.index, below=self.below)
-        except (FileExistsError, Refused):
-            raise self._foreign(self.index) from None
-        except OSError as error:
-            raise StoreFull(f"{self.index}: cannot be made: {error.strerror or error}") from error
-        try:
-            self._claim.take(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def mark_log(self) -> None:
-        """Remember the log that SQLite has made beside the open index as ours."""
-        if is_regular(self._beside("-wal"), below=self.below):
-            self._claim.mark(self._beside("-wal"))
-
-    def is_sealed(self) -> bool | None:
-        """True: unchanged since it was closed. False: changed. None: it was not closed, only left."""
-        try:
-            expected = read_file(self.seal, limit=4096, below=self.below).decode("ascii").split()
-        except (OSError, UnicodeDecodeError):
-            return None
-        log = stat_of(self._beside("-wal"), below=self.below)
-        if log is not None and log.st_size:
-            return None
-        info = stat_of(self.index, below=self.below)
-        if info is None or expected[1:] != [str(info.st_size)]:  # not read whole, however large it was made
-            return False
-        try:
-            return self._digest() == expected
-        except OSError:  # something else has come to lie there
-            return False
+    def is_sealed(self) -> bool:
+        """Whether there is a seal; whether it fits is for `state` to say."""
+        return stat_of(self.seal, below=self.below) is not None
 
     def write_seal(self) -> None:
         """Seal the index as it lies on the disk; only the last process to close may."""
@@ -242,44 +228,25 @@ class Place:
         """
         self._remove(self.seal)
 
-    def discard(self) -> None:
-        """Delete the index; only while alone, or when it is already known to be unusable.
-
-        Raises:
-            StoreError: It is not ours; see `check`.
-            StoreFull: It cannot be deleted.
-        """
-        self.check()
-        for path in self._files():
-            self._remove(path)
-
     def size(self) -> int:
         """Bytes of the index with its write-ahead log."""
         found = (stat_of(path, below=self.below) for path in (self.index, self._beside("-wal")))
         return sum(info.st_size for info in found if info is not None)
 
+    def _has_log(self) -> bool:
+        """Whether a journal or a log with something in it lies beside: of a process that did not close."""
+        log = stat_of(self._beside("-wal"), below=self.below)
+        journal = stat_of(self._beside("-journal"), below=self.below)
+        return journal is not None or (log is not None and log.st_size > 0)
+
     def _beside(self, suffix: str) -> Path:
         return self.folder / f"{self.index.name}{suffix}"
 
-    def _files(self) -> list[Path]:
-        return [*(self._beside(suffix) for suffix in ("", "-wal", "-shm", "-journal")), self.seal]
-
     def _remove(self, path: Path) -> None:
         try:
-            try:
-                remove_file(path, below=self.below)
-            except Refused:
-                if not self.own or self.below is None:
-                    raise
-                remove_other(path, below=self.below)
+            remove_any(path, below=self.below)
         except OSError as error:
             raise StoreFull(f"{path}: cannot be deleted: {error.strerror or error}") from error
-
-    def _foreign(self, path: Path) -> StoreError:
-        return StoreError(
-            f"{path}: not made by this installation, so it is neither opened nor deleted. Choose another index folder; "
-            "or, if it is an index that was copied, moved or restored, delete it by hand: it is built again"
-        )
 
     def _digest(self) -> list[str]:
         """Of the index file: hash and size in bytes. Processors have instructions for this hash."""
@@ -289,3 +256,24 @@ class Place:
                 digest.update(block)
                 size += len(block)
         return [digest.hexdigest(), str(size)]
+
+
+def _chosen(folder: Path) -> Path:
+    """The folder that somebody chose, or the cache: what lies above the parts that only this package names."""
+    return folder.parent.parent if folder.parent.name == _FOLDER else folder.parent
+
+
+def _is_anothers(header: bytes, size: int) -> bool:
+    """Whether this is the whole header of a database (https://sqlite.org/fileformat.html) with another application id.
+
+    A header that contradicts itself is a damaged one, of ours.
+    """
+    if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
+        return False
+
+    def number(at: int) -> int:
+        return int.from_bytes(header[at : at + 4], "big")
+
+    page = int.from_bytes(header[16:18], "big")
+    whole = number(28) * (65536 if page == 1 else page) == size and number(24) == number(92)
+    return whole and number(68) != APPLICATION_ID

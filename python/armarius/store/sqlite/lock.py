@@ -1,122 +1,117 @@
-"""Who has an index open: a lock beside its claim, shared by those who read and write, exclusive while one checks it."""
+"""The lock that says who has an index open: shared by its users, exclusive while one of them makes or seals it.
 
-import threading
-from contextlib import suppress
+The lock file stays empty, so nothing in it can be damaged. The system releases the lock when its holder ends.
+"""
+
+import os
+import stat
+import sys
+import time
 from pathlib import Path
+from typing import Final
 
-import apsw
-
-from armarius.errors import StoreFull
-from armarius.io import refusal, stat_of
-from armarius.store.sqlite.connection import opened, translated
-from armarius.store.sqlite.forking import cross
+from armarius.errors import StoreBusy
+from armarius.io import open_lock_file
 
 __all__ = ["PlaceLock"]
 
+_PATIENCE_SECONDS: Final = 10.0
+_RETRY_SECONDS: Final = 0.01
+
+if sys.platform == "win32":
+    import ctypes
+    import msvcrt
+
+    _KERNEL = ctypes.WinDLL("kernel32", use_last_error=True)
+
+    def _lock(descriptor: int, *, exclusive: bool) -> bool:
+        """LockFileEx, because `msvcrt.locking` has no shared lock; 32 zero bytes are an OVERLAPPED at offset 0."""
+        _unlock(descriptor)  # a handle does not convert its lock
+        flags = 0x1 | (0x2 if exclusive else 0)  # LOCKFILE_FAIL_IMMEDIATELY, LOCKFILE_EXCLUSIVE_LOCK
+        handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
+        return bool(_KERNEL.LockFileEx(handle, flags, 0, 1, 0, ctypes.create_string_buffer(32)))
+
+    def _unlock(descriptor: int) -> None:
+        handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
+        _KERNEL.UnlockFileEx(handle, 0, 1, 0, ctypes.create_string_buffer(32))
+else:
+    import fcntl
+
+    def _lock(descriptor: int, *, exclusive: bool) -> bool:
+        """`flock`: it belongs to the open file, so that two stores of one process exclude each other too."""
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
 
 class PlaceLock:
-    """The lock of one place; `path` is its file, which says nothing."""
+    """The lock of one index; not thread safe.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock: apsw.Connection | None = None
-        self._at_work = threading.RLock()  # a fork waits for whoever has it
-        cross(self)
+    Args:
+        path: The lock file; its folder is there.
+        below: The trusted folder that it is reached from; see `armarius.io.opened_folder`.
+    """
+
+    def __init__(self, path: Path, *, below: Path | None = None) -> None:
+        self.path = path
+        self._below = below
+        self._descriptor: int | None = None
 
     def enter(self) -> bool:
-        """Lock the place against being checked or replaced by others.
+        """Lock exclusively if nobody holds the lock, else share it.
 
         Returns:
-            True when nobody else has the index open: then `settle` must follow once it is checked.
+            Whether the lock is exclusive; then `settle` must follow.
 
         Raises:
-            StoreFull: The lock cannot be written, or something else lies in its place.
-            StoreBusy: Another process has been checking the index for too long.
+            StoreBusy: Another process has held it exclusively for ten seconds.
+            Refused, OSError: The lock file cannot be opened.
         """
-        for suffix in ("", "-journal", "-wal"):  # SQLite would wait for a pipe of these names
-            path = self._path.with_name(self._path.name + suffix)
-            if (info := stat_of(path)) is not None and (what := refusal(info)):
-                raise StoreFull(f"{path}: {what} in the place of a lock; delete it")
-        with self._at_work, translated(self._path):
-            self._lock = opened(self._path, create=True)
-            try:
-                return self._take()
-            except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError, apsw.ReadOnlyError):  # no database
-                self._empty()
-                return self._take()
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            descriptor = open_lock_file(self.path, below=self._below)
+            for exclusive in (True, False):
+                if _lock(descriptor, exclusive=exclusive):
+                    if self._is_of(descriptor):
+                        self._descriptor = descriptor
+                        return exclusive
+                    break  # deleted or replaced meanwhile: others would lock another file
+            os.close(descriptor)
+            if time.monotonic() > deadline:
+                raise StoreBusy(f"{self.path}: another process has been opening the index for too long")
+            time.sleep(_RETRY_SECONDS)
 
     def settle(self) -> None:
-        """The index is checked: let others in.
+        """Share the lock that was exclusive.
 
         Raises:
-            StoreFull, StoreCorrupt: The lock cannot be written or read.
+            StoreBusy: Another process has taken it in that moment, and held it exclusively for ten seconds.
         """
-        with self._at_work, translated(self._path):
-            if self._lock is not None and self._lock.in_transaction:
-                self._lock.execute("COMMIT")
-            self._share()
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while self._descriptor is not None and not _lock(self._descriptor, exclusive=False):
+            if time.monotonic() > deadline:
+                raise StoreBusy(f"{self.path}: another process has been opening the index for too long")
+            time.sleep(_RETRY_SECONDS)
 
     def alone(self) -> bool:
-        """Take the place for oneself if nobody else is in it; `settle` or `leave` gives it back."""
-        if self._lock is None:
-            return False
-        with self._at_work, translated(self._path):
-            if self._lock.in_transaction:
-                self._lock.execute("COMMIT")
-            self._lock.set_busy_timeout(0)
-            return self._take()
+        """Whether nobody else holds the lock; it is exclusive then, and may be lost otherwise: `leave` must follow."""
+        return self._descriptor is not None and _lock(self._descriptor, exclusive=True)
 
     def leave(self) -> None:
-        """Give up the lock."""
-        with self._at_work:
-            if self._lock is not None:
-                self._lock.close()
-                self._lock = None
+        """Release the lock. Twice is fine."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            _unlock(descriptor)  # for a forked child too, which has the same open file
+            os.close(descriptor)
 
-    def hold(self, seconds: float, /) -> bool:
-        """Before a fork: wait until nobody enters or leaves."""
-        return self._at_work.acquire(timeout=seconds)
-
-    def release(self) -> None:
-        """After a fork, in the parent."""
-        self._at_work.release()
-
-    def part(self, held: bool, /) -> None:
-        """After a fork, in the child, which has entered nothing."""
-        self._at_work = threading.RLock()
-        lock, self._lock = self._lock, None
-        if held and lock is not None:
-            with suppress(apsw.Error):
-                lock.close()
-        elif lock is not None:
-            self._left = lock  # somebody was using it: never closed
-
-    def _take(self) -> bool:
-        """The lock for oneself at once, or shared with whoever holds it."""
-        assert self._lock is not None
+    def _is_of(self, descriptor: int) -> bool:
         try:
-            self._lock.execute("BEGIN EXCLUSIVE")
-            self._read()
-            return True
-        except (apsw.BusyError, apsw.LockedError):
-            self._lock.set_busy_timeout(10_000)
-            self._share()
+            there, held = os.lstat(self.path), os.fstat(descriptor)
+        except OSError:
             return False
-
-    def _empty(self) -> None:
-        """Make a damaged file an empty database, in place: BusyError while somebody holds a lock on it."""
-        assert self._lock is not None
-        if self._lock.in_transaction:
-            self._lock.execute("ROLLBACK")
-        self._lock.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)
-        self._lock.execute("VACUUM")
-        self._lock.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 0)
-
-    def _share(self) -> None:
-        assert self._lock is not None
-        self._lock.execute("BEGIN")
-        self._read()
-
-    def _read(self) -> None:
-        assert self._lock is not None
-        self._lock.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return stat.S_ISREG(there.st_mode) and (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino)

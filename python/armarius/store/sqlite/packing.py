@@ -1,6 +1,5 @@
-"""A document as rows, and back; one hash over all of it, because a database file can rot where SQLite does not look."""
+"""A document as rows, and back."""
 
-import hashlib
 import json
 import zlib
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +18,6 @@ from armarius.store.sqlite.connection import all_rows
 __all__ = [
     "PARAGRAPH_BITS",
     "ROLES",
-    "document_hash",
     "full_text_rows",
     "insert_documents",
     "read_document_rows",
@@ -35,7 +33,7 @@ _TEXT_LEVEL = 1  # zlib: 46 % of Chinese text at 60 MB/s; level 6 saves 2 % more
 
 _INSERT = (
     "INSERT INTO documents (id, path, version, kind, title, chapter, length, paragraphs, encoding, content_hash, "
-    "front_matter, stamp, text, checksum, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "front_matter, stamp, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 _PARAGRAPHS = 'SELECT id, chapter, start, "end", role, heading FROM paragraphs WHERE id >= ? AND id < ? ORDER BY id'
@@ -57,7 +55,6 @@ def insert_documents(connection: apsw.Connection, documents: Sequence[tuple[int,
             (
                 number, document.path, version, document.kind, document.title, document.chapter, len(document.text),
                 len(document.paragraphs), document.encoding, document.content_hash, front_matter, stamp, text,
-                zlib.crc32(text), document_hash(document, version),
             )
         )  # fmt: skip
         first: dict[tuple[str, ...], int] = {}
@@ -128,19 +125,14 @@ def read_document_rows(connection: apsw.Connection, row: Sequence[Any]) -> Docum
 
 
 def unread_documents(connection: apsw.Connection, rows: Sequence[Sequence[Any]]) -> list[Document]:
-    """Documents from rows as `read_document_rows` takes them, and a checksum; text and paragraphs are unpacked later.
-
-    Raises:
-        StoreCorrupt: A text does not match its checksum.
+    """Documents from rows as `read_document_rows` takes them; text and paragraphs are unpacked later.
 
     Cost: 20 µs for a chapter, against 200 that it takes to read it.
     """
     found = []
     numbers = [row[0] for row in rows]
     paragraphs, headings = (_by_document(connection, query, numbers) for query in (_PARAGRAPHS, _HEADINGS))
-    for number, path, kind, title, chapter, encoding, content_hash, front_matter, text, checksum in rows:
-        if zlib.crc32(text) != checksum:
-            raise StoreCorrupt(f"text of {path} is damaged: its checksum does not fit")
+    for number, path, kind, title, chapter, encoding, content_hash, front_matter, text in rows:
         document = Document.unread(
             _Packed(path, text, paragraphs.get(number, []), headings.get(number, [])),
             path=path,
@@ -212,16 +204,3 @@ def unpack_text(path: str, data: bytes) -> str:
         return zlib.decompress(data).decode("utf-8", "surrogatepass")
     except (zlib.error, UnicodeDecodeError) as error:
         raise StoreCorrupt(f"text of {path} is damaged: {error}") from error
-
-
-def document_hash(document: Document, version: int) -> bytes:
-    """BLAKE2b-128 over everything that is stored of a document except its stamp."""
-    digest = hashlib.blake2b(digest_size=16)
-    head = (
-        version, document.path, document.kind, document.title, document.chapter, document.encoding,
-        document.content_hash, json.dumps(document.front_matter, ensure_ascii=False, sort_keys=True),
-        [(p.start, p.end, p.role, p.chapter, p.heading_path) for p in document.paragraphs],
-    )  # fmt: skip
-    digest.update(repr(head).encode("utf-8", "surrogatepass"))
-    digest.update(document.text.encode("utf-8", "surrogatepass"))
-    return digest.digest()

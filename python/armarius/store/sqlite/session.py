@@ -1,29 +1,24 @@
-"""An index file while it is open: found or made, checked, guarded against being swapped, sealed at the end."""
+"""An index file while it is open: joined, believed or built again; guarded against being swapped, sealed at the end."""
 
+import atexit
 import os
 import time
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, Final
 
 import apsw
 
-from armarius.errors import ScopeViolation, StoreBusy, StoreCorrupt, StoreError
-from armarius.io import is_regular
-from armarius.store.sqlite.connection import (
-    Connections,
-    all_rows,
-    translated,
-)
-from armarius.store.sqlite.forking import HERE_ONLY
-from armarius.store.sqlite.fulltext import set_weights
+from armarius.errors import StoreCorrupt, StoreError
+from armarius.store.sqlite.connection import Connections, all_rows, connect, first_row, translated
 from armarius.store.sqlite.integrity import problems
 from armarius.store.sqlite.location import Place
-from armarius.store.sqlite.schema import check_header, is_outdated, keep_meta, meta, migrate
+from armarius.store.sqlite.schema import check_header, create
 
 __all__ = ["Session"]
 
-_TRIES = 20
+_TRIES: Final = 20
 
 
 class Session:
@@ -36,62 +31,37 @@ class Session:
         self._place = place
         self._connections = connections
         self._identity = place.identity()
-        self._sealed = is_regular(place.seal, below=place.below)
+        self._sealed = place.is_sealed()
         self._closed = False
         self.damaged = False  # a page or a row could not be read; the file must not be sealed
+        _open.add(self)
 
     @classmethod
     def open(cls, place: Place, *, project_id: str, rebuild: bool) -> "Session":
         """See `SqliteStore.open`."""
         alone = _entered(place)
         try:
-            place.check(alone=alone)
-            if rebuild or not place.is_ours() or place.is_stub() or (alone and place.is_forged()):
-                place.discard()
-            if place.exists() and is_outdated(place.index, below=place.below):
-                if not alone:
-                    raise StoreBusy(f"{place.index}: an earlier armarius has it open, and this one must make it again")
-                place.discard()
-            created = not place.exists()
-            if created:
-                place.create()
-            intact = None if created or not alone else place.is_sealed()
-            if intact is False:
-                raise StoreCorrupt(f"{place.index}: changed since it was closed")
+            state = place.state() if alone else "closed"
+            if state == "foreign":
+                raise place.refuse_foreign()
+            if rebuild or state != "closed":
+                _build(place, project_id, alone=alone)
+            elif alone:
+                place.clear_beside()
             with translated(place.index):
                 connections = Connections(place.index)
                 try:
-                    if not place.is_ours():
-                        raise StoreCorrupt(f"{place.index}: replaced while it was being opened")
-                    check_header(connections.writer, place.index)
-                    if intact is not True:
-                        place.break_seal()
-                        migrate(connections.writer, place.index, project_id)
+                    check_header(connections.writer, place.index, project_id)
                     session = cls(place, project_id, connections)
-                    session._start(created=created, check=alone and not created and intact is None)
-                    place.mark_log()
-                except BaseException as error:
+                except BaseException:
                     connections.close()
-                    if place.own and isinstance(error, ScopeViolation):  # no other project has that folder: damage
-                        raise StoreCorrupt(error.message) from error
                     raise
-            place.lock.settle()
+            if alone:
+                place.lock.settle()
         except BaseException:
             place.lock.leave()
             raise
         return session
-
-    def _start(self, *, created: bool, check: bool) -> None:
-        if created:
-            with self._connections.writing() as connection:
-                set_weights(connection)
-                keep_meta(connection, "generation", "0")
-        elif check and (wrong := self.verify()):
-            raise StoreCorrupt(f"{self.path}: {wrong[0]}")
-        with self.reading() as connection:
-            owner = meta(connection, "project_id")
-        if owner != self.project_id:
-            migrate(self._connections.writer, self.path, self.project_id)  # raises ScopeViolation
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
@@ -126,7 +96,7 @@ class Session:
 
     def _check(self) -> None:
         if self._connections.inherited:
-            raise StoreError(f"{self.path}: {HERE_ONLY}")
+            raise StoreError(f"{self.path}: opened by another process, which was forked since; open it again")
         if self._closed:
             raise StoreError(f"{self.path}: the store is closed")
         if self._place.identity() != self._identity:
@@ -142,7 +112,7 @@ class Session:
 
     def has_long_log(self) -> bool:
         """Whether there is a log to fold into the index when nobody waits."""
-        return self._connections.log.is_long()
+        return self._connections.has_long_log()
 
     def shorten_log(self) -> None:
         """Fold it; nothing, where it is short."""
@@ -160,31 +130,73 @@ class Session:
             return
         self._closed = True
         try:
-            unchanged = self._sealed or self.damaged or self._place.identity() != self._identity
-            alone = not unchanged and self._place.lock.alone()
-            if alone:
+            is_ours = not self.damaged and self._place.identity() == self._identity
+            seals = is_ours and not self._place.is_sealed() and self._place.lock.alone()
+            if seals:
                 with translated(self.path):
                     all_rows(self._connections.writer, "PRAGMA wal_checkpoint(TRUNCATE)")
             self._connections.close()
-            if alone:
+            if seals:
                 self._place.write_seal()
-        except (StoreError, OSError):  # without a seal the next open checks the index instead
+        except (StoreError, OSError):  # without a seal the next open builds the index again
             self._connections.close()
         finally:
             self._place.lock.leave()
 
 
+_open: Final[weakref.WeakSet[Session]] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """A program that ends without closing its index leaves a seal too; only a kill does not."""
+    for session in list(_open):
+        session.close()
+
+
 def _entered(place: Place) -> bool:
     """Enter; whether nobody else has the index open.
 
-    Two that come at the same instant can each find the other at the lock, and take it for somebody who has the index
-    open. But whoever has it open has made it: where there is none they go back and come again, each after its own time.
+    Whoever has it open has made it: where there is none, somebody enters or leaves at this moment.
     """
     alone = place.enter()
     for _ in range(_TRIES):
-        if alone or (place.exists() and not place.is_stub()):
+        if alone or place.exists():
             break
         place.lock.leave()
         time.sleep(0.001 + os.urandom(1)[0] / 10_000)  # `random` would be five modules more of every search
         alone = place.enter()
     return alone
+
+
+def _build(place: Place, project_id: str, *, alone: bool) -> None:
+    """An empty index in the place of the one that is there, with the vectors of that, which take minutes to make."""
+    draft = place.draft()
+    try:
+        with translated(draft):
+            connection = connect(draft)
+            try:
+                create(connection, project_id)
+                if place.may_be_read(alone=alone):
+                    _save_vectors(place, connection)
+                connection.execute("PRAGMA journal_mode = WAL")
+            finally:
+                connection.close()
+        place.replace(draft, alone=alone)
+    except BaseException:
+        with suppress(StoreError):
+            place.discard(draft)
+        raise
+
+
+def _save_vectors(place: Place, into: apsw.Connection) -> None:
+    """What can be read of the old file; an unreadable one has none."""
+    with suppress(StoreError), translated(place.index):
+        old = connect(place.index)
+        try:
+            if first_row(old, "SELECT 1 FROM vector_sets") is not None:
+                from armarius.store.sqlite.vectors_table import save_from
+
+                save_from(old, into)
+        finally:
+            old.close()

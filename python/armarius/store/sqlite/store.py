@@ -24,7 +24,7 @@ from armarius.store.rows import (
     TextHit,
     TextQuery,
 )
-from armarius.store.sqlite import filling, fulltext, generations, graph, learnt
+from armarius.store.sqlite import filling, fulltext, generations, graph
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.packing import read_document_rows, unpack_front_matter
@@ -55,21 +55,24 @@ class SqliteStore:
 
     @classmethod
     def open(cls, place: Place, *, project_id: str, rebuild: bool = False) -> Self:
-        """Open the index at `place`, checked; an absent one, or one that is not ours, is made anew and empty.
+        """Open the index at `place`: joined if a live process has it open, believed if its seal fits, else built again.
+
+        An index that is built again is empty, but for the vectors of the old one, which a text of the same hash takes.
 
         Args:
             place: Where; see `place_for`.
             project_id: The project the index belongs to.
-            rebuild: Delete what is there first.
+            rebuild: Build it again in any case.
 
         Raises:
-            StoreCorrupt: Damaged: open again with `rebuild=True`.
+            StoreError: The database of another program lies in its place.
+            StoreCorrupt: Damaged, while another process has it open: open again with `rebuild=True`.
             SchemaTooNew: Written by a newer armarius.
             ScopeViolation: The index of another project, in a folder that the user chose.
             StoreBusy: Held by another process.
             StoreFull: The folder cannot be written.
 
-        Cost: reads the whole file once, to compare it with its seal (10 MB: 10 ms) or to check it after a crash.
+        Cost: reads the whole file once, to compare it with its seal (10 MB: 10 ms).
         """
         return cls(Session.open(place, project_id=project_id, rebuild=rebuild), place)
 
@@ -156,8 +159,14 @@ class SqliteStore:
 
     def learnt(self, kind: str, paths: Sequence[str] | None = None) -> dict[str, Learnt]:
         """See `Store`."""
+        select = "SELECT d.path, l.about, l.data FROM documents d JOIN learnt l ON l.document = d.id AND l.kind = ?"
         with self._reading() as connection:
-            return learnt.learnt(connection, kind, paths)
+            if paths is None:
+                rows = all_rows(connection, f"{select} ORDER BY d.path", (kind,))
+            else:
+                found = (first_row(connection, f"{select} WHERE d.path = ?", (kind, one)) for one in sorted({*paths}))
+                rows = [row for row in found if row is not None]
+        return {path: Learnt(path, kind, about, data) for path, about, data in rows}
 
     def files(self) -> dict[str, FileRow]:
         """See `Store`."""

@@ -64,7 +64,7 @@ def create(connection: apsw.Connection, fingerprint: Fingerprint, state: SetStat
 def drop(connection: apsw.Connection, vector_set: VectorSet) -> None:
     """Forget a set and its vectors."""
     connection.execute(f"DROP TABLE IF EXISTS {table_of(vector_set)}")
-    for table in ("vectors", "vector_slots"):
+    for table in ("vectors", "vector_slots", "vectors_saved"):
         connection.execute(f"DELETE FROM {table} WHERE vector_set = ?", (vector_set.id,))  # noqa: S608 - fixed names
     connection.execute("DELETE FROM vector_sets WHERE id = ?", (vector_set.id,))
 

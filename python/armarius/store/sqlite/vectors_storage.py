@@ -164,6 +164,12 @@ class SqliteVectors:
 
     def refresh(self, *, resample: bool = False, cancelled: Callable[[], bool] = lambda: False) -> None:
         """See `VectorStore`: builds, loads or catches up with, saves, and samples the approximate index."""
+        with self._store.reading() as connection:
+            query = "SELECT 1 FROM vectors_saved WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE state = 1) LIMIT 1"
+            is_over = first_row(connection, query) is not None
+        if is_over:
+            with self._store.writing() as connection:
+                table.drop_saved(connection)
         self.approximate.refresh(resample=resample, cancelled=cancelled)
 
     def index_status(self) -> VectorIndexStatus:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from armarius.errors import StoreCorrupt
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.vectors_sets import next_change, table_of
+from armarius.store.sqlite.vectors_sets import all_sets, create, next_change, table_of
 from armarius.store.vector_rows import usable_rows
 from armarius.store.vectors_protocol import Vectors, VectorSet
 
@@ -29,9 +29,11 @@ __all__ = [
     "carry",
     "changes_since",
     "chunk_numbers",
+    "drop_saved",
     "pending",
     "read_chunk",
     "read_vectors",
+    "save_from",
     "store",
 ]
 
@@ -77,12 +79,15 @@ def carry(connection: apsw.Connection, vector_set: VectorSet, old: range, texts:
         if row[3] == EMBEDDED:
             movable.setdefault(row[0], []).append(row)
     put = []
+    saved = first_row(connection, "SELECT 1 FROM vectors_saved WHERE vector_set = ? LIMIT 1", (vector_set.id,))
     for owner in arriving:
         if found := movable.get(texts[owner]):
             row = found.pop()
-            put.append((vector_set.id, owner, texts[owner], row[1], row[2], EMBEDDED, change))
+            slot, checksum = row[1], row[2]
         else:
-            put.append((vector_set.id, owner, texts[owner], None, None, PENDING, change))
+            slot, checksum = _take_saved(connection, vector_set, texts[owner]) if saved else (None, None)
+        state = PENDING if slot is None else EMBEDDED
+        put.append((vector_set.id, owner, texts[owner], slot, checksum, state, change))
     free = [row[1] for rows_left in movable.values() for row in rows_left]
     gone = [(vector_set.id, owner, b"", None, None, GONE, change) for owner in leaving if owner not in texts]
     connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?, ?, ?)", [*put, *gone])
@@ -119,7 +124,8 @@ def store(connection: apsw.Connection, vector_set: VectorSet, entries: Sequence[
         if row != (entry.text, PENDING):
             continue
         data = np.ascontiguousarray(vector, "<f4").tobytes()
-        slot, checksum = (None, None) if empty else (_write(connection, vector_set, data), zlib.crc32(data))
+        slot = None if empty else _write(connection, vector_set, data)
+        checksum = None if empty else _checksum(entry.text, data)
         connection.execute(
             "UPDATE vectors SET slot = ?, checksum = ?, state = ?, change = ? WHERE vector_set = ? AND owner = ?",
             (slot, checksum, EMPTY if empty else EMBEDDED, change, vector_set.id, entry.owner),
@@ -172,23 +178,66 @@ def read_vectors(connection: apsw.Connection, vector_set: VectorSet, slots: Sequ
 
 def problems(connection: apsw.Connection, vector_set: VectorSet) -> list[str]:
     """What is wrong with the vectors of a set, as sentences; compares every vector with its checksum."""
-    rows = all_rows(
-        connection, "SELECT slot, checksum FROM vectors WHERE vector_set = ? AND slot IS NOT NULL", (vector_set.id,)
-    )
-    expected = dict(rows)
+    rows = all_rows(connection, "SELECT slot FROM vectors WHERE vector_set = ? AND slot IS NOT NULL", (vector_set.id,))
+    expected = {slot for (slot,) in rows}
     found = [] if len(expected) == len(rows) else [f"{table_of(vector_set)}: a slot has two owners"]
-    seen = damaged = 0
+    sound = [fit for *_, fit in _vectors_with_texts(connection, vector_set)]
+    if len(sound) != len(expected):
+        found.append(f"{table_of(vector_set)}: {len(sound)} vectors of {len(expected)}")
+    if not all(sound):
+        found.append(f"{table_of(vector_set)}: {sound.count(False)} vectors do not match their checksum")
+    return found
+
+
+def save_from(old: apsw.Connection, into: apsw.Connection) -> None:
+    """Keep the vectors of an index that is not believed, by their texts, as far as they match their checksums.
+
+    Args:
+        old: The index.
+        into: A new one, without documents: `carry` takes a saved vector when its text comes.
+    """
+    into.execute("BEGIN")
+    try:
+        for vector_set in all_sets(old).values():
+            new = create(into, vector_set.fingerprint, vector_set.state)
+            insert = f"INSERT OR IGNORE INTO vectors_saved VALUES ({new.id}, ?, ?, ?)"  # noqa: S608 - a number
+            query = "SELECT text, checksum, vector FROM vectors_saved WHERE vector_set = ?"
+            into.executemany(insert, old.execute(query, (vector_set.id,)))
+            rows = _vectors_with_texts(old, vector_set)
+            into.executemany(insert, ((text, checksum, data) for text, checksum, data, fit in rows if fit))
+    finally:  # whatever could be read before it failed
+        if into.in_transaction:
+            into.execute("COMMIT")
+
+
+def drop_saved(connection: apsw.Connection) -> None:
+    """Forget the saved vectors that no text has taken; once nothing is to be embedded."""
+    connection.execute("DELETE FROM vectors_saved")
+
+
+def _take_saved(connection: apsw.Connection, vector_set: VectorSet, text: bytes) -> tuple[int | None, int | None]:
+    """Slot and checksum of a saved vector that is written into the table; None, None without one."""
+    query = "SELECT checksum, vector FROM vectors_saved WHERE vector_set = ? AND text = ?"
+    row = first_row(connection, query, (vector_set.id, text))
+    if row is None or len(row[1]) != 4 * vector_set.fingerprint.dimension or _checksum(text, row[1]) != row[0]:
+        return None, None
+    return _write(connection, vector_set, row[1]), row[0]
+
+
+def _vectors_with_texts(connection: apsw.Connection, vector_set: VectorSet) -> Iterator[tuple[bytes, int, bytes, bool]]:
+    """Of every vector that has an owner: hash of the text, checksum, bytes, and whether they fit each other."""
+    query = "SELECT slot, text, checksum FROM vectors WHERE vector_set = ? AND slot IS NOT NULL"
+    known = {slot: (text, checksum) for slot, text, checksum in all_rows(connection, query, (vector_set.id,))}
     for slots, block in _chunks(connection, vector_set):
         usable = usable_rows(block)
         for slot, row, fit in zip(slots.tolist(), block, usable, strict=True):
-            if slot in expected:
-                seen += 1
-                damaged += not fit or zlib.crc32(row.tobytes()) != expected[slot]
-    if seen != len(expected):
-        found.append(f"{table_of(vector_set)}: {seen} vectors of {len(expected)}")
-    if damaged:
-        found.append(f"{table_of(vector_set)}: {damaged} vectors do not match their checksum")
-    return found
+            if slot in known:
+                (text, checksum), data = known[slot], row.tobytes()
+                yield text, checksum, data, bool(fit) and _checksum(text, data) == checksum
+
+
+def _checksum(text: bytes, vector: bytes) -> int:
+    return zlib.crc32(vector, zlib.crc32(text))
 
 
 def _write(connection: apsw.Connection, vector_set: VectorSet, data: bytes) -> int:

@@ -14,8 +14,6 @@ from armarius.store.sqlite import generations
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.filling import keep_full_text, standing
 from armarius.store.sqlite.graph import replace_graph
-from armarius.store.sqlite.integrity import keep_hash
-from armarius.store.sqlite.learnt import keep_learnt
 from armarius.store.sqlite.packing import insert_documents, remove_document
 
 __all__ = ["write"]
@@ -31,7 +29,7 @@ def write(connection: apsw.Connection, changes: Sequence[Change], version: int) 
         if kind is Put:
             _put(connection, [one for one in together if isinstance(one, Put)], version)
         elif kind is Learnt:
-            keep_learnt(connection, [one for one in together if isinstance(one, Learnt)])
+            _keep_learnt(connection, [one for one in together if isinstance(one, Learnt)])
         else:
             for change in together:
                 _make(connection, change, version)
@@ -74,6 +72,14 @@ def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> N
     _carry_vectors(connection, numbered)
 
 
+def _keep_learnt(connection: apsw.Connection, rows: Sequence[Learnt]) -> None:
+    """Keep what was learnt; that of a path that is no document is dropped."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO learnt SELECT id, ?, ?, ? FROM documents WHERE path = ?",
+        [(row.kind, row.about, row.data, row.path) for row in rows],
+    )
+
+
 def _ids(connection: apsw.Connection, paths: Sequence[str]) -> dict[str, int]:
     """The ids of documents; unknown paths are left out."""
     query = "SELECT path, id FROM documents WHERE path IN (SELECT value FROM json_each(?))"
@@ -86,7 +92,6 @@ def _replace_graph(connection: apsw.Connection, graph: Graph) -> None:
 
         forget_entities(connection, {entity.id for entity in graph.entities})
     replace_graph(connection, graph.entities, graph.relations)
-    keep_hash(connection, "graph")
 
 
 def _replace_records(connection: apsw.Connection, change: Records) -> None:
@@ -94,7 +99,6 @@ def _replace_records(connection: apsw.Connection, change: Records) -> None:
     connection.executemany(
         "INSERT INTO records VALUES (?, ?, ?)", [(change.collection, *astuple(record)) for record in change.records]
     )
-    keep_hash(connection, "records")
 
 
 def _carry_vectors(connection: apsw.Connection, documents: Sequence[tuple[int, Document | None]]) -> None:

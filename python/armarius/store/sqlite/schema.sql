@@ -1,12 +1,11 @@
 -- One file per project. Nothing here is the only copy of anything, so an index of an earlier schema is made again.
--- meta: what this engine keeps for itself: project_id, generation, forgotten (see `gone`), hashes, the last vector set.
+-- meta: what this engine keeps for itself: project_id, generation, forgotten (see `gone`), the last vector set.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- version, here and below: the generation that wrote the row.
 CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL) WITHOUT ROWID;
 
--- text: zlib of UTF-8. checksum: CRC-32 of it, checked when it is read and unpacked later. hash: over every other column
--- but the stamp, and the paragraphs; checked by `verify`.
+-- text: zlib of UTF-8.
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,
@@ -20,9 +19,7 @@ CREATE TABLE documents (
     content_hash TEXT NOT NULL,
     front_matter TEXT NOT NULL,
     stamp TEXT NOT NULL,
-    text BLOB NOT NULL,
-    checksum INTEGER NOT NULL,
-    hash BLOB NOT NULL
+    text BLOB NOT NULL
 );
 CREATE INDEX documents_by_version ON documents (version);
 
@@ -30,13 +27,12 @@ CREATE INDEX documents_by_version ON documents (version);
 CREATE TABLE gone (path TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX gone_by_version ON gone (version);
 
--- What was worked out from one document. hash: over the other columns.
+-- What was worked out from one document.
 CREATE TABLE learnt (
     document INTEGER NOT NULL,
     kind TEXT NOT NULL,
     about TEXT NOT NULL,
     data BLOB NOT NULL,
-    hash BLOB NOT NULL,
     PRIMARY KEY (document, kind)
 );
 
@@ -53,13 +49,8 @@ CREATE TABLE paragraphs (
 -- id: document * 2^24 + first paragraph under it; path: JSON list of titles.
 CREATE TABLE headings (id INTEGER PRIMARY KEY, path TEXT NOT NULL);
 
--- The core makes the tokens and parts them by spaces; `ascii` leaves everything beyond ASCII whole, in any Unicode version.
-CREATE VIRTUAL TABLE full_text USING fts5(
-    title, content, characters, tags, content='', contentless_delete=1, tokenize='ascii'
-);
 -- Documents whose full text is still to be written; a search does that first.
 CREATE TABLE full_text_due (document INTEGER PRIMARY KEY);
-CREATE VIRTUAL TABLE full_text_terms USING fts5vocab(full_text, 'row');
 
 -- ref: minus it is the owner of an entity's vector.
 CREATE TABLE entities (
@@ -99,7 +90,7 @@ CREATE TABLE vector_sets (
 );
 
 -- owner: a paragraph's id, or minus an entity's ref. text: BLAKE2b-128 of what is embedded.
--- state: 0 embedded, 1 pending, 2 has no vector, 3 gone. checksum: CRC-32 of the vector.
+-- state: 0 embedded, 1 pending, 2 has no vector, 3 gone. checksum: CRC-32 of `text` and the vector.
 CREATE TABLE vectors (
     vector_set INTEGER NOT NULL,
     owner INTEGER NOT NULL,
@@ -116,3 +107,12 @@ CREATE INDEX vectors_pending ON vectors (vector_set, owner) WHERE state = 1;
 
 -- Slots of the vec0 tables that hold nothing and wait for the next vector.
 CREATE TABLE vector_slots (vector_set INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (vector_set, slot)) WITHOUT ROWID;
+
+-- Vectors of an index that was built again, by the hash of their text, until such a text comes or all are embedded.
+CREATE TABLE vectors_saved (
+    vector_set INTEGER NOT NULL,
+    text BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (vector_set, text)
+);
