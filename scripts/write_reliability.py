@@ -42,9 +42,10 @@ class Row:
 _FAULTS, _RELIABILITY = "tests/index/test_faults.py", "tests/reliability"
 ROWS = (
     Row(
-        "A process killed while it indexes leaves an index that opens, is sound and equals the folder; what was "
-        "acknowledged is there",
-        f"a child is killed (SIGKILL) at a random moment of its work, the index is verified and compared: `{_FAULTS}`",
+        "After a process was killed while it indexed, the next opening builds the index again: it is sound and equals "
+        "the folder; vectors are kept",
+        f"a child is killed (SIGKILL) at a random moment of its work, the index is verified and compared: `{_FAULTS}`; "
+        "vectors: `tests/vectors/test_queue.py`",
         "6 kills",
         "kills",
         (f"{_FAULTS}::test_killed_five_hundred_times",),
@@ -80,9 +81,9 @@ ROWS = (
         (f"{_RELIABILITY}/test_damage.py::test_damaged_vectors_give_no_wrong_similarity_and_are_made_again",),
     ),
     Row(
-        "A cut, emptied, deleted or replaced index is built again, also while open; one that this installation did not "
-        "make is refused and left as it is",
-        f"truncations, deletions, swaps, forgeries: `{_FAULTS}`, `tests/trust`, `tests/hostile`",
+        "A cut, emptied, deleted or replaced index is built again, also while open; the database of another program is "
+        "refused and left as it is",
+        f"truncations, deletions, swaps: `{_FAULTS}`, `tests/store/test_place.py`, `tests/hostile`",
         "18 cuts and the cases",
     ),
     Row(

@@ -79,7 +79,7 @@ def not_followed(folder):
 
     novel(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("armarius.index.events.Observer", exhausted)
+        patch.setattr("watchdog.observers.Observer", exhausted)
         with armarius.open(folder) as engine:
             return engine.status().warnings
 

@@ -33,7 +33,7 @@ def test_index_says_what_it_holds(capsys, novel):
 def test_an_index_folder_is_relative_to_where_the_shell_stands(capsys, novel, monkeypatch, folder):
     monkeypatch.chdir(novel.parent)
     assert main(["index", "novel", "--index-dir", folder]) == 0
-    assert (novel.parent / folder / "index.sqlite").is_file()
+    assert list((novel.parent / folder / "armarius-index").glob("novel-*/index.sqlite"))
     assert not (novel / folder).exists()
     assert main(["doctor", "novel", "--index-dir", folder]) == 0
     assert f"index: {novel.parent / folder}" in capsys.readouterr().out

@@ -10,8 +10,7 @@ import armarius
 from armarius.config import Config
 from armarius.errors import ContractError, ProjectError, UnknownDocument
 from armarius.index.project_index import ProjectIndex
-from armarius.index.roots import read_roots
-from armarius.index.series import SeriesSource
+from armarius.index.series import SeriesSource, read_roots
 from armarius.testing import DocumentSourceConformance
 
 FILES = {

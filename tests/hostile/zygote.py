@@ -82,7 +82,7 @@ def warm() -> list[object]:
     cli.build_parser()
     hashlib.sha256()
     _imported(("rich.table", "watchdog.observers", "platformdirs.unix", "armarius.index.watcher"))
-    _imported(("armarius.store.sqlite.vectors_storage", "encodings.utf_32_le", "encodings.utf_8_sig"))
+    _imported(("armarius.store.sqlite.vectors", "encodings.utf_32_le", "encodings.utf_8_sig"))
     counters = [TokenCounter.for_encoding(name) for name in ("o200k_base", "deepseek_v3")]
     for counter in counters:
         counter.count("林默")

@@ -4,8 +4,7 @@ import sys
 import pytest
 
 import armarius
-from armarius.index.progress import progress_bar
-from armarius.index.status import Progress
+from armarius.index.status import Progress, progress_bar
 
 
 class Terminal(io.StringIO):

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from tests.index.conftest import put
 
 from armarius.corpus.opened import OpenCorpus
+from armarius.index.commits import Holdings
 from armarius.index.folder_source import _covered
-from armarius.index.held import Holdings
 from armarius.index.project_index import ProjectIndex
 from armarius.store.sqlite.store import SqliteStore
 

@@ -13,7 +13,6 @@ from armarius.cli import main
 from armarius.corpus.kept import KIND
 from armarius.corpus.words import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.index.project_index import ProjectIndex
-from armarius.index.warm import warm_search
 from armarius.store.rows import Learnt
 from armarius.verbs import methods_of
 
@@ -35,8 +34,6 @@ def test_every_door_gives_the_same_hits_in_the_same_order(novel, tmp_path, capsy
     asked = novel.search(text, also=also, limit=12)
     assert bool(asked) == (text not in ("zyzzyva", "、。") or bool(also))
     assert novel.index.search(text, also=also, limit=12) == asked
-    warm = warm_search(NOVEL, text, limit=12, match="all", also=also, index_dir=tmp_path / "index")
-    assert warm == asked
     wire = [hit.to_wire() for hit in asked]
     said = methods_of(novel)["documents:search"]({"query": text, "limit": 12, "also": list(also)})
     assert said["items"] == wire

@@ -11,7 +11,6 @@ import pytest
 
 import armarius
 from armarius.errors import StoreError
-from armarius.index import events
 from armarius.workspace import folder as local_shelf
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="counts by /proc")
@@ -252,7 +251,7 @@ class TestExhausted:
         def exhausted(*_):
             raise OSError(24, "inotify instance limit reached")
 
-        monkeypatch.setattr(events, "Observer", exhausted)
+        monkeypatch.setattr("watchdog.observers.Observer", exhausted)
         with armarius.shelf(novels) as shelf:
             novel = shelf.project("n0")
             assert novel.search("钟楼")
@@ -262,36 +261,3 @@ class TestExhausted:
             assert novel.search("白鹭")
             put(novels, "n0", "c.md", "麒麟兽来了。")
             eventually(lambda: novel.index.store.document("c.md"))
-
-    def test_watches_that_run_out_later_are_noticed_and_so_is_that_there_are_some_again(self, novels, monkeypatch):
-        with armarius.open(novels / "n0") as engine:
-            assert engine.status().warnings == ()
-            monkeypatch.setattr(events, "is_room", lambda _: False)
-            put(novels, "n0", "new/b.md", "白鹭来了。")
-            eventually(lambda: [one.code for one in engine.status().warnings] == ["WATCH_UNAVAILABLE"])
-            assert engine.search("白鹭")
-            monkeypatch.undo()
-            eventually(lambda: engine.status().warnings == ())
-            put(novels, "n0", "new/c.md", "麒麟兽来了。")
-            eventually(lambda: engine.index.store.document("new/c.md"))
-
-    @linux
-    def test_the_systems_own_refusal_of_a_watch_is_understood(self, novels, monkeypatch):
-        import ctypes
-
-        assert events.is_room(novels)
-
-        class Full:
-            def __init__(self, *_, **__):
-                self._real = real(None)
-
-            def inotify_init1(self, flags):
-                return self._real.inotify_init1(flags)
-
-            def inotify_add_watch(self, *_):
-                ctypes.set_errno(28)
-                return -1
-
-        real = ctypes.CDLL
-        monkeypatch.setattr(events.ctypes, "CDLL", Full)
-        assert not events.is_room(novels)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import armarius
 from armarius.errors import StoreBusy, StoreCorrupt
 from armarius.store.rows import Learnt, Note, Put, Remove, TextQuery
-from armarius.store.sqlite import filling, generations
+from armarius.store.sqlite import fulltext, reading
 from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.schema import SCHEMA_VERSION
 from armarius.store.sqlite.store import SqliteStore
@@ -30,7 +30,7 @@ class TestSqliteStore(StoreConformance):
 
 
 def test_who_looks_after_more_removals_than_are_remembered_is_told_to_begin_anew(open_store, monkeypatch):
-    monkeypatch.setattr(generations, "_REMEMBERED", 10)
+    monkeypatch.setattr(reading, "_REMEMBERED", 10)
     store = open_store()
     start = store.apply([Put(document("a.md", "甲"), "")])
     for i in range(30):
@@ -160,9 +160,9 @@ def test_full_text_of_a_document_written_over_is_that_of_one_written_once(open_s
 
 def test_only_changed_paragraphs_of_a_saved_chapter_are_written(open_store, monkeypatch):
     written = []
-    indexed = filling.full_text_rows
+    indexed = fulltext.full_text_rows
     monkeypatch.setattr(
-        filling, "full_text_rows", lambda *args: written.append([row[0] & 0xFFFFFF for row in indexed(*args)]) or []
+        fulltext, "full_text_rows", lambda *args: written.append([row[0] & 0xFFFFFF for row in indexed(*args)]) or []
     )
     store = open_store()
     for text in ("一。\n\n二。\n\n三。", "一。\n\n二了。\n\n三。", "一。\n\n二了。\n\n三。\n\n四。"):

@@ -10,7 +10,7 @@ import numpy as np
 from armarius.documents.document import make_document
 from armarius.embedders.protocol import Fingerprint
 from armarius.store.rows import EntityRow, Graph, Put, Remove
-from armarius.store.sqlite.vectors_owners import owners_named
+from armarius.store.sqlite.vectors_rows import owners_named
 
 DIMENSION = 16
 

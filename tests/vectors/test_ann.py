@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armarius.errors import DimensionMismatch, StoreCorrupt, StoreFull
-from armarius.store.sqlite import ann_file
+from armarius.store.sqlite import ann as ann_file
 from armarius.store.sqlite.ann import AnnIndex
 from armarius.store.vector_rows import unit_rows
 

@@ -3,7 +3,7 @@ import pytest
 from tests.vectors.stores import CountingEmbedder, chapter, embed_all, removal, setting
 
 from armarius.store.sqlite.ann_index import ApproximateIndex
-from armarius.store.sqlite.vectors_owners import owners_named
+from armarius.store.sqlite.vectors_rows import owners_named
 from armarius.store.vectors_protocol import SetGone, VectorFilter
 
 

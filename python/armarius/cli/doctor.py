@@ -10,8 +10,7 @@ from armarius.codex.identity import shared_names
 from armarius.config import load_config
 from armarius.errors import ConfigError, GraphError
 from armarius.graph.options import read_graph_options
-from armarius.index.lying_about import books_lying_about
-from armarius.index.next_steps import found_lines, next_steps
+from armarius.index.next_steps import books_lying_about, found_lines, next_steps
 from armarius.index.project_index import ProjectIndex
 from armarius.io.folder import project_folder
 from armarius.lorebooks.shelf import Books

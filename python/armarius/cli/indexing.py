@@ -20,9 +20,7 @@ from armarius.cli.terminal import (
     show_json,
 )
 from armarius.errors import ContractError
-from armarius.index.progress import progress_bar
-from armarius.index.status import IndexStatus
-from armarius.index.warm import warm_search
+from armarius.index.status import IndexStatus, progress_bar
 from armarius.types import Hit
 
 if TYPE_CHECKING:
@@ -101,12 +99,8 @@ def _search(arguments: argparse.Namespace) -> int:
         "chapters": bounds.chapters,
         "also": also,
     }
-    hits = None
-    if bounds.as_of is None and not arguments.series:
-        hits = warm_search(arguments.path, text, index_dir=arguments.index_dir, **asked)
-    if hits is None:
-        with opened(arguments) as index:
-            hits = index.search(text, shown=_shown(index, bounds), **asked)
+    with opened(arguments) as index:
+        hits = index.search(text, shown=_shown(index, bounds), **asked)
     if arguments.json:
         show_json(hits)
     elif hits:

@@ -4,20 +4,54 @@ import os
 import threading
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from armarius.deadline import patiently
 from armarius.errors import ContextWarning, StoreCorrupt, StoreError, message_of
-from armarius.index.filling import Filler
 from armarius.index.refresh import Refresher
 from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot
 from armarius.index.status import Outcome, Progress
 from armarius.io.messages_without_paths import without_paths
-from armarius.store.protocol import Store
+from armarius.store.protocol import Lagging, Store
 from armarius.warnings import INDEX_BUILDING, INDEX_CANCELLED, INDEX_FAILED
 
 __all__ = ["StoreKeeper"]
+
+_REST_SECONDS: Final = 1.0  # the first questions after an open go before
+
+
+class Filler:
+    """Lets one store catch up at a time; for the threads that refresh and close an index, in turn."""
+
+    def __init__(self) -> None:
+        self._ending = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def begin(self, store: Store) -> None:
+        """Let `store` catch up soon, if it has put something off; returns at once."""
+        if not isinstance(store, Lagging) or (self._thread is not None and self._thread.is_alive()):
+            return
+        if store.lags():
+            self._ending = ending = threading.Event()
+            thread = threading.Thread(target=_fill, args=(store, ending), name="armarius-filler", daemon=True)
+            with suppress(RuntimeError):  # no thread to be had: whoever searches fills it
+                thread.start()
+                self._thread = thread
+
+    def end(self) -> None:
+        """Stop after the transaction under way; what is left is done by the next search, or the next open."""
+        self._ending.set()
+        thread, self._thread = self._thread, None
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+
+def _fill(store: Lagging, ending: threading.Event) -> None:
+    if not ending.wait(_REST_SECONDS):
+        with suppress(StoreError):  # held, full or damaged: whoever searches is told
+            store.fill(lambda: not ending.is_set())
+
 
 _INLINE = 20  # changed files that a request waits for; more are read in the background
 _SNAPSHOT_SECONDS = 10.0

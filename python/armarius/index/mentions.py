@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from armarius.corpus.kept import FORM, part_rows
 from armarius.corpus.kept import KIND as PART
 from armarius.documents.document import Document
-from armarius.index.committing import BATCH
-from armarius.index.held import Held
+from armarius.index.commits import BATCH, Held
 from armarius.index.snapshot import Snapshot
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, Learnt, Note

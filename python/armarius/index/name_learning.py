@@ -5,6 +5,8 @@ function of their sum: an index built in one go and one that grew save by save f
 that comes after another reads the counts of the documents that changed, not the documents.
 """
 
+import hashlib
+import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +17,6 @@ from typing import Any, Final
 from armarius.codex.model import Codex
 from armarius.documents.document import Document
 from armarius.errors import ContextWarning, StoreError
-from armarius.index.name_note import RULES, digest_of, forgotten, habits_of, note_of, remembered, to_json
 from armarius.index.snapshot import Snapshot, people_digest_of, snapshot_of
 from armarius.names import Counts, Lessons, NameCounts, NameModel, model_of
 from armarius.store.protocol import Store
@@ -23,6 +24,49 @@ from armarius.store.rows import Change, Learnt, Note, Put, Remove
 from armarius.warnings import HABITS_UNLEARNT
 
 __all__ = ["KIND", "NameLearner", "Pass"]
+
+RULES: Final = 3  # raised when the same prose teaches something else
+_NOTE: Final = "habits"
+
+
+def note_of(people_digest: str, prose: str, habits: str) -> Note:
+    """The note: digests of cast and prose, and what was learnt from them, as JSON."""
+    head = {"cast": people_digest, "prose": prose, "rules": RULES}
+    return Note(_NOTE, f'{to_json(head)[:-1]},"habits":{habits}}}')
+
+
+def forgotten() -> Note:
+    """The note of which the next refresh learns anew."""
+    return Note(_NOTE, "")
+
+
+def remembered(store: Store) -> dict[str, Any]:
+    """What the note says; nothing where it is damaged."""
+    try:
+        value = json.loads(store.note(_NOTE) or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def to_json(value: object) -> str:
+    """As short as it can be."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def habits_of(head: Mapping[str, Any]) -> NameModel | None:
+    """What a note says, None when it is damaged."""
+    try:
+        return NameModel.from_dict(head["habits"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def digest_of(prose: Mapping[str, str]) -> str:
+    """Of what is learnt from: path to content hash."""
+    whole = "\n".join(f"{path}\t{prose[path]}" for path in sorted(prose))
+    return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
 
 logger = logging.getLogger("armarius")
 

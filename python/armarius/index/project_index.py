@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
 from armarius.arguments import Bounds, Kind, checked_wordings
 from armarius.codex.authored.protocol import Authored
@@ -21,17 +21,16 @@ from armarius.delegation import verb_of
 from armarius.documents.document import Document, Skipped
 from armarius.errors import ContractError, StoreError
 from armarius.index.folder_source import FolderSource
-from armarius.index.following import Following, weakly
 from armarius.index.keeper import StoreKeeper
 from armarius.index.mentions import count_mentions
 from armarius.index.refresh import Refresher
-from armarius.index.roots import Root, read_roots
 from armarius.index.search import search
-from armarius.index.series import SeriesAuthored, SeriesConfig, SeriesSource
+from armarius.index.series import Root, SeriesAuthored, SeriesConfig, SeriesSource, read_roots
 from armarius.index.settings import LiveConfig, place_of
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
 from armarius.index.status import IndexStatus, Progress
+from armarius.index.watcher import Following, Watcher, weakly
 from armarius.io.folder import project_folder, project_name
 from armarius.io.processes import let_go_unclosed
 from armarius.lorebooks.keeping import BookKeeping
@@ -44,9 +43,6 @@ from armarius.validation import LONGEST_QUESTION
 from armarius.validation import shown as what_came
 from armarius.validation import text as strict_text
 from armarius.warnings import WATCH_UNAVAILABLE
-
-if TYPE_CHECKING:
-    from armarius.index.watcher import Watcher
 
 __all__ = ["ProjectIndex"]
 
@@ -302,7 +298,7 @@ class ProjectIndex:
         """
         self._follow()
 
-    def _follow(self, by: "Watcher | None" = None) -> None:
+    def _follow(self, by: Watcher | None = None) -> None:
         """Follow changes of the main folder by a watcher of many, this among them; of every folder by its own, else."""
         if self._folders:
             self._following.start(self._folders, weakly(self._changed), by)

@@ -11,9 +11,8 @@ from armarius.codex.authored.protocol import Authored
 from armarius.corpus.kept import FORM
 from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
-from armarius.index.committing import BATCH, Commits
+from armarius.index.commits import BATCH, Commits, Held, Holdings
 from armarius.index.describing import Describing
-from armarius.index.held import Held, Holdings
 from armarius.index.mentions import read_names, read_names_again
 from armarius.index.name_learning import NameLearner, Pass
 from armarius.index.settings import LiveConfig

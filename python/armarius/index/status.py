@@ -1,14 +1,17 @@
 """What an index tells about itself: progress of a build, outcome of a refresh, status."""
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
+from armarius.console import is_terminal
 from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
 from armarius.store.rows import Change, Put, Remove
 
-__all__ = ["IndexStatus", "Outcome", "Progress"]
+__all__ = ["IndexStatus", "Outcome", "Progress", "progress_bar"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +71,21 @@ class IndexStatus:
     path: str
     skipped: tuple[Skipped, ...]
     warnings: tuple[ContextWarning, ...]
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[Progress], None] | None]:
+    """A callback that draws on standard error, None when that is no terminal; gone when the index is built."""
+    if not is_terminal(sys.stderr):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task("indexing", total=None)
+
+        def advance(progress: Progress) -> None:
+            bar.update(task, completed=progress.done, total=progress.total, visible=progress.done < progress.total)
+
+        yield advance

@@ -1,43 +1,71 @@
 """Changes of files, as hints: which paths to look at again; of one folder, or of many that lie in one.
 
 Events get lost, come twice, or name a file that is gone. So an event only marks a path; after 100 ms of quiet (a save
-at once, 2 s at most) the marked paths are handed over to be compared with the index. The whole tree is compared when
-the queue of the operating system overflowed, when the root was replaced, and every minute. Everything is right with the
-watcher off.
+at once, 2 s at most) the marked paths are handed over to be compared with the index. The whole tree is compared after a
+burst so long that the operating system may have dropped events, when the root was replaced, and every minute.
+Everything is right with the watcher off.
 """
 
+import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
-from armarius.index.events import Events
-from armarius.index.pending import Pending
+if TYPE_CHECKING:
+    from watchdog.events import FileSystemEvent
+    from watchdog.observers.api import BaseObserver
 
-__all__ = ["Followed", "Watcher"]
+__all__ = ["Followed", "Following", "Watcher", "weakly"]
 
-_SWEEP_SECONDS = 60.0
-_BLIND_SWEEP_SECONDS = 1.0  # when the operating system gives no more watches
-_BLIND_SHARE = 20  # and at least so many times what a sweep took: 5 % of one core
+logger = logging.getLogger("armarius")
+
+Given = ParamSpec("Given")
+
+# A save is one burst of events, over in a few milliseconds. What goes on changing (a copy, a switch of branches) is
+# waited for longer, so that it is not read once for every file.
+_QUIET_SECONDS: Final = 0.1
+_ALONE_SECONDS: Final = 0.015
+_REST_SECONDS: Final = 0.2  # a burst so long after the last one was read is a save
+_LONGEST_SECONDS: Final = 2.0
+_SWEEP_SECONDS: Final = 60.0
+_BLIND_SWEEP_SECONDS: Final = 1.0  # when the operating system gives no events
+_BLIND_SHARE: Final = 20  # and at least so many times what a sweep took: 5 % of one core
+_MANY: Final = 1000  # paths of one burst: inotify keeps 16,384 events for us, and drops what comes after
+_IGNORED: Final = frozenset({"opened", "closed_no_write", "attrib"})
+_TELLING: Final = frozenset({".gitignore", ".ignore", ".armarius"})  # hidden files that change what the index holds
+
+# What watchdog says is for a host that listens to logs, and for nobody's terminal.
+logging.getLogger("watchdog").addHandler(logging.NullHandler())
 
 
 class Followed:
-    """A folder that a watcher follows; `stop` ends that.
+    """A folder that a watcher follows, and what of it has been marked as maybe changed. Threads may share it.
 
     Args:
+        root: The folder, every link in its path followed.
         watcher: Who follows it.
-        pending: What is marked of it.
         changed: Called with relative paths whose files, or whole folders, may have changed, or with None for
             "everything", from the watcher's thread; must not raise.
+
+    Attributes:
+        swept: When the whole tree was handed over last.
     """
 
-    def __init__(self, watcher: "Watcher", pending: Pending, changed: Callable[[set[str] | None], None]) -> None:
-        self.marked = pending
+    def __init__(self, root: Path, watcher: "Watcher", changed: Callable[[set[str] | None], None]) -> None:
+        self.root = root
         self.changed = changed
+        self.swept = time.monotonic()
         self._watcher = watcher
-        self.mark = pending.mark
-        self.mark_everything = pending.mark_everything
+        self._paths: set[str] = set()
+        self._everything = False
+        self._first = self._last = 0.0
+        self._settled = float("-inf")
+        self._identity = _identity(root)
 
     @property
     def blind(self) -> bool:
@@ -51,12 +79,58 @@ class Followed:
 
     @property
     def pending(self) -> bool:
-        """Something was marked and is not handed over yet; or another folder lies in its place, unannounced."""
-        return not self.marked.is_empty()
+        """Something is marked, or another folder lies in its place. Cost: one stat: no event tells of that."""
+        if _identity(self.root) != self._identity:
+            self.mark_everything()
+        return bool(self._paths or self._everything)
+
+    def mark(self, path: str) -> None:
+        """Mark one absolute path."""
+        relative = os.path.relpath(path, self.root).replace(os.sep, "/")
+        parts = relative.split("/")
+        if parts[0] == ".." or any(part.startswith(".") and part not in _TELLING for part in parts if part != "."):
+            return
+        if parts[0] == ".armarius" and len(parts) > 2:  # a database, not a record
+            return
+        self._touch(relative, everything=relative in (".", "armarius.toml") or parts[-1] in _TELLING)
+
+    def mark_everything(self) -> None:
+        """Mark the whole tree."""
+        self._touch(None, everything=True)
+
+    def due(self) -> float | None:
+        """When what is marked is to be handed over, None when nothing is; ask with the watcher's lock held."""
+        if not (self._paths or self._everything):
+            return None
+        rested = self._first - self._settled >= _REST_SECONDS
+        alone = bool(self._paths) and rested and self._last - self._first < _QUIET_SECONDS
+        return min(self._last + (_ALONE_SECONDS if alone else _QUIET_SECONDS), self._first + _LONGEST_SECONDS)
+
+    def hand_over(self) -> float:
+        """Give what is marked, or everything, to be compared; seconds from the first mark, 0 without any."""
+        with self._watcher.wake:
+            first, paths, whole = self._first, self._paths, self._everything or not 0 < len(self._paths) <= _MANY
+            self._paths, self._everything, self._first = set(), False, 0.0
+        if (identity := _identity(self.root)) != self._identity:
+            self._identity, whole = identity, True
+        if whole:
+            self.swept = time.monotonic()
+        self.changed(None if whole else paths)
+        self._settled = time.monotonic()
+        return self._settled - first if first else 0.0
 
     def stop(self) -> None:
         """End; what is marked and not handed over is left to the next comparison."""
         self._watcher.unfollow(self)
+
+    def _touch(self, path: str | None, *, everything: bool) -> None:
+        with self._watcher.wake:
+            self._everything |= everything
+            if path is not None:
+                self._paths.add(path)
+            self._last = time.monotonic()
+            self._first = self._first or self._last
+            self._watcher.wake.notify()
 
 
 class Watcher:
@@ -68,50 +142,47 @@ class Watcher:
 
     Attributes:
         lag: Seconds from the first mark to the comparison, of the last change.
+        trouble: Why no events come, "" while they do, or while nothing is followed.
+        wake: Held to change marks, told of every mark.
     """
 
     def __init__(self, root: Path, *, many: bool = False) -> None:
+        self.lag = 0.0
+        self.trouble = ""
+        self.wake = threading.Condition()
         self._root = Path(os.path.realpath(root))
         self._many = many
-        self._wake = threading.Condition()
-        self._here = Pending(self._root, self._wake)
+        self._identity = _identity(self._root)
         self._followed: dict[str, list[Followed]] = {}
-        self._events = Events(self._root, self._mark, self._mark_all)
+        self._observer: BaseObserver | None = None
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
-        self._stopped = False
+        self._stopped = self._complained = False
         self._sweep_cost = self._tried = 0.0
-        self.lag = 0.0
 
     @property
     def blind(self) -> bool:
         """No events come."""
-        return self._events.blind
-
-    @property
-    def trouble(self) -> str:
-        """Why no events come, "" while they do, or while nothing is followed."""
-        return self._events.trouble
+        return self._observer is None
 
     def follow(self, folder: Path, changed: Callable[[set[str] | None], None]) -> Followed:
         """Begin; the tree is compared once, because it may have changed before the first event could come."""
-        pending = Pending(Path(os.path.realpath(folder)), self._wake)
-        followed = Followed(self, pending, changed)
-        with self._wake:
-            self._followed.setdefault(str(pending.root), []).append(followed)
+        followed = Followed(Path(os.path.realpath(folder)), self, changed)
+        with self.wake:
+            self._followed.setdefault(str(followed.root), []).append(followed)
         with self._starting:
             if self._thread is None and not self._stopped:
                 if not self._many:  # a tree of hundreds takes its time: until then each answer compares
                     self._begin()
                 self._thread = threading.Thread(target=self._run, name="armarius-watcher", daemon=True)
                 self._thread.start()
-        pending.mark_everything()
+        followed.mark_everything()
         return followed
 
     def unfollow(self, followed: Followed) -> None:
         """Follow a folder no longer."""
-        key = str(followed.marked.root)
-        with self._wake:
+        key = str(followed.root)
+        with self.wake:
             here = [one for one in self._followed.pop(key, []) if one is not followed]
             if here:
                 self._followed[key] = here
@@ -120,94 +191,181 @@ class Watcher:
 
     def stop(self) -> None:
         """End, for good."""
-        with self._wake:
+        with self.wake:
             self._stopped = True
-            self._wake.notify()
-        self._events.close()
+            self.wake.notify()
+        self._end()
         thread = self._thread
         if thread is not None and thread.is_alive() and thread is not threading.current_thread():
             thread.join(timeout=5)
 
-    def _all(self) -> list[Followed]:
-        with self._wake:
-            return [one for here in self._followed.values() for one in here]
-
-    def _mark(self, path: str) -> None:
-        if not self._many:
-            concerned = self._all()
-        else:
-            name = os.path.relpath(path, self._root).split(os.sep, 1)[0]
-            with self._wake:
+    def mark(self, path: str) -> None:
+        """Mark an absolute path for whoever follows the folder that it lies in."""
+        concerned = self._all()
+        if self._many and (name := os.path.relpath(path, self._root).split(os.sep, 1)[0]) != os.curdir:
+            with self.wake:
                 concerned = list(self._followed.get(str(self._root / name), ()))
-            concerned = self._all() if name == os.curdir else concerned
         for one in concerned:
             one.mark(path)
 
-    def _mark_all(self) -> None:
-        for one in self._all():
-            one.mark_everything()
+    def _all(self) -> list[Followed]:
+        with self.wake:
+            return [one for here in self._followed.values() for one in here]
 
     def _begin(self) -> None:
-        self._here.renew()
-        self._tried = time.monotonic()
-        self._events.begin()
-        if self.blind:
+        """Ask for events, anew where they come already."""
+        self._end()
+        self._identity, self._tried = _identity(self._root), time.monotonic()
+        from watchdog.observers import Observer  # not for a process that never watches
+
+        try:
+            observer = Observer()  # asks for an instance of inotify: a user has 128 of them, unless told otherwise
+            handler: Any = _Handler(self.mark)  # the one method of a handler that is called
+            observer.schedule(handler, str(self._root), recursive=True)
+            observer.start()
+            self._observer, self.trouble = observer, ""
+        except (OSError, RuntimeError) as error:  # no instances, watches or threads; or no such folder at the moment
+            self.trouble = getattr(error, "strerror", None) or str(error)
             self._sweep_cost = max(self._sweep_cost, time.monotonic() - self._tried)
+            if not self._complained and self._root.is_dir():
+                self._complained = True
+                why = self.trouble
+                logger.warning("%s: not followed but compared, every second or so: %s", self._root.name, why)
+
+    def _end(self) -> None:
+        observer, self._observer = self._observer, None
+        if observer is not None:
+            observer.stop()
+            observer.join(timeout=5)
 
     def _run(self) -> None:
         if self._many:
             self._begin()
             self._mark_all()
         while True:
-            with self._wake:
+            with self.wake:
                 while not self._stopped and (delay := self._delay()) > 0:
-                    self._wake.wait(delay)
+                    self.wake.wait(delay)
                 if self._stopped:
                     return
             self._look()
-            self._hand_over()
+            for one in self._all():
+                self._hand_over(one)
 
-    def _delay(self) -> float:
-        """Seconds until there is something to do; asked with `wake` held."""
-        now, every = time.monotonic(), self._every()
-        times = [self._tried + every] if self.blind else []
-        for here in self._followed.values():
-            for one in here:
-                due = one.marked.due()
-                times.append(one.marked.swept + every if due is None else due)
-        return min(times, default=now + _SWEEP_SECONDS) - now
+    def _mark_all(self) -> None:
+        for one in self._all():
+            one.mark_everything()
 
     def _every(self) -> float:
         return max(_BLIND_SWEEP_SECONDS, _BLIND_SHARE * self._sweep_cost) if self.blind else _SWEEP_SECONDS
 
+    def _due(self, one: Followed) -> float:
+        due = one.due()
+        return one.swept + self._every() if due is None else due
+
+    def _delay(self) -> float:
+        """Seconds until there is something to do; asked with the lock held."""
+        now = time.monotonic()
+        times = [self._tried + self._every()] if self.blind else []
+        times += [self._due(one) for here in self._followed.values() for one in here]
+        return min(times, default=now + _SWEEP_SECONDS) - now
+
     def _look(self) -> None:
-        """See that events come: from the folder that is there now, and from every folder in it."""
-        self._events.check()
-        replaced = self._here.is_replaced()
+        """See that events come, from the folder that is there now."""
+        replaced = _identity(self._root) != self._identity
         if replaced or (self.blind and time.monotonic() >= self._tried + self._every()):
             was_blind = self.blind
             self._begin()
             if replaced or (was_blind and not self.blind):
                 self._mark_all()
 
-    def _hand_over(self) -> None:
-        now, every, swept = time.monotonic(), self._every(), 0.0
-        for one in self._all():
-            with self._wake:
-                due = one.marked.due()
-                waited = 0.0 if due is None else one.marked.age
-                if now < (one.marked.swept + every if due is None else due):
-                    continue
-                paths = one.marked.take()
-            if one.marked.is_replaced():
-                one.marked.renew()
-                paths = None
-            began = time.monotonic()
-            one.changed(paths)
-            one.marked.settle()
-            took = time.monotonic() - began
-            swept += took if due is None else 0.0
-            if waited:
-                self.lag = waited + took
-        if swept:
-            self._sweep_cost = swept
+    def _hand_over(self, one: Followed) -> None:
+        with self.wake:
+            if time.monotonic() < self._due(one):
+                return
+        began = time.monotonic()
+        waited = one.hand_over()
+        if waited:
+            self.lag = waited
+        else:
+            self._sweep_cost = time.monotonic() - began
+
+
+class _Handler:
+    def __init__(self, mark: Callable[[str], None]) -> None:
+        self._mark = mark
+
+    def dispatch(self, event: "FileSystemEvent") -> None:
+        """Mark both ends of whatever happened; a folder that merely lists other files now says nothing new."""
+        if event.event_type in _IGNORED or (event.is_directory and event.event_type == "modified"):
+            return
+        for path in (event.src_path, event.dest_path):
+            if path:
+                self._mark(os.fsdecode(path))
+
+
+class Following:
+    """What watchers follow for an index, while there are any; they know nothing of the index."""
+
+    def __init__(self) -> None:
+        self.watchers: tuple[Followed, ...] = ()
+
+    @property
+    def on(self) -> bool:
+        """Whether changes are followed."""
+        return bool(self.watchers)
+
+    @property
+    def trouble(self) -> str:
+        """Why changes are looked for and not told, "" when they are."""
+        return next((one.trouble for one in self.watchers if one.trouble), "")
+
+    def is_told(self) -> bool:
+        """Whether events come, and none is waiting."""
+        return self.on and not any(one.blind or one.pending for one in self.watchers)
+
+    def start(
+        self, folders: Mapping[str, Path], changed: Callable[[set[str] | None], None], by: Watcher | None = None
+    ) -> None:
+        """Follow folders, by what the paths of each begin with; starting twice is fine.
+
+        Args:
+            folders: The project's own has "" before its paths.
+            changed: Called as `Followed` says.
+            by: Who follows the project's own folder; the others have a watcher of their own.
+        """
+        if not self.watchers:
+            self.watchers = tuple(
+                (Watcher(root) if by is None or name else by).follow(root, partial(_told, name, changed))
+                for name, root in folders.items()
+            )
+
+    def stop(self) -> None:
+        """Follow them no longer; stopping twice is fine."""
+        watchers, self.watchers = self.watchers, ()
+        for one in watchers:
+            one.stop()
+
+
+def weakly(method: Callable[Given, None]) -> Callable[Given, None]:
+    """A bound method that does not keep its object alive; nothing happens once that is gone."""
+    known = weakref.WeakMethod(method)
+
+    def call(*args: Given.args, **kwargs: Given.kwargs) -> None:
+        alive = known()
+        if alive is not None:
+            alive(*args, **kwargs)
+
+    return call
+
+
+def _told(name: str, changed: Callable[[set[str] | None], None], paths: set[str] | None) -> None:
+    changed({f"{name}/{path}" for path in paths} if name and paths is not None else paths)
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    try:
+        info = root.stat()
+    except OSError:
+        return None
+    return (info.st_dev, info.st_ino)

@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from armarius.errors import StoreCorrupt
-from armarius.store.sqlite import ann_file
-from armarius.store.sqlite.ann import AnnIndex
-from armarius.store.sqlite.vectors_reader import VectorReader
-from armarius.store.sqlite.vectors_sets import SetRow
+from armarius.store.sqlite.ann import AnnIndex, load, save, size_on_disk, sweep
+from armarius.store.sqlite.vectors_rows import SetRow
+from armarius.store.sqlite.vectors_search import VectorReader
 from armarius.store.vector_rows import unit_rows
 from armarius.store.vectors_protocol import RecallSample, VectorFilter, VectorIndexStatus, Vectors, VectorSet
 
@@ -121,14 +120,14 @@ class ApproximateIndex:
         loaded = self._loaded
         if serving is None or loaded is None or loaded.set_id != serving.id:
             return VectorIndexStatus(approximate=False, vectors=count)
-        size = ann_file.size_on_disk(self.folder, serving.ann, below=self._below) if serving.ann else 0
+        size = size_on_disk(self.folder, serving.ann, below=self._below) if serving.ann else 0
         return VectorIndexStatus(approximate=True, vectors=count, recall=loaded.recall, bytes_on_disk=size)
 
     def _load(self, serving: SetRow) -> _Loaded | None:
         if serving.ann is None or serving.ann.dimension != serving.fingerprint.dimension:
             return None
         try:
-            ann = ann_file.load(self.folder, serving.ann, below=self._below)
+            ann = load(self.folder, serving.ann, below=self._below)
         except StoreCorrupt:
             return None  # a cache: built again below
         loaded = _Loaded(serving.id, ann, serving.ann.sequence, saved=True)
@@ -163,11 +162,11 @@ class ApproximateIndex:
         """Write the file when a hundredth has changed since: it is written whole, and what it lacks is caught up."""
         if loaded.saved and loaded.unsaved <= _SAVE_AT * len(loaded.ann):
             return
-        saved = ann_file.save(loaded.ann, self.folder, loaded.sequence, below=self._below)
+        saved = save(loaded.ann, self.folder, loaded.sequence, below=self._below)
         if loaded.recall is not None:
             saved = replace(saved, recall=loaded.recall.recall, queries=loaded.recall.queries)
         self._reader.remember_ann(serving, saved)
-        ann_file.sweep(self.folder, saved, below=self._below)
+        sweep(self.folder, saved, below=self._below)
         self._reader.purge(serving, saved.sequence)
         loaded.saved, loaded.unsaved = True, 0
 

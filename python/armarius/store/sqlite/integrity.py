@@ -57,7 +57,7 @@ def _problems(connection: apsw.Connection) -> list[str]:
     orphans = all_rows(connection, "SELECT kind FROM learnt WHERE document NOT IN (SELECT id FROM documents)")
     found += [f"{kind} learnt from a document that is not there" for (kind,) in orphans]
     if first_row(connection, "SELECT 1 FROM vector_sets") is not None:
-        from armarius.store.sqlite.vectors_upkeep import vector_problems
+        from armarius.store.sqlite.vectors_rows import vector_problems
 
         found += vector_problems(connection)
     if dict(all_rows(connection, "SELECT term, doc FROM full_text_terms")) != vocabulary:

@@ -195,7 +195,7 @@ def _save_vectors(place: Place, into: apsw.Connection) -> None:
         old = connect(place.index)
         try:
             if first_row(old, "SELECT 1 FROM vector_sets") is not None:
-                from armarius.store.sqlite.vectors_table import save_from
+                from armarius.store.sqlite.vectors_rows import save_from
 
                 save_from(old, into)
         finally:

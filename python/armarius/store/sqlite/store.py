@@ -24,16 +24,16 @@ from armarius.store.rows import (
     TextHit,
     TextQuery,
 )
-from armarius.store.sqlite import filling, fulltext, generations, graph
+from armarius.store.sqlite import fulltext, reading
 from armarius.store.sqlite.connection import all_rows, first_row
 from armarius.store.sqlite.location import Place
 from armarius.store.sqlite.packing import read_document_rows, unpack_front_matter
-from armarius.store.sqlite.passages import read_passages
+from armarius.store.sqlite.reading import read_passages
 from armarius.store.sqlite.session import Session
 from armarius.store.sqlite.writing import write
 
 if TYPE_CHECKING:
-    from armarius.store.sqlite.vectors_storage import SqliteVectors
+    from armarius.store.sqlite.vectors import SqliteVectors
 
 __all__ = ["SqliteStore"]
 
@@ -97,7 +97,7 @@ class SqliteStore:
     @property
     def vectors(self) -> "SqliteVectors":
         """See `Store`; numpy and the approximate index are loaded here, not before."""
-        from armarius.store.sqlite.vectors_storage import SqliteVectors
+        from armarius.store.sqlite.vectors import SqliteVectors
 
         with self._lock:
             if self._vectors is None:
@@ -124,19 +124,19 @@ class SqliteStore:
                 "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM paragraphs), "
                 "(SELECT count(*) FROM entities)",
             )
-            generation = generations.generation(connection)
+            generation = reading.generation(connection)
         documents, paragraphs, entities = row
         return StoreState(documents, paragraphs, entities, self._session.size(), generation)
 
     def generation(self) -> int:
         """See `Store`. Cost: one statement; every request asks it."""
-        row = self._session.first_row(generations.GENERATION)
+        row = self._session.first_row(reading.GENERATION)
         return 0 if row is None else int(row[0])
 
     def changed(self, since: int) -> Changed:
         """See `Store`."""
         with self._reading() as connection:
-            return generations.changed(connection, since)
+            return reading.changed(connection, since)
 
     def apply(self, changes: Sequence[Change], *, expect: int | None = None) -> int:
         """See `Store`."""
@@ -147,7 +147,7 @@ class SqliteStore:
             return now
         with self._writing() as connection:
             read_alike = all(isinstance(change, Restamp) for change in changes)
-            version = (generations.expected if read_alike else generations.next_generation)(connection, expect)
+            version = (reading.expected if read_alike else reading.next_generation)(connection, expect)
             write(connection, changes, version)
         return version
 
@@ -210,7 +210,7 @@ class SqliteStore:
         """See `Store`. The full text that is still due is written first."""
         while True:
             with self._reading() as connection:
-                if not filling.is_due(connection):
+                if not fulltext.is_due(connection):
                     return fulltext.search(connection, query)
             self._fill(lambda: True)
 
@@ -225,22 +225,22 @@ class SqliteStore:
 
     def _is_due(self) -> bool:
         with self._reading() as connection:
-            return filling.is_due(connection)
+            return fulltext.is_due(connection)
 
     def _fill(self, go_on: Callable[[], bool]) -> None:
         while go_on() and self._is_due():
             with self._writing() as connection:
-                filling.fill(connection)
+                fulltext.fill(connection)
 
     def entities(self, ids: Sequence[str] | None = None) -> list[EntityRow]:
         """See `Store`."""
         with self._reading() as connection:
-            return graph.entities(connection, ids)
+            return reading.entities(connection, ids)
 
     def relations(self, *, touching: Sequence[str] | None = None) -> list[RelationRow]:
         """See `Store`."""
         with self._reading() as connection:
-            return graph.relations(connection, touching)
+            return reading.relations(connection, touching)
 
     def records(self, collection: Collection) -> list[Record]:
         """See `Store`."""

@@ -10,11 +10,11 @@ import apsw
 
 from armarius.documents.document import Document
 from armarius.store.rows import Change, Graph, Learnt, Note, Put, Records, Remove, Restamp
-from armarius.store.sqlite import generations
+from armarius.store.sqlite import reading
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.filling import keep_full_text, standing
-from armarius.store.sqlite.graph import replace_graph
+from armarius.store.sqlite.fulltext import keep_full_text, standing
 from armarius.store.sqlite.packing import insert_documents, remove_document
+from armarius.store.sqlite.reading import replace_graph
 
 __all__ = ["write"]
 
@@ -34,7 +34,7 @@ def write(connection: apsw.Connection, changes: Sequence[Change], version: int) 
             for change in together:
                 _make(connection, change, version)
     if any(isinstance(change, Remove) for change in changes):
-        generations.sweep(connection)
+        reading.sweep(connection)
 
 
 def _make(connection: apsw.Connection, change: Change, version: int) -> None:
@@ -43,7 +43,7 @@ def _make(connection: apsw.Connection, change: Change, version: int) -> None:
             number = _ids(connection, [path]).get(path)
             if number is not None:
                 remove_document(connection, number)
-                generations.remember(connection, path, version)
+                reading.remember(connection, path, version)
                 _carry_vectors(connection, [(number, None)])
         case Restamp(path, stamp, content):
             query = "UPDATE documents SET stamp = ? WHERE path = ? AND ? IN ('', content_hash)"
@@ -68,7 +68,7 @@ def _put(connection: apsw.Connection, changes: Sequence[Put], version: int) -> N
         remove_document(connection, number, stands.get(number, ()))
     insert_documents(connection, put, version)
     keep_full_text(connection, numbered, stands)
-    generations.forget(connection, list(of_path))
+    reading.forget(connection, list(of_path))
     _carry_vectors(connection, numbered)
 
 
@@ -88,7 +88,7 @@ def _ids(connection: apsw.Connection, paths: Sequence[str]) -> dict[str, int]:
 
 def _replace_graph(connection: apsw.Connection, graph: Graph) -> None:
     if _has_vectors(connection):
-        from armarius.store.sqlite.vectors_upkeep import forget_entities
+        from armarius.store.sqlite.vectors_rows import forget_entities
 
         forget_entities(connection, {entity.id for entity in graph.entities})
     replace_graph(connection, graph.entities, graph.relations)
@@ -104,7 +104,7 @@ def _replace_records(connection: apsw.Connection, change: Records) -> None:
 def _carry_vectors(connection: apsw.Connection, documents: Sequence[tuple[int, Document | None]]) -> None:
     """No vector outlives its text. What handles vectors is loaded only where there are some."""
     if _has_vectors(connection):
-        from armarius.store.sqlite.vectors_upkeep import carry_document
+        from armarius.store.sqlite.vectors_rows import carry_document
 
         for number, document in documents:
             carry_document(connection, number, document)

@@ -1,15 +1,17 @@
-"""Vectors in the index: owners, slots, and what still has to be embedded.
+"""Vectors in the index: sets, owners, slots, and what still has to be embedded.
 
-An owner is a paragraph (its id) or an entity (minus its ref). Its vector lies in a slot of the set's vec0 table.
-Slots are reused in place, because deleting and inserting grows a vec0 file without end; a free slot has `live` 0.
-A row without a slot is pending (to be embedded), empty (its text has no vector) or gone (its owner was removed:
-kept, so that an index in memory can follow). Every function runs inside the caller's transaction.
+A set belongs to one embedder; one set answers and at most one is being filled. An owner is a paragraph (its id) or an
+entity (minus its ref). Its vector lies in a slot of the set's vec0 table. Slots are reused in place, because deleting
+and inserting grows a vec0 file without end; a free slot has `live` 0. A row without a slot is pending (to be embedded),
+empty (its text has no vector) or gone (its owner was removed: kept, so that an index in memory can follow). Every
+function runs inside the caller's transaction.
 """
 
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
 
@@ -17,25 +19,164 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from armarius.errors import StoreCorrupt
+from armarius.documents.document import Document
+from armarius.errors import EmbeddingError, StoreCorrupt
+from armarius.store.embedded_texts import embedded_texts, text_hash
+from armarius.store.fingerprint import Fingerprint
+from armarius.store.sqlite.ann import AnnFile
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.vectors_sets import all_sets, create, next_change, table_of
+from armarius.store.sqlite.packing import PARAGRAPH_BITS, read_document_rows
+from armarius.store.sqlite.schema import keep_meta, meta
 from armarius.store.vector_rows import usable_rows
-from armarius.store.vectors_protocol import Vectors, VectorSet
+from armarius.store.vectors_protocol import Owner, SetState, Vectors, VectorSet
 
 __all__ = [
+    "DOCUMENT",
+    "ENTITIES",
     "Change",
     "Entry",
+    "SetRow",
+    "all_sets",
     "carry",
+    "carry_document",
     "changes_since",
     "chunk_numbers",
+    "create",
+    "drop",
     "drop_saved",
+    "forget_entities",
+    "hashes_of",
+    "next_change",
+    "number_of",
+    "owners_named",
+    "owners_of",
     "pending",
     "read_chunk",
     "read_vectors",
+    "remember_ann",
     "save_from",
     "store",
+    "switch",
+    "table_of",
+    "vector_problems",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class SetRow(VectorSet):
+    """One row of `vector_sets`. `sequence` is the number of its last change."""
+
+    sequence: int
+    ann: AnnFile | None
+
+
+def table_of(vector_set: VectorSet) -> str:
+    """The vec0 table of a set."""
+    return f"vectors_{vector_set.id}"
+
+
+def all_sets(connection: apsw.Connection) -> dict[SetState, SetRow]:
+    """The sets by state."""
+    rows = all_rows(connection, "SELECT id, state, fingerprint, sequence, ann FROM vector_sets")
+    found: dict[SetState, SetRow] = {}
+    for number, state, fingerprint, sequence, ann in rows:
+        try:
+            saved = AnnFile(**json.loads(ann)) if ann else None
+            found[state] = SetRow(number, state, Fingerprint.from_json(fingerprint), sequence, saved)
+        except (EmbeddingError, ValueError, TypeError) as error:
+            raise StoreCorrupt(f"vector set {number} cannot be read: {error}") from error
+    return found
+
+
+def create(connection: apsw.Connection, fingerprint: Fingerprint, state: SetState) -> SetRow:
+    """A new, empty set."""
+    # ids are never reused: a freshly dropped table's name must not come back with another dimension
+    set_id = int(meta(connection, "vector_set") or 0) + 1
+    keep_meta(connection, "vector_set", str(set_id))
+    connection.execute(
+        "INSERT INTO vector_sets (id, state, fingerprint, sequence) VALUES (?, ?, ?, 0)",
+        (set_id, state, fingerprint.to_json()),
+    )
+    found = SetRow(set_id, state, fingerprint, 0, None)
+    connection.execute(
+        f"CREATE VIRTUAL TABLE {table_of(found)} USING vec0(slot INTEGER PRIMARY KEY, live INTEGER, "
+        f"embedding float[{fingerprint.dimension}] distance_metric=cosine)"
+    )
+    return found
+
+
+def drop(connection: apsw.Connection, vector_set: VectorSet) -> None:
+    """Forget a set and its vectors."""
+    connection.execute(f"DROP TABLE IF EXISTS {table_of(vector_set)}")
+    for table in ("vectors", "vector_slots", "vectors_saved"):
+        connection.execute(f"DELETE FROM {table} WHERE vector_set = ?", (vector_set.id,))  # noqa: S608 - fixed names
+    connection.execute("DELETE FROM vector_sets WHERE id = ?", (vector_set.id,))
+
+
+def switch(connection: apsw.Connection) -> None:
+    """The set being filled takes the place of the one that answers, at once."""
+    sets = all_sets(connection)
+    if "building" not in sets:
+        return
+    if "serving" in sets:
+        drop(connection, sets["serving"])
+    connection.execute("UPDATE vector_sets SET state = 'serving' WHERE id = ?", (sets["building"].id,))
+
+
+def next_change(connection: apsw.Connection, set_id: int) -> int:
+    """The number of the change being made; rows of one transaction may share it."""
+    return int(
+        first_row(
+            connection, "UPDATE vector_sets SET sequence = sequence + 1 WHERE id = ? RETURNING sequence", (set_id,)
+        )[0]
+    )
+
+
+def remember_ann(connection: apsw.Connection, set_id: int, saved: AnnFile | None) -> None:
+    """Note which file holds the approximate index of a set."""
+    text = json.dumps(asdict(saved), sort_keys=True) if saved else None
+    connection.execute("UPDATE vector_sets SET ann = ? WHERE id = ?", (text, set_id))
+
+
+_INDEX = (1 << PARAGRAPH_BITS) - 1
+
+ENTITIES = range(-(1 << 62), 0)
+"""Owners that are entities."""
+
+
+def owners_of(document: int) -> range:
+    """Owners that are paragraphs of a document, by its id."""
+    return range(document << PARAGRAPH_BITS, (document + 1) << PARAGRAPH_BITS)
+
+
+def owners_named(connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, Owner]:
+    """Who these are; those that are gone are left out."""
+    found: dict[int, Owner] = {}
+    paths: dict[int, str | None] = {}
+    for number in numbers:
+        if number < 0:
+            row = first_row(connection, "SELECT id FROM entities WHERE ref = ?", (-number,))
+            if row is not None:
+                found[number] = str(row[0])
+            continue
+        document = number >> PARAGRAPH_BITS
+        if document not in paths:
+            row = first_row(connection, "SELECT path FROM documents WHERE id = ?", (document,))
+            paths[document] = None if row is None else str(row[0])
+        if (path := paths[document]) is not None:
+            found[number] = (path, number & _INDEX)
+    return found
+
+
+def number_of(connection: apsw.Connection, owner: Owner) -> int | None:
+    """The number of an owner; None when it is gone."""
+    if isinstance(owner, str):
+        row = first_row(connection, "SELECT ref FROM entities WHERE id = ?", (owner,))
+        return None if row is None else -int(row[0])
+    path, index = owner
+    row = first_row(connection, "SELECT id FROM documents WHERE path = ?", (path,))
+    return None if row is None or not 0 <= index <= _INDEX else (int(row[0]) << PARAGRAPH_BITS) + index
+
 
 EMBEDDED, PENDING, EMPTY, GONE = range(4)
 _AT_ONCE = 4096
@@ -283,3 +424,48 @@ def read_chunk(connection: apsw.Connection, vector_set: VectorSet, number: int) 
 def _chunks(connection: apsw.Connection, vector_set: VectorSet) -> Iterator[tuple[NDArray[np.int64], Vectors]]:
     for number in chunk_numbers(connection, vector_set):
         yield read_chunk(connection, vector_set, number)
+
+
+DOCUMENT = "SELECT id, path, kind, title, chapter, encoding, content_hash, front_matter, text FROM documents"
+
+
+def carry_document(connection: apsw.Connection, number: int, document: Document | None) -> None:
+    """Keep, move, forget and queue the vectors of a document that is being replaced or removed (None).
+
+    Called by the store inside the transaction that writes the document, so that no vector outlives its text.
+    """
+    for vector_set in all_sets(connection).values():
+        carry(connection, vector_set, owners_of(number), hashes_of(number, document))
+
+
+def forget_entities(connection: apsw.Connection, kept: AbstractSet[str]) -> None:
+    """Forget the vectors of every entity that is not in `kept`; before their refs can be given to others."""
+    for vector_set in all_sets(connection).values():
+        rows = all_rows(
+            connection,
+            "SELECT v.owner, v.text, e.id FROM vectors v LEFT JOIN entities e ON e.ref = -v.owner "
+            "WHERE v.vector_set = ? AND v.owner < 0 AND v.state <> 3",
+            (vector_set.id,),
+        )
+        carry(connection, vector_set, ENTITIES, {owner: text for owner, text, name in rows if name in kept})
+
+
+def vector_problems(connection: apsw.Connection) -> list[str]:
+    """What is wrong with the vectors, as sentences: texts that are not the documents', and damaged vectors."""
+    found = []
+    for vector_set in all_sets(connection).values():
+        for row in all_rows(connection, DOCUMENT):
+            owners = owners_of(row[0])
+            query = "SELECT owner, text FROM vectors WHERE vector_set = ? AND owner BETWEEN ? AND ? AND state <> 3"
+            rows = all_rows(connection, query, (vector_set.id, owners[0], owners[-1]))
+            if dict(rows) != hashes_of(row[0], read_document_rows(connection, row)):
+                found.append(f"{row[1]}: vectors of {vector_set.fingerprint.name} belong to another text")
+        found += problems(connection, vector_set)
+    return found
+
+
+def hashes_of(number: int, document: Document | None) -> dict[int, bytes]:
+    """Owner to hash of its embedded text."""
+    base = number << PARAGRAPH_BITS
+    texts = embedded_texts(document) if document else {}
+    return {base + index: text_hash(text) for index, text in texts.items()}

@@ -10,17 +10,22 @@ from armarius.errors import EmbeddingError
 from armarius.store.embedded_texts import embedded_texts, text_hash
 from armarius.store.fingerprint import Fingerprint, require_same
 from armarius.store.rows import PassageKey
-from armarius.store.sqlite import vectors_sets as sets
-from armarius.store.sqlite import vectors_table as table
+from armarius.store.sqlite import vectors_rows as table
 from armarius.store.sqlite.ann_index import ApproximateIndex
 from armarius.store.sqlite.connection import all_rows, first_row
-from armarius.store.sqlite.graph import entity_refs
 from armarius.store.sqlite.packing import PARAGRAPH_BITS, read_document_rows
-from armarius.store.sqlite.vectors_owners import ENTITIES, number_of, owners_named, owners_of
-from armarius.store.sqlite.vectors_reader import Transactions, VectorReader
-from armarius.store.sqlite.vectors_sets import SetRow
-from armarius.store.sqlite.vectors_table import Entry
-from armarius.store.sqlite.vectors_upkeep import DOCUMENT, hashes_of
+from armarius.store.sqlite.reading import entity_refs
+from armarius.store.sqlite.vectors_rows import (
+    DOCUMENT,
+    ENTITIES,
+    Entry,
+    SetRow,
+    hashes_of,
+    number_of,
+    owners_named,
+    owners_of,
+)
+from armarius.store.sqlite.vectors_search import Transactions, VectorReader
 from armarius.store.vector_rows import check_batch
 from armarius.store.vectors_protocol import (
     Owner,
@@ -67,41 +72,41 @@ class SqliteVectors:
     def adopt(self, fingerprint: Fingerprint) -> VectorSet:
         """See `VectorStore`."""
         with self._store.writing() as connection:
-            found = sets.all_sets(connection).get("serving")
+            found = table.all_sets(connection).get("serving")
             if found is not None:
                 require_same(found.fingerprint, fingerprint)
                 return found
-            return self._fill(connection, sets.create(connection, fingerprint, "serving"))
+            return self._fill(connection, table.create(connection, fingerprint, "serving"))
 
     def build(self, fingerprint: Fingerprint) -> VectorSet:
         """See `VectorStore`."""
         with self._store.writing() as connection:
-            found = sets.all_sets(connection).get("building")
+            found = table.all_sets(connection).get("building")
             if found is not None and found.fingerprint == fingerprint:
                 return found
             if found is not None:
-                sets.drop(connection, found)
-            return self._fill(connection, sets.create(connection, fingerprint, "building"))
+                table.drop(connection, found)
+            return self._fill(connection, table.create(connection, fingerprint, "building"))
 
     def switch(self) -> None:
         """See `VectorStore`."""
         with self._store.writing() as connection:
-            building = sets.all_sets(connection).get("building")
+            building = table.all_sets(connection).get("building")
             if building is not None and (left := len(table.pending(connection, building.id))):
                 raise EmbeddingError(f"{building.fingerprint} cannot take over yet: {left} texts are not embedded")
-            sets.switch(connection)
+            table.switch(connection)
 
     def abandon(self) -> None:
         """See `VectorStore`."""
         with self._store.writing() as connection:
-            if building := sets.all_sets(connection).get("building"):
-                sets.drop(connection, building)
+            if building := table.all_sets(connection).get("building"):
+                table.drop(connection, building)
 
     def set_cards(self, cards: Mapping[str, str]) -> None:
         """See `VectorStore`."""
         with self._store.writing() as connection:
             self._cards = dict(cards)
-            for vector_set in sets.all_sets(connection).values():
+            for vector_set in table.all_sets(connection).values():
                 self._carry_cards(connection, vector_set)
 
     def pending(self, set_id: int, *, limit: int, first: Sequence[str] = ()) -> list[PendingText]:
@@ -123,7 +128,7 @@ class SqliteVectors:
         """See `VectorStore`."""
         check_batch(vector_set.fingerprint, fingerprint, texts, vectors)
         with self._store.writing() as connection:
-            if all(found.id != vector_set.id for found in sets.all_sets(connection).values()):
+            if all(found.id != vector_set.id for found in table.all_sets(connection).values()):
                 return 0
             numbers = [number_of(connection, text.owner) for text in texts]
             known = [row for row, number in enumerate(numbers) if number is not None]
