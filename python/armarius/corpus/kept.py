@@ -1,45 +1,29 @@
-"""What a store keeps of a document for retrieval: one row of `Learnt`, read when the corpus is first asked.
+"""What a store keeps of a document for retrieval: one derived row, read when the corpus is first asked.
 
-`data` is three pieces, the lengths of the first two and a checksum of them ahead: texts as JSON, names as JSON, the
-part of the corpus as the core writes it. A row is derived: one that is about another text, other
-names or another form, or that is damaged, is worked out again.
+Three pieces: texts as JSON, names as JSON, the part of the corpus as the core writes it. A row that rests on another
+text or other names, or that has another form, is worked out again.
 """
 
 import json
-import struct
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from armarius._core import CorpusPart
 from armarius.corpus.part import DocumentPart, Named, TextPart, parts_of
 from armarius.documents.document import Document
+from armarius.store.derived import DerivedCache, join_pieces, split_pieces
 from armarius.store.rows import Learnt
 
 if TYPE_CHECKING:
     from armarius.text.matcher import EntityMatcher
 
-__all__ = [
-    "FORM",
-    "KIND",
-    "Kept",
-    "KeptParts",
-    "about",
-    "is_about_text",
-    "json_of",
-    "names_in",
-    "pack",
-    "part_rows",
-    "unpack",
-]
+__all__ = ["FORM", "KIND", "PARTS", "Kept", "KeptParts", "fingerprint", "names_in", "pack", "part_rows", "unpack"]
 
-KIND = "corpus"
+KIND: Final = "corpus"
 _CORE = int.from_bytes(CorpusPart("", "note", "", [], []).to_bytes()[4:6], "little")
-FORM = f"3.{_CORE}"
+FORM: Final = f"4.{_CORE}"
 """Raise the first number when what is worked out from a document changes; the second is that of the core's part."""
-
-_HEAD = struct.Struct("<III")  # bytes of the texts, bytes of the names, CRC-32 of both
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,39 +56,25 @@ class KeptParts:
 
     def of(self, document: Document, row: Learnt | None) -> Kept | None:
         """What a row says of a document, None when it is about another one or damaged."""
-        if row is None or row.about != about(self.names, document.content_hash):
-            return None
-        try:
-            return unpack(row.data)
-        except ValueError:
-            return None
+        return PARTS.value(row, fingerprint(self.names, document.content_hash))
 
 
-def about(names: str, content_hash: str) -> str:
-    """What a row is about."""
-    return f"{FORM} {names} {content_hash}"
-
-
-def is_about_text(said: str, content_hash: str) -> bool:
-    """Whether a row is about this text, whichever names were looked for in it."""
-    return said.startswith(f"{FORM} ") and said.endswith(f" {content_hash}")
+def fingerprint(names: str, content_hash: str) -> str:
+    """What a row rests on."""
+    return f"{names} {content_hash}"
 
 
 def part_rows(documents: Sequence[Document], matcher: "EntityMatcher", names: str) -> list[Learnt]:
     """Rows of documents, for these names."""
-    parts = parts_of(documents, matcher)
-    return [
-        Learnt(document.path, KIND, about(names, document.content_hash), pack(part))
-        for document, part in zip(documents, parts, strict=True)
-    ]
+    parts = zip(documents, parts_of(documents, matcher), strict=True)
+    return [PARTS.row(one.path, fingerprint(names, one.content_hash), part) for one, part in parts]
 
 
 def pack(part: DocumentPart) -> bytes:
     """The data of a row."""
     texts = [(one.number, one.section, one.start, one.end) for one in part.texts]
     names = [[(one.entity, one.term, one.count, one.start) for one in text.names] for text in part.texts]
-    head, tail = json_of(texts), json_of(names)
-    return _HEAD.pack(len(head), len(tail), zlib.crc32(head + tail)) + head + tail + part.part.to_bytes()
+    return join_pieces(_json(texts), _json(names), part.part.to_bytes())
 
 
 def unpack(data: bytes) -> Kept:
@@ -113,18 +83,13 @@ def unpack(data: bytes) -> Kept:
     Raises:
         ValueError: The bytes are something else.
     """
-    if len(data) < _HEAD.size:
-        raise ValueError(f"no part of a document: {len(data)} bytes")
-    head, tail, checksum = _HEAD.unpack_from(data)
-    middle, end = _HEAD.size + head, _HEAD.size + head + tail
-    if end > len(data) or zlib.crc32(data[_HEAD.size : end]) != checksum:
-        raise ValueError("no part of a document: the checksum does not fit")
     try:
-        rows: list[tuple[int | None, str, int, int]] = json.loads(data[_HEAD.size : middle])
+        head, names, part = split_pieces(data, 3)
+        rows: list[tuple[int | None, str, int, int]] = json.loads(head)
         texts = tuple(TextPart(number, section, start, end, ()) for number, section, start, end in rows)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"no part of a document: {error}") from error
-    return Kept(texts, data[middle:end], data, end)
+    return Kept(texts, names, data, len(data) - len(part))
 
 
 def names_in(names: bytes) -> list[tuple[Named, ...]]:
@@ -139,6 +104,8 @@ def names_in(names: bytes) -> list[tuple[Named, ...]]:
         raise ValueError(f"no names of a document: {error}") from error
 
 
-def json_of(value: object) -> bytes:
-    """As it stands in a row."""
+def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+PARTS: Final = DerivedCache(KIND, FORM, pack, unpack)

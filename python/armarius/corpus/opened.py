@@ -2,18 +2,15 @@
 
 import threading
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 from armarius._core import Corpus, CorpusPart
-from armarius.corpus.kept import KIND, is_about_text, unpack
+from armarius.corpus.kept import PARTS
 from armarius.corpus.paragraphs import KeptBytes, Paragraphs
 from armarius.corpus.part import parts_of
 from armarius.store.protocol import Store
 
 __all__ = ["OpenCorpus"]
-
-_FEW = 20  # documents whose rows are read one by one
 
 
 class OpenCorpus:
@@ -78,17 +75,9 @@ class _Row(NamedTuple):
 
 
 def _kept(store: Store, rows: Sequence[_Row]) -> list[KeptBytes]:
-    """What is kept of documents, as far as it is about their texts."""
-    if not rows:
-        return []
-    learnt = store.learnt(KIND, None if len(rows) > _FEW else [row.path for row in rows])
-    found: list[KeptBytes] = []
-    for row in rows:
-        one = learnt.get(row.path)
-        if one is not None and is_about_text(one.about, row.content_hash):
-            with suppress(ValueError):
-                found.append((row.path, row.paragraphs, one.data, unpack(one.data).part))
-    return found
+    """What is kept of documents, as far as it is about their texts, whichever names were looked for."""
+    values = PARTS.load(store, {row.path: row.content_hash for row in rows}, or_others=True)
+    return [(row.path, row.paragraphs, one.data, one.part) for row in rows if (one := values.get(row.path))]
 
 
 def _worked_out(store: Store, paths: list[str]) -> dict[str, CorpusPart]:

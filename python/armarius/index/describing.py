@@ -16,13 +16,15 @@ from armarius.codex.model import Codex
 from armarius.codex.profiles.draft import Profiles, pack, unpack
 from armarius.documents.document import Document
 from armarius.index.series import SeriesAuthored
+from armarius.store.derived import DerivedCache
 from armarius.store.protocol import Store
-from armarius.store.rows import DocumentRow, Learnt
+from armarius.store.rows import Learnt
 
 __all__ = ["KIND", "Describing"]
 
-KIND: Final = "profiles"
 _RULES: Final = 1  # raised when the same text of the same version describes something else
+_PROFILES: Final = DerivedCache("profiles", f"{__version__}.{_RULES}", pack, unpack)
+KIND: Final = _PROFILES.kind
 _KINDS: Final = ("setting", "outline", "note")
 
 
@@ -44,14 +46,11 @@ class Describing:
         Cost: a look at every row; the texts of those that nobody has read yet.
         """
         self._said, self._unkept = {}, []
-        kept = store.learnt(KIND)
-        unread = []
-        for row in store.documents(kinds=_KINDS):
-            said = _known(kept.get(row.path), row)
-            if said is None:
-                unread.append(row.path)
-            else:
-                self._take(row.path, said)
+        fingerprints = {row.path: _fingerprint(row.kind, row.content_hash) for row in store.documents(kinds=_KINDS)}
+        kept = _PROFILES.load(store, fingerprints)
+        for path, said in kept.items():
+            self._take(path, said)
+        unread = [path for path in fingerprints if path not in kept]
         for document in store.documents_of(unread):
             self.take(document)
             self._unkept += self.rows([document])
@@ -78,7 +77,7 @@ class Describing:
     def rows(self, documents: Iterable[Document]) -> list[Learnt]:
         """What the index is to keep of documents that were taken."""
         return [
-            Learnt(one.path, KIND, _about(one.kind, one.content_hash), pack(self._said.get(one.path, Profiles())))
+            _PROFILES.row(one.path, _fingerprint(one.kind, one.content_hash), self._said.get(one.path, Profiles()))
             for one in documents
             if one.kind in _KINDS
         ]
@@ -99,15 +98,5 @@ class Describing:
         return self._authored.inside(path) if isinstance(self._authored, SeriesAuthored) else ("", path)
 
 
-def _about(kind: str, content_hash: str) -> str:
-    return f"{__version__}.{_RULES} {kind} {content_hash}"
-
-
-def _known(row: Learnt | None, document: DocumentRow) -> Profiles | None:
-    """What is kept of a document, None where it is of another text, or damaged."""
-    if row is None or row.about != _about(document.kind, document.content_hash):
-        return None
-    try:
-        return unpack(row.data)
-    except ValueError:
-        return None
+def _fingerprint(kind: str, content_hash: str) -> str:
+    return f"{kind} {content_hash}"

@@ -3,14 +3,16 @@
 import json
 import struct
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from armarius.corpus.kept import FORM, part_rows
 from armarius.corpus.kept import KIND as PART
 from armarius.documents.document import Document
 from armarius.index.commits import BATCH, Held
 from armarius.index.snapshot import Snapshot
+from armarius.store.derived import DerivedCache, join_pieces, split_pieces
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, Learnt, Note
 
@@ -24,8 +26,6 @@ __all__ = [
     "unpack_mentions",
 ]
 
-KIND = "mentions"
-_HEAD = struct.Struct("<II")  # mentions inside paragraphs, bytes of the ids; then the ids, then the rows
 _ROW = struct.Struct("<IiII")  # index into the ids, paragraph, start, end
 _LEVEL = 1
 
@@ -38,6 +38,25 @@ class DocumentMention:
     paragraph: int
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    """How many mentions are inside paragraphs; then the ids as JSON and the rows, compressed."""
+
+    inside: int
+    body: bytes
+
+
+def _unpack(data: bytes) -> _Packed:
+    inside, body = split_pieces(data, 2)
+    return _Packed(int(inside), body)
+
+
+_MENTIONS: Final = DerivedCache[_Packed, _Packed](
+    "mentions", "2", lambda one: join_pieces(b"%d" % one.inside, one.body), _unpack
+)
+KIND: Final = _MENTIONS.kind
 
 
 def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[Learnt]:
@@ -53,8 +72,8 @@ def find_mentions(snapshot: Snapshot, documents: Sequence[Document]) -> list[Lea
     rows = []
     for document, (inside, entities, table) in zip(documents, found, strict=True):
         names = json.dumps([ids[entity] for entity in entities]).encode()
-        head = _HEAD.pack(inside, len(names))
-        rows.append(Learnt(document.path, KIND, snapshot.match_digest, head + zlib.compress(names + table, _LEVEL)))
+        packed = _Packed(inside, zlib.compress(join_pieces(names, table), _LEVEL))
+        rows.append(_MENTIONS.row(document.path, snapshot.match_digest, packed))
     return rows
 
 
@@ -90,20 +109,18 @@ def unpack_mentions(row: Learnt) -> list[DocumentMention]:
     Raises:
         ValueError: The row holds something else.
     """
-    return list(_unpacked(row.data))
-
-
-def _unpacked(data: bytes) -> Iterator[DocumentMention]:
     try:
-        _, size = _HEAD.unpack_from(data)
-        body = zlib.decompress(data[_HEAD.size :])
-        names = json.loads(body[:size])
-        for number, paragraph, start, end in _ROW.iter_unpack(body[size:]):
-            yield DocumentMention(names[number], paragraph, start, end)
+        ids, table = split_pieces(zlib.decompress(_unpack(row.data).body), 2)
+        names = json.loads(ids)
+        return [
+            DocumentMention(names[at], paragraph, start, end) for at, paragraph, start, end in _ROW.iter_unpack(table)
+        ]
     except (struct.error, zlib.error, IndexError, TypeError) as error:
         raise ValueError(f"no packed mentions: {error}") from error
 
 
 def count_mentions(store: Store) -> int:
     """How many mentions the index holds, inside paragraphs."""
-    return sum(_HEAD.unpack_from(row.data)[0] for row in store.learnt(KIND).values() if len(row.data) >= _HEAD.size)
+    rows = store.learnt(KIND).values()
+    packed = (_MENTIONS.value(row, row.about.partition(" ")[2]) for row in rows)
+    return sum(one.inside for one in packed if one is not None)

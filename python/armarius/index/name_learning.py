@@ -19,6 +19,7 @@ from armarius.documents.document import Document
 from armarius.errors import ContextWarning, StoreError
 from armarius.index.snapshot import Snapshot, people_digest_of, snapshot_of
 from armarius.names import Counts, Lessons, NameCounts, NameModel, model_of
+from armarius.store.derived import DerivedCache
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, Learnt, Note, Put, Remove
 from armarius.warnings import HABITS_UNLEARNT
@@ -70,10 +71,10 @@ def digest_of(prose: Mapping[str, str]) -> str:
 
 logger = logging.getLogger("armarius")
 
-KIND: Final = "names"
+_COUNTS: Final = DerivedCache[bytes, bytes]("names", f"{RULES}", bytes, bytes)  # read by the core, all at once
+KIND: Final = _COUNTS.kind
 _PROSE: Final = ("chapter", "note")  # kinds whose text is learnt from: names stand there as they are used
 _BATCH: Final = 32  # documents counted at once
-_FEW: Final = 32  # rows that are read by their paths, not all there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +183,12 @@ class NameLearner:
 
     def _read(self, tally: NameCounts, store: Store, prose: Mapping[str, str]) -> None:
         """Add what the store has of these paths, and of these texts of theirs."""
-        rows = store.learnt(KIND, None if len(prose) > _FEW else [*prose])
-        known = [
-            row for path, row in rows.items() if path in prose and row.about == _about(self._people_digest, prose[path])
-        ]
-        counts, sound = Counts.added([row.data for row in known])
+        fingerprints = {path: _fingerprint(self._people_digest, content) for path, content in prose.items()}
+        known = _COUNTS.load(store, fingerprints)
+        counts, sound = Counts.added(list(known.values()))
         tally.add(counts)
-        for row in compress(known, sound):
-            self._counted[row.path] = _Counted(prose[row.path], row.data)
+        for path, data in compress(known.items(), sound):
+            self._counted[path] = _Counted(prose[path], data)
 
     def _count(self, tally: NameCounts, documents: Sequence[Document], old: dict[str, bytes]) -> list[Learnt]:
         """Count documents into the sum, in the place of what `old` has of their paths, which is taken out of it."""
@@ -205,7 +204,7 @@ class NameLearner:
 
     def _row(self, path: str) -> Learnt:
         one = self._counted[path]
-        return Learnt(path, KIND, _about(self._people_digest, one.content_hash), one.data)
+        return _COUNTS.row(path, _fingerprint(self._people_digest, one.content_hash), one.data)
 
 
 class Pass:
@@ -280,5 +279,5 @@ def _path(change: Change) -> str:
     return change.path if isinstance(change, Remove) else ""
 
 
-def _about(people_digest: str, content_hash: str) -> str:
+def _fingerprint(people_digest: str, content_hash: str) -> str:
     return f"{people_digest} {content_hash}"
