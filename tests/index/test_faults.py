@@ -10,13 +10,13 @@ from pathlib import Path
 
 import apsw
 import pytest
+from armarius.index.warm import warm_search
 from tests.index.conftest import NOVEL, put
 from tests.index.test_index import equals_folder
 
 import armarius
 from armarius.errors import SchemaTooNew, ScopeViolation, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
-from armarius.index.warm import warm_search
 from armarius.io.cache import is_remote
 from armarius.store.rows import Note
 from armarius.store.sqlite import connection
