@@ -10,12 +10,11 @@ from pathlib import Path
 
 import apsw
 import pytest
-from armarius.index.warm import warm_search
 from tests.index.conftest import NOVEL, put
 from tests.index.test_index import equals_folder
 
 import armarius
-from armarius.errors import SchemaTooNew, ScopeViolation, StoreBusy, StoreCorrupt, StoreError, StoreFull
+from armarius.errors import SchemaTooNew, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from armarius.index.project_index import ProjectIndex
 from armarius.io.cache import is_remote
 from armarius.store.rows import Note
@@ -170,17 +169,10 @@ def test_a_newer_index_is_refused_and_left_alone(novel, cache):
     assert path.exists()
 
 
-def test_the_index_of_another_project_is_refused(novel, cache, tmp_path):
-    ProjectIndex.open(novel, index_dir=tmp_path / "x", project_id="one").close()
-    with pytest.raises(ScopeViolation, match="'one', not 'two'"):
-        ProjectIndex.open(novel, index_dir=tmp_path / "x", project_id="two")
-
-
 def test_another_project_in_an_index_of_the_cache_is_damage(novel, cache):
     with ProjectIndex.open(novel) as index:
         index.store._session._connections.writer.execute("UPDATE meta SET value = 'zz' WHERE key = 'project_id'")
         index.store.apply([Note("x", "y")])
-    assert warm_search(novel, "林默", limit=3, match="all") is None
     with ProjectIndex.open(novel) as index:
         assert equals_folder(index)
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import apsw
 
-from armarius.errors import SchemaTooNew, ScopeViolation, StoreBusy, StoreCorrupt
+from armarius.errors import SchemaTooNew, StoreBusy, StoreCorrupt
 from armarius.store.sqlite.fulltext import FULL_TEXT
 
 __all__ = ["APPLICATION_ID", "SCHEMA_VERSION", "check_header", "create", "keep_meta", "meta"]
@@ -31,10 +31,9 @@ def check_header(connection: apsw.Connection, path: Path, project_id: str) -> No
     """Refuse what is not the index of this project and this schema.
 
     Raises:
-        StoreCorrupt: It is no index.
+        StoreCorrupt: It is no index, or that of another project: its folder is this project's alone.
         SchemaTooNew: A newer armarius wrote it.
         StoreBusy: An earlier armarius has it open.
-        ScopeViolation: It is the index of another project.
     """
     application = connection.pragma("application_id")
     if application != APPLICATION_ID:
@@ -45,7 +44,7 @@ def check_header(connection: apsw.Connection, path: Path, project_id: str) -> No
     if version < SCHEMA_VERSION:
         raise StoreBusy(f"{path}: an earlier armarius has it open, and this one must build it again")
     if (owner := meta(connection, "project_id")) != project_id:
-        raise ScopeViolation(f"{path}: index of project {owner!r}, not {project_id!r}")
+        raise StoreCorrupt(f"{path}: index of project {owner!r}, not {project_id!r}")
 
 
 def meta(connection: apsw.Connection, key: str) -> str | None:
