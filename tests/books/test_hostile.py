@@ -18,7 +18,7 @@ from armarius import activate
 from armarius.errors import BookError
 from armarius.lorebooks import limits, read_book
 from armarius.lorebooks.export import EXPORTS
-from armarius.lorebooks.formats.native import DEFAULTS
+from armarius.lorebooks.formats.sillytavern import DEFAULTS
 from armarius.lorebooks.slashes import compiled, expression_of
 
 SEEDED = 600

@@ -1,6 +1,5 @@
 """`Book`: the entries of one file, with the file itself beside them."""
 
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,14 +15,7 @@ from armarius.lorebooks.record import LEAVES, Entry, value_of
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown
 
-__all__ = ["Book", "slug"]
-
-
-def slug(name: str) -> str:
-    """An id from a name: letters and digits of any script, the rest as `-`."""
-    folded = unicodedata.normalize("NFKC", name).casefold()
-    made = "".join(char if char.isalnum() else "-" for char in folded)
-    return "-".join(part for part in made.split("-") if part)[:64] or "book"
+__all__ = ["Book"]
 
 
 @dataclass(frozen=True, slots=True)

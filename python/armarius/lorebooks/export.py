@@ -8,8 +8,7 @@ from armarius.errors import BookError
 from armarius.lorebooks.formats import json_text
 from armarius.lorebooks.formats.containers import Container
 from armarius.lorebooks.formats.detect import Found, by_short, card_format
-from armarius.lorebooks.formats.format import Format, Origin, at
-from armarius.lorebooks.formats.reading import Path, Reader, empty
+from armarius.lorebooks.formats.format import Format, Origin, Path, Reader, at, is_empty
 from armarius.lorebooks.losses import Loss, dotted
 from armarius.lorebooks.record import LEAVES, Entry, value_of
 from armarius.validation import shown
@@ -235,7 +234,7 @@ def _unheard(book: Exportable, target: Format, said: set[str]) -> list[Loss]:
     losses = []
     for name, value in card.items():
         path = dotted((*card_at, name))
-        if path not in said and path not in told and name not in _APART and not empty(value):
+        if path not in said and path not in told and name not in _APART and not is_empty(value):
             losses.append(Loss(path, value, f"{target.name} has no such member"))
     if card.get("assets") and book.container is not None and book.container.kind != "json":
         path = dotted((*card_at, "assets"))

@@ -11,7 +11,7 @@ from os import PathLike
 from armarius.codex.identity import SharedName, shared_names
 from armarius.codex.model import Entity
 from armarius.errors import UnknownId
-from armarius.lorebooks.book import Book, slug
+from armarius.lorebooks.book import Book
 from armarius.lorebooks.card import edits_of
 from armarius.lorebooks.changes import Change, changes_between
 from armarius.lorebooks.edits import applied, decided
@@ -19,7 +19,7 @@ from armarius.lorebooks.entities import NOBODY, Said
 from armarius.lorebooks.formats.format import ProfileName, checked_profile
 from armarius.lorebooks.losses import Conflict, Loss
 from armarius.lorebooks.opening import file_bytes, read_book
-from armarius.lorebooks.record import Entry
+from armarius.lorebooks.record import Entry, book_id
 from armarius.lorebooks.shelf import Books
 from armarius.validation import texts, valid_text
 
@@ -216,7 +216,7 @@ class Importing:
         near = [
             one
             for one in self._books.values()
-            if one.format == book.format and ((file and one.file == file) or slug(one.name) == slug(book.name))
+            if one.format == book.format and ((file and one.file == file) or book_id(one.name) == book_id(book.name))
         ]
         near.sort(key=lambda one: one.file != file)
         return next((one for one in near if _same_bytes(one, book)), None) or next(

@@ -11,7 +11,7 @@ from armarius.documents.numerals import appended, chapter_number
 from armarius.errors import BookError
 from armarius.io import folder_lock, read_file, write_atomic
 from armarius.io.read import MAX_BYTES
-from armarius.lorebooks.book import slug
+from armarius.lorebooks.record import book_id
 
 __all__ = ["ImportedChapter", "ManuscriptReport", "import_manuscript", "is_manuscript"]
 
@@ -86,7 +86,7 @@ def import_manuscript(path: Path, root: Path, *, write: bool) -> ManuscriptRepor
     kept = ""
     if write:
         with folder_lock(root / FOLDER, below=root):
-            kept = _free_name(root, f"{FOLDER}/{slug(path.stem)}", path.suffix.lower(), data)
+            kept = _free_name(root, f"{FOLDER}/{book_id(path.stem)}", path.suffix.lower(), data)
             write_atomic(root / kept, data, below=root)
     return ManuscriptReport(path.name, tuple(chapters), kept)
 
@@ -135,7 +135,7 @@ def _with_notes(text: str, notes: dict[str, str]) -> str:
 
 def _file_name(title: str, at: int, stem: str, taken: set[str]) -> str:
     number = chapter_number(title) if title and not appended(title) else None
-    name = f"ch{number:03d}" if number is not None else f"{at:03d}-{slug(title or stem)}"
+    name = f"ch{number:03d}" if number is not None else f"{at:03d}-{book_id(title or stem)}"
     return f"{name}.md" if f"{name}.md" not in taken else f"{name}-{at:03d}.md"
 
 

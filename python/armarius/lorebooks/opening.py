@@ -8,15 +8,13 @@ from armarius.documents.decode import Undecodable, decode
 from armarius.errors import BookError
 from armarius.io import is_regular, names_in, read_file, stat_of
 from armarius.io.folder import no_path
-from armarius.lorebooks.book import Book, slug
+from armarius.lorebooks.book import Book
 from armarius.lorebooks.formats import json_text
 from armarius.lorebooks.formats.containers import Container, open_container
 from armarius.lorebooks.formats.detect import Found, found_in
-from armarius.lorebooks.formats.format import ProfileName, checked_profile
+from armarius.lorebooks.formats.format import ProfileName, Reader, checked_profile
 from armarius.lorebooks.formats.obsidian import MARK
-from armarius.lorebooks.formats.reading import Reader
 from armarius.lorebooks.limits import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
-from armarius.lorebooks.record import Entry
 from armarius.validation import valid_text
 
 __all__ = ["detect_book", "file_bytes", "read_book"]
@@ -109,24 +107,20 @@ def _vault(folder: Path) -> bytes:
 
 def _book(container: Container, found: Found, file: str, profile: ProfileName | None, id_: str) -> Book:
     tree: Any = container.trees if container.kind == "novelcrafter" else container.trees[found.label]
-    reader = Reader(file, found.format.name)
+    reader = Reader(file, found.format.name, id_)
     reader.losses += [*container.losses, *found.losses]
     try:
         found.format.read(tree, reader)
     except (TypeError, AttributeError, KeyError, ValueError, IndexError, OverflowError) as error:
         raise BookError(f"{file}: {found.name}: {type(error).__name__}: {error}") from error
-    name = reader.name.strip() or Path(file).stem
-    book_id = id_ or slug(name)
-    entries: tuple[Entry, ...] = tuple(reader.entries)
-    for entry in entries:
-        object.__setattr__(entry, "book", book_id)  # just made, nobody else holds it
+    entries = tuple(reader.entries)
     return Book(
-        id=book_id,
-        name=name,
+        id=reader.book_id,
+        name=reader.book_name,
         format=found.name,
-        profile=profile or found.format.profile(tree),
+        profile=profile or found.format.profile_of(tree),
         entries=entries,
-        settings={key: value for key, value in reader.facts.items() if value is not None},
+        settings={key: value for key, value in reader.settings.items() if value is not None},
         losses=tuple(reader.losses),
         file=file,
         description=reader.description,

@@ -6,6 +6,7 @@ and when (`timing`), how it is kept and ordered (`share`), where it goes (`place
 immutable: `dataclasses.replace` makes a changed one, `Book.with_entry` a book that holds it.
 """
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -27,6 +28,7 @@ __all__ = [
     "Share",
     "Timing",
     "Wake",
+    "book_id",
     "value_of",
 ]
 
@@ -307,3 +309,10 @@ def value_of(entry: Entry, leaf: str) -> Any:  # noqa: ANN401 - each leaf has it
     part, _, name = leaf.partition(".")
     value = getattr(entry, part)
     return getattr(value, name) if name else value
+
+
+def book_id(name: str) -> str:
+    """The id of a book by its name: letters and digits of any script, the rest as `-`."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    made = "".join(char if char.isalnum() else "-" for char in folded)
+    return "-".join(part for part in made.split("-") if part)[:64] or "book"

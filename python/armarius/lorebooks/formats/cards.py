@@ -1,18 +1,30 @@
 """Character cards V1 to V3 and the character books that stand alone.
 
 The book is `data.character_book`; SillyTavern keeps its own fields in each entry's `extensions`, in snake_case but for
-three. A card's prompt fields are kept and reported; the character itself may become an entity.
+three. A card's prompt fields are kept and reported; the character itself may become an entity. From one card to another
+go prompts, greetings, settings of the book, extensions, and members that nobody here knows.
+
+Source: Character Card Specification V2 and V3; both tell programs to keep members that they do not know.
 """
 
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from armarius.lorebooks.formats.card_members import book_facts, carrier, filler
-from armarius.lorebooks.formats.format import Format, ProfileName
-from armarius.lorebooks.formats.native import native_changes, native_entry
-from armarius.lorebooks.formats.reading import Path, Reader
+from armarius.lorebooks.formats.fields import field, put
+from armarius.lorebooks.formats.format import (
+    Format,
+    Origin,
+    Path,
+    ProfileName,
+    Reader,
+    appender,
+    at,
+    written_id,
+)
+from armarius.lorebooks.formats.sillytavern import native_table
+from armarius.lorebooks.losses import dotted
 from armarius.lorebooks.record import Entry, Range
-
-__all__ = ["FORMATS"]
 
 _EXTENSIONS = {
     "position": "position", "depth": "depth", "role": "role", "outletName": "outlet_name",
@@ -30,17 +42,12 @@ _EXTENSIONS = {
     "matchCreatorNotes": "match_creator_notes",
 }  # fmt: skip
 _OWN = {
-    "key": "keys",
-    "keysecondary": "secondary_keys",
-    "selective": "selective",
-    "constant": "constant",
-    "content": "content",
-    "comment": "comment",
-    "order": "insertion_order",
-}
-_KNOWN = frozenset(
-    {*_OWN.values(), "enabled", "position", "case_sensitive", "id", "name", "extensions", "priority", "use_regex"}
-)
+    "key": "keys", "keysecondary": "secondary_keys", "selective": "selective", "constant": "constant",
+    "content": "content", "comment": "comment", "order": "insertion_order", "priority": "priority",
+    "use_regex": "use_regex",
+}  # fmt: skip
+_MEMBERS = _OWN | {native: f"extensions.{snake}" for native, snake in _EXTENSIONS.items()}
+_KNOWN = frozenset({*_OWN.values(), "enabled", "position", "case_sensitive", "id", "name", "extensions"})
 _BOOK_KNOWN = frozenset(
     {"name", "description", "scan_depth", "token_budget", "recursive_scanning", "entries", "extensions"}
 )
@@ -48,9 +55,12 @@ _PROMPTS = (
     "description", "personality", "scenario", "first_mes", "mes_example", "creator_notes", "system_prompt",
     "post_history_instructions", "alternate_greetings", "group_only_greetings", "creator_notes_multilingual", "assets",
 )  # fmt: skip
-_CAMEL = {snake: camel for camel, snake in _EXTENSIONS.items() if snake != camel}
 _WITHOUT_EFFECT = frozenset({"automation_id", "vectorized"})
-_CARRY = carrier(_KNOWN, frozenset(_EXTENSIONS.values()) - _WITHOUT_EFFECT)
+_WITH_EFFECT = frozenset(_EXTENSIONS.values()) - _WITHOUT_EFFECT
+_TABLE = native_table(
+    field("priority", "share.keep_priority", "number"),
+    field("use_regex", "match.patterns", "raw", load=lambda on: on if isinstance(on, bool) else None, save=bool),
+)
 
 
 def _flat(raw: dict[str, Any], path: Path, reader: Reader) -> dict[str, Any]:
@@ -59,137 +69,102 @@ def _flat(raw: dict[str, Any], path: Path, reader: Reader) -> dict[str, Any]:
     own_extensions = raw.get("extensions")
     extensions: dict[str, Any] = own_extensions if isinstance(own_extensions, dict) else {}
     if own_extensions is not None and not isinstance(own_extensions, dict):
-        reader.lose((*path, "extensions"), own_extensions, "an object was expected; kept")
+        reader.report((*path, "extensions"), own_extensions, "an object was expected; kept")
     for native, snake in _EXTENSIONS.items():
         if extensions.get(snake) is not None:
             flat[native] = extensions[snake]
+    within = (*path, "extensions")
     for key, value in extensions.items():
-        if key in _CAMEL.values() and key not in _EXTENSIONS.values() and value not in (None, "", []):
-            reader.lose((*path, "extensions", key), value, f"not read: {_EXTENSIONS[key]} is the spelling of cards")
-        elif key in _WITHOUT_EFFECT and value:
-            reader.lose((*path, "extensions", key), value, "works in SillyTavern; kept, without effect here")
-        elif key not in _CAMEL and key not in _EXTENSIONS and value not in (None, "", [], {}, False):
-            reader.lose((*path, "extensions", key), value, "kept, without effect here")
+        if key in _EXTENSIONS and key not in _EXTENSIONS.values():
+            if value not in (None, "", []):
+                reader.report((*within, key), value, f"not read: {_EXTENSIONS[key]} is the spelling of cards")
+        elif key in _WITHOUT_EFFECT:
+            if value:
+                reader.report((*within, key), value, "works in SillyTavern; kept, without effect here")
+        elif key not in _WITH_EFFECT:
+            reader.report_unused(extensions, key, within)
     flat["disable"] = not reader.flag(raw.get("enabled"), (*path, "enabled"), True)
     if "position" not in flat:
         flat["position"] = 0 if raw.get("position") == "before_char" else 1
     if "caseSensitive" not in flat and raw.get("case_sensitive") is not None:
         flat["caseSensitive"] = raw["case_sensitive"]
     elif raw.get("case_sensitive") is not None and raw["case_sensitive"] != flat["caseSensitive"]:
-        reader.lose((*path, "case_sensitive"), raw["case_sensitive"], "extensions.case_sensitive differs and decides")
+        reader.report((*path, "case_sensitive"), raw["case_sensitive"], "extensions.case_sensitive differs and decides")
     if not flat.get("comment"):
         flat["comment"] = raw.get("name") or flat.get("comment") or ""
     return flat
 
 
-def read_book(book: dict[str, Any], path: Path, reader: Reader) -> None:
-    """Read a character book that stands at `path`."""
+def _read_book(book: Any, path: Path, reader: Reader, card: Mapping[str, Any] | None = None) -> None:  # noqa: ANN401
+    """Read a character book that stands at `path`; without a name of its own it has that of the card."""
+    if not isinstance(book, dict):
+        reader.report(path, book, "an object was expected; kept")
+        return
     reader.name = reader.text(book.get("name"), (*path, "name"))
+    if card is not None and not reader.name:
+        reader.name = reader.text(card.get("name"), ("data", "name"))
     reader.description = book["description"] if isinstance(book.get("description"), str) else ""
     depth = reader.whole(book.get("scan_depth"), (*path, "scan_depth"))
-    budget = reader.whole(book.get("token_budget"), (*path, "token_budget"))
     recursive = book.get("recursive_scanning")
-    reader.facts |= {
+    reader.settings |= {
         "range": None if depth is None else Range(depth),
-        "budget": budget,
+        "budget": reader.whole(book.get("token_budget"), (*path, "token_budget")),
         "recursion": None if recursive is None else reader.flag(recursive, (*path, "recursive_scanning")),
     }
-    full_word = (book.get("extensions") or {}) if isinstance(book.get("extensions"), dict) else {}
-    if isinstance(full_word.get("risu_fullWordMatching"), bool):
-        reader.facts["full_words"] = full_word["risu_fullWordMatching"]
-    for key, value in full_word.items():
-        if key != "risu_fullWordMatching" and value not in (None, "", [], {}, False):
-            reader.lose((*path, "extensions", key), value, "kept, without effect here")
-    reader.kept(book, _BOOK_KNOWN, path)
+    extensions: dict[str, Any] = book["extensions"] if isinstance(book.get("extensions"), dict) else {}
+    if isinstance(extensions.get("risu_fullWordMatching"), bool):
+        reader.settings["full_words"] = extensions["risu_fullWordMatching"]
+    reader.report_unknown(extensions, frozenset({"risu_fullWordMatching"}), (*path, "extensions"))
+    reader.report_unknown(book, _BOOK_KNOWN, path)
     entries = book.get("entries")
     if isinstance(entries, dict) and entries:
-        reader.lose((*path, "entries"), len(entries), "a list was expected; the entries of the object were read")
-    elif not isinstance(entries, list):
-        reader.lose((*path, "entries"), entries, "a list was expected; no entry was read")
-        return
-    for index, raw in entries.items() if isinstance(entries, dict) else enumerate(entries):
-        where: Path = (*path, "entries", index)
-        if reader.damaged(raw, where):
-            continue
-        reader.kept(raw, _KNOWN, where)
-        reader.add(_entry(raw, index, where, reader), where, raw)
-
-
-def _entry(raw: dict[str, Any], index: int | str, path: Path, reader: Reader) -> Entry:
-    id_ = raw.get("id")
-    if isinstance(id_, bool) or not isinstance(id_, int | str) or id_ == "":
-        id_ = index
-    entry = native_entry(_flat(raw, path, reader), str(id_), path, reader)
-    priority = reader.number(raw.get("priority"), (*path, "priority"))
-    if priority is not None:
-        entry = entry.changed(share__keep_priority=priority)
-    if isinstance(raw.get("use_regex"), bool):
-        entry = entry.changed(match__patterns=raw["use_regex"])
-    return entry
+        reader.report((*path, "entries"), len(entries), "a list was expected; the entries of the object were read")
+        rows: Iterable[tuple[str | int, Any]] = entries.items()
+    else:
+        rows = enumerate(reader.listed(entries, (*path, "entries")))
+    for place, raw, where in reader.objects(rows, (*path, "entries")):
+        reader.report_unknown(raw, _KNOWN, where)
+        values = _TABLE.read(_flat(raw, where, reader), where, reader)
+        reader.add(written_id(raw.get("id"), place), values, where, raw)
 
 
 def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
-    if leaf == "share.keep_priority":
-        raw["priority"] = entry.share.keep_priority
-        return True
-    if leaf == "match.patterns":
-        raw["use_regex"] = bool(entry.match.patterns)
-        return True
     if leaf == "name":
         raw["name" if "comment" not in raw or "name" in raw else "comment"] = entry.name
         if "comment" in raw:
             raw["comment"] = entry.name
         return True
-    changes = native_changes(leaf, entry, str(raw.get("content") or ""))
+    changes = _TABLE.changes(raw, leaf, entry)
     if changes is None or "characterFilter" in changes:
         return False
     for native, value in changes.items():
         if native == "disable":
             raw["enabled"] = not value
-        elif native in _OWN:
-            raw[_OWN[native]] = value
-        elif native in _EXTENSIONS:
-            extensions = raw.setdefault("extensions", {})
-            if not isinstance(extensions, dict):
-                return False
-            extensions[_EXTENSIONS[native]] = value
-            if native == "position":
-                raw["position"] = "before_char" if value == 0 else "after_char"
-            if native == "caseSensitive" and "case_sensitive" in raw:
-                raw["case_sensitive"] = value
+        elif not put(raw, _MEMBERS[native], value):
+            return False
+        if native == "position":
+            raw["position"] = "before_char" if value == 0 else "after_char"
+        if native == "caseSensitive" and "case_sensitive" in raw:
+            raw["case_sensitive"] = value
     return True
 
 
 def _read_card(tree: Any, reader: Reader) -> None:  # noqa: ANN401
-    data = tree.get("data")
-    if not isinstance(data, dict):
-        reader.lose(("data",), data, "an object was expected; kept")
-        return
+    data = tree["data"]
     for key in _PROMPTS:
-        if data.get(key) not in (None, "", [], {}):
-            reader.lose(("data", key), data[key], "a prompt of the card; kept, not used")
-    _note_extensions(data, reader)
-    book = data.get("character_book")
-    if isinstance(book, dict):
-        read_book(book, ("data", "character_book"), reader)
-    elif book is not None:
-        reader.lose(("data", "character_book"), book, "an object was expected; kept")
-    reader.facts["character"] = reader.text(data.get("nickname") or data.get("name"), ("data", "name"))
+        reader.report_unused(data, key, ("data",), "a prompt of the card; kept, not used")
+    if isinstance(data.get("extensions"), dict):
+        reader.report_unknown(data["extensions"], frozenset(), ("data", "extensions"))
+    if data.get("character_book") is not None:
+        _read_book(data["character_book"], ("data", "character_book"), reader, data)
+    reader.settings["character"] = reader.text(data.get("nickname") or data.get("name"), ("data", "name"))
     reader.name = reader.name or reader.text(data.get("name"), ("data", "name"))
 
 
-def _note_extensions(data: dict[str, Any], reader: Reader) -> None:
-    extensions = data.get("extensions")
-    for key, value in extensions.items() if isinstance(extensions, dict) else ():
-        if value not in (None, "", [], {}, False):
-            reader.lose(("data", "extensions", key), value, "kept, without effect here")
-
-
 def _read_v1(tree: Any, reader: Reader) -> None:  # noqa: ANN401
-    reader.name = reader.facts["character"] = reader.text(tree.get("name"), ("name",))
+    reader.name = reader.settings["character"] = reader.text(tree.get("name"), ("name",))
     for key in _PROMPTS:
-        if tree.get(key) not in (None, "", [], {}):
-            reader.lose((key,), tree[key], "a prompt of the card; kept, not used")
+        reader.report_unused(tree, key, (), "a prompt of the card; kept, not used")
 
 
 def _book_of(tree: Any) -> Path | None:  # noqa: ANN401
@@ -211,55 +186,111 @@ def _profile(tree: Any) -> ProfileName:  # noqa: ANN401
     return "character-card-spec" if tree.get("spec") in ("chara_card_v3", "lorebook_v3") else "sillytavern"
 
 
-def _new_entry(entry: Entry) -> dict[str, Any]:
-    extensions: dict[str, Any] = {"position": 0, "selectiveLogic": 0}
-    return {
-        "id": int(entry.id) if entry.id.isdigit() and len(entry.id) < 10 else entry.id,
-        "keys": [],
-        "secondary_keys": [],
-        "comment": "",
-        "content": "",
-        "constant": False,
-        "selective": True,
-        "insertion_order": 100,
-        "enabled": True,
-        "position": "before_char",
-        "use_regex": False,
-        "extensions": extensions,
-    }
+def _new_book(name: str, description: str) -> dict[str, Any]:
+    return {"name": name, "description": description, "extensions": {}, "entries": []}
 
 
-def _begin(spec: str) -> Any:  # noqa: ANN401
-    version = {"chara_card_v2": "2.0", "chara_card_v3": "3.0"}.get(spec, "3.0")
-
+def _new_card(spec: str) -> Callable[[str, str], dict[str, Any]]:
     def begin(name: str, description: str) -> dict[str, Any]:
-        book = {"name": name, "description": description, "extensions": {}, "entries": []}
-        if spec == "lorebook_v3":
-            return {"spec": spec, "data": book}
         texts = ("description", "personality", "scenario", "first_mes", "mes_example", "creator_notes", "system_prompt")
         data: dict[str, Any] = {"name": name, **dict.fromkeys(texts, ""), "post_history_instructions": ""}
         data |= {"alternate_greetings": [], "tags": [], "creator": "", "character_version": "", "extensions": {}}
         if spec == "chara_card_v3":
             data["group_only_greetings"] = []
-        return {"spec": spec, "spec_version": version, "data": data | {"character_book": book}}
+        version = "2.0" if spec == "chara_card_v2" else "3.0"
+        return {"spec": spec, "spec_version": version, "data": data | {"character_book": _new_book(name, description)}}
 
     return begin
 
 
-def _adder(path: Path) -> Any:  # noqa: ANN401
+def _new_entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": int(entry.id) if entry.id.isdigit() and len(entry.id) < 10 else entry.id, "keys": [],
+        "secondary_keys": [], "comment": "", "content": "", "constant": False, "selective": True,
+        "insertion_order": 100, "enabled": True, "position": "before_char", "use_regex": False,
+        "extensions": {"position": 0, "selectiveLogic": 0},
+    }  # fmt: skip
+
+
+def _adder(path: Path) -> Callable[[Any, Entry], Path]:
+    append = appender((*path, "entries"), _new_entry)
+
     def add(tree: Any, entry: Entry) -> Path:  # noqa: ANN401
-        book = tree
-        for part in path:
-            book = book[part]
-        entries = book["entries"]
-        if isinstance(entries, dict):
-            key = str(max((int(one) for one in entries if one.isdecimal()), default=-1) + 1)
-            entries[key] = _new_entry(entry)
-            return (*path, "entries", key)
-        entries.append(_new_entry(entry))
-        return (*path, "entries", len(entries) - 1)
+        entries = at(tree, path)["entries"]
+        if not isinstance(entries, dict):
+            return append(tree, entry)
+        key = str(max((int(one) for one in entries if one.isdecimal()), default=-1) + 1)
+        entries[key] = _new_entry(entry)
+        return (*path, "entries", key)
 
     return add
+
+
+# What a card says beside its entries, from one card to another.
+_SINCE_V3 = frozenset(
+    {
+        "assets", "nickname", "creator_notes_multilingual", "source", "group_only_greetings", "creation_date",
+        "modification_date",
+    }
+)  # fmt: skip
+_NOT_COPIED = frozenset({"character_book", "extensions", "spec", "spec_version", "data"})
+
+
+def _fill_card(spec: str) -> Callable[[Any, Origin], frozenset[str]]:
+    """The `Format.fill` of a card: the members of the card that the book came with, and what the book says itself."""
+
+    def fill(tree: Any, origin: Origin) -> frozenset[str]:  # noqa: ANN401
+        data = tree["data"]
+        said = set(_fill_book(data["character_book"], origin))
+        for name, value in origin.card.items():
+            if name not in _NOT_COPIED and (spec == "chara_card_v3" or name not in _SINCE_V3):
+                data[name] = copy.deepcopy(value)
+                said.add(dotted((*origin.card_at, name)))
+        said.update(_copy_extensions(data, origin.card, origin.card_at))
+        return frozenset(said)
+
+    return fill
+
+
+def _fill_book(book: dict[str, Any], origin: Origin) -> frozenset[str]:
+    """Write what a book says for all its entries into a character book; the paths of the source that it says."""
+    settings = origin.settings
+    depth, budget, recursion = settings.get("range"), settings.get("budget"), settings.get("recursion")
+    said = {"book.budget"} if budget is not None else set()
+    if depth is not None and depth.unit == "messages":
+        book["scan_depth"] = depth.count
+    if budget is not None:
+        book["token_budget"] = budget
+    if recursion is not None:
+        book["recursive_scanning"] = recursion
+    if settings.get("full_words") is not None:
+        book["extensions"]["risu_fullWordMatching"] = settings["full_words"]
+    for name in origin.book.keys() - _BOOK_KNOWN:
+        book[name] = copy.deepcopy(origin.book[name])
+        said.add(dotted((*origin.book_at, name)))
+    said.update(_copy_extensions(book, origin.book, origin.book_at))
+    return frozenset(said)
+
+
+def _copy_extensions(target: dict[str, Any], source: Mapping[str, Any], at: Path) -> Iterator[str]:
+    """Copy the extensions of a card or a book; the path of each."""
+    extensions = source.get("extensions")
+    for name, value in extensions.items() if isinstance(extensions, Mapping) else ():
+        target["extensions"][name] = copy.deepcopy(value)
+        yield dotted((*at, "extensions", name))
+
+
+def _carry(raw: dict[str, Any], original: Mapping[str, Any]) -> tuple[str, ...]:
+    """The `Format.carry` of a character book: members and extensions of an entry that have no field here."""
+    carried = [name for name in original if name not in _KNOWN]
+    for name in carried:
+        raw[name] = copy.deepcopy(original[name])
+    held = original.get("extensions")
+    for name, value in held.items() if isinstance(held, Mapping) else ():
+        if name not in _WITH_EFFECT:
+            raw.setdefault("extensions", {})[name] = copy.deepcopy(value)
+            carried.append(f"extensions.{name}")
+    return tuple(carried)
 
 
 def _card(name: str, short: str, spec: str) -> Format:
@@ -271,11 +302,11 @@ def _card(name: str, short: str, spec: str) -> Format:
         profile=_profile,
         read=_read_card,
         write=_write,
-        begin=_begin(spec),
+        begin=_new_card(spec),
         add=_adder(("data", "character_book")),
         members=("data",),
-        fill=filler(spec),
-        carry=_CARRY,
+        fill=_fill_card(spec),
+        carry=_carry,
     )
 
 
@@ -287,48 +318,42 @@ def _claims_book(tree: Any) -> bool:  # noqa: ANN401
     )
 
 
-_V1 = ("name", "description", "first_mes")
-
-FORMATS = (
-    _card("character-card-v2", "card-v2", "chara_card_v2"),
-    _card("character-card-v3", "card-v3", "chara_card_v3"),
-    Format(
-        name="lorebook-v3",
-        short="lorebook-v3",
-        claims=lambda tree: isinstance(tree, dict) and tree.get("spec") == "lorebook_v3" and "data" in tree,
-        book=lambda tree: ("data",),
-        profile=_profile,
-        read=lambda tree, reader: (
-            read_book(tree["data"], ("data",), reader)
-            if isinstance(tree["data"], dict)
-            else reader.lose(("data",), tree["data"], "an object was expected; kept")
-        ),
-        write=_write,
-        begin=_begin("lorebook_v3"),
-        add=_adder(("data",)),
-        fill=lambda tree, origin: book_facts(tree["data"], origin),
-        carry=_CARRY,
+CARD_V2 = _card("character-card-v2", "card-v2", "chara_card_v2")
+CARD_V3 = _card("character-card-v3", "card-v3", "chara_card_v3")
+LOREBOOK_V3 = Format(
+    name="lorebook-v3",
+    short="lorebook-v3",
+    claims=lambda tree: isinstance(tree, dict) and tree.get("spec") == "lorebook_v3" and "data" in tree,
+    book=lambda tree: ("data",),
+    profile=_profile,
+    read=lambda tree, reader: _read_book(tree["data"], ("data",), reader),
+    write=_write,
+    begin=lambda name, description: {"spec": "lorebook_v3", "data": _new_book(name, description)},
+    add=_adder(("data",)),
+    fill=lambda tree, origin: _fill_book(tree["data"], origin),
+    carry=_carry,
+)
+CHARACTER_BOOK = Format(
+    name="character-book",
+    short="character-book",
+    claims=_claims_book,
+    profile=_profile,
+    read=lambda tree, reader: _read_book(tree, (), reader),
+    write=_write,
+    begin=_new_book,
+    add=_adder(()),
+    fill=_fill_book,
+    carry=_carry,
+)
+CARD_V1 = Format(
+    name="character-card-v1",
+    claims=lambda tree: (
+        isinstance(tree, dict)
+        and "spec" not in tree
+        and all(key in tree for key in ("name", "description", "first_mes"))
     ),
-    Format(
-        name="character-book",
-        short="character-book",
-        claims=_claims_book,
-        book=lambda tree: (),
-        profile=_profile,
-        read=lambda tree, reader: read_book(tree, (), reader),
-        write=_write,
-        begin=lambda name, description: {"name": name, "description": description, "extensions": {}, "entries": []},
-        add=_adder(()),
-        fill=lambda tree, origin: book_facts(tree, origin),
-        carry=_CARRY,
-    ),
-    Format(
-        name="character-card-v1",
-        claims=lambda tree: isinstance(tree, dict) and "spec" not in tree and all(key in tree for key in _V1),
-        book=lambda tree: None,
-        profile=lambda tree: "sillytavern",
-        read=_read_v1,
-        members=(),
-        write=lambda raw, leaf, entry: False,
-    ),
+    profile="sillytavern",
+    read=_read_v1,
+    members=(),
+    write=lambda raw, leaf, entry: False,
 )

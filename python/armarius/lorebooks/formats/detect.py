@@ -13,7 +13,6 @@ from armarius.lorebooks.formats import (
     obsidian,
     risu,
     sillytavern,
-    tavernhelper,
 )
 from armarius.lorebooks.formats.containers import Container
 from armarius.lorebooks.formats.format import Format
@@ -23,17 +22,24 @@ __all__ = ["FORMATS", "Found", "by_name", "by_short", "found_in"]
 
 FORMATS: tuple[Format, ...] = (
     obsidian.FORMAT,
-    *novelai.FORMATS,
-    *risu.FORMATS,
+    novelai.LOREBOOK,
+    novelai.SCENARIO,
+    novelai.STORY,
+    risu.LOREBOOK,
+    risu.MODULE,
     agnai.FORMAT,
-    *cards.FORMATS[:3],
-    *kobold.FORMATS[:3],
-    tavernhelper.FORMAT,
-    cards.FORMATS[3],
+    cards.CARD_V2,
+    cards.CARD_V3,
+    cards.LOREBOOK_V3,
+    kobold.STORY_V2,
+    kobold.LITE_SAVE,
+    kobold.STORY,
+    sillytavern.TAVERN_HELPER,
+    cards.CHARACTER_BOOK,
     sillytavern.FORMAT,
-    cards.FORMATS[4],
+    cards.CARD_V1,
     ai_dungeon.FORMAT,
-    kobold.FORMATS[3],
+    kobold.LITE,
     novelcrafter.FORMAT,
 )
 

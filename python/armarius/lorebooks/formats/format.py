@@ -1,17 +1,26 @@
-"""What a format is: how it is told, read, changed in one field, and made new."""
+"""What a format is, and the reader that its entries are collected in: values checked, each repair reported."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 from armarius.errors import ContractError
-from armarius.lorebooks.formats.reading import Path, Reader
-from armarius.lorebooks.record import Entry
+from armarius.lorebooks.losses import Loss, dotted
+from armarius.lorebooks.record import Entry, EntrySource, book_id
 from armarius.validation import shown
 
-__all__ = ["Format", "Origin", "ProfileName", "at", "checked_profile"]
-
+MAX_ENTRIES: Final = 200_000
+"""Entries of one book."""
+MAX_KEYS: Final = 1_000
+"""Keys of one entry; what is above is kept and has no effect."""
+Path = tuple[str | int, ...]
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # an id stands on one line, in files and prompts
+_UNUSED = "kept, without effect here"
+_TOO_MANY_KEYS = f"more than {MAX_KEYS:,} keys; those above are kept, without effect"
+_Part = TypeVar("_Part")
 ProfileName = Literal[
     "armarius", "sillytavern", "character-card-spec", "novelai", "risu", "agnai", "kobold-lite", "koboldai",
     "ai-dungeon", "novelcrafter", "obsidian",
@@ -42,6 +51,220 @@ def at(tree: Any, path: Path) -> Any:  # noqa: ANN401
     return tree
 
 
+def is_empty(value: Any) -> bool:  # noqa: ANN401
+    """Whether a value says nothing, so that nothing is lost with it."""
+    return value is None or value is False or value in ("", 0) or value in ([], {})
+
+
+def in_order(entries: Any) -> list[tuple[str | int, Any]]:  # noqa: ANN401
+    """The entries of a list, or of an object as JavaScript reads them: whole-number keys first, ascending."""
+    if isinstance(entries, list):
+        return list(enumerate(entries))
+    numbers = [key for key in entries if key.isascii() and key.isdigit() and (key == "0" or key[0] != "0")]
+    numbers.sort(key=lambda key: (len(key), key))
+    known = set(numbers)
+    return [(key, entries[key]) for key in (*numbers, *(key for key in entries if key not in known))]
+
+
+def written_id(value: object, place: str | int) -> str:
+    """The id that an entry has in its file, a number or a text; else its place."""
+    usable = isinstance(value, int | str) and not isinstance(value, bool) and value != ""
+    return str(value if usable else place)
+
+
+def appender(path: Path, make: Callable[[Entry], dict[str, Any]]) -> Callable[[Any, Entry], Path]:
+    """The `Format.add` of a format whose entries are a list at `path`; `make` gives a new raw object."""
+
+    def add(tree: Any, entry: Entry) -> Path:  # noqa: ANN401
+        rows = at(tree, path)
+        rows.append(make(entry))
+        return (*path, len(rows) - 1)
+
+    return add
+
+
+class Reader:
+    """Collects what one book is read into.
+
+    Args:
+        file: Name of the file, for messages.
+        format: Name of the format.
+        id_: Of the book; "" makes it of its name.
+
+    Attributes:
+        entries: In the order of the book.
+        losses: Row by row.
+        name, description: Of the book; the name is set before the first entry is added.
+        settings: What the book says for all its entries, as `Book.settings`.
+    """
+
+    def __init__(self, file: str, format: str, id_: str = "") -> None:  # noqa: A002
+        self.file, self.format = file, format
+        self.entries: list[Entry] = []
+        self.losses: list[Loss] = []
+        self.name, self.description = "", ""
+        self.settings: dict[str, Any] = {}
+        self._id = id_
+        self._ids: set[str] = set()
+        self._parts: dict[Hashable, Any] = {}
+        self._full = False
+
+    @property
+    def book_name(self) -> str:
+        """The name of the book: its own, else that of the file."""
+        return self.name.strip() or FilePath(self.file).stem
+
+    @property
+    def book_id(self) -> str:
+        """The id of the book."""
+        return self._id or book_id(self.book_name)
+
+    def report(self, path: Iterable[str | int], value: object, reason: str) -> None:
+        """Add a row to the losses."""
+        self.losses.append(Loss(dotted(path), value, reason))
+
+    def report_unknown(self, raw: Mapping[str, Any], known: frozenset[str], path: Path) -> None:
+        """Report every member of `raw` that says something and is not `known`."""
+        if not raw.keys() <= known:
+            for key in raw:
+                if key not in known:
+                    self.report_unused(raw, key, path)
+
+    def report_unused(self, raw: Mapping[str, Any], name: str, path: Path, reason: str = _UNUSED) -> None:
+        """Report a member that says something, for the reason that it has no effect here."""
+        if not is_empty(raw.get(name)):
+            self.report((*path, name), raw[name], reason)
+
+    def add(self, id_: str, values: Mapping[str, Any], path: Path, original: Mapping[str, Any]) -> None:
+        """Add an entry with these fields; one whose id is taken gets another, which is reported."""
+        if len(self.entries) >= MAX_ENTRIES:
+            if not self._full:
+                self.report(
+                    path, None, f"more than {MAX_ENTRIES:,} entries: this one and what follows is kept, not read"
+                )
+            self._full = True
+            return
+        written, id_ = id_, _CONTROL.sub("\ufffd", id_ or dotted(path))
+        if written and id_ != written:
+            self.report(path, written, "control characters in an id; each read as U+FFFD")
+        if id_ in self._ids:
+            number = 2
+            while f"{id_}#{number}" in self._ids:
+                number += 1
+            self.report(path, id_, f"another entry has this id; read as {id_}#{number}")
+            id_ = f"{id_}#{number}"
+        self._ids.add(id_)
+        self._id = self.book_id
+        source = EntrySource(self.format, self.file, path)
+        self.entries.append(Entry(id_, book=self._id, source=source, original=original, **values))
+
+    def part(self, kind: type[_Part], values: dict[str, Any]) -> _Part:
+        """A part of an entry; equal ones are one object: most entries of a book share most parts."""
+        key = (kind, tuple(values.items()), tuple(map(type, values.values())))
+        made: _Part | None = self._parts.get(key)
+        if made is None:
+            made = self._parts[key] = kind(**values)
+        return made
+
+    def objects(
+        self, entries: Iterable[tuple[str | int, Any]], path: Path
+    ) -> Iterator[tuple[Any, dict[str, Any], Path]]:
+        """The entries that are objects, each with its place and path; any other is reported."""
+        for place, raw in entries:
+            where = (*path, place)
+            if isinstance(raw, dict):
+                yield place, raw, where
+            else:
+                self.report(where, raw, "no entry: an object was expected; kept")
+
+    def listed(self, value: object, path: Path) -> list[Any]:
+        """The entries of a book; what is no list has none, and is reported."""
+        if isinstance(value, list):
+            return value
+        self.report(path, value, "a list was expected; no entry was read")
+        return []
+
+    def text(self, value: object, path: Path) -> str:
+        """A text; a number is taken as one."""
+        if isinstance(value, str):
+            return value
+        if value is None:
+            return ""
+        taken = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+        self.report(path, value, f"a text was expected; read as {taken!r}")
+        return taken
+
+    def number(self, value: object, path: Path, default: float | None = None) -> float | None:
+        """A number; a string that says one is taken as one. None and what says none is `default`."""
+        if value is None or value == "":
+            return default
+        if isinstance(value, bool):
+            return int(value)
+        if isinstance(value, int | float):
+            return value
+        if isinstance(value, str):
+            try:
+                number = float(value)
+            except ValueError:
+                number = float("nan")
+            if number == number and abs(number) != float("inf"):
+                self.report(path, value, "a number was expected; the string was read as one")
+                return int(number) if number.is_integer() else number
+        self.report(path, value, f"a number was expected; read as {default}")
+        return default
+
+    def whole(self, value: object, path: Path, default: int | None = None) -> int | None:
+        """As `number`, without a fraction, and no larger than a plausible count."""
+        number = self.number(value, path, default)
+        return number if number is None else max(-1_000_000_000, min(1_000_000_000, int(number)))
+
+    def flag(self, value: object, path: Path, default: bool = False) -> bool:
+        """Yes or no; what stands for it is taken as it, and reported."""
+        if isinstance(value, bool):
+            return value
+        if value is None:
+            return default
+        taken = bool(value) and value not in ("false", "False", "0")
+        self.report(path, value, f"true or false was expected; read as {str(taken).lower()}")
+        return taken
+
+    def keys(self, value: object, path: Path) -> list[str]:
+        """A list of keys; a string where a list belongs is read as one with commas."""
+        if isinstance(value, list):
+            if len(value) <= MAX_KEYS and all(type(one) is str for one in value):
+                return value
+            found = []
+            for at, one in enumerate(value):
+                if isinstance(one, str):
+                    found.append(one)
+                elif one is not None:
+                    self.report((*path, at), one, "a text was expected as a key; kept, without effect")
+        elif isinstance(value, str):
+            self.report(path, value, "a list was expected; the string was read as keys between commas")
+            found = [part for part in value.split(",") if part.strip()]
+        else:
+            if value is not None:
+                self.report(path, value, "a list was expected; kept, without effect")
+            return []
+        if len(found) > MAX_KEYS:
+            self.report(path, len(found), _TOO_MANY_KEYS)
+        return found[:MAX_KEYS]
+
+    def comma_keys(self, value: object, path: Path, *, trim: bool, blanks: bool) -> list[str]:
+        """Keys of a string with commas; `blanks` keeps pieces without a letter."""
+        if isinstance(value, list):
+            self.report(path, value, "a string with commas was expected; the list was read as it is")
+            pieces = self.keys(value, path)
+        else:
+            text = self.text(value, path)
+            pieces = text.split(",") if text else []
+        if len(pieces) > MAX_KEYS:
+            self.report(path, len(pieces), _TOO_MANY_KEYS)
+            pieces = pieces[:MAX_KEYS]
+        pieces = [piece.strip() for piece in pieces] if trim else pieces
+        return [piece for piece in pieces if piece or blanks]
+
+
 class Origin(NamedTuple):
     """What a book made new says beside its entries.
 
@@ -65,26 +288,25 @@ class Format:
     """One format.
 
     Attributes:
-        name: As `detect` says it.
-        short: As an export asks for it; "" for a format that is not made new.
+        name: As `detect_book` says it.
         claims: Whether a tree is of this format.
-        book: Where in the tree its book stands; None when it has none.
-        profile: Whose rules a book of it follows.
+        profile: Whose rules a book follows, or what says it of a tree.
         read: Reads a tree into a `Reader`.
         write: Puts one field of an entry into its raw object; False when the format cannot say it.
-        begin: A new tree without entries, of a book of this name.
+        short: As an export asks for it; "" for a format that is not made new.
+        begin: A new tree without entries, of a book of this name and description.
         add: Adds a raw object with the defaults of the format for an entry, and gives its path.
-        carry: Copies what has no field here from an entry of a kindred format, and gives the names of what it copied.
         raw: The raw object at the path of an entry.
-        members: Where the card stands in the tree whose prompts and facts another card can say; None for no card.
-        fill: Writes what is no entry into a new tree, and gives the paths of the source that it said.
         put: Puts a changed raw object back, where it is not a part of the tree.
+        book: Where in the tree the book of a card stands; None when it has none.
+        members: Where the card stands in the tree whose prompts and settings another card can say; None for no card.
+        fill: Writes what is no entry into a new tree, and gives the paths of the source that it said.
+        carry: Copies what has no field here from an entry of a kindred format, and gives the names of what it copied.
     """
 
     name: str
     claims: Callable[[Any], bool]
-    book: Callable[[Any], Path | None]
-    profile: Callable[[Any], ProfileName]
+    profile: ProfileName | Callable[[Any], ProfileName]
     read: Callable[[Any, Reader], None]
     write: Callable[[dict[str, Any], str, Entry], bool]
     short: str = ""
@@ -92,6 +314,11 @@ class Format:
     add: Callable[[Any, Entry], Path] | None = None
     raw: Callable[[Any, Path], Any] = at
     put: Callable[[Any, Path, Any], None] | None = None
+    book: Callable[[Any], Path | None] = lambda tree: ()
     members: Path | None = None
-    fill: Callable[[Any, "Origin"], frozenset[str]] | None = None
+    fill: Callable[[Any, Origin], frozenset[str]] | None = None
     carry: Callable[[dict[str, Any], Mapping[str, Any]], tuple[str, ...]] | None = None
+
+    def profile_of(self, tree: Any) -> ProfileName:  # noqa: ANN401
+        """Whose rules a book in this tree follows."""
+        return self.profile if isinstance(self.profile, str) else self.profile(tree)

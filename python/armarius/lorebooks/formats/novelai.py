@@ -1,207 +1,143 @@
 """NovelAI's lorebook, alone or in a scenario or a story. What an entry leaves out its category says."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from armarius.lorebooks.formats.format import Format, at
-from armarius.lorebooks.formats.native import keys_of
-from armarius.lorebooks.formats.reading import Path, Reader, empty
-from armarius.lorebooks.record import Entry, Matching, Place, Range, Share, Wake
+from armarius.lorebooks.formats.fields import UNSAID, Row, Table, Values, field, keep_priority, keys, level
+from armarius.lorebooks.formats.format import Format, Path, Reader, appender, at
+from armarius.lorebooks.record import Entry, Range
 
-__all__ = ["FORMATS"]
-
-_KNOWN = frozenset(
-    {
-        "text", "contextConfig", "lastUpdatedAt", "displayName", "id", "keys", "searchRange", "enabled",
-        "forceActivation", "keyRelative", "nonStoryActivatable", "category", "loreBiasGroups", "advancedConditions",
-    }
-)  # fmt: skip
 _CONFIG = {
     "prefix": "", "suffix": "\n", "tokenBudget": 1, "reservedTokens": 0, "budgetPriority": 400,
     "trimDirection": "trimBottom", "insertionType": "newline", "maximumTrimType": "sentence", "insertionPosition": -1,
 }  # fmt: skip
 _TRIM = {"trimBottom": "end", "trimTop": "start", "doNotTrim": "none"}
+_OF_CATEGORIES = frozenset({"searchRange", "enabled", "forceActivation", "keyRelative", "nonStoryActivatable"})
+_OF_STORIES = ("context", "ephemeralContext", "placeholders", "prompt", "author", "description", "tags")
+Raw = Mapping[str, Any]
 
 
-def _merged(raw: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """An entry over the defaults of its category; `contextConfig` field by field."""
-    config = {
-        key: value
-        for part in (_CONFIG, defaults.get("contextConfig"), raw.get("contextConfig"))
-        if isinstance(part, dict)
-        for key, value in part.items()
-    }
-    usable = {
-        key: value
-        for key, value in defaults.items()
-        if key in ("searchRange", "enabled", "forceActivation", "keyRelative", "nonStoryActivatable")
-    }
+def _read_share(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    config, path = raw["contextConfig"], (*path, "contextConfig")
+    into["order"] = into["keep_priority"] = reader.number(config["budgetPriority"], (*path, "budgetPriority"), 400) or 0
+    budget = reader.number(config["tokenBudget"], (*path, "tokenBudget"), 1) or 0  # 1 is no limit, below it a share
+    into["max_tokens"] = int(budget) if budget > 1 else None
+    into["max_share"] = budget if 0 <= budget < 1 else None
+    into["trim"] = (_TRIM.get(str(config["trimDirection"]), "end"), str(config["maximumTrimType"]))
+
+
+def _read_slot(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    into["slot"] = "at_depth"
+    if reader.flag(raw.get("keyRelative"), (*path, "keyRelative")):
+        into["slot"] = "key"
+        what = "stands at its key in NovelAI; here at its place among the entries"
+        reader.report((*path, "keyRelative"), True, what)
+
+
+def _save_slot(entry: Entry, raw: Raw) -> Values | None:
+    return {} if entry.place.slot in ("", "at_depth", "before") else None
+
+
+def _save_depth(entry: Entry, raw: Raw) -> Values | None:
+    depth = entry.place.depth
+    return _save_slot(entry, raw) if depth is None else {"contextConfig.insertionPosition": depth}
+
+
+_TABLE = Table(
+    field("displayName", "name"),
+    field("text", "text"),
+    level("enabled", "forceActivation", enabled=True),
+    keys("keys", ("plain", "regex")),
+    field(
+        "searchRange", "match.range", "whole", 1000, load=lambda count: Range(count, "characters"),
+        save=lambda to: to.count if to is not None and to.unit == "characters" else UNSAID,
+    ),
+    field("nonStoryActivatable", "wake.by_entries", "flag", False, save=bool),
+    Row(("contextConfig",), ("share.trim",), lambda entry, raw: None, _read_share),
+    field("contextConfig.budgetPriority", "share.order", ""),
+    keep_priority("contextConfig.budgetPriority", read=False),
+    field("contextConfig.tokenBudget", "share.max_tokens", "", save=lambda tokens: tokens or 1),
+    field("contextConfig.tokenBudget", "share.max_share", "", save=lambda share: 1 if share is None else share),
+    field("contextConfig.reservedTokens", "share.reserved", "number", 0),
+    field("contextConfig.prefix", "share.prefix"),
+    field("contextConfig.suffix", "share.suffix"),
+    Row(("keyRelative",), ("place.slot",), _save_slot, _read_slot),
+    field("contextConfig.insertionPosition", "place.depth", "whole")._replace(save=_save_depth),
+)  # fmt: skip
+_KNOWN = _TABLE.names | {"lastUpdatedAt", "id", "category", "loreBiasGroups", "advancedConditions"}
+
+
+def _merged(raw: dict[str, Any], category: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry over the defaults of its category; `contextConfig` member by member."""
+    defaults = category.get("categoryDefaults") if category.get("useCategoryDefaults") else None
+    defaults = defaults if isinstance(defaults, dict) else {}
+    config: dict[str, Any] = {}
+    for part in (_CONFIG, defaults.get("contextConfig"), raw.get("contextConfig")):
+        config |= part if isinstance(part, dict) else {}
+    usable = {key: value for key, value in defaults.items() if key in _OF_CATEGORIES}
     return {**usable, **raw, "contextConfig": config}
 
 
 def _categories(book: dict[str, Any], path: Path, reader: Reader) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     listed = book.get("categories")
-    for index, raw in enumerate(listed if isinstance(listed, list) else []):
-        where: Path = (*path, "categories", index)
-        if reader.damaged(raw, where):
-            continue
+    rows = enumerate(listed if isinstance(listed, list) else [])
+    for _, raw, where in reader.objects(rows, (*path, "categories")):
         if isinstance(raw.get("id"), str):
             found[raw["id"]] = raw
         if raw.get("createSubcontext"):
-            reader.lose((*where, "createSubcontext"), True, "its entries form one block in NovelAI; kept, none here")
-        for name in ("categoryBiasGroups",):
-            if not empty(raw.get(name)):
-                reader.lose((*where, name), raw[name], "biases of the model; kept, without effect here")
+            reader.report((*where, "createSubcontext"), True, "its entries form one block in NovelAI; kept, none here")
+        reader.report_unused(raw, "categoryBiasGroups", where, "biases of the model; kept, without effect here")
     return found
 
 
-def _reader(path: Path) -> Any:  # noqa: ANN401
+def _reader(path: Path) -> Callable[[Any, Reader], None]:
     def read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         book = at(tree, path)
         if not isinstance(book, dict):
-            reader.lose(path, book, "an object was expected; no entry was read")
+            reader.report(path, book, "an object was expected; no entry was read")
             return
+        if path:
+            reader.name = reader.text(tree.get("title") or at(tree, ("metadata", "title")), ("title",))
         settings = book.get("settings")
         if isinstance(settings, dict) and settings.get("orderByKeyLocations"):
-            reader.lose(
-                (*path, "settings", "orderByKeyLocations"), True, "entries of one priority stand in list order here"
-            )
+            where = (*path, "settings", "orderByKeyLocations")
+            reader.report(where, True, "entries of one priority stand in list order here")
         categories = _categories(book, path, reader)
-        entries = book.get("entries")
-        if not isinstance(entries, list):
-            reader.lose((*path, "entries"), entries, "a list was expected; no entry was read")
-            entries = []
-        for index, raw in enumerate(entries):
-            where: Path = (*path, "entries", index)
-            if not reader.damaged(raw, where):
-                _take(raw, index, where, categories, reader)
-        for name, value in book.items():
-            if name not in ("lorebookVersion", "entries", "settings", "categories", "order") and not empty(value):
-                reader.lose((*path, name), value, "kept, without effect here")
-        if path:
-            _rest(tree, reader)
+        entries = reader.listed(book.get("entries"), (*path, "entries"))
+        for index, raw, where in reader.objects(enumerate(entries), (*path, "entries")):
+            _read_entry(raw, index, where, categories, reader)
+        known = frozenset({"lorebookVersion", "entries", "settings", "categories", "order"})
+        reader.report_unknown(book, known, path)
+        for name in _OF_STORIES if path else ():
+            reader.report_unused(tree, name, (), "kept, not used")
 
     return read
 
 
-def _rest(tree: dict[str, Any], reader: Reader) -> None:
-    reader.name = reader.text(tree.get("title") or at(tree, ("metadata", "title")), ("title",))
-    for name in ("context", "ephemeralContext", "placeholders", "prompt", "author", "description", "tags"):
-        if not empty(tree.get(name)):
-            reader.lose((name,), tree[name], "kept, not used")
-
-
-def _take(raw: dict[str, Any], index: int, path: Path, categories: dict[str, dict[str, Any]], reader: Reader) -> None:
+def _read_entry(raw: dict[str, Any], index: int, path: Path, categories: Mapping[str, Any], reader: Reader) -> None:
     category = categories.get(str(raw.get("category") or ""), {})
-    defaults = category.get("categoryDefaults") if category.get("useCategoryDefaults") else None
-    whole = _merged(raw, defaults if isinstance(defaults, dict) else {})
-    level: Any = "when_detected"
-    if not reader.flag(whole.get("enabled"), (*path, "enabled"), True) or category.get("enabled") is False:
-        level = "never"
-    elif reader.flag(whole.get("forceActivation"), (*path, "forceActivation")):
-        level = "always"
     for name in ("loreBiasGroups", "advancedConditions"):
-        if not empty(raw.get(name)):
-            reader.lose((*path, name), raw[name], "kept, without effect here")
-    relative = reader.flag(whole.get("keyRelative"), (*path, "keyRelative"))
-    if relative:
-        reader.lose((*path, "keyRelative"), True, "stands at its key in NovelAI; here at its place among the entries")
-    reader.kept(raw, _KNOWN, path)
-    id_, folder = raw.get("id"), category.get("name")
-    range_ = reader.whole(whole.get("searchRange"), (*path, "searchRange"), 1000)
-    entry = Entry(
-        id=id_ if isinstance(id_, str) and id_ else str(index),
-        name=reader.text(raw.get("displayName"), (*path, "displayName")),
-        text=reader.text(raw.get("text"), (*path, "text")),
-        level=level,
-        folder=folder if isinstance(folder, str) else "",
-        match=Matching(
-            keys=keys_of(reader.keys(whole.get("keys", []), (*path, "keys"))),
-            range=Range(1000 if range_ is None else range_, "characters"),
-        ),
-        wake=Wake(by_entries=reader.flag(whole.get("nonStoryActivatable"), (*path, "nonStoryActivatable"))),
-        share=_share(whole["contextConfig"], (*path, "contextConfig"), reader),
-        place=Place(
-            "key" if relative else "at_depth", reader.whole(whole["contextConfig"].get("insertionPosition"), path)
-        ),
-    )
-    reader.add(entry, path, raw)
+        reader.report_unused(raw, name, path)
+    reader.report_unknown(raw, _KNOWN, path)
+    folder, id_ = category.get("name"), raw.get("id")
+    values = _TABLE.read(_merged(raw, category), path, reader)
+    values["folder"] = folder if isinstance(folder, str) else ""
+    if category.get("enabled") is False:
+        values["level"] = "never"
+    reader.add(id_ if isinstance(id_, str) and id_ else str(index), values, path, raw)
 
 
-def _share(config: dict[str, Any], path: Path, reader: Reader) -> Share:
-    priority = reader.number(config.get("budgetPriority"), (*path, "budgetPriority"), 400) or 0
-    budget = reader.number(config.get("tokenBudget"), (*path, "tokenBudget"), 1)
-    share = budget is not None and 0 <= budget < 1
-    tokens = int(budget) if budget is not None and budget > 1 else None
-    return Share(
-        order=priority,
-        keep_priority=priority,
-        max_tokens=tokens,
-        max_share=budget if share else None,
-        reserved=reader.number(config.get("reservedTokens"), (*path, "reservedTokens"), 0) or 0,
-        trim=(_TRIM.get(str(config.get("trimDirection")), "end"), str(config.get("maximumTrimType", ""))),
-        prefix=reader.text(config.get("prefix"), (*path, "prefix")),
-        suffix=reader.text(config.get("suffix"), (*path, "suffix")),
-    )
+def _begin(name: str, description: str) -> dict[str, Any]:
+    return {"lorebookVersion": 6, "entries": [], "settings": {"orderByKeyLocations": False}, "categories": []}
 
 
-def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
-    if leaf in ("name", "text"):
-        raw["displayName" if leaf == "name" else "text"] = getattr(entry, leaf)
-    elif leaf == "level":
-        if entry.level == "manual_only":
-            return False
-        raw["enabled"] = entry.level != "never"
-        if entry.level != "never":
-            raw["forceActivation"] = entry.level == "always"
-    elif leaf == "match.keys":
-        if any(key.kind == "wildcard" for key in entry.match.keys):
-            return False
-        raw["keys"] = [key.text for key in entry.match.keys]
-    elif leaf == "match.range":
-        if entry.match.range is None or entry.match.range.unit != "characters":
-            return False
-        raw["searchRange"] = entry.match.range.count
-    elif leaf == "wake.by_entries":
-        raw["nonStoryActivatable"] = bool(entry.wake.by_entries)
-    elif leaf in _SHARES:
-        config = raw.setdefault("contextConfig", {})
-        if not isinstance(config, dict):
-            return False
-        share = entry.share
-        said: dict[str, dict[str, Any]] = {
-            "share.order": {"budgetPriority": share.order},
-            "share.keep_priority": {
-                "budgetPriority": share.order if share.keep_priority is None else share.keep_priority
-            },
-            "share.max_tokens": {"tokenBudget": share.max_tokens or 1},
-            "share.max_share": {"tokenBudget": 1 if share.max_share is None else share.max_share},
-            "share.reserved": {"reservedTokens": share.reserved},
-            "share.prefix": {"prefix": share.prefix},
-            "share.suffix": {"suffix": share.suffix},
-        }
-        config |= said[leaf]
-    elif leaf == "place.depth" and isinstance(entry.place.depth, int):
-        raw.setdefault("contextConfig", {})["insertionPosition"] = entry.place.depth
-    else:
-        return leaf in ("place.slot", "place.depth") and entry.place.slot in ("", "at_depth", "before")
-    return True
-
-
-_SHARES = frozenset(
-    f"share.{name}" for name in ("order", "keep_priority", "max_tokens", "max_share", "reserved", "prefix", "suffix")
-)
-
-
-def _add(tree: Any, entry: Entry) -> Path:  # noqa: ANN401
-    tree["entries"].append(
-        {
-            "text": "", "contextConfig": dict(_CONFIG), "lastUpdatedAt": 0, "displayName": "", "id": entry.id,
-            "keys": [], "searchRange": 1000, "enabled": True, "forceActivation": False, "keyRelative": False,
-            "nonStoryActivatable": False, "category": "", "loreBiasGroups": [], "advancedConditions": [],
-        }
-    )  # fmt: skip
-    return ("entries", len(tree["entries"]) - 1)
+def _new_entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "text": "", "contextConfig": dict(_CONFIG), "lastUpdatedAt": 0, "displayName": "", "id": entry.id, "keys": [],
+        "searchRange": 1000, "enabled": True, "forceActivation": False, "keyRelative": False,
+        "nonStoryActivatable": False, "category": "", "loreBiasGroups": [], "advancedConditions": [],
+    }  # fmt: skip
 
 
 def _format(name: str, mark: str, path: Path, short: str = "") -> Format:
@@ -209,26 +145,14 @@ def _format(name: str, mark: str, path: Path, short: str = "") -> Format:
         name=name,
         short=short,
         claims=lambda tree: isinstance(tree, dict) and mark in tree,
-        book=lambda tree: path if isinstance(at(tree, path), dict) else None,
-        profile=lambda tree: "novelai",
+        profile="novelai",
         read=_reader(path),
-        write=_write,
-        begin=(
-            lambda name, description: {
-                "lorebookVersion": 6,
-                "entries": [],
-                "settings": {"orderByKeyLocations": False},
-                "categories": [],
-            }
-        )
-        if short
-        else None,
-        add=_add if short else None,
+        write=_TABLE.write,
+        begin=_begin if short else None,
+        add=appender(("entries",), _new_entry) if short else None,
     )
 
 
-FORMATS = (
-    _format("novelai-lorebook", "lorebookVersion", (), "novelai"),
-    _format("novelai-scenario", "scenarioVersion", ("lorebook",)),
-    _format("novelai-story", "storyContainerVersion", ("content", "lorebook")),
-)
+LOREBOOK = _format("novelai-lorebook", "lorebookVersion", (), "novelai")
+SCENARIO = _format("novelai-scenario", "scenarioVersion", ("lorebook",))
+STORY = _format("novelai-story", "storyContainerVersion", ("content", "lorebook"))

@@ -11,8 +11,7 @@ from typing import Any
 from armarius.documents.titles import as_strings, parse_front_matter
 from armarius.errors import BookError
 from armarius.io.read import Archive
-from armarius.lorebooks.formats.format import Format
-from armarius.lorebooks.formats.reading import Path, Reader
+from armarius.lorebooks.formats.format import Format, Path, Reader
 from armarius.lorebooks.losses import Loss
 from armarius.lorebooks.record import Entry, Key, Matching, Share, Wake
 
@@ -65,17 +64,17 @@ def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
             try:
                 metadata = json.loads(files["metadata.json"])
             except (ValueError, RecursionError):
-                reader.lose((folder, "metadata.json"), None, "not JSON; kept, entry.md is read")
+                reader.report((folder, "metadata.json"), None, "not JSON; kept, entry.md is read")
         if not isinstance(metadata, dict):
             metadata = {}
         attributes = metadata.get("attributes") if isinstance(metadata.get("attributes"), dict) else {}
         fields, end = parse_front_matter(files.get("entry.md", ""))
         text = files.get("entry.md", "")[end:].strip()
         if "entry.md" not in files:
-            reader.lose((folder, "entry.md"), None, "is not there; the entry has no text")
+            reader.report((folder, "entry.md"), None, "is not there; the entry has no text")
         said = {key.lower(): value for key, value in attributes.items()} | fields
         if files.get("notes.md", "").strip():
-            reader.lose((folder, "notes.md"), None, "private notes; kept, never sent")
+            reader.report((folder, "notes.md"), None, "private notes; kept, never sent")
         name = str(said.get("name") or "")
         aliases = attributes.get("aliases")
         names = [one for one in aliases if isinstance(one, str)] if isinstance(aliases, list) else []
@@ -87,21 +86,21 @@ def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
             level = "manual_only"
         tracked = not _yes(said.get("donottrack"))
         id_ = metadata.get("id")
-        entry = Entry(
-            id=id_ if isinstance(id_, str) and id_ else found[2] if found else folder,
-            name=name,
-            text=text,
-            level=level,
-            folder=found[1] if found else "",
-            type=str(said.get("type") or _TYPES.get(found[1] if found else "", "")),
-            match=Matching(
+        id_ = id_ if isinstance(id_, str) and id_ else found[2] if found else folder
+        values = {
+            "name": name,
+            "text": text,
+            "level": level,
+            "folder": found[1] if found else "",
+            "type": str(said.get("type") or _TYPES.get(found[1] if found else "", "")),
+            "match": Matching(
                 keys=tuple(Key(one) for one in (name, *names) if one.strip()) if tracked else (), boundary="auto"
             ),
-            wake=Wake(by_text=tracked),
-            share=Share(order=0),
-        )
+            "wake": Wake(by_text=tracked),
+            "share": Share(order=0),
+        }
         more = _fields(files.get("entry.md", "")[:end])
-        reader.add(entry, path, {**files, "metadata": metadata, "fields": more})
+        reader.add(id_, values, path, {**files, "metadata": metadata, "fields": more})
 
 
 def nested_of(original: Mapping[str, Any]) -> tuple[str, ...]:
@@ -154,8 +153,7 @@ def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
 FORMAT = Format(
     name="novelcrafter-export",
     claims=lambda tree: isinstance(tree, dict) and any(_FOLDER.search(str(name)) for name in list(tree)[:200]),
-    book=lambda tree: (),
-    profile=lambda tree: "novelcrafter",
+    profile="novelcrafter",
     read=_read,
     write=_write,
     raw=lambda tree, path: dict(_entries(tree)[str(path[0])]),

@@ -7,8 +7,7 @@ import re
 from typing import Any
 
 from armarius.documents.titles import as_strings, parse_front_matter
-from armarius.lorebooks.formats.format import Format
-from armarius.lorebooks.formats.reading import Reader
+from armarius.lorebooks.formats.format import Format, Reader
 from armarius.lorebooks.record import Entry, Key, Matching, Range, Share, Wake
 
 __all__ = ["FORMAT", "MARK", "linked", "without_links"]
@@ -35,7 +34,7 @@ def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     files = tree.get("files")
     for path, text in files.items() if isinstance(files, dict) else ():
         if not isinstance(text, str):
-            reader.lose(("files", path), text, "a text was expected; kept")
+            reader.report(("files", path), text, "a text was expected; kept")
             continue
         fields, end = parse_front_matter(text)
         tags = {tag.lstrip("#").lower() for tag in as_strings(fields.get("tags"))}
@@ -43,13 +42,14 @@ def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         if not keys and not any(tag.startswith("lorebook") for tag in tags):
             continue
         for name in fields.keys() - _KNOWN:
-            reader.lose((path, name), fields[name], "kept, without effect here")
-        reader.add(_entry(path, text[end:], fields, tags, keys, reader), ("files", path), {"text": text})
+            reader.report((path, name), fields[name], "kept, without effect here")
+        values = _values(path, text[end:], fields, tags, keys, reader)
+        reader.add(path, values, ("files", path), {"text": text})
 
 
-def _entry(
+def _values(
     path: str, body: str, fields: dict[str, Any], tags: set[str], keys: tuple[str, ...], reader: Reader
-) -> Entry:
+) -> dict[str, Any]:
     stem = path.rpartition("/")[2].removesuffix(".md")
     level: Any = "when_detected"
     if "lorebook-never" in tags or str(fields.get("enabled", "true")).lower() == "false":
@@ -61,18 +61,17 @@ def _entry(
     number = float(priority) if isinstance(priority, str) and re.fullmatch(r"-?\d+(\.\d+)?", priority) else 100
     # Here excludeRecursion means that its own text wakes nobody; a lower priority is kept longer.
     silent = str(fields.get("excluderecursion", "")).lower() == "true"
-    return Entry(
-        id=path,
-        name=stem,
-        text=without_links(body).strip(),
-        level=level,
-        folder=path.rpartition("/")[0],
-        match=Matching(
+    return {
+        "name": stem,
+        "text": without_links(body).strip(),
+        "level": level,
+        "folder": path.rpartition("/")[0],
+        "match": Matching(
             keys=tuple(Key(key) for key in keys), range=None if depth is None else Range(depth), boundary="auto"
         ),
-        wake=Wake(wakes_others=False if silent else None),
-        share=Share(order=-number, keep_priority=-number),
-    )
+        "wake": Wake(wakes_others=False if silent else None),
+        "share": Share(order=-number, keep_priority=-number),
+    }
 
 
 def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
@@ -88,8 +87,7 @@ FORMAT = Format(
     claims=lambda tree: (
         isinstance(tree, dict) and tree.get("armarius") == "vault" and isinstance(tree.get("files"), dict)
     ),
-    book=lambda tree: (),
-    profile=lambda tree: "obsidian",
+    profile="obsidian",
     read=_read,
     write=_write,
     raw=lambda tree, path: {"text": tree["files"][path[1]]},

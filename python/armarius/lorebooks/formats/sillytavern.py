@@ -1,77 +1,231 @@
-"""SillyTavern's world info: `{entries: {"<uid>": entry}}`.
+"""SillyTavern: the fields of its entries, its world info `{entries: {"<uid>": entry}}`, the worldbook of tavern-helper.
 
-A JavaScript object with whole-number keys is read in ascending order whatever the file says.
+Character books and tavern-helper spell the same fields in their own ways: they hand over a flat object with
+SillyTavern's names (`selectiveLogic`, `preventRecursion`, …) and take changes under such names.
 """
 
+from collections.abc import Callable, Mapping
+from operator import not_
 from typing import Any
 
-from armarius.lorebooks.formats.format import Format
-from armarius.lorebooks.formats.native import DEFAULTS, EFFECTIVE, native_changes, native_entry
-from armarius.lorebooks.formats.reading import Path, Reader
-from armarius.lorebooks.record import Entry
+from armarius.lorebooks.formats.fields import (
+    UNSAID,
+    Row,
+    Table,
+    Values,
+    content,
+    field,
+    joined,
+    keys,
+    level,
+    put,
+    typed_keys,
+)  # fmt: skip
+from armarius.lorebooks.formats.format import Format, Path, Reader, in_order
+from armarius.lorebooks.record import Condition, Entry, How, Place, Range, Slot
 
-__all__ = ["FORMAT", "in_order", "note_unused"]
+DEFAULTS: dict[str, Any] = {
+    "key": [], "keysecondary": [], "comment": "", "content": "", "constant": False, "vectorized": False,
+    "selective": True, "selectiveLogic": 0, "addMemo": False, "order": 100, "position": 0, "disable": False,
+    "ignoreBudget": False, "excludeRecursion": False, "preventRecursion": False, "matchPersonaDescription": False,
+    "matchCharacterDescription": False, "matchCharacterPersonality": False, "matchCharacterDepthPrompt": False,
+    "matchScenario": False, "matchCreatorNotes": False, "delayUntilRecursion": 0, "probability": 100,
+    "useProbability": True, "depth": 4, "outletName": "", "group": "", "groupOverride": False, "groupWeight": 100,
+    "scanDepth": None, "caseSensitive": None, "matchWholeWords": None, "useGroupScoring": None, "automationId": "",
+    "role": 0, "sticky": None, "cooldown": None, "delay": None, "triggers": [],
+}  # fmt: skip
+"""What a new entry of SillyTavern 1.18 holds."""
+_LOGIC: tuple[How, ...] = ("any", "not_all", "none", "all")
+_SLOTS: tuple[Slot, ...] = (
+    "before", "after", "note_top", "note_bottom", "at_depth", "examples_before", "examples_after", "outlet",
+)  # fmt: skip
+_AT_DEPTH, _OUTLET = _SLOTS.index("at_depth"), _SLOTS.index("outlet")
+_ROLES = ("system", "user", "assistant")
+_SOURCES = {
+    "matchPersonaDescription": "persona",
+    "matchCharacterDescription": "character",
+    "matchCharacterPersonality": "personality",
+    "matchCharacterDepthPrompt": "depth_prompt",
+    "matchScenario": "scenario",
+    "matchCreatorNotes": "creator_notes",
+}
+_SOURCES_KNOWN = frozenset(_SOURCES.values())
+Raw = Mapping[str, Any]
+_SPLIT = {True: "word", False: "substring", None: None}
 
 
-def in_order(entries: Any) -> list[tuple[str | int, Any]]:  # noqa: ANN401
-    """The entries of an object as JavaScript reads them, or of a list."""
-    if isinstance(entries, list):
-        return list(enumerate(entries))
-    numbers = [key for key in entries if key.isascii() and key.isdigit() and (key == "0" or key[0] != "0")]
-    numbers.sort(key=lambda key: (len(key), key))
-    known = set(numbers)
-    return [(key, entries[key]) for key in (*numbers, *(key for key in entries if key not in known))]
+def _read_require(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    if raw.get("keysecondary") and reader.flag(raw.get("selective"), (*path, "selective")):
+        second = typed_keys(reader.keys(raw["keysecondary"], (*path, "keysecondary")))
+        logic = reader.whole(raw.get("selectiveLogic"), (*path, "selectiveLogic"), 0) or 0
+        into["require"] = (Condition(_LOGIC[logic if logic in range(len(_LOGIC)) else 0], second),) if second else ()
 
 
-def _values(tree: Any) -> list[Any]:  # noqa: ANN401
-    entries = tree.get("entries") if isinstance(tree, dict) else None
-    found = list(entries.values()) if isinstance(entries, dict) else entries if isinstance(entries, list) else []
-    return [one for one in found[:50] if isinstance(one, dict)]
+def _save_require(entry: Entry, raw: Raw) -> Values | None:
+    if len(entry.match.require) > 1:
+        return None
+    if not entry.match.require:
+        return {"keysecondary": [], "selectiveLogic": 0}
+    (one,) = entry.match.require
+    return {"keysecondary": joined(one.keys), "selectiveLogic": _LOGIC.index(one.how), "selective": True}
+
+
+def _read_sources(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    into["sources"] = tuple([source for name, source in _SOURCES.items() if raw.get(name) is True])
+
+
+def _save_sources(entry: Entry, raw: Raw) -> Values | None:
+    sources = set(entry.match.sources)
+    return {name: source in sources for name, source in _SOURCES.items()} if sources <= _SOURCES_KNOWN else None
+
+
+def _read_probability(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    if raw.get("useProbability", True):
+        probability = reader.number(raw.get("probability"), (*path, "probability"))
+        into["probability"] = None if probability == 100 else probability
+
+
+def _save_probability(entry: Entry, raw: Raw) -> Values:
+    probability = entry.chance.probability
+    return {"probability": 100 if probability is None else probability, "useProbability": True}
+
+
+def _save_by_text(entry: Entry, raw: Raw) -> Values:
+    return {"delayUntilRecursion": 0 if entry.wake.by_text else max(1, entry.wake.level)}
+
+
+def _read_place(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    position = reader.whole(raw.get("position"), (*path, "position"), 0) or 0
+    role = raw.get("role")
+    if isinstance(role, str) and role in _ROLES:
+        role = _ROLES.index(role)
+    number = reader.whole(role, (*path, "role"), 0) or 0
+    into["slot"] = _SLOTS[position if position in range(len(_SLOTS)) else 0]
+    into["role"] = _ROLES[number if number in range(len(_ROLES)) else 0]
+    if position == _AT_DEPTH:
+        into["depth"] = reader.whole(raw.get("depth"), (*path, "depth"), 4)
+    elif position == _OUTLET:
+        into["name"] = reader.text(raw.get("outletName"), (*path, "outletName"))
+
+
+def _save_depth(entry: Entry, raw: Raw) -> Values:
+    return {"depth": entry.place.depth} if entry.place.slot == "at_depth" else {}
+
+
+def _save_slot(entry: Entry, raw: Raw) -> Values | None:
+    slot = entry.place.slot or "before"
+    return {"position": _SLOTS.index(slot)} if slot in _SLOTS else None
+
+
+def _read_characters(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    chosen, path = raw.get("characterFilter"), (*path, "characterFilter")
+    if isinstance(chosen, dict):
+        into["characters"] = tuple(reader.keys(chosen.get("names"), (*path, "names")))
+        into["tags"] = tuple(reader.keys(chosen.get("tags"), (*path, "tags")))
+        into["excluding"] = bool(chosen.get("isExclude"))
+        if into["tags"]:
+            tags = list(into["tags"])
+            reader.report((*path, "tags"), tags, "internal ids of tags; kept, they name nobody here")
+
+
+def _save_characters(entry: Entry, raw: Raw) -> Values:
+    scope = entry.scope
+    chosen = {"isExclude": scope.excluding, "names": list(scope.characters), "tags": list(scope.tags)}
+    return {"characterFilter": chosen}
+
+
+def native_table(*more: Row) -> Table:
+    """The table of SillyTavern's fields; what is missing has the default of an old file."""
+
+    def refusal(name: str, leaf: str) -> Row:
+        """A flag that forbids what is otherwise as the book says."""
+        return field(name, leaf, "flag", False, load=lambda no: False if no else None, save=lambda yes: yes is False)
+
+    return Table(
+        content("content", decorators=True),
+        field("comment", "name"),
+        field("addMemo", "name", "", save=bool),
+        level("disable", "constant", quiet=True),
+        keys("key", ("plain", "regex")),
+        Row(("keysecondary", "selective", "selectiveLogic"), ("match.require",), _save_require, _read_require),
+        field("caseSensitive", "match.case", "flag"),
+        field(
+            "matchWholeWords", "match.boundary", "flag", load=_SPLIT.get,
+            save={"word": True, "substring": False}.get,
+        ),
+        field(
+            "scanDepth", "match.range", "whole", load=lambda count: None if count is None else Range(count),
+            save=lambda to: None if to is None else to.count if to.unit == "messages" else UNSAID,
+        ),
+        Row(tuple(_SOURCES), ("match.sources",), _save_sources, _read_sources),
+        refusal("excludeRecursion", "wake.by_entries"),
+        refusal("preventRecursion", "wake.wakes_others"),
+        field("delayUntilRecursion", "wake.level", "whole", 0),
+        field("delayUntilRecursion", "wake.by_text", "raw", load=not_)._replace(save=_save_by_text),
+        Row(("probability", "useProbability"), ("chance.probability",), _save_probability, _read_probability),
+        field(
+            "group", "chance.groups", load=lambda text: tuple(one for part in text.split(",") if (one := part.strip())),
+            save=lambda groups: UNSAID if "," in "".join(groups) else ", ".join(groups),
+        ),
+        field("groupWeight", "chance.weight", "number", 100, load=lambda number: number or 0),
+        field("groupOverride", "chance.preferred", "flag", False),
+        field("useGroupScoring", "chance.scored", "flag"),
+        *(field(name, f"timing.{name}", "whole", load=lambda n: n or None) for name in ("delay", "sticky", "cooldown")),
+        field("order", "share.order", "number", 100, save=lambda to: int(to) if to == int(to) else UNSAID),
+        field("ignoreBudget", "share.exempt", "flag", False, quiet=True),
+        Row(("position",), ("place.slot",), _save_slot, _read_place),
+        Row(("depth",), ("place.depth",), _save_depth),
+        field("role", "place.role", "", save=lambda role: _ROLES.index(role) if role in _ROLES else UNSAID),
+        field("outletName", "place.name", ""),
+        Row(
+            ("characterFilter",), ("scope.characters", "scope.tags", "scope.excluding"), _save_characters,
+            _read_characters,
+        ),
+        field("triggers", "scope.triggers", "keys", load=tuple, save=list),
+        *more,
+        base=Entry("", place=Place("before")),
+        when={
+            "wake": lambda raw: (
+                raw.get("excludeRecursion") or raw.get("preventRecursion") or raw.get("delayUntilRecursion")
+            ),
+            "chance": lambda raw: (
+                raw.get("probability", 100) != 100 or raw.get("group") or raw.get("useGroupScoring") is not None
+            ),
+            "timing": lambda raw: raw.get("delay") or raw.get("sticky") or raw.get("cooldown"),
+            "place": lambda raw: raw.get("position", 0) != 0 or raw.get("role") not in (None, 0),
+            "scope": lambda raw: raw.get("characterFilter") or raw.get("triggers"),
+        },
+    )  # fmt: skip
+
+
+_TABLE = native_table()
+_KNOWN = frozenset(DEFAULTS) | {"uid", "displayIndex", "characterFilter", "extensions", "decorators", "hash", "world"}
 
 
 def _claims(tree: Any) -> bool:  # noqa: ANN401
-    values = _values(tree)
-    if values:
-        return any("key" in one for one in values)
-    return isinstance(tree, dict) and isinstance(tree.get("entries"), dict)
-
-
-def note_unused(raw: dict[str, Any], path: Path, reader: Reader) -> None:
-    """Fields that work in SillyTavern and nowhere here."""
-    if raw.get("automationId"):
-        reader.lose((*path, "automationId"), raw["automationId"], "starts a script of SillyTavern; kept")
-    if raw.get("vectorized") is True:
-        reader.lose((*path, "vectorized"), True, "woken by likeness in SillyTavern; kept, only keys wake it here")
+    entries = tree.get("entries") if isinstance(tree, dict) else None
+    some = list(entries.values()) if isinstance(entries, dict) else entries if isinstance(entries, list) else []
+    values = [one for one in some[:50] if isinstance(one, dict)]
+    return any("key" in one for one in values) if values else isinstance(entries, dict)
 
 
 def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     reader.name = reader.text(tree.get("name"), ("name",))
     reader.description = tree["description"] if isinstance(tree.get("description"), str) else ""
-    for key, raw in in_order(tree["entries"]):
-        path: Path = ("entries", key)
-        if reader.damaged(raw, path):
-            continue
+    for key, raw, path in reader.objects(in_order(tree["entries"]), ("entries",)):
         uid = raw.get("uid", key)
         if isinstance(uid, bool) or not isinstance(uid, int | str):
-            reader.lose((*path, "uid"), uid, f"no id; read as {key}")
+            reader.report((*path, "uid"), uid, f"no id; read as {key}")
             uid = key
         elif str(uid) != str(key) and isinstance(key, str):
-            reader.lose((*path, "uid"), uid, f"differs from its place {key}; the uid is its id")
-        note_unused(raw, path, reader)
-        reader.kept(raw, _KNOWN, path)
-        reader.add(native_entry(raw, str(uid), path, reader), path, raw)
-    reader.kept(tree, frozenset({"entries", "name", "description"}), ())
-
-
-_KNOWN = EFFECTIVE | {"automationId", "vectorized", "extensions", "decorators", "hash", "world"}
-
-
-def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
-    changes = native_changes(leaf, entry, str(raw.get("content") or ""))
-    if changes is None:
-        return False
-    raw.update(changes)
-    return True
+            reader.report((*path, "uid"), uid, f"differs from its place {key}; the uid is its id")
+        if raw.get("automationId"):
+            reader.report((*path, "automationId"), raw["automationId"], "starts a script of SillyTavern; kept")
+        if raw.get("vectorized") is True:
+            reader.report((*path, "vectorized"), True, "woken by likeness in SillyTavern; kept, only keys wake it here")
+        reader.report_unknown(raw, _KNOWN, path)
+        reader.add(str(uid), _TABLE.read(raw, path, reader), path, raw)
+    reader.report_unknown(tree, frozenset({"entries", "name", "description"}), ())
 
 
 def _begin(name: str, description: str) -> dict[str, Any]:
@@ -92,10 +246,115 @@ FORMAT = Format(
     name="sillytavern-world-info",
     short="sillytavern",
     claims=_claims,
-    book=lambda tree: (),
-    profile=lambda tree: "sillytavern",
+    profile="sillytavern",
     read=_read,
-    write=_write,
+    write=_TABLE.write,
     begin=_begin,
     add=_add,
+)
+
+# tavern-helper: SillyTavern's name, where it stands, its value as the flat object has it and as the file has it.
+_POSITIONS = (
+    "before_character_definition", "after_character_definition", "before_author_note", "after_author_note", "at_depth",
+    "before_example_messages", "after_example_messages", "outlet",
+)  # fmt: skip
+_LOGICS = ("and_any", "not_all", "not_any", "and_all")
+
+
+def _same(value: Any) -> Any:  # noqa: ANN401
+    return value
+
+
+def _index_in(values: tuple[str, ...]) -> Callable[[Any], int | None]:
+    return lambda value: values.index(value) if value in values else None
+
+
+_SPELLINGS: dict[str, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "comment": ("name", _same, _same),
+    "content": ("content", _same, _same),
+    "disable": ("enabled", lambda value: value is False, not_),
+    "key": ("strategy.keys", _same, _same),
+    "keysecondary": ("strategy.keys_secondary.keys", _same, _same),
+    "selectiveLogic": ("strategy.keys_secondary.logic", _index_in(_LOGICS), _LOGICS.__getitem__),
+    "scanDepth": (
+        "strategy.scan_depth",
+        lambda value: None if value == "same_as_global" else value,
+        lambda value: "same_as_global" if value is None else value,
+    ),
+    "position": ("position.type", _index_in(_POSITIONS), _POSITIONS.__getitem__),
+    "role": ("position.role", _same, _ROLES.__getitem__),
+    "depth": ("position.depth", _same, _same),
+    "order": ("position.order", _same, _same),
+    "outletName": ("position.outlet", _same, _same),
+    "excludeRecursion": ("recursion.prevent_incoming", _same, _same),
+    "preventRecursion": ("recursion.prevent_outgoing", _same, _same),
+    "delayUntilRecursion": ("recursion.delay_until", _same, lambda value: value or None),
+    "probability": ("probability", _same, _same),
+    "sticky": ("effect.sticky", _same, _same),
+    "cooldown": ("effect.cooldown", _same, _same),
+    "delay": ("effect.delay", _same, _same),
+}
+_HELPER_KNOWN = frozenset(
+    {"name", "uid", "enabled", "content", "strategy", "position", "recursion", "probability", "effect", "content_hash"}
+)
+
+
+def _helper_claims(tree: Any) -> bool:  # noqa: ANN401
+    entries = tree.get("entries") if isinstance(tree, dict) else None
+    return any(
+        isinstance(one, dict) and isinstance(one.get("strategy"), dict) and isinstance(one.get("position"), dict)
+        for one in (list(entries.values())[:50] if isinstance(entries, dict) else [])
+    )
+
+
+def _helper_flat(raw: dict[str, Any], path: Path, reader: Reader) -> dict[str, Any]:
+    parts: dict[str, dict[str, Any]] = {"": raw}
+    for name in ("strategy", "position", "recursion", "effect", "strategy.keys_secondary"):
+        within, _, last = name.rpartition(".")
+        part = parts[within].get(last)
+        if part is not None and not isinstance(part, dict):
+            reader.report((*path, *name.split(".")), part, "an object was expected; kept")
+        parts[name] = part if isinstance(part, dict) else {}
+    flat: dict[str, Any] = {"selective": True, "constant": parts["strategy"].get("type") == "constant"}
+    for native, (name, load, _) in _SPELLINGS.items():
+        within, _, last = name.rpartition(".")
+        flat[native] = load(parts[within].get(last))
+    if flat["position"] is None and (kind := parts["position"].get("type")) is not None:
+        reader.report((*path, "position", "type"), kind, "no place that is known; read as before the character")
+    if parts["strategy"].get("type") == "vectorized":
+        reader.report((*path, "strategy", "type"), "vectorized", "woken by likeness; kept, only keys wake it here")
+    return flat
+
+
+def _helper_read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
+    for key, raw, path in reader.objects(in_order(tree["entries"]), ("entries",)):
+        uid = raw.get("uid", key)
+        reader.report_unknown(raw, _HELPER_KNOWN, path)
+        values = _TABLE.read(_helper_flat(raw, path, reader), path, reader)
+        reader.add(str(uid if isinstance(uid, int | str) else key), values, path, raw)
+    reader.report_unknown(tree, frozenset({"entries"}), ())
+
+
+def _helper_write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
+    changes = _TABLE.changes(raw, leaf, entry)
+    for native, value in (changes or {}).items():
+        if native in _SPELLINGS:
+            name, _, save = _SPELLINGS[native]
+            if not put(raw, name, save(value)):
+                return False
+        elif native == "constant":
+            strategy = raw.setdefault("strategy", {})
+            if value or strategy.get("type") == "constant":
+                strategy["type"] = "constant" if value else "selective"
+        elif native not in ("addMemo", "selective", "useProbability"):
+            return False
+    return changes is not None
+
+
+TAVERN_HELPER = Format(
+    name="tavernhelper-worldbook",
+    claims=_helper_claims,
+    profile="sillytavern",
+    read=_helper_read,
+    write=_helper_write,
 )
