@@ -25,6 +25,24 @@ def test_messages_of_every_host_are_read_alike():
     assert set(read_messages(said)) == {Turn("user", "小雨住哪？")}
 
 
+def test_a_chat_as_lorebook_programs_keep_it_is_read_by_the_same_parser():
+    said = [
+        "小雨住哪？",
+        {"name": "阿宁", "text": "小雨住哪？"},
+        {"role": "narrator", "content": "小雨住哪？"},
+        SimpleNamespace(type="human", content="小雨住哪？"),
+        Turn("", "小雨住哪？"),
+    ]
+    found = read_messages(said, lines=True)
+    assert {turn.content for turn in found} == {"小雨住哪？"}
+    assert [(turn.role, turn.name) for turn in found] == [
+        ("", ""), ("", "阿宁"), ("system", ""), ("user", ""), ("", ""),
+    ]  # fmt: skip
+    for one in said[:3]:
+        with pytest.raises(ContractError, match=r"^messages\[0\]"):
+            checked_messages([one])
+
+
 def test_text_parts_are_joined_and_what_is_no_text_is_left_out():
     parts = [{"type": "text", "text": "看"}, {"type": "image_url", "image_url": {"url": "x"}}, "图"]
     assert read_messages([{"role": "user", "content": parts}]) == (Turn("user", "看\n图"),)

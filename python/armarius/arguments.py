@@ -317,9 +317,12 @@ def checked_wordings(value: object) -> tuple[str, ...]:
         raise ContractError(f"also: {error}") from None
 
 
-Role = Literal["user", "assistant", "system", "tool"]
+Role = Literal["user", "assistant", "system", "tool", ""]
+"""Who says a message; "" for nobody in particular, which only messages of a lorebook search may be."""
 
 MOST_MESSAGES: Final = 10_000
+MOST_LINES: Final = 100_000
+"""Messages of a lorebook search."""
 LONGEST_MESSAGE: Final = 1_000_000
 """Code points of one message."""
 SPOKEN: Final = ("user", "assistant")
@@ -361,12 +364,14 @@ class Turn:
         return self.role in SPOKEN and bool(self.content.strip())
 
 
-def read_messages(value: object) -> tuple[Turn, ...]:
+def read_messages(value: object, *, lines: bool = False) -> tuple[Turn, ...]:
     """`value` as messages, oldest first; lone surrogates become U+FFFD.
 
     Args:
         value: A list of `{"role", "content"}`, of pairs, or of objects with `content` and `role` or `type`; None is
             no message. Parts of a content that are no text, such as images, are left out.
+        lines: As programs of lorebooks keep a chat: a text alone and `{"name", "text"}` are messages too, without a
+            role, a role of their own is that of the system, and there may be `MOST_LINES`.
 
     Raises:
         ValueError: Something else; more than `MOST_MESSAGES`, one longer than `LONGEST_MESSAGE`, or all together
@@ -378,26 +383,27 @@ def read_messages(value: object) -> tuple[Turn, ...]:
         return ()
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         raise ValueError(f"expected a list of messages, got {shown(value)}")
-    if len(value) > MOST_MESSAGES:
-        raise ValueError(f"at most {MOST_MESSAGES:,} messages, got {len(value):,}")
+    most = MOST_LINES if lines else MOST_MESSAGES
+    if len(value) > most:
+        raise ValueError(f"at most {most:,} messages, got {len(value):,}")
     turns: list[Turn] = []
     length = 0
     for at, one in enumerate(value):
-        turns.append(one if isinstance(one, Turn) else _turn(at, one))
+        turns.append(one if isinstance(one, Turn) else _turn(at, one, lines))
         length += len(turns[-1].content)
         if length > LONGEST_TEXT:
             raise ValueError(f"more than {LONGEST_TEXT:,} characters together, up to message {at}")
     return tuple(Turn(one.role, _clean(one.content), _clean(one.name)) for one in turns)
 
 
-def checked_messages(value: object) -> tuple[Turn, ...]:
+def checked_messages(value: object, *, lines: bool = False) -> tuple[Turn, ...]:
     """As `read_messages`, for an argument `messages`.
 
     Raises:
         ContractError: They are none, with the name of the argument.
     """
     try:
-        return read_messages(value)
+        return read_messages(value, lines=lines)
     except ValueError as error:
         said = str(error)
         raise ContractError(said if said.startswith("messages[") else f"messages: {said}") from None
@@ -416,9 +422,13 @@ def asked_last(query: str, messages: tuple[Turn, ...]) -> tuple[str, tuple[Turn,
     return (query if query.strip() else last.content), messages[:-1]
 
 
-def _turn(at: int, one: object) -> Turn:
+def _turn(at: int, one: object, lines: bool) -> Turn:
     if isinstance(one, Mapping):
         role, content, name = one.get("role"), one.get("content"), one.get("name")
+        if lines:
+            content = one.get("text", one.get("content", one.get("data")))
+    elif lines and isinstance(one, str):
+        role, content, name = "", one, None
     elif isinstance(one, Sequence) and not isinstance(one, str | bytes) and len(one) == 2:
         (role, content), name = one, None
     elif hasattr(one, "content") and (hasattr(one, "role") or hasattr(one, "type")):
@@ -426,7 +436,7 @@ def _turn(at: int, one: object) -> Turn:
         content, name = getattr(one, "content", None), getattr(one, "name", None)
     else:
         raise ValueError(f"messages[{at}]: expected {{role, content}}, got {shown(one)}")
-    who = _role(at, role)
+    who = _role(at, role, lines)
     text = _text(at, content, may_lack=who in ("assistant", "tool"))
     if len(text) > LONGEST_MESSAGE:
         raise ValueError(f"messages[{at}].content: at most {LONGEST_MESSAGE:,} characters, got {len(text):,}")
@@ -435,9 +445,13 @@ def _turn(at: int, one: object) -> Turn:
     return Turn(who, text, name or "")
 
 
-def _role(at: int, role: object) -> Role:
+def _role(at: int, role: object, lines: bool) -> Role:
     said = getattr(role, "value", role)  # an enumeration of a host
+    if lines and not said:
+        return ""
     known = _ROLES.get(said.lower().removesuffix("messagechunk")) if isinstance(said, str) else None
+    if known is None and lines and isinstance(said, str):
+        return "system"
     if known is None:
         raise ValueError(f"messages[{at}].role: expected one of {', '.join(sorted(_ROLES))}, got {shown(said)}")
     return known

@@ -3,12 +3,13 @@
 import json
 
 import pytest
-from tests.books.samples import BOOK, CARD, CARD_3, FILES, NATIVE, OTHER_NAMES, archive, picture, text
+from tests.books.samples import BOOK, CARD, CARD_3, FILES, NATIVE, NOVELAI, OTHER_NAMES, archive, picture, text
 
 from armarius.errors import BookError
-from armarius.lorebooks import detect_book, read_book
+from armarius.lorebooks import Condition, Entry, Key, Range, detect_book, read_book
 from armarius.lorebooks.export import EXPORTS
 from armarius.lorebooks.formats.containers import open_container
+from armarius.lorebooks.record import value_of
 
 WITH_ENTRIES = [name for name in FILES if name != "character-card-v1"]
 
@@ -109,6 +110,44 @@ def test_an_entry_takes_from_its_category_what_it_leaves_out():
 def test_what_has_no_effect_is_named_with_its_place(name, words):
     told = "\n".join(map(str, read_book(FILES[name]).losses))
     assert [word for word in words if word not in told] == []
+
+
+def test_a_member_inside_an_object_is_named_with_its_whole_path():
+    tree = {**NOVELAI, "entries": [{"text": "t", "contextConfig": {"insertionPosition": "low", "tokenBudget": "x"}}]}
+    lost = {loss.path for loss in read_book(text(tree)).losses}
+    assert {f"entries.0.contextConfig.{name}" for name in ("insertionPosition", "tokenBudget")} <= lost
+
+
+def test_an_edit_of_what_belongs_into_an_object_that_is_none_is_a_loss():
+    book = read_book(text({**NOVELAI, "entries": [{"id": "a", "text": "t", "contextConfig": "none"}]}))
+    edited = book.with_entry(book.entry("a").changed(place__depth=3, text="u")).exported()
+    assert [loss.path for loss in edited.losses] == ["a.place.depth"]
+    assert json.loads(edited.data)["entries"] == [{"id": "a", "text": "u", "contextConfig": "none"}]
+
+
+SAID = {
+    "name": "Boat", "text": "Two.", "level": "never", "match.keys": (Key("oar"), Key("ash")),
+    "match.require": (Condition("any", (Key("night"),)),), "match.case": True, "match.boundary": "word",
+    "match.range": Range(7), "match.sources": ("persona", "scenario"), "wake.by_entries": False,
+    "wake.wakes_others": False, "wake.by_text": False, "wake.level": 2, "chance.probability": 40,
+    "chance.groups": ("a", "b"), "timing.delay": 2, "timing.sticky": 3, "timing.cooldown": 4, "share.order": 7,
+    "share.keep_priority": 9, "share.max_tokens": 30, "share.max_share": 0.3, "share.reserved": 5,
+    "share.exempt": True, "place.slot": "after", "scope.characters": ("Alma",), "scope.triggers": ("continue",),
+}  # fmt: skip
+IN_DECORATORS = {"match.range", "wake.by_entries", "wake.wakes_others", "chance.probability", "share.keep_priority"}
+
+
+@pytest.mark.parametrize("leaf", SAID)
+@pytest.mark.parametrize("to", EXPORTS)
+def test_a_field_that_a_format_writes_is_read_back_or_its_loss_is_told(to, leaf):
+    book = read_book(text({"entries": {}}))
+    entry = Entry("1", text="t").changed(**{leaf.replace(".", "__"): SAID[leaf]})
+    done = book.with_entry(entry).exported(to)
+    (again,) = read_book(done.data)
+    if to == "risu" and (leaf in IN_DECORATORS or leaf == "place.slot"):
+        assert again.decorators or leaf == "place.slot"  # its rules read decorators, its places are settings
+    elif f"1.{leaf}" not in {loss.path for loss in done.losses}:
+        assert value_of(again, leaf) == SAID[leaf]
 
 
 def test_two_chunks_that_differ_are_reported_and_v3_decides():

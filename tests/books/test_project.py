@@ -1,6 +1,7 @@
 """Books in a project: imported, kept, changed, imported again, active in prompts, given back."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from tests.books.samples import CARD, FILES, NATIVE, text
@@ -165,6 +166,14 @@ def test_active_answers_with_book_entry_place_and_reason(engine):
         ("harbour", "0", "before", "key 白鹭"),
     ]
     assert [(left.entry.id, left.reason) for left in found.left] == [("2", "secondary key 夜 missing")]
+
+
+def test_messages_of_a_chat_library_wake_entries(engine):
+    engine.importing.add(BOOK, name="h.json")
+    chat = [SimpleNamespace(type="human", content=[{"type": "text", "text": "白鹭 灯塔"}]), ("assistant", "x")]
+    assert engine.active(messages=chat).to_wire() == engine.active(messages=["白鹭 灯塔", "x"]).to_wire()
+    with pytest.raises(ContractError, match=r"^messages\[1\]: expected \{role, content\}, got 3$"):
+        engine.active(messages=["x", 3])
 
 
 def test_state_is_replayed_from_the_messages_or_handed_over(engine):

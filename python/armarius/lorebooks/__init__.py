@@ -16,7 +16,7 @@ from armarius.lazy import lazy
 TABLE = {
     "lorebooks.activate": "activate scan_of",
     "lorebooks.active.result": "Activation Active Left",
-    "lorebooks.active.scan": "Message Scan",
+    "lorebooks.active.scan": "Scan",
     "lorebooks.active.state": "Effect State",
     "lorebooks.book": "Book",
     "lorebooks.changes": "Change",

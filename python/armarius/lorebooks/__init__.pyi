@@ -4,7 +4,6 @@ from armarius.lorebooks.activate import scan_of as scan_of
 from armarius.lorebooks.active.result import Activation as Activation
 from armarius.lorebooks.active.result import Active as Active
 from armarius.lorebooks.active.result import Left as Left
-from armarius.lorebooks.active.scan import Message as Message
 from armarius.lorebooks.active.scan import Scan as Scan
 from armarius.lorebooks.active.state import Effect as Effect
 from armarius.lorebooks.active.state import State as State

@@ -2,16 +2,17 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from armarius.arguments import Turn, checked_messages
 from armarius.errors import ContractError
 from armarius.lorebooks.active.entries import Ready
 from armarius.lorebooks.active.result import Activation, Active, Left
 from armarius.lorebooks.active.rounds import search_rounds
 from armarius.lorebooks.active.rules import Rules, read_settings, unknown_settings
-from armarius.lorebooks.active.scan import Luck, Message, Scan, clean, messages_of
+from armarius.lorebooks.active.scan import Luck, Scan
 from armarius.lorebooks.active.state import State
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.profiles.agnai import KNOWN as AGNAI
@@ -21,6 +22,7 @@ from armarius.lorebooks.profiles.risu import RisuReady, full_words, search_risu
 from armarius.lorebooks.profiles.stories import KNOWN as STORIES
 from armarius.lorebooks.profiles.stories import StoryReady, search_story
 from armarius.lorebooks.profiles.table import ROUNDS, SETTINGS
+from armarius.positions import cleaned
 from armarius.validation import MOST, shown, whole
 from armarius.validation import text as strict_text
 from armarius.validation import texts as strict_texts
@@ -42,7 +44,7 @@ def known_settings(profile: str) -> frozenset[str]:
 
 def scan_of(
     *,
-    messages: Iterable[Message | Mapping[str, Any] | str] = (),
+    messages: Iterable[Turn | Mapping[str, Any] | str] = (),
     text: str = "",
     story: tuple[str, Sequence[str]] | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -70,22 +72,22 @@ def scan_of(
         _check_named(name, values, texts=True)
     story = _checked_story(story)
     tags = strict_texts("tags", tags)
-    lines = messages_of(messages)
+    lines = checked_messages(tuple(messages) if isinstance(messages, Iterator) else messages, lines=True)
     turn = None if turn is None else whole("turn", turn, least=-MOST)
     greeting = None if greeting is None else whole("greeting", greeting)
     budget = None if budget is None else whole("budget", budget)
     return Scan(
         messages=lines,
-        text=clean(text),
-        story=None if story is None else (clean(story[0]), tuple(clean(one) for one in story[1])),
+        text=cleaned(text),
+        story=None if story is None else (cleaned(story[0]), tuple(cleaned(one) for one in story[1])),
         settings=dict(settings or {}),
         turn=len(lines) if turn is None else turn,
-        character=clean(character),
-        cast={book: clean(name) for book, name in (cast or {}).items()},
-        user=clean(user),
+        character=cleaned(character),
+        cast={book: cleaned(name) for book, name in (cast or {}).items()},
+        user=cleaned(user),
         trigger=str((settings or {}).get("trigger", trigger)),
         tags=tuple(tags),
-        sources={name: clean(one) for name, one in (sources or {}).items()},
+        sources={name: cleaned(one) for name, one in (sources or {}).items()},
         greeting=greeting,
         count=count,
         budget=budget,

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from armarius.arguments import Turn
 from armarius.lorebooks.activate import Activator, scan_of
 from armarius.lorebooks.active.result import Activation
-from armarius.lorebooks.active.scan import Message
 from armarius.lorebooks.active.state import State
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.shelf import Books
@@ -36,7 +36,7 @@ class AskBooks:
     def active(
         self,
         *,
-        messages: Sequence[Message | Mapping[str, Any] | str] = (),
+        messages: Sequence[Turn | Mapping[str, Any] | str] = (),
         text: str = "",
         story: str | tuple[str, Sequence[str]] = "",
         books: Sequence[str] | None = None,
@@ -56,7 +56,7 @@ class AskBooks:
         """The lorebook entries that are active, in order, with book, place and reason; and those that were close.
 
         Args:
-            messages: Of a chat, oldest first: `{"name", "text"}`, `{"role", "content"}` or a text.
+            messages: Of a chat, oldest first: `{"name", "text"}`, a text, or any form that `assemble` takes.
             text: Instead, the text of a story.
             story: Instead, opening and actions; or the id of a book whose file holds a story.
             books: Ids; None is all of the project that are not switched off.

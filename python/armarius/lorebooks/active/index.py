@@ -8,8 +8,8 @@ import re
 from typing import Final
 
 from armarius._core import KeyPattern, KeySet
-from armarius.lorebooks.active.scan import clean
 from armarius.lorebooks.slashes import compiled, expression_of
+from armarius.positions import cleaned
 
 __all__ = ["ANY", "ASCII_WORD", "BREAK", "EDGE", "NEVER", "WORD", "KeyIndex", "KeyRef", "fold"]
 
@@ -43,7 +43,7 @@ class KeyIndex:
 
     def plain(self, text: str, ends: int, *, case: bool) -> int:
         """The number of a plain key."""
-        text = clean(text)
+        text = cleaned(text)
         return self._numbers.setdefault((text if case else fold(text), ends, case), len(self._numbers))
 
     def expression(self, text: str, *, bare: bool = False) -> KeyRef:

@@ -1,62 +1,15 @@
 """What a search of the books is given: messages or a text, the host's names, settings, luck."""
 
 import hashlib
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from armarius.arguments import Turn
 from armarius.errors import ContractError
 from armarius.validation import shown
 
-__all__ = ["Luck", "Message", "Scan", "clean", "messages_of"]
-
-_SURROGATES = re.compile("[\ud800-\udfff]")
-_MAX_MESSAGES = 100_000
-
-
-def clean(text: str) -> str:
-    """A text that UTF-8 can hold: lone surrogates become U+FFFD."""
-    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of a chat.
-
-    Attributes:
-        role: `user`, `assistant`, `system` or "".
-    """
-
-    text: str
-    name: str = ""
-    role: str = ""
-
-
-def messages_of(given: Iterable[Any]) -> tuple[Message, ...]:
-    """Messages as hosts write them: `{"name", "text"}`, `{"role", "content"}`, or a text alone; oldest first.
-
-    Raises:
-        ContractError: One is none of these; names its place.
-    """
-    found = []
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ContractError(f"messages: expected a list of messages, got {shown(given)}")
-    for at, one in enumerate(given):
-        if isinstance(one, Mapping):
-            said = {key: one.get(key) for key in ("name", "role")}
-            text = one.get("text", one.get("content", one.get("data")))
-            if not isinstance(text, str) or not all(value is None or isinstance(value, str) for value in said.values()):
-                raise ContractError(f"messages[{at}]: text, name and role must be texts")
-            one = Message(clean(text), clean(said["name"] or ""), said["role"] or "")
-        elif isinstance(one, str):
-            one = Message(clean(one))
-        elif not isinstance(one, Message):
-            raise ContractError(f"messages[{at}]: expected a message, got {type(one).__name__}")
-        found.append(one)
-    if len(found) > _MAX_MESSAGES:
-        raise ContractError(f"messages: at most {_MAX_MESSAGES:,}, got {len(found):,}")
-    return tuple(found)
+__all__ = ["Luck", "Scan"]
 
 
 class Luck:
@@ -107,7 +60,7 @@ class Scan:
         budget: Tokens for entries; None as the profile says.
     """
 
-    messages: tuple[Message, ...] = ()
+    messages: tuple[Turn, ...] = ()
     text: str = ""
     story: tuple[str, tuple[str, ...]] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -126,16 +79,16 @@ class Scan:
         """What `{{char}}` and `{{user}}` are in a book."""
         return self.cast.get(book) or self.character, self.user
 
-    def lines(self) -> tuple[Message, ...]:
+    def lines(self) -> tuple[Turn, ...]:
         """The searched messages; a text is one of them, a story its opening and actions."""
         if self.messages:
             return self.messages
         if self.story is not None:
-            return tuple(Message(one) for one in (self.story[0], *self.story[1]) if one)
-        return (Message(self.text),) if self.text else ()
+            return tuple(Turn("", one) for one in (self.story[0], *self.story[1]) if one)
+        return (Turn("", self.text),) if self.text else ()
 
     def whole(self) -> str:
         """Everything as one text, oldest first."""
         if self.messages:
-            return "\n".join(one.text for one in self.messages)
+            return "\n".join(one.content for one in self.messages)
         return "\n".join((self.story[0], *self.story[1])) if self.story is not None else self.text

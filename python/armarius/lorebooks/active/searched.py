@@ -4,7 +4,8 @@ from armarius.lorebooks.active.entries import Lore, Ready
 from armarius.lorebooks.active.index import KeyRef
 from armarius.lorebooks.active.macros import without_comments
 from armarius.lorebooks.active.rules import Rules
-from armarius.lorebooks.active.scan import Scan, clean
+from armarius.lorebooks.active.scan import Scan
+from armarius.positions import cleaned
 
 __all__ = ["Searched"]
 
@@ -25,7 +26,7 @@ class Searched:
         self._ready, self._rules = ready, rules
         messages = []
         for line in reversed(scan.lines()):
-            text = without_comments(line.text) if rules.comments else line.text
+            text = without_comments(line.content) if rules.comments else line.content
             messages.append(f"{line.name}: {text}" if rules.names and line.name else text)
         self._messages = messages  # newest first
         self.depth = len(messages) if rules.depth is None else rules.depth
@@ -33,7 +34,7 @@ class Searched:
         self._found_recursed: set[int] = set()
         self._first: dict[int, int] = {}
         self._scanned = 0
-        self._sources = {name: clean(text) for name, text in scan.sources.items() if text}
+        self._sources = {name: cleaned(text) for name, text in scan.sources.items() if text}
         self._found_in = {name: frozenset(ready.index.found(text)) for name, text in self._sources.items()}
         self._woken: set[int] = set(ready.always)
         for found in self._found_in.values():
@@ -62,7 +63,7 @@ class Searched:
     def add(self, text: str) -> None:
         """Text of entries that were just woken."""
         self.recursed.append(text)
-        found = self._ready.index.found(clean(text))
+        found = self._ready.index.found(cleaned(text))
         self._found_recursed.update(found)
         self._wake(found)
 
@@ -111,5 +112,5 @@ class Searched:
             parts = [*parts, *(self._sources[name] for name in _ORDER if name in sources and name in self._sources)]
             parts += self.recursed if recursed else []
             marked = "\x01" + _MARK.join(parts) if self._rules.chat_marks else "\n".join(parts)
-            text = self._texts[key] = clean(marked)
+            text = self._texts[key] = cleaned(marked)
         return text

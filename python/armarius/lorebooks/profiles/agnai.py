@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from armarius.lorebooks.active.index import BREAK, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import expanded
 from armarius.lorebooks.active.result import Activation, Active, Left
-from armarius.lorebooks.active.scan import Luck, Scan, clean
+from armarius.lorebooks.active.scan import Luck, Scan
 from armarius.lorebooks.active.state import State
 from armarius.lorebooks.book import Book
+from armarius.positions import cleaned
 
 __all__ = ["KNOWN", "AgnaiReady", "search_agnai"]
 
@@ -46,11 +47,11 @@ def search_agnai(ready: AgnaiReady, scan: Scan, luck: Luck, state: State) -> Act
     """One turn."""
     depth = int(scan.settings.get("memoryDepth") or _DEPTH)
     limit = scan.budget if scan.budget is not None else int(scan.settings.get("memoryContextLimit") or _LIMIT)
-    lines = [f"{line.name}: {line.text}" if line.name else line.text for line in scan.lines()[-depth:]]
-    text = clean("\n".join(lines))
+    lines = [f"{line.name}: {line.content}" if line.name else line.content for line in scan.lines()[-depth:]]
+    text = cleaned("\n".join(lines))
     newest: dict[int, int] = {}  # key to the newest line that holds it
     for number, line in enumerate(lines):
-        newest |= dict.fromkeys(ready.index.found(clean(line)), number)
+        newest |= dict.fromkeys(ready.index.found(cleaned(line)), number)
     across = frozenset(ready.index.found(text))
     found = []
     left: list[Left] = []
@@ -86,4 +87,4 @@ def _line(ref: KeyRef, newest: dict[int, int], across: frozenset[int], lines: Se
         return newest.get(ref, 0 if ref in across else -1)
     if ref.search(text) < 0:
         return -1
-    return next((at for at in range(len(lines) - 1, -1, -1) if ref.search(clean(lines[at])) >= 0), 0)
+    return next((at for at in range(len(lines) - 1, -1, -1) if ref.search(cleaned(lines[at])) >= 0), 0)

@@ -12,10 +12,11 @@ from armarius.lorebooks.active.decorated import RISU, Decorated, decorated
 from armarius.lorebooks.active.index import ANY, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import expanded, without_comments
 from armarius.lorebooks.active.result import Activation, Active, Left
-from armarius.lorebooks.active.scan import Luck, Scan, clean
+from armarius.lorebooks.active.scan import Luck, Scan
 from armarius.lorebooks.active.state import State
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, Key, Place
+from armarius.positions import cleaned
 
 __all__ = ["KNOWN", "RisuReady", "search_risu"]
 
@@ -93,7 +94,7 @@ class _Text:
     """One message or text of an entry: the numbers of the keys in it, and itself."""
 
     def __init__(self, text: str, ready: RisuReady) -> None:
-        self.raw = clean(text)
+        self.raw = cleaned(text)
         bare = without_comments(self.raw)
         numbers = ready.index.found(bare.replace(" ", ""))
         if ready.words:
@@ -107,7 +108,7 @@ class _Text:
 def search_risu(ready: RisuReady, books: Sequence[Book], scan: Scan, luck: Luck, state: State) -> Activation:
     """One turn."""
     said = _settings(books, scan)
-    messages = [_Text(line.text, ready) for line in scan.lines()]
+    messages = [_Text(line.content, ready) for line in scan.lines()]
     woken: list[_Text] = []
     active: dict[int, tuple[_Row, str]] = {}
     left: dict[int, str] = {}

@@ -10,10 +10,11 @@ from typing import Any
 from armarius.lorebooks.active.index import ANY, EDGE, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import expanded
 from armarius.lorebooks.active.result import Activation, Active, Left
-from armarius.lorebooks.active.scan import Luck, Scan, clean
+from armarius.lorebooks.active.scan import Luck, Scan
 from armarius.lorebooks.active.state import State
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, Key
+from armarius.positions import cleaned
 
 __all__ = ["KNOWN", "StoryReady", "search_story"]
 
@@ -66,7 +67,7 @@ class StoryReady:
 
 def search_story(ready: StoryReady, scan: Scan, luck: Luck, state: State) -> Activation:
     """One turn."""
-    text = clean(_searched(ready.profile, scan, ready.rows))
+    text = cleaned(_searched(ready.profile, scan, ready.rows))
     if ready.profile == "novelai":
         return _novelai(ready, text, scan, luck, state)
     numbers = frozenset(ready.index.found(text))
@@ -95,7 +96,7 @@ def _searched(profile: str, scan: Scan, rows: Sequence[_Row]) -> str:
         if scan.story is not None:
             prompt, actions = scan.story
         else:
-            prompt, actions = "", tuple(line.text for line in scan.lines())
+            prompt, actions = "", tuple(line.content for line in scan.lines())
         return "".join((*([prompt] if len(actions) < depth else []), *actions[-depth:]))
     text = scan.whole()
     if profile == "kobold-lite":
@@ -149,7 +150,7 @@ def _unlucky(profile: str, row: _Row, luck: Luck) -> str:
 
 def _novelai(ready: StoryReady, text: str, scan: Scan, luck: Luck, state: State) -> Activation:
     """Each entry looks so many characters back; cascading ones look into active entries and other texts instead."""
-    extra = [clean(scan.sources[name]) for name in ("memory", "note") if scan.sources.get(name)]
+    extra = [cleaned(scan.sources[name]) for name in ("memory", "note") if scan.sources.get(name)]
     within: dict[int, frozenset[int]] = {}
     active: list[tuple[_Row, str]] = []
     waiting = []
@@ -172,8 +173,8 @@ def _novelai(ready: StoryReady, text: str, scan: Scan, luck: Luck, state: State)
     while waiting and looked:
         numbers: set[int] = set()
         for one in looked:
-            numbers.update(ready.index.found(clean(one)))
-        joined = clean("\n".join(looked))
+            numbers.update(ready.index.found(cleaned(one)))
+        joined = cleaned("\n".join(looked))
         looked, still = [], []
         for row in waiting:
             found = _first(row, frozenset(numbers), joined)

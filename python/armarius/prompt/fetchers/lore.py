@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from armarius.arguments import Bounds
+from armarius.arguments import Bounds, Turn
 from armarius.codex.cards import one_line, tidy, without_later
 from armarius.headings import DEFAULT_LANGUAGE, FRAMES, HeadingKey, Language, frame, heading
 from armarius.lorebooks.activate import scan_of
 from armarius.lorebooks.active.macros import with_user
 from armarius.lorebooks.active.result import Active, Left
-from armarius.lorebooks.active.scan import Message
 from armarius.lorebooks.asking import AskBooks, cast_of
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.shelf import Books
@@ -182,13 +181,13 @@ class LoreSearch:
         )
 
 
-def _messages(request: FetchRequest) -> tuple[list[Message], int]:
+def _messages(request: FetchRequest) -> tuple[list[Turn], int]:
     """The paragraphs before the cursor, then the turns of the conversation, then the user's words: newest last."""
     written = request.text[max(0, request.cursor - _BACK) : request.cursor]
     paragraphs = [part for part in _BLANK.split(written) if part.strip()]
-    found = [Message(part.strip()) for part in paragraphs[-_PARAGRAPHS:]]
-    found += [Message(turn.content, turn.name, turn.role) for turn in request.messages if turn.is_spoken]
-    found += [Message(part, role="user") for part in (request.additional_input, request.query) if part.strip()]
+    found = [Turn("", part.strip()) for part in paragraphs[-_PARAGRAPHS:]]
+    found += [turn for turn in request.messages if turn.is_spoken]
+    found += [Turn("user", part) for part in (request.additional_input, request.query) if part.strip()]
     return found, request.text.count("\n", 0, request.cursor) + len(found)
 
 
