@@ -7,7 +7,7 @@ import struct
 import zipfile
 import zlib
 
-from armarius.lorebooks.formats import risum
+from armarius.lorebooks.formats.file_encoding import MODULE_HEAD, encode_module
 
 NATIVE = {
     "entries": {
@@ -102,8 +102,8 @@ VAULT = {"armarius": "vault", "files": {
     "Lore/Plain.md": "no lore\n"}}  # fmt: skip
 
 
-def text(tree, **manner) -> bytes:
-    return json.dumps(tree, ensure_ascii=False, **manner).encode()
+def text(tree, **layout) -> bytes:
+    return json.dumps(tree, ensure_ascii=False, **layout).encode()
 
 
 def picture(**texts) -> bytes:
@@ -132,8 +132,8 @@ def archive(members, front=b"") -> bytes:
 
 def module(tree) -> bytes:
     """A module whose JSON uses only bytes with known codes, with an asset block behind it."""
-    code = risum.encoded(json.dumps(tree).encode(), "module")
-    return risum.HEAD + struct.pack("<I", len(code)) + code + b"\x01" + struct.pack("<I", 3) + b"abc" + b"\0"
+    code = encode_module(json.dumps(tree).encode(), "module")
+    return MODULE_HEAD + struct.pack("<I", len(code)) + code + b"\x01" + struct.pack("<I", 3) + b"abc" + b"\0"
 
 
 SMALL_MODULE = {"module": {"name": "sea", "lorebook": [

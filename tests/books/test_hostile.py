@@ -16,8 +16,9 @@ from tests.steps import steps
 
 from armarius import activate
 from armarius.errors import BookError
-from armarius.lorebooks import limits, read_book
+from armarius.lorebooks import read_book
 from armarius.lorebooks.export import EXPORTS
+from armarius.lorebooks.formats.format import MAX_KEYS
 from armarius.lorebooks.formats.sillytavern import DEFAULTS
 from armarius.lorebooks.slashes import compiled, expression_of
 
@@ -202,10 +203,10 @@ def test_recursion_ends_when_entries_wake_each_other():
 
 
 def test_limits_are_those_that_are_written_down():
-    keys = [f"k{n}" for n in range(limits.MAX_KEYS + 5)]
+    keys = [f"k{n}" for n in range(MAX_KEYS + 5)]
     book = read_book(text({"entries": {"0": {**NATIVE["entries"]["2"], "key": keys}}}))
-    assert len(book.entries[0].match.keys) == limits.MAX_KEYS
-    assert any(f"more than {limits.MAX_KEYS:,} keys" in loss.reason for loss in book.losses)
+    assert len(book.entries[0].match.keys) == MAX_KEYS
+    assert any(f"more than {MAX_KEYS:,} keys" in loss.reason for loss in book.losses)
 
 
 def test_a_million_entries_are_refused_unread():

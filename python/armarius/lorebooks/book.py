@@ -7,8 +7,7 @@ from typing import Any
 from armarius.errors import UnknownId
 from armarius.lorebooks.entities import NOBODY, Said, said_by
 from armarius.lorebooks.export import Exported, exported
-from armarius.lorebooks.formats.containers import Container
-from armarius.lorebooks.formats.detect import Found
+from armarius.lorebooks.formats.containers import Container, Found
 from armarius.lorebooks.formats.format import ProfileName
 from armarius.lorebooks.losses import Loss
 from armarius.lorebooks.record import LEAVES, Entry, value_of

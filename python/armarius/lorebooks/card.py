@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from armarius.errors import BookError
+from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.edits import applied, to_json
 from armarius.lorebooks.entities import NOBODY, written
 from armarius.lorebooks.formats.format import ProfileName
 from armarius.lorebooks.keeping import FOLDER, BookKeeping
-from armarius.lorebooks.limits import MAX_BYTES
 from armarius.lorebooks.opening import read_book
 
 __all__ = ["FILES", "Kept", "digest", "edits_of", "load", "save", "stamp"]

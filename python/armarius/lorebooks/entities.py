@@ -18,8 +18,7 @@ from armarius.codex.profiles.draft import Draft, DraftRelation, Profiles
 from armarius.codex.profiles.read import parse_profiles
 from armarius.codex.profiles.relations import neutral_type
 from armarius.documents.titles import as_strings, parse_front_matter
-from armarius.lorebooks.formats.novelcrafter import nested_of
-from armarius.lorebooks.formats.obsidian import linked
+from armarius.lorebooks.formats.notes import linked, nested_of
 from armarius.lorebooks.losses import Loss
 from armarius.lorebooks.record import Entry
 from armarius.text.unicode import fold

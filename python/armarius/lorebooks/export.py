@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from armarius.errors import BookError
-from armarius.lorebooks.formats import json_text
-from armarius.lorebooks.formats.containers import Container
-from armarius.lorebooks.formats.detect import Found, by_short, card_format
+from armarius.lorebooks.formats.containers import Container, Found, by_short, card_format
+from armarius.lorebooks.formats.file_encoding import dump_json
 from armarius.lorebooks.formats.format import Format, Origin, Path, Reader, at, is_empty
 from armarius.lorebooks.losses import Loss, dotted
 from armarius.lorebooks.record import LEAVES, Entry, value_of
@@ -73,7 +72,7 @@ def exported(book: Exportable, to: str | None) -> Exported:
             if book.container.kind == "json":
                 return _edited(book, own)
             tree, losses = _edited_tree(book, own)  # the JSON of a picture or an archive, alone
-            return Exported(json_text.dump(tree), losses)
+            return Exported(dump_json(tree), losses)
     target = by_short(to or "sillytavern")
     if target is None:
         raise BookError(f"no format {shown(to)} to export to; there are {', '.join(EXPORTS)}")
@@ -199,7 +198,7 @@ def _converted(book: Exportable, target: Format) -> Exported:
         losses += _unheard(book, target, said)
         if book.settings.get("budget") is not None and "book.budget" not in said:
             losses.append(Loss("book.budget", book.settings["budget"], f"{target.name}: set it where it is used"))
-    return Exported(json_text.dump(tree), tuple(losses))
+    return Exported(dump_json(tree), tuple(losses))
 
 
 def _card(book: Exportable) -> tuple[Mapping[str, Any], Path]:

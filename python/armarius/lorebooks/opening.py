@@ -8,13 +8,12 @@ from armarius.documents.decode import Undecodable, decode
 from armarius.errors import BookError
 from armarius.io import is_regular, names_in, read_file, stat_of
 from armarius.io.folder import no_path
+from armarius.io.read import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
 from armarius.lorebooks.book import Book
-from armarius.lorebooks.formats import json_text
-from armarius.lorebooks.formats.containers import Container, open_container
-from armarius.lorebooks.formats.detect import Found, found_in
+from armarius.lorebooks.formats.containers import Container, Found, found_in, open_container
+from armarius.lorebooks.formats.file_encoding import dump_json
 from armarius.lorebooks.formats.format import ProfileName, Reader, checked_profile
-from armarius.lorebooks.formats.obsidian import MARK
-from armarius.lorebooks.limits import MAX_BYTES, MAX_MEMBERS, MAX_UNPACKED, check_size
+from armarius.lorebooks.formats.notes import VAULT_MARK
 from armarius.validation import valid_text
 
 __all__ = ["detect_book", "file_bytes", "read_book"]
@@ -102,7 +101,7 @@ def _vault(folder: Path) -> bytes:
                 waiting.append(path)
     if not files:
         raise BookError(f"{folder.name}: a folder without notes (.md)")
-    return json_text.dump({**MARK, "files": dict(sorted(files.items()))})
+    return dump_json({**VAULT_MARK, "files": dict(sorted(files.items()))})
 
 
 def _book(container: Container, found: Found, file: str, profile: ProfileName | None, id_: str) -> Book:

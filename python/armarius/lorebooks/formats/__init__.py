@@ -1,8 +1,8 @@
 """Every format that a book may come in: told by its content, read into entries, written back.
 
-json_text.py (text and tree)   containers.py (what holds the tree) png.py risum.py   detect.py (which format it is)
+file_encoding.py (bytes to JSON and back)   containers.py (a file to its trees, a tree to its format)
 format.py (what a format is, the reader of its values)   fields.py (tables whose rows are read and written)
-sillytavern.py cards.py novelai.py risu.py agnai.py kobold.py ai_dungeon.py novelcrafter.py obsidian.py
+sillytavern.py cards.py novelai.py risu.py agnai.py kobold.py ai_dungeon.py notes.py (Markdown)
 
 What must hold: nothing is decided by a name; a damaged entry costs that entry; what is not changed is given back byte
 for byte; an edit writes only the fields that were edited into the tree that was read.

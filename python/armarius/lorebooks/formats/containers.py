@@ -1,16 +1,33 @@
-"""What holds a book: a JSON text, a picture, an archive, a module. Each gives trees, and takes changed ones back."""
+"""What holds a book (JSON, picture, archive, module) and which format it is of: by what is in it, never by its name.
+
+A container gives trees, and takes changed ones back. The first format that claims a tree has it.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from armarius.errors import BookError
 from armarius.io.read import Archive, looks_like_archive
-from armarius.lorebooks.formats import json_text, png, risum
-from armarius.lorebooks.formats.json_text import Manner
+from armarius.lorebooks.formats import agnai, ai_dungeon, cards, kobold, novelai, risu, sillytavern
+from armarius.lorebooks.formats.file_encoding import (
+    MODULE_HEAD,
+    PNG_SIGNATURE,
+    JsonLayout,
+    chunk_text,
+    chunk_with_text,
+    decode_module,
+    dump_json,
+    encoding_of,
+    from_base64,
+    join_chunks,
+    load_json,
+    module_with_json,
+    png_chunks,
+)
+from armarius.lorebooks.formats.format import Format
+from armarius.lorebooks.formats.notes import NOVELCRAFTER, VAULT, archived_texts
 from armarius.lorebooks.losses import Loss
-
-__all__ = ["Container", "Kind", "open_container"]
 
 Kind = Literal["json", "png", "charx", "risum", "novelcrafter"]
 
@@ -43,26 +60,26 @@ def open_container(data: bytes, name: str) -> Container:
 
     Cost: linear in the size; of an archive only the members that are needed are unpacked.
     """
-    if data.startswith(png.SIGNATURE):
+    if data.startswith(PNG_SIGNATURE):
         return _picture(data, name)
-    if data.startswith(risum.HEAD):
+    if data.startswith(MODULE_HEAD):
         return _module(data, name)
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") or json_text.encoding_of(data) != "utf-8":
-        tree, manner = json_text.load(data, name)
-        return Container("json", data, {"": tree}, lambda trees: json_text.dump(trees.get("", tree), manner))
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") or encoding_of(data) != "utf-8":
+        tree, layout = load_json(data, name)
+        return Container("json", data, {"": tree}, lambda trees: dump_json(trees.get("", tree), layout))
     if looks_like_archive(data):
         return _archive(data, name)
     raise BookError(f"{name}: no card, lorebook or vault: neither JSON, PNG, archive nor module")
 
 
 def _picture(data: bytes, name: str) -> Container:
-    chunks, rest = png.chunks_of(data, name)
+    chunks, rest = png_chunks(data, name)
     trees: dict[str, Any] = {}
-    manners: dict[str, Manner] = {}
+    layouts: dict[str, JsonLayout] = {}
     losses: list[Loss] = []
     for chunk in chunks:
         try:
-            found = png.text_of(chunk)
+            found = chunk_text(chunk)
         except BookError as error:
             losses.append(Loss(chunk.kind.decode("latin-1"), None, f"kept, not read: {error}"))
             continue
@@ -74,7 +91,7 @@ def _picture(data: bytes, name: str) -> Container:
             continue
         try:
             where = f"{name}: chunk {keyword}"
-            trees[keyword], manners[keyword] = json_text.load(png.decoded(text, where), where)
+            trees[keyword], layouts[keyword] = load_json(from_base64(text, where), where)
         except BookError as error:
             losses.append(Loss(keyword, None, f"kept, not read: {error}"))
     if not trees:
@@ -88,14 +105,14 @@ def _picture(data: bytes, name: str) -> Container:
         made = []
         for chunk in chunks:
             try:
-                found = png.text_of(chunk)
+                found = chunk_text(chunk)
             except BookError:  # reported when it was read
                 found = None
             if found is not None and found[0] in changed and found[0] not in seen:
                 seen.add(found[0])
-                chunk = png.with_text(chunk, json_text.dump(changed[found[0]], manners[found[0]]))
+                chunk = chunk_with_text(chunk, dump_json(changed[found[0]], layouts[found[0]]))
             made.append(chunk)
-        return png.joined(made, rest)
+        return join_chunks(made, rest)
 
     return Container("png", data, trees, repacked, tuple(losses))
 
@@ -105,14 +122,14 @@ def _data(tree: Any) -> Any:  # noqa: ANN401
 
 
 def _module(data: bytes, name: str) -> Container:
-    plain, unknown = risum.decoded(data, name)
-    tree, manner = json_text.load(plain, name)
+    plain, unknown = decode_module(data, name)
+    tree, layout = load_json(plain, name)
     losses = (_unread(name, unknown),) if unknown else ()
     return Container(
         "risum",
         data,
         {"": tree},
-        lambda trees: risum.with_json(data, json_text.dump(trees[""], manner), name) if "" in trees else data,
+        lambda trees: module_with_json(data, dump_json(trees[""], layout), name) if "" in trees else data,
         losses,
     )
 
@@ -126,9 +143,7 @@ def _archive(data: bytes, name: str) -> Container:
     outside = tuple(Loss(one, None, "leads out of the archive; not read") for one in archive.outside)
     if "card.json" in archive.names:
         return _charx(data, name, archive, outside)
-    from armarius.lorebooks.formats import novelcrafter
-
-    trees, losses = novelcrafter.texts(archive)
+    trees, losses = archived_texts(archive)
     if not trees:
         raise BookError(f"{name}: an archive without card.json and without Novelcrafter entries")
 
@@ -139,7 +154,7 @@ def _archive(data: bytes, name: str) -> Container:
 
 
 def _charx(data: bytes, name: str, archive: Archive, outside: tuple[Loss, ...]) -> Container:
-    tree, manner = json_text.load(archive.read("card.json"), f"{name}: card.json")
+    tree, layout = load_json(archive.read("card.json"), f"{name}: card.json")
     trees = {"card.json": tree}
     losses = list(outside)
     module = None
@@ -154,9 +169,100 @@ def _charx(data: bytes, name: str, archive: Archive, outside: tuple[Loss, ...]) 
     def repacked(changed: Mapping[str, Any]) -> bytes:
         members = {}
         if "card.json" in changed:
-            members["card.json"] = json_text.dump(changed["card.json"], manner)
+            members["card.json"] = dump_json(changed["card.json"], layout)
         if "module.risum" in changed and module is not None:
             members["module.risum"] = module.repacked({"": changed["module.risum"]})
         return archive.changed(members)
 
     return Container("charx", data, trees, repacked, tuple(losses))
+
+
+FORMATS: tuple[Format, ...] = (
+    VAULT,
+    novelai.LOREBOOK,
+    novelai.SCENARIO,
+    novelai.STORY,
+    risu.LOREBOOK,
+    risu.MODULE,
+    agnai.FORMAT,
+    cards.CARD_V2,
+    cards.CARD_V3,
+    cards.LOREBOOK_V3,
+    kobold.STORY_V2,
+    kobold.LITE_SAVE,
+    kobold.STORY,
+    sillytavern.TAVERN_HELPER,
+    cards.CHARACTER_BOOK,
+    sillytavern.FORMAT,
+    cards.CARD_V1,
+    ai_dungeon.FORMAT,
+    kobold.LITE,
+    NOVELCRAFTER,
+)
+
+
+class Found(NamedTuple):
+    """The book of a container.
+
+    Attributes:
+        format: Of the tree that holds it.
+        label: The tree's name in the container; "" for all of them together.
+        name: What the file is, as `detect` says it: `charx` for an archive with a card.
+        losses: Between the trees.
+    """
+
+    format: Format
+    label: str
+    name: str
+    losses: tuple[Loss, ...] = ()
+
+
+def by_name(name: str) -> Format:
+    """The format of a name."""
+    return next(one for one in FORMATS if one.name == name)
+
+
+def by_short(short: str) -> Format | None:
+    """The format that an export asks for."""
+    return next((one for one in FORMATS if short and short in (one.short, one.name) and one.begin), None)
+
+
+def card_format(tree: Any) -> Format | None:  # noqa: ANN401
+    """The format of a tree that is a character card; None where it is none."""
+    format_ = _claimed(tree)
+    return format_ if format_ is not None and format_.members is not None else None
+
+
+def _claimed(tree: Any) -> Format | None:  # noqa: ANN401
+    return next((one for one in FORMATS if one.claims(tree)), None)
+
+
+def found_in(container: Container, name: str) -> Found:
+    """The format of a container, and which of its trees holds the book.
+
+    Raises:
+        BookError: Nothing that is known claims it.
+    """
+    trees = container.trees
+    if container.kind == "novelcrafter":
+        return Found(NOVELCRAFTER, "", NOVELCRAFTER.name)
+    if container.kind == "charx":
+        card = _claimed(trees["card.json"])
+        if card is None:
+            raise BookError(f"{name}: card.json is no card that is known")
+        module = trees.get("module.risum")
+        if module is not None and (format_ := _claimed(module)) is not None:
+            lost = Loss("data.character_book", None, "module.risum holds the book that counts; kept, not read")
+            return Found(format_, "module.risum", "charx", (lost,))
+        return Found(card, "card.json", "charx")
+    label = next((one for one in ("", "ccv3", "chara", "naidata") if one in trees), "")
+    format_ = _claimed(trees[label])
+    if format_ is None:
+        raise BookError(f"{name}: {_what(trees[label])}: no format that is known")
+    return Found(format_, label, format_.name)
+
+
+def _what(tree: Any) -> str:  # noqa: ANN401
+    if isinstance(tree, dict):
+        return f"an object with {', '.join(list(tree)[:5]) or 'nothing in it'}"
+    return f"a list of {len(tree)}" if isinstance(tree, list) else f"JSON of {type(tree).__name__}"

@@ -1,6 +1,9 @@
-"""A Novelcrafter export: a folder for each entry, `<type>s/<slug>-<id>/` with entry.md, metadata.json, notes.md.
+"""Entries that are Markdown files with front matter: a Novelcrafter export, and an Obsidian vault.
 
-The tree is `{folder: {file: text}}`; what else the archive holds (the novel, snippets, chats) is kept and reported.
+An export has a folder for each entry, `<type>s/<slug>-<id>/` with entry.md, metadata.json, notes.md; its tree is
+`{path: text}`, and what else the archive holds (the novel, snippets, chats) is kept and reported. Of a vault the notes
+are entries that are tagged `lorebook` or have `keys` in their front matter; its tree is `{"armarius": "vault", "files":
+{path: text}}`. Links are shown by their words, embeds are skipped.
 """
 
 import json
@@ -13,9 +16,7 @@ from armarius.errors import BookError
 from armarius.io.read import Archive
 from armarius.lorebooks.formats.format import Format, Path, Reader
 from armarius.lorebooks.losses import Loss
-from armarius.lorebooks.record import Entry, Key, Matching, Share, Wake
-
-__all__ = ["FORMAT", "TREE", "nested_of", "texts"]
+from armarius.lorebooks.record import Entry, Key, Matching, Range, Share, Wake
 
 TREE = "novelcrafter"
 _FOLDER = re.compile(r"(?:^|/)([^/]+)/[^/]*-([0-9A-Za-z]{27})/(entry\.md|metadata\.json|notes\.md)\Z")
@@ -31,8 +32,8 @@ _TYPES = {
 }
 
 
-def texts(archive: Archive) -> tuple[dict[str, str], tuple[Loss, ...]]:
-    """The texts of the entries by path, and what of the archive is not read."""
+def archived_texts(archive: Archive) -> tuple[dict[str, str], tuple[Loss, ...]]:
+    """The archived_texts of the entries by path, and what of the archive is not read."""
     found: dict[str, str] = {}
     losses = []
     for name in archive.names:
@@ -47,7 +48,7 @@ def texts(archive: Archive) -> tuple[dict[str, str], tuple[Loss, ...]]:
     return found, tuple(losses)
 
 
-def _entries(tree: dict[str, str]) -> dict[str, dict[str, str]]:
+def _folders(tree: dict[str, str]) -> dict[str, dict[str, str]]:
     folders: dict[str, dict[str, str]] = {}
     for name, text in tree.items():
         folder, _, file = name.rpartition("/")
@@ -55,8 +56,8 @@ def _entries(tree: dict[str, str]) -> dict[str, dict[str, str]]:
     return folders
 
 
-def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
-    for folder, files in _entries(tree).items():
+def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
+    for folder, files in _folders(tree).items():
         path: Path = (folder,)
         found = _FOLDER.search(f"{folder}/entry.md")
         metadata: Any = {}
@@ -99,7 +100,7 @@ def _read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
             "wake": Wake(by_text=tracked),
             "share": Share(order=0),
         }
-        more = _fields(files.get("entry.md", "")[:end])
+        more = _own_fields(files.get("entry.md", "")[:end])
         reader.add(id_, values, path, {**files, "metadata": metadata, "fields": more})
 
 
@@ -110,7 +111,7 @@ def nested_of(original: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in ids if isinstance(one, str))) if isinstance(ids, list) else ()
 
 
-def _fields(front: str) -> dict[str, str]:
+def _own_fields(front: str) -> dict[str, str]:
     """The writer's own fields: names below `fields:`, each with a list of values or one."""
     found: dict[str, str] = {}
     name = ""
@@ -131,7 +132,7 @@ def _yes(value: Any) -> bool:  # noqa: ANN401
     return value is True or (isinstance(value, str) and value.lower() == "true")
 
 
-def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
+def _write_entry_md(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
     text = raw.get("entry.md", "")
     if leaf == "text":
         end = parse_front_matter(text)[1]
@@ -150,12 +151,95 @@ def _write(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
     return False
 
 
-FORMAT = Format(
+NOVELCRAFTER = Format(
     name="novelcrafter-export",
     claims=lambda tree: isinstance(tree, dict) and any(_FOLDER.search(str(name)) for name in list(tree)[:200]),
     profile="novelcrafter",
-    read=_read,
-    write=_write,
-    raw=lambda tree, path: dict(_entries(tree)[str(path[0])]),
+    read=_read_export,
+    write=_write_entry_md,
+    raw=lambda tree, path: dict(_folders(tree)[str(path[0])]),
     put=lambda tree, path, raw: tree.update({f"{path[0]}/{file}": text for file, text in raw.items()}),
+)
+
+
+VAULT_MARK = {"armarius": "vault"}
+_EMBED = re.compile(r"!\[\[[^\[\]\n]*\]\]")
+_LINK = re.compile(r"\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\|([^\[\]\n]*))?\]\]")
+_KNOWN = frozenset(
+    {"tags", "keys", "aliases", "priority", "constant", "enabled", "scandepth", "excluderecursion", "type", "title"}
+)
+
+
+def without_links(text: str) -> str:
+    """A note's text as it reads: `[[灯塔#历史|塔]]` is 塔, an embed is nothing."""
+    return _LINK.sub(lambda link: link[2] or link[1], _EMBED.sub("", text))
+
+
+def linked(text: str) -> tuple[str, ...]:
+    """The notes that a text links to, in order, each once; embeds are none."""
+    return tuple(dict.fromkeys(link[1].strip() for link in _LINK.finditer(_EMBED.sub("", text)) if link[1].strip()))
+
+
+def _read_vault(tree: Any, reader: Reader) -> None:  # noqa: ANN401
+    files = tree.get("files")
+    for path, text in files.items() if isinstance(files, dict) else ():
+        if not isinstance(text, str):
+            reader.report(("files", path), text, "a text was expected; kept")
+            continue
+        fields, end = parse_front_matter(text)
+        tags = {tag.lstrip("#").lower() for tag in as_strings(fields.get("tags"))}
+        keys = as_strings(fields.get("keys"))
+        if not keys and not any(tag.startswith("lorebook") for tag in tags):
+            continue
+        for name in fields.keys() - _KNOWN:
+            reader.report((path, name), fields[name], "kept, without effect here")
+        values = _note_values(path, text[end:], fields, tags, keys, reader)
+        reader.add(path, values, ("files", path), {"text": text})
+
+
+def _note_values(
+    path: str, body: str, fields: dict[str, Any], tags: set[str], keys: tuple[str, ...], reader: Reader
+) -> dict[str, Any]:
+    stem = path.rpartition("/")[2].removesuffix(".md")
+    level: Any = "when_detected"
+    if "lorebook-never" in tags or str(fields.get("enabled", "true")).lower() == "false":
+        level = "never"
+    elif "lorebook-always" in tags or str(fields.get("constant", "")).lower() == "true":
+        level = "always"
+    depth = reader.whole(fields.get("scandepth"), (path, "scanDepth")) if fields.get("scandepth") else None
+    priority = fields.get("priority")
+    number = float(priority) if isinstance(priority, str) and re.fullmatch(r"-?\d+(\.\d+)?", priority) else 100
+    # Here excludeRecursion means that its own text wakes nobody; a lower priority is kept longer.
+    silent = str(fields.get("excluderecursion", "")).lower() == "true"
+    return {
+        "name": stem,
+        "text": without_links(body).strip(),
+        "level": level,
+        "folder": path.rpartition("/")[0],
+        "match": Matching(
+            keys=tuple(Key(key) for key in keys), range=None if depth is None else Range(depth), boundary="auto"
+        ),
+        "wake": Wake(wakes_others=False if silent else None),
+        "share": Share(order=-number, keep_priority=-number),
+    }
+
+
+def _write_note(raw: dict[str, Any], leaf: str, entry: Entry) -> bool:
+    if leaf != "text":
+        return False
+    end = parse_front_matter(raw["text"])[1]
+    raw["text"] = f"{raw['text'][:end]}\n{entry.text}\n" if end else f"{entry.text}\n"
+    return True
+
+
+VAULT = Format(
+    name="obsidian-vault",
+    claims=lambda tree: (
+        isinstance(tree, dict) and tree.get("armarius") == "vault" and isinstance(tree.get("files"), dict)
+    ),
+    profile="obsidian",
+    read=_read_vault,
+    write=_write_note,
+    raw=lambda tree, path: {"text": tree["files"][path[1]]},
+    put=lambda tree, path, raw: tree["files"].__setitem__(path[1], raw["text"]),
 )
