@@ -9,9 +9,9 @@ import tracemalloc
 from benches.record import record, summary
 
 from armarius.lorebooks import read_book, scan_of
-from armarius.lorebooks.activate import Activator
+from armarius.lorebooks.activation import Activator
 from armarius.lorebooks.importing import Importing
-from armarius.lorebooks.shelf import Books
+from armarius.lorebooks.project_books import Books
 
 SYLLABLES = ["ka", "lo", "mi", "ren", "tor", "vas", "el", "du", "shi", "pra", "no", "ge"]
 CHINESE = "白鹭灯塔雾夜海渡口船老林小雨默秋风云山水月"

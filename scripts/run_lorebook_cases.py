@@ -17,7 +17,7 @@ from typing import Any
 warnings.filterwarnings("ignore", message="armarius was built without optimisation")
 
 import armarius  # noqa: E402
-from armarius.lorebooks.activate import known_settings  # noqa: E402
+from armarius.lorebooks.activation import known_settings  # noqa: E402
 
 BY_INDEX = {"kobold-lite", "koboldai", "agnai", "novelai"}
 AS_SETS = {"character-card-spec", "novelai", "novelcrafter", "obsidian"}

@@ -32,7 +32,7 @@ TABLE = {
     "graph.protocol": "GraphStore",
     "index.project_index": "ProjectIndex",
     "index.source": "DocumentSource",
-    "lorebooks.activate": "activate",
+    "lorebooks.activation": "activate",
     "prompt.counter": "Counter",
     "prompt.fetchers.style": "Style",
     "prompt.profile": "BudgetProfile LayerBudget",

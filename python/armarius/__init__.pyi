@@ -38,7 +38,7 @@ from armarius.evaluation.measure import evaluate as evaluate
 from armarius.graph.protocol import GraphStore as GraphStore
 from armarius.index.project_index import ProjectIndex as ProjectIndex
 from armarius.index.source import DocumentSource as DocumentSource
-from armarius.lorebooks.activate import activate as activate
+from armarius.lorebooks.activation import activate as activate
 from armarius.prompt.counter import Counter as Counter
 from armarius.prompt.fetchers.style import Style as Style
 from armarius.prompt.profile import BudgetProfile as BudgetProfile

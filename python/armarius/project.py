@@ -27,8 +27,7 @@ from armarius.headings import DEFAULT_LANGUAGE, Language
 from armarius.index.project_index import ProjectIndex
 from armarius.index.snapshot import Snapshot
 from armarius.index.source import DocumentSource
-from armarius.lorebooks.settings import user_of
-from armarius.lorebooks.shelf import Books
+from armarius.lorebooks.project_books import Books, user_of
 from armarius.prompt.fetchers.detected import RetrievedFetcher
 from armarius.prompt.fetchers.entities import About, CodexSource, Described, file_warnings
 from armarius.prompt.fetchers.immediate import ImmediateFetcher

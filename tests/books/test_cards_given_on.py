@@ -8,7 +8,7 @@ from tests.books.samples import AGNAI, CARD, DUNGEON, FILES, V1, picture, text
 import armarius
 from armarius import UnknownId
 from armarius.cli import main
-from armarius.lorebooks.opening import read_book
+from armarius.lorebooks.book import read_book
 
 MEMBERS = {
     "name": "Vesna", "description": "{{char}} flies.", "personality": "calm", "scenario": "A quay.",

@@ -20,7 +20,7 @@ from armarius.lorebooks import read_book
 from armarius.lorebooks.export import EXPORTS
 from armarius.lorebooks.formats.format import MAX_KEYS
 from armarius.lorebooks.formats.sillytavern import DEFAULTS
-from armarius.lorebooks.slashes import compiled, expression_of
+from armarius.lorebooks.js_regex import compiled, expression_of
 
 SEEDED = 600
 MESSAGES = ["the boat at night, 白鹭", "heron tide"]

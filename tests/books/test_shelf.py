@@ -11,7 +11,7 @@ from tests.books.samples import text
 import armarius
 from armarius.cli import main
 from armarius.errors import UnknownId
-from armarius.lorebooks import activate, card, keeping, shelf
+from armarius.lorebooks import activation, project_books, storage
 from armarius.lorebooks.manuscripts import import_manuscript
 
 
@@ -42,7 +42,7 @@ def change_original(tmp_path, data):
     folder = folder_of(tmp_path)
     (folder / "original").write_bytes(data)
     said = json.loads((folder / "book.json").read_bytes())
-    (folder / "book.json").write_bytes(text({**said, "original": card.digest(data)}))
+    (folder / "book.json").write_bytes(text({**said, "original": storage.digest(data)}))
 
 
 def test_a_changed_original_takes_the_permission_for_rules_back(books, tmp_path):
@@ -137,7 +137,7 @@ def looks(monkeypatch):
     """How often files are looked at and read."""
     counted = {"stat_of": 0, "read_file": 0}
     for name in counted:
-        monkeypatch.setattr(keeping, name, partial(_counting, counted, name, getattr(keeping, name)))
+        monkeypatch.setattr(storage, name, partial(_counting, counted, name, getattr(storage, name)))
     return counted
 
 
@@ -186,7 +186,7 @@ def test_a_snapshot_does_not_change(books):
 def test_an_import_that_broke_off_leaves_the_book_as_it_was(books, tmp_path, monkeypatch):
     add(books, CONSTANT)
     books.update(books["harbour"].with_entry(books["harbour"].entry("0").changed(name="ours")))
-    real = keeping.write_atomic
+    real = storage.write_atomic
 
     def breaking(path, data, **how):
         if path.name == "book.json":
@@ -194,7 +194,7 @@ def test_an_import_that_broke_off_leaves_the_book_as_it_was(books, tmp_path, mon
         return real(path, data, **how)
 
     with monkeypatch.context() as broken:
-        broken.setattr(keeping, "write_atomic", breaking)
+        broken.setattr(storage, "write_atomic", breaking)
         with pytest.raises(KeyboardInterrupt):
             add(books, EVIL)
     assert (folder_of(tmp_path) / "original").read_bytes() == EVIL
@@ -215,8 +215,8 @@ def test_threads_share_one_activator(books):
         armarius.lorebooks.read_book(world(f"b{n}", e0={"key": ["x"], "content": f"c{n}"}), name=f"{n}.json")
         for n in range(24)
     ]
-    activator, wrong = activate.Activator(), []
-    scan = activate.scan_of(text="x")
+    activator, wrong = activation.Activator(), []
+    scan = activation.scan_of(text="x")
 
     def search():
         for _ in range(8):
@@ -238,9 +238,9 @@ def test_threads_share_one_activator(books):
 def test_the_keys_of_a_book_that_is_asked_again_stay_ready(monkeypatch):
     found = [armarius.lorebooks.read_book(world(f"b{n}", e0={"key": ["x"]}), name=f"{n}.json") for n in range(20)]
     made = []
-    real = activate.Ready
-    monkeypatch.setattr(activate, "Ready", lambda books, *rest: made.append(books[0].id) or real(books, *rest))
-    activator, scan = activate.Activator(), activate.scan_of(text="x")
+    real = activation.Ready
+    monkeypatch.setattr(activation, "Ready", lambda books, *rest: made.append(books[0].id) or real(books, *rest))
+    activator, scan = activation.Activator(), activation.scan_of(text="x")
     for book in found:
         activator._of(book.profile, [found[0]], scan)
         activator._of(book.profile, [book], scan)
@@ -261,7 +261,7 @@ def test_two_manuscripts_of_one_file_name_are_both_kept(tmp_path):
 
 
 def test_a_project_has_a_greatest_number_of_books(books, monkeypatch):
-    monkeypatch.setattr(shelf, "_MAX_BOOKS", 1)
+    monkeypatch.setattr(project_books, "_MAX_BOOKS", 1)
     add(books, CONSTANT)
     with pytest.raises(armarius.errors.BookError, match="at most 1 books"):
         add(books, OTHER, name="o.json")

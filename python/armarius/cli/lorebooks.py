@@ -22,10 +22,10 @@ from armarius.io.folder import project_folder
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.export import EXPORTS
 from armarius.lorebooks.importing import Importing, ImportReport
-from armarius.lorebooks.keeping import FOLDER
-from armarius.lorebooks.losses import Conflict, Loss
 from armarius.lorebooks.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
-from armarius.lorebooks.shelf import Books, there_are
+from armarius.lorebooks.project_books import Books, available_books
+from armarius.lorebooks.record import Conflict, Loss
+from armarius.lorebooks.storage import FOLDER
 
 __all__ = ["add_commands"]
 
@@ -250,7 +250,7 @@ def _export(arguments: argparse.Namespace) -> int:
     books = Books(project_folder(arguments.path))
     if arguments.book is None:
         if arguments.to is not None or arguments.out is not None:
-            raise ArmariusError(f"--as and --out need --book{there_are(list(books))}")
+            raise ArmariusError(f"--as and --out need --book{available_books(list(books))}")
         return _list(books, as_json=arguments.json)
     book = books[arguments.book]
     done = book.exported(arguments.to)

@@ -32,8 +32,7 @@ from armarius.engine import open as open_engine
 from armarius.errors import ContractError, RewordingError
 from armarius.headings import FRAMES
 from armarius.io import read_file, write_atomic
-from armarius.lorebooks.changes import Change
-from armarius.lorebooks.edits import to_json
+from armarius.lorebooks.edits import Change, to_json
 from armarius.lorebooks.importing import ImportReport
 from armarius.prompt.report.display import Highlight, overview, page
 from armarius.prompt.report.pack import Pack

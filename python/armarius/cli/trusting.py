@@ -15,7 +15,7 @@ from armarius.cli.terminal import note, printable, show_json
 from armarius.config import Config, load_config
 from armarius.errors import ConfigError, ContractError, SettingRefused
 from armarius.io.folder import project_folder
-from armarius.lorebooks.shelf import Books
+from armarius.lorebooks.project_books import Books
 from armarius.trust.folders import TRUSTED_ENV, revoke, shown, trust, trusted, who_trusts
 from armarius.trust.settings import Permissions, allowed_anywhere
 

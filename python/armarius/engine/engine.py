@@ -23,9 +23,9 @@ from armarius.graph.protocol import GraphStore
 from armarius.index.project_index import ProjectIndex
 from armarius.index.status import IndexStatus, Progress
 from armarius.io.processes import PerProcess
-from armarius.lorebooks.asking import AskBooks
+from armarius.lorebooks.book_search import BookSearch
 from armarius.lorebooks.importing import Importing
-from armarius.lorebooks.shelf import Books
+from armarius.lorebooks.project_books import Books
 from armarius.project import counter_for
 from armarius.prompt.counter import Counter
 from armarius.prompt.request import CounterFor
@@ -239,7 +239,7 @@ class ContextEngine:
     documents = verb_of("_parts.questions", Questions.documents)
     document = verb_of("_parts.questions", Questions.document)
 
-    active = verb_of("_parts.project.lore.asked", AskBooks.active)
+    active = verb_of("_parts.project.lore.asked", BookSearch.active)
     """The lorebook entries that are active for messages or a text, in order; and those that were close."""
     similar = verb_of("recall", ProjectRecall.similar)
     """The paragraphs nearest to a question in meaning, best first."""

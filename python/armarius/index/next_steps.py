@@ -12,7 +12,7 @@ from armarius.config import Config
 from armarius.errors import ArmariusError
 from armarius.index.status import IndexStatus
 from armarius.io import read_file
-from armarius.lorebooks.opening import read_book
+from armarius.lorebooks.book import read_book
 from armarius.store.rows import DocumentRow
 
 __all__ = ["LyingAbout", "books_lying_about", "found_lines", "next_steps"]

@@ -1,16 +1,19 @@
-"""What was changed in a book here, as JSON: entry id to dotted field to value; kept beside the original."""
+"""What was changed in a book here, as JSON beside the original, and what an import changes in it, field by field.
 
-from collections.abc import Mapping, Sequence
+Edits are entry id to dotted field to value. Where the file changed too there is a conflict, and the edit stays.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from armarius.errors import UnknownId
-from armarius.lorebooks.losses import Conflict, Loss
-from armarius.lorebooks.record import LEAVES, Condition, Entry, Key, Range, value_of
+from armarius.lorebooks.book import Book
+from armarius.lorebooks.record import LEAVES, Condition, Conflict, Entry, Key, Loss, Range, value_of
 from armarius.text.unicode import near, suggestion
 from armarius.validation import shown
 
-__all__ = ["applied", "decided", "from_json", "to_json"]
+__all__ = ["Change"]
 
 _TUPLES = frozenset(
     {"match.sources", "chance.groups", "scope.characters", "scope.tags", "scope.triggers", "share.trim"}
@@ -147,3 +150,52 @@ def _changed(
             conflicts.append(Conflict(entry.id, leaf, value_of(base, leaf), value, now))
         values[leaf.replace(".", "__")] = value
     return entry.changed(**values) if values else entry
+
+
+class Change(NamedTuple):
+    """An entry that is new or gone, or one field that says something else.
+
+    Attributes:
+        kind: `new` and `gone` are whole entries; `changed` is one field.
+        entry: Id of the entry; "" for a setting of the book.
+        name: Of the entry, "" where it has none.
+        field: Dotted, as `match.keys`; "" for a whole entry.
+        was: The value before the import, edits made here included; the text of an entry that is gone.
+        now: The value after it; the text of a new entry.
+    """
+
+    kind: Literal["new", "changed", "gone"]
+    entry: str
+    name: str
+    field: str
+    was: Any
+    now: Any
+
+
+def changes_between(before: Book, after: Book) -> tuple[Change, ...]:
+    """What differs, in the order of the book after the import; settings first, what is gone last.
+
+    Cost: linear in the number of entries.
+    """
+    settings = _settings(before.settings, after.settings)
+    return (*settings, *_entries({one.id: one for one in before.entries}, after.entries))
+
+
+def _settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[Change]:
+    for key in dict.fromkeys((*before, *after)):
+        if before.get(key) != after.get(key):
+            yield Change("changed", "", "", key, before.get(key), after.get(key))
+
+
+def _entries(before: dict[str, Entry], after: Iterable[Entry]) -> Iterable[Change]:
+    for entry in after:
+        old = before.pop(entry.id, None)
+        if old is None:
+            yield Change("new", entry.id, entry.name, "", None, entry.text)
+            continue
+        for leaf in (*LEAVES, "decorators"):
+            was, now = value_of(old, leaf), value_of(entry, leaf)
+            if was != now:
+                yield Change("changed", entry.id, entry.name, leaf, was, now)
+    for entry in before.values():
+        yield Change("gone", entry.id, entry.name, "", entry.text, None)

@@ -19,11 +19,8 @@ from armarius.codex.profiles.read import parse_profiles
 from armarius.codex.profiles.relations import neutral_type
 from armarius.documents.titles import as_strings, parse_front_matter
 from armarius.lorebooks.formats.notes import linked, nested_of
-from armarius.lorebooks.losses import Loss
-from armarius.lorebooks.record import Entry
+from armarius.lorebooks.record import Entry, Loss
 from armarius.text.unicode import fold
-
-__all__ = ["NOBODY", "Said", "said_by", "written"]
 
 # Fields of a note that say how its entry is found, and nothing of whom it is about.
 _OF_THE_ENTRY = frozenset({"keys", "priority", "constant", "enabled", "scandepth", "excluderecursion"})
@@ -31,7 +28,7 @@ _ATTACHED = re.compile(r"\.(?!md$)[0-9A-Za-z]{1,5}$")  # of pictures and the lik
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ExtractedEntities:
     """Entities and relations of a book.
 
     Attributes:
@@ -45,10 +42,10 @@ class Said:
     losses: tuple[Loss, ...] = ()
 
 
-NOBODY = Said()
+NO_ENTITIES = ExtractedEntities()
 
 
-def said_by(format_: str, tree: Any, entries: Iterable[Entry]) -> Said:  # noqa: ANN401
+def extract_entities(format_: str, tree: Any, entries: Iterable[Entry]) -> ExtractedEntities:  # noqa: ANN401
     """What a book says.
 
     Args:
@@ -62,10 +59,10 @@ def said_by(format_: str, tree: Any, entries: Iterable[Entry]) -> Said:  # noqa:
         return _vault(tree["files"], entries)
     if format_ == "novelcrafter-export":
         return _codex(tree, entries)
-    return NOBODY
+    return NO_ENTITIES
 
 
-def _vault(files: Mapping[str, Any], entries: Iterable[Entry]) -> Said:
+def _vault(files: Mapping[str, Any], entries: Iterable[Entry]) -> ExtractedEntities:
     texts = {path: text for path, text in files.items() if isinstance(text, str)}
     of_entries = {entry.id for entry in entries}
     profiles: dict[str, Profiles] = {path: parse_profiles(path, text) for path, text in sorted(texts.items())}
@@ -89,10 +86,10 @@ def _vault(files: Mapping[str, Any], entries: Iterable[Entry]) -> Said:
         if not _ATTACHED.search(target) and fold(target.rpartition("/")[2].removesuffix(".md")) not in called
     ]
     relations = tuple((one.source, one.target, one.type) for one in merged.relations)
-    return Said(merged.entities, relations, tuple(losses))
+    return ExtractedEntities(merged.entities, relations, tuple(losses))
 
 
-def _codex(tree: Mapping[str, str], entries: Iterable[Entry]) -> Said:
+def _codex(tree: Mapping[str, str], entries: Iterable[Entry]) -> ExtractedEntities:
     drafts: list[Draft] = []
     relations: list[DraftRelation] = []
     losses: list[Loss] = []
@@ -124,10 +121,10 @@ def _codex(tree: Mapping[str, str], entries: Iterable[Entry]) -> Said:
                 kind = neutral_type("nested", entry.name, by_id[other].name)
                 relations.append(DraftRelation(id_of[entry.id], id_of[other], kind, None, None, Origin("")))
     rows = dict.fromkeys((one.source, one.target, one.type) for one in relations)
-    return Said(merged.entities, tuple(rows), tuple(losses))
+    return ExtractedEntities(merged.entities, tuple(rows), tuple(losses))
 
 
-def written(said: Said) -> bytes:
+def codex_json(said: ExtractedEntities) -> bytes:
     """As a file in the form of `codex.json`."""
     entities = []
     for one in said.entities:

@@ -8,11 +8,10 @@ from armarius.errors import BookError
 from armarius.lorebooks.formats.containers import Container, Found, by_short, card_format
 from armarius.lorebooks.formats.file_encoding import dump_json
 from armarius.lorebooks.formats.format import Format, Origin, Path, Reader, at, is_empty
-from armarius.lorebooks.losses import Loss, dotted
-from armarius.lorebooks.record import LEAVES, Entry, value_of
+from armarius.lorebooks.record import LEAVES, Entry, Loss, dotted, value_of
 from armarius.validation import shown
 
-__all__ = ["EXPORTS", "Exported", "exported"]
+__all__ = ["Exported"]
 
 EXPORTS = (
     "sillytavern", "card-v2", "card-v3", "novelai", "risu", "agnai", "kobold", "ai-dungeon", "character-book",

@@ -11,16 +11,13 @@ from os import PathLike
 from armarius.codex.identity import SharedName, shared_names
 from armarius.codex.model import Entity
 from armarius.errors import UnknownId
-from armarius.lorebooks.book import Book
-from armarius.lorebooks.card import edits_of
-from armarius.lorebooks.changes import Change, changes_between
-from armarius.lorebooks.edits import applied, decided
-from armarius.lorebooks.entities import NOBODY, Said
+from armarius.lorebooks.book import Book, file_bytes, read_book
+from armarius.lorebooks.edits import Change, applied, changes_between, decided
+from armarius.lorebooks.entities import NO_ENTITIES, ExtractedEntities
 from armarius.lorebooks.formats.format import ProfileName, checked_profile
-from armarius.lorebooks.losses import Conflict, Loss
-from armarius.lorebooks.opening import file_bytes, read_book
-from armarius.lorebooks.record import Entry, book_id
-from armarius.lorebooks.shelf import Books
+from armarius.lorebooks.project_books import Books
+from armarius.lorebooks.record import Conflict, Entry, Loss, book_id
+from armarius.lorebooks.storage import edits_of
 from armarius.validation import texts, valid_text
 
 __all__ = ["ImportReport", "Importing", "Proposal"]
@@ -72,7 +69,7 @@ class ImportReport:
     kind: str
     entities: tuple[Proposal, ...]
     kept: bool
-    said: Said = NOBODY
+    said: ExtractedEntities = NO_ENTITIES
     changes: tuple[Change, ...] = ()
     shared: tuple[SharedName, ...] = ()
 
@@ -188,7 +185,7 @@ class Importing:
         shared = self._shared(said)
         return ImportReport(book, tuple(losses), tuple(conflicts), kind, proposed, False, said, changes, shared), data
 
-    def _shared(self, said: Said) -> tuple[SharedName, ...]:
+    def _shared(self, said: ExtractedEntities) -> tuple[SharedName, ...]:
         return shared_names(said.entities, self._entities()) if said.entities else ()
 
     def _unchanged(self, book: Book) -> ImportReport:

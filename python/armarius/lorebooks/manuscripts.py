@@ -13,8 +13,6 @@ from armarius.io import folder_lock, read_file, write_atomic
 from armarius.io.read import MAX_BYTES
 from armarius.lorebooks.record import book_id
 
-__all__ = ["ImportedChapter", "ManuscriptReport", "import_manuscript", "is_manuscript"]
-
 FOLDER = ".armarius/manuscripts"
 _HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
 _MARK = re.compile(r"\[\^(\d+)\]")

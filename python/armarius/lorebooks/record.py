@@ -7,30 +7,16 @@ immutable: `dataclasses.replace` makes a changed one, `Book.with_entry` a book t
 """
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from armarius.codex.model import ContextLevel
 
 __all__ = [
-    "LEAVES",
-    "Chance",
-    "Condition",
-    "Decorator",
-    "Entry",
-    "EntrySource",
-    "Key",
-    "Matching",
-    "Place",
-    "Range",
-    "Scope",
-    "Share",
-    "Timing",
-    "Wake",
-    "book_id",
-    "value_of",
-]
+    "Chance", "Condition", "Conflict", "Decorator", "Entry", "EntrySource", "Key", "Loss", "Matching", "Place", "Range",
+    "Scope", "Share", "Timing", "Wake",
+]  # fmt: skip
 
 KeyKind = Literal["plain", "regex", "wildcard"]
 How = Literal["any", "all", "none", "not_all"]
@@ -112,7 +98,7 @@ class Wake:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """Luck and rivals.
+    """Random and rivals.
 
     Attributes:
         probability: Percent; None always.
@@ -316,3 +302,44 @@ def book_id(name: str) -> str:
     folded = unicodedata.normalize("NFKC", name).casefold()
     made = "".join(char if char.isalnum() else "-" for char in folded)
     return "-".join(part for part in made.split("-") if part)[:64] or "book"
+
+
+class Loss(NamedTuple):
+    """One field that is kept but has no effect, a value that was repaired, or two spellings that disagree.
+
+    Attributes:
+        path: Where it stands in the file: `entries.6.automationId`.
+        value: As written.
+        reason: One sentence.
+    """
+
+    path: str
+    value: Any
+    reason: str
+
+    def __str__(self) -> str:
+        value = repr(self.value)
+        return f"{self.path} = {value if len(value) <= 60 else value[:59] + '…'}: {self.reason}"
+
+
+class Conflict(NamedTuple):
+    """A field that was changed here and in the file that is imported again.
+
+    Attributes:
+        entry: Id of the entry.
+        field: Dotted, as `match.keys`.
+        base: What the file said when it was imported before.
+        ours: What it was changed to here; it stays.
+        theirs: What the file says now.
+    """
+
+    entry: str
+    field: str
+    base: Any
+    ours: Any
+    theirs: Any
+
+
+def dotted(path: Iterable[str | int]) -> str:
+    """A path inside a file as text."""
+    return ".".join(str(part) for part in path)

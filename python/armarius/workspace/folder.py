@@ -22,8 +22,7 @@ from armarius.index.watcher import Watcher
 from armarius.io import make_folder, names_in, read_file, write_atomic
 from armarius.io.folder import no_path, project_folder
 from armarius.io.processes import PerProcess, let_go_unclosed
-from armarius.lorebooks.card import FILES
-from armarius.lorebooks.keeping import FOLDER
+from armarius.lorebooks.storage import FILES, FOLDER
 from armarius.project import counter_for
 from armarius.rewording.reworder import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from armarius.lorebooks.keeping import FOLDER
+from armarius.lorebooks.storage import FOLDER
 from armarius.workspace.stored import StoredFiles
 
 __all__ = ["StoredBooks"]

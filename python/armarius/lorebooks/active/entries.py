@@ -3,17 +3,14 @@
 import zlib
 from collections.abc import Callable, Sequence
 
-from armarius.lorebooks.active.decorated import decorated
 from armarius.lorebooks.active.index import ANY, ASCII_WORD, NEVER, WORD, KeyIndex, KeyRef
-from armarius.lorebooks.active.macros import expanded
+from armarius.lorebooks.active.macros import decorated, expanded
 from armarius.lorebooks.active.rules import Rules
-from armarius.lorebooks.active.scan import Luck
+from armarius.lorebooks.active.scan import Random
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, How, Key
 
-__all__ = ["Lore", "Ready", "seal_of"]
-
-_NOWHERE = Luck()
+_NOWHERE = Random()
 
 
 class Lore:

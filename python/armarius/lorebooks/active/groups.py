@@ -3,17 +3,15 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from armarius.lorebooks.active.entries import Lore
-from armarius.lorebooks.active.scan import Luck
+from armarius.lorebooks.active.scan import Random
 from armarius.lorebooks.active.timed import Timed
-
-__all__ = ["winners"]
 
 
 def winners(
     new: Sequence[Lore],
     active: Iterable[Lore],
     timed: Timed,
-    luck: Luck,
+    luck: Random,
     score: Callable[[Lore], int],
     *,
     scoring: bool,
@@ -76,7 +74,7 @@ def _scored(
     return kept
 
 
-def _winner(group: str, members: Sequence[Lore], luck: Luck) -> Lore:
+def _winner(group: str, members: Sequence[Lore], luck: Random) -> Lore:
     preferred = [one for one in members if one.entry.chance.preferred]
     if preferred:
         return max(preferred, key=lambda one: one.entry.share.order)

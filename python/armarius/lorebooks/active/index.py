@@ -8,10 +8,8 @@ import re
 from typing import Final
 
 from armarius._core import KeyPattern, KeySet
-from armarius.lorebooks.slashes import compiled, expression_of
+from armarius.lorebooks.js_regex import compiled, expression_of
 from armarius.positions import cleaned
-
-__all__ = ["ANY", "ASCII_WORD", "BREAK", "EDGE", "NEVER", "WORD", "KeyIndex", "KeyRef", "fold"]
 
 ANY: Final = 0
 ASCII_WORD: Final = 1

@@ -10,19 +10,16 @@ from typing import Literal
 from armarius.lorebooks.active.entries import Lore, Ready
 from armarius.lorebooks.active.groups import winners
 from armarius.lorebooks.active.macros import expanded, searched
-from armarius.lorebooks.active.result import Activation, Active, Left
+from armarius.lorebooks.active.result import Activation, Active, Left, State
 from armarius.lorebooks.active.rules import Rules
-from armarius.lorebooks.active.scan import Luck, Scan
+from armarius.lorebooks.active.scan import Random, Scan
 from armarius.lorebooks.active.searched import Searched
-from armarius.lorebooks.active.state import State
 from armarius.lorebooks.active.timed import Timed
-
-__all__ = ["search_rounds"]
 
 Round = Literal["first", "recursion", "deeper", "over"]
 
 
-def search_rounds(ready: Ready, rules: Rules, scan: Scan, luck: Luck, state: State) -> Activation:
+def search_rounds(ready: Ready, rules: Rules, scan: Scan, luck: Random, state: State) -> Activation:
     """One turn.
 
     Cost: one pass over the searched messages for all plain keys; then what the entries that were found cost.
@@ -31,7 +28,7 @@ def search_rounds(ready: Ready, rules: Rules, scan: Scan, luck: Luck, state: Sta
 
 
 class _Search:
-    def __init__(self, ready: Ready, rules: Rules, scan: Scan, luck: Luck, state: State) -> None:
+    def __init__(self, ready: Ready, rules: Rules, scan: Scan, luck: Random, state: State) -> None:
         self.ready, self.rules, self.scan, self.luck = ready, rules, scan, luck
         self.text = Searched(ready, rules, scan)
         self.timed = Timed(ready, state, len(scan.lines()))

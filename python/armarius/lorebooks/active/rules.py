@@ -1,13 +1,12 @@
-"""What the engine of rounds is told: the settings of a profile, by the names of the program it follows."""
+"""What the search in rounds is told: the settings of a profile, by the names of the program it follows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from armarius.errors import ContractError
+from armarius.lorebooks.active.macros import SILLYTAVERN, SPECIFICATION
 from armarius.text.unicode import near, suggestion
-
-__all__ = ["Rules", "read_settings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +90,44 @@ def unknown_settings(settings: Mapping[str, Any], known: frozenset[str]) -> None
         if name not in known:
             close = near(name, sorted(known))
             raise ContractError(f"settings: no profile here knows {name!r}{suggestion(close)}")
+
+
+ROUNDS: Final[Mapping[str, Rules]] = {
+    "sillytavern": Rules(
+        words="ascii",
+        full="stop",
+        comments=False,
+        decorators=SILLYTAVERN,
+        book_facts=False,
+        chat_marks=True,
+    ),
+    "character-card-spec": Rules(depth=None, names=False, decorators=SPECIFICATION),
+    "obsidian": Rules(depth=4, names=False),
+    "novelcrafter": Rules(depth=None, names=False, recursion=False, plural=True),
+    "armarius": Rules(depth=8, decorators=SPECIFICATION, full="drop"),
+}
+"""What holds when nothing is set: of SillyTavern 1.18, the specification V3, DeepLore, Novelcrafter, and our own."""
+
+_OWN = {
+    "depth": "depth", "names": "names", "recursion": "recursion", "case": "case", "scoring": "scoring",
+    "budget": "budget", "max_steps": "max_steps", "min_activations": "min_activations",
+}  # fmt: skip
+SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {
+    "sillytavern": {
+        "world_info_depth": "depth",
+        "world_info_include_names": "names",
+        "world_info_recursive": "recursion",
+        "world_info_case_sensitive": "case",
+        "world_info_match_whole_words": "words",
+        "world_info_use_group_scoring": "scoring",
+        "world_info_min_activations": "min_activations",
+        "world_info_min_activations_depth_max": "min_depth",
+        "world_info_max_recursion_steps": "max_steps",
+        "world_info_budget_cap": "budget",
+    },
+    "character-card-spec": {"scan_depth": "depth", "token_budget": "budget", "recursive_scanning": "recursion"},
+    "obsidian": {**_OWN, "scanDepth": "depth"},
+    "novelcrafter": _OWN,
+    "armarius": _OWN,
+}
+"""Setting by its own name to the field of `Rules`."""

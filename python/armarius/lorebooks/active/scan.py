@@ -9,10 +9,10 @@ from armarius.arguments import Turn
 from armarius.errors import ContractError
 from armarius.validation import shown
 
-__all__ = ["Luck", "Scan"]
+__all__ = ["Scan"]
 
 
-class Luck:
+class Random:
     """Draws between 0 and 1: those that are given, in turn; then from a seed, the same for the same question.
 
     Args:

@@ -7,8 +7,6 @@ from armarius.lorebooks.active.rules import Rules
 from armarius.lorebooks.active.scan import Scan
 from armarius.positions import cleaned
 
-__all__ = ["Searched"]
-
 _MAX_DEPTH = 1000
 _MARK = "\n\x01"
 _ORDER = ("persona", "character", "personality", "depth_prompt", "scenario", "creator_notes")

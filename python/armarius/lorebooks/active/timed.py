@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 
 from armarius.lorebooks.active.entries import Lore, Ready
-from armarius.lorebooks.active.state import Effect, State
-
-__all__ = ["Timed"]
+from armarius.lorebooks.active.result import Effect, State
 
 
 class Timed:

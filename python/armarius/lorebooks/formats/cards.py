@@ -23,8 +23,7 @@ from armarius.lorebooks.formats.format import (
     written_id,
 )
 from armarius.lorebooks.formats.sillytavern import native_table
-from armarius.lorebooks.losses import dotted
-from armarius.lorebooks.record import Entry, Range
+from armarius.lorebooks.record import Entry, Range, dotted
 
 _EXTENSIONS = {
     "position": "position", "depth": "depth", "role": "role", "outletName": "outlet_name",

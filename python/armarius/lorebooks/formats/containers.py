@@ -27,7 +27,7 @@ from armarius.lorebooks.formats.file_encoding import (
 )
 from armarius.lorebooks.formats.format import Format
 from armarius.lorebooks.formats.notes import NOVELCRAFTER, VAULT, archived_texts
-from armarius.lorebooks.losses import Loss
+from armarius.lorebooks.record import Loss
 
 Kind = Literal["json", "png", "charx", "risum", "novelcrafter"]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from armarius.lorebooks.formats.format import Path, Reader
+from armarius.lorebooks.js_regex import is_expression
 from armarius.lorebooks.record import Condition, Decorator, Entry, Key, KeyKind, Matching, value_of
-from armarius.lorebooks.slashes import is_expression
 
 UNSAID: Final = object()
 """What the `save` of a field gives for a value that the format cannot say."""

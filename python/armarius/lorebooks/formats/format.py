@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 from armarius.errors import ContractError
-from armarius.lorebooks.losses import Loss, dotted
-from armarius.lorebooks.record import Entry, EntrySource, book_id
+from armarius.lorebooks.record import Entry, EntrySource, Loss, book_id, dotted
 from armarius.validation import shown
 
 MAX_ENTRIES: Final = 200_000

@@ -15,8 +15,7 @@ from armarius.documents.titles import as_strings, parse_front_matter
 from armarius.errors import BookError
 from armarius.io.read import Archive
 from armarius.lorebooks.formats.format import Format, Path, Reader
-from armarius.lorebooks.losses import Loss
-from armarius.lorebooks.record import Entry, Key, Matching, Range, Share, Wake
+from armarius.lorebooks.record import Entry, Key, Loss, Matching, Range, Share, Wake
 
 TREE = "novelcrafter"
 _FOLDER = re.compile(r"(?:^|/)([^/]+)/[^/]*-([0-9A-Za-z]{27})/(entry\.md|metadata\.json|notes\.md)\Z")

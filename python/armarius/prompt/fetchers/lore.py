@@ -15,13 +15,12 @@ from typing import Final
 from armarius.arguments import Bounds, Turn
 from armarius.codex.cards import one_line, tidy, without_later
 from armarius.headings import DEFAULT_LANGUAGE, FRAMES, HeadingKey, Language, frame, heading
-from armarius.lorebooks.activate import scan_of
+from armarius.lorebooks.activation import scan_of
 from armarius.lorebooks.active.macros import with_user
 from armarius.lorebooks.active.result import Active, Left
-from armarius.lorebooks.asking import AskBooks, cast_of
 from armarius.lorebooks.book import Book
-from armarius.lorebooks.shelf import Books
-from armarius.lorebooks.standing import Standing, standing
+from armarius.lorebooks.book_search import BookSearch, ConstantEntries, cast_of, constant_entries
+from armarius.lorebooks.project_books import Books
 from armarius.text.tokens import TokenCounter
 from armarius.types import Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission, OmitReason
 from armarius.warnings import LORE_FAILED, LORE_INVALID
@@ -134,11 +133,11 @@ class LoreSearch:
     def __init__(self, books: Books, *, user: str = "") -> None:
         self.books = books
         self.user = user or _USER
-        self.asked = AskBooks(books, user=user)
+        self.asked = BookSearch(books, user=user)
         self._count = TokenCounter.estimate().count
         self._lock = threading.Lock()
         self._last: OrderedDict[int, tuple[FetchRequest, Looked]] = OrderedDict()  # the request is held: its id stays
-        self._standing: tuple[tuple[Book, ...], Standing] | None = None
+        self._standing: tuple[tuple[Book, ...], ConstantEntries] | None = None
 
     def of(self, request: FetchRequest) -> Looked:
         """What is active for a request.
@@ -166,7 +165,7 @@ class LoreSearch:
         character = next(iter(cast.values()), "")
         if self._standing is None or [id(one) for one in self._standing[0]] != [id(one) for one in some]:
             empty = scan_of(character=character, cast=cast, user=self.asked.user, turn=0, count=self._count)
-            self._standing = (some, standing(self.asked.activator, some, empty))
+            self._standing = (some, constant_entries(self.asked.activator, some, empty))
         fixed = self._standing[1]
         messages, turn = _messages(request)
         scan = scan_of(

@@ -1,18 +1,22 @@
-"""The books of a project, asked: which entries are active for messages, a text, a story."""
+"""The books of a project searched: for a text or a chat, and the constant entries apart from it.
+
+Settings and rules stand at the head of a prompt, and whatever differs there makes all behind it new to a cache
+(docs/decisions/0032). So constant entries are drawn by a seed of book and entry, without timing, in a search that no
+text is part of. The search of the text then takes them as they were decided: they wake others and use budget there.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from armarius.arguments import Turn
-from armarius.lorebooks.activate import Activator, scan_of
-from armarius.lorebooks.active.result import Activation
-from armarius.lorebooks.active.state import State
+from armarius.lorebooks.activation import Activator, scan_of
+from armarius.lorebooks.active.result import Activation, State
+from armarius.lorebooks.active.scan import Scan
 from armarius.lorebooks.book import Book
-from armarius.lorebooks.shelf import Books
+from armarius.lorebooks.project_books import Books
+from armarius.lorebooks.record import Decorator, Entry, Timing
 from armarius.text.tokens import TokenCounter
 from armarius.validation import texts
-
-__all__ = ["AskBooks", "cast_of"]
 
 
 def cast_of(books: Iterable[Book]) -> dict[str, str]:
@@ -20,7 +24,7 @@ def cast_of(books: Iterable[Book]) -> dict[str, str]:
     return {book.id: str(book.settings["character"]) for book in books if book.settings.get("character")}
 
 
-class AskBooks:
+class BookSearch:
     """Searches the books of a project; their keys are made ready once. Threads may share it.
 
     Args:
@@ -36,7 +40,7 @@ class AskBooks:
     def active(
         self,
         *,
-        messages: Sequence[Turn | Mapping[str, Any] | str] = (),
+        messages: Sequence[object] = (),
         text: str = "",
         story: str | tuple[str, Sequence[str]] = "",
         books: Sequence[str] | None = None,
@@ -109,3 +113,68 @@ class AskBooks:
             budget=budget,
         )
         return self.activator.search(chosen, scan, rolls=rolls, state=state)
+
+
+_TIMED = frozenset(
+    {"activate_only_after", "activate_only_every", "keep_activate_after_match", "dont_activate_after_match"}
+)
+_DRAWN = _TIMED | {"probability"}
+_DECIDED = ("lost ", "budget")  # beginnings of reasons that the text must not overturn
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantEntries:
+    """The constant entries of some books.
+
+    Attributes:
+        found: The active ones, and those that were close.
+        books: To be searched with the text: the active ones certain, those that lost gone.
+        active: `book/entry` of the active ones.
+    """
+
+    found: Activation
+    books: tuple[Book, ...]
+    active: frozenset[str]
+
+
+def constant_entries(activator: Activator, books: Sequence[Book], scan: Scan) -> ConstantEntries:
+    """Decide on the constant entries.
+
+    Args:
+        activator: Keeps the keys ready.
+        books: All that are searched.
+        scan: Without messages or text.
+
+    Cost: one search of nothing; linear in the number of entries.
+    """
+    constant = [
+        replace(book, entries=tuple(_timeless(one, _TIMED) for one in book.entries if one.level == "always"))
+        for book in books
+    ]
+    found = activator.search([book for book in constant if book.entries], scan, state=State())
+    active = frozenset(f"{one.book}/{one.entry.id}" for one in found)
+    lost = frozenset(f"{one.book}/{one.entry.id}" for one in found.left if one.reason.startswith(_DECIDED))
+    decided = []
+    for book in books:
+        entries = []
+        for one in book.entries:
+            address = f"{book.id}/{one.id}"
+            if address in active:
+                one = _timeless(one, _DRAWN)
+                one = replace(one, chance=replace(one.chance, probability=None))
+            if address not in lost:
+                entries.append(one)
+        decided.append(replace(book, entries=tuple(entries)))
+    return ConstantEntries(found, tuple(decided), active)
+
+
+def _timeless(entry: Entry, names: frozenset[str]) -> Entry:
+    kept: list[Decorator] = []
+    dropped = False
+    for one in entry.decorators:
+        if one.fallback and dropped:
+            continue
+        dropped = one.name in names
+        if not dropped:
+            kept.append(one)
+    return replace(entry, timing=Timing(), decorators=tuple(kept))

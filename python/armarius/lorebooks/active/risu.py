@@ -8,17 +8,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from armarius.lorebooks.active.decorated import RISU, Decorated, decorated
 from armarius.lorebooks.active.index import ANY, KeyIndex, KeyRef
-from armarius.lorebooks.active.macros import expanded, without_comments
-from armarius.lorebooks.active.result import Activation, Active, Left
-from armarius.lorebooks.active.scan import Luck, Scan
-from armarius.lorebooks.active.state import State
+from armarius.lorebooks.active.macros import RISU, Decorated, decorated, expanded, without_comments
+from armarius.lorebooks.active.result import Activation, Active, Left, State
+from armarius.lorebooks.active.scan import Random, Scan
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, Key, Place
 from armarius.positions import cleaned
-
-__all__ = ["KNOWN", "RisuReady", "search_risu"]
 
 KNOWN = frozenset({"scanDepth", "tokenBudget", "recursiveScanning", "fullWordMatching"})
 _DEFAULTS: Mapping[str, Any] = {
@@ -49,7 +45,7 @@ class _Row:
     def _refs(self, keys: Sequence[Key], index: KeyIndex, names: tuple[str, str]) -> list[KeyRef]:
         refs: list[KeyRef] = []
         for key in keys:
-            text = expanded(key.text, *names, Luck()).strip()
+            text = expanded(key.text, *names, Random()).strip()
             if self.entry.match.patterns or key.kind == "regex":
                 refs.append(index.expression(text, bare=True))
             elif text:
@@ -105,7 +101,7 @@ class _Text:
         return ref in self.numbers if isinstance(ref, int) else ref.search(self.raw) >= 0
 
 
-def search_risu(ready: RisuReady, books: Sequence[Book], scan: Scan, luck: Luck, state: State) -> Activation:
+def search_risu(ready: RisuReady, books: Sequence[Book], scan: Scan, luck: Random, state: State) -> Activation:
     """One turn."""
     said = _settings(books, scan)
     messages = [_Text(line.content, ready) for line in scan.lines()]
@@ -140,7 +136,7 @@ def _judged(
     row: _Row,
     said: Mapping[str, Any],
     scan: Scan,
-    luck: Luck,
+    luck: Random,
     state: State,
     messages: Sequence[_Text],
     woken: Sequence[_Text],
@@ -195,7 +191,7 @@ def _refused(row: _Row, texts: Sequence[_Text]) -> str:
 
 
 def _within(
-    active: dict[int, tuple[_Row, str]], left: dict[int, str], budget: int, scan: Scan, luck: Luck
+    active: dict[int, tuple[_Row, str]], left: dict[int, str], budget: int, scan: Scan, luck: Random
 ) -> tuple[Active, ...]:
     """By priority what fits, then in ascending order, equal ones the other way round; from the top down."""
 
@@ -224,7 +220,7 @@ def _within(
     )
 
 
-def _injected(rows: list[tuple[_Row, str, str]], luck: Luck) -> list[tuple[_Row, str, str]]:
+def _injected(rows: list[tuple[_Row, str, str]], luck: Random) -> list[tuple[_Row, str, str]]:
     """Rows that go into another one's text, by its name."""
     into = [one for one in rows if one[0].made.inject is not None and one[0].made.inject[0] == "inject_lore"]
     if not into:

@@ -1,4 +1,4 @@
-"""The books of a project under `.armarius/books/`, one folder each; card.py tells what lies in it, keeping.py where.
+"""The books of a project under `.armarius/books/`, one folder each: storage.py tells what lies in it, and where else.
 
 The folder is data like the rest of a project: it can make no rules (docs/decisions/0002), and what is wrong in it costs
 that book.
@@ -9,22 +9,25 @@ from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
+from armarius.config import CONFIG_NAME, Config
 from armarius.display import counted
-from armarius.errors import BookError, ContractError, UnknownId
+from armarius.errors import BookError, ConfigError, ContractError, UnknownId
 from armarius.lorebooks.book import Book
-from armarius.lorebooks.card import Kept, load, save, stamp
 from armarius.lorebooks.formats.format import ProfileName, checked_profile
-from armarius.lorebooks.keeping import BookKeeping, BooksInFolder
+from armarius.lorebooks.storage import BookKeeping, BooksInFolder, StoredBook, book_stamp, load_book, save_book
 from armarius.text.unicode import near, suggestion
 from armarius.trust.settings import allow as remember
 from armarius.trust.settings import allowed, disallow
+from armarius.trust.user import read_user_config
 from armarius.validation import shown
 
-__all__ = ["Books", "there_are"]
+__all__ = ["Books"]
 
 _MAX_BOOKS = 1_000
 _NAMED = 12
+_LONGEST_USER = 100
 
 
 class Books(Mapping[str, Book]):
@@ -44,7 +47,7 @@ class Books(Mapping[str, Book]):
         self._root = root
         self._keeping = BooksInFolder(root) if keeping is None and root is not None else keeping
         self._lock = threading.RLock()
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, StoredBook] = {}
         self._allowed: dict[str, str] = {}  # id to the seal of what may make rules
         self._remembered = allowed(root) if root is not None else {}  # likewise, by the user's configuration
         self.problems: Mapping[str, str] = {}
@@ -180,9 +183,9 @@ class Books(Mapping[str, Book]):
     def _save(self, book: Book, data: bytes | None) -> Book:
         self._allowed.pop(book.id, None)
         if self._keeping is None:
-            kept = Kept(None, replace(book, rules=False))
+            kept = StoredBook(None, replace(book, rules=False))
         else:
-            kept = save(self._keeping, book, data, self._kept.get(book.id))
+            kept = save_book(self._keeping, book, data, self._kept.get(book.id))
             if kept.book is not None and kept.seal == self._remembered.get(book.id):
                 kept = replace(kept, book=replace(kept.book, rules=True))
         self._kept[book.id] = kept
@@ -195,14 +198,14 @@ class Books(Mapping[str, Book]):
         if self._keeping.is_empty():  # most projects have none, and every prompt asks
             self._kept, self._allowed, self.problems = {}, {}, MappingProxyType({})
             return
-        found: dict[str, Kept] = {}
+        found: dict[str, StoredBook] = {}
         for id_ in self._keeping.ids()[:_MAX_BOOKS]:
-            now = stamp(self._keeping, id_)
+            now = book_stamp(self._keeping, id_)
             if now is None:
                 continue
             known = self._kept.get(id_)
             if known is None or known.stamp != now:
-                known = load(self._keeping, id_, now)
+                known = load_book(self._keeping, id_, now)
                 if known.book is not None and known.seal in (self._allowed.get(id_), self._remembered.get(id_)):
                     known = replace(known, book=replace(known.book, rules=True))
             found[id_] = known
@@ -211,7 +214,7 @@ class Books(Mapping[str, Book]):
         self.problems = MappingProxyType({id_: one.problem for id_, one in found.items() if one.book is None})
 
 
-def there_are(ids: list[str]) -> str:
+def available_books(ids: list[str]) -> str:
     """The end of an error's sentence about a name that is near none."""
     if not ids:
         return "; the project has none: armarius import brings one in"
@@ -228,4 +231,30 @@ def _called(books: Mapping[str, Book], key: object) -> Book:
     called = {book.id: (book.id, book.name, book.file) for book in books.values()}
     close = near(key, [name for names in called.values() for name in names])
     ids = tuple(dict.fromkeys(id_ for one in close for id_, names in called.items() if one in names))
-    raise UnknownId(f"no book {shown(key)}{suggestion(ids) or there_are(list(books))}", ids)
+    raise UnknownId(f"no book {shown(key)}{suggestion(ids) or available_books(list(books))}", ids)
+
+
+def user_of(config: Config, root: Path | None) -> str:
+    """The name that stands for `{{user}}`, "" where none is set.
+
+    It is `user` of the table `[books]` in armarius.toml for one project, else in the user's config.toml for all.
+
+    Raises:
+        ConfigError: A key that is unknown or a name that is none; names file and key.
+
+    Cost: one small file.
+    """
+    mine = read_user_config(project=root)
+    return _user(config.table("books"), CONFIG_NAME) or _user(mine.books, mine.name)
+
+
+def _user(table: Mapping[str, Any], file: str) -> str:
+    if unknown := sorted(table.keys() - {"user"}):
+        close = suggestion(near(unknown[0], ["user"]))
+        raise ConfigError(f"{file}: unknown key books.{unknown[0]}; known: user{close}")
+    user = table.get("user", "")
+    if not isinstance(user, str) or len(user) > _LONGEST_USER or not user.isprintable():
+        raise ConfigError(
+            f"{file}: books.user must be a name on one line of at most {_LONGEST_USER} characters, got {user!r:.120}"
+        )
+    return user.strip()

@@ -1,29 +1,112 @@
-"""One book in its folder `.armarius/books/<id>/`, written and read.
+"""Where the files of a project's books are kept, and how one book is written there and read.
 
     original    the file, byte for byte
     original.1  the one before, when it was imported again
     codex.json  the entities and relations that a vault or a Novelcrafter export says, for the codex of the project
     book.json   id, name, file, profile, edits, and the hash of the original that they belong to
 
-The edits are about one original: where `book.json` names the hash of another, an import was broken off. Then the one
-before is taken if it is that file, else the book is refused; edits never meet entries that they were not made for.
+They lie in `.armarius/books/<id>/`, or wherever a host keeps projects. The edits are about one original: where
+`book.json` names the hash of another, an import was broken off. Then the one before is taken if it is that file, else
+the book is refused; edits never meet entries that they were not made for.
 """
 
 import hashlib
 import json
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from pathlib import Path
+from typing import Any, Protocol, get_args
 
 from armarius.errors import BookError
+from armarius.io import folder_lock, names_in, read_file, remove_folder, stat_of, write_atomic
 from armarius.io.read import MAX_BYTES
-from armarius.lorebooks.book import Book
+from armarius.lorebooks.book import Book, read_book
 from armarius.lorebooks.edits import applied, to_json
-from armarius.lorebooks.entities import NOBODY, written
+from armarius.lorebooks.entities import NO_ENTITIES, codex_json
 from armarius.lorebooks.formats.format import ProfileName
-from armarius.lorebooks.keeping import FOLDER, BookKeeping
-from armarius.lorebooks.opening import read_book
 
-__all__ = ["FILES", "Kept", "digest", "edits_of", "load", "save", "stamp"]
+__all__ = ["BookKeeping"]
+
+FOLDER = ".armarius/books"
+
+
+class BookKeeping(Protocol):
+    """The files of the books of one project: `.armarius/books/<id>/<name>`. Threads may share it."""
+
+    def is_empty(self) -> bool:
+        """Whether there is no book at all; every prompt asks."""
+        ...
+
+    def ids(self) -> list[str]:
+        """Of the books, sorted."""
+        ...
+
+    def stamp(self, id_: str, name: str) -> object:
+        """What changes with a file; None where there is none."""
+        ...
+
+    def read(self, id_: str, name: str, *, limit: int) -> bytes:
+        """The bytes of a file.
+
+        Raises:
+            FileNotFoundError: There is none.
+            OSError: It cannot be read, or has more than `limit` bytes.
+        """
+        ...
+
+    def write(self, id_: str, files: Mapping[str, bytes]) -> None:
+        """Keep these files of a book, in this order; one writer at a time.
+
+        Raises:
+            StoreError: They cannot be kept.
+        """
+        ...
+
+    def remove(self, id_: str) -> None:
+        """Forget a book and its files."""
+        ...
+
+
+class BooksInFolder:
+    """`BookKeeping` in a project folder.
+
+    Args:
+        root: Of the project.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._shelf = str(root / FOLDER)
+
+    def is_empty(self) -> bool:
+        """See `BookKeeping`. Cost: one look."""
+        return not os.path.lexists(self._shelf)
+
+    def ids(self) -> list[str]:
+        """See `BookKeeping`."""
+        return names_in(self._root / FOLDER, below=self._root)
+
+    def stamp(self, id_: str, name: str) -> object:
+        """See `BookKeeping`. Cost: one look."""
+        info = stat_of(self._root / FOLDER / id_ / name, below=self._root)
+        return None if info is None else (info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino)
+
+    def read(self, id_: str, name: str, *, limit: int) -> bytes:
+        """See `BookKeeping`."""
+        return read_file(self._root / FOLDER / id_ / name, limit=limit, below=self._root)
+
+    def write(self, id_: str, files: Mapping[str, bytes]) -> None:
+        """See `BookKeeping`; each file atomically."""
+        folder = self._root / FOLDER / id_
+        with folder_lock(folder, below=self._root):
+            for name, data in files.items():
+                write_atomic(folder / name, data, below=self._root)
+
+    def remove(self, id_: str) -> None:
+        """See `BookKeeping`."""
+        remove_folder(self._root / FOLDER / id_, below=self._root)
+
 
 _ORIGINAL, _BEFORE, _CARD, _CODEX = "original", "original.1", "book.json", "codex.json"
 FILES = (_ORIGINAL, _BEFORE, _CODEX, _CARD)
@@ -32,7 +115,7 @@ _MAX_CARD = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredBook:
     """What was found in the folder of a book.
 
     Attributes:
@@ -59,7 +142,7 @@ def digest(*parts: bytes) -> str:
     return whole.hexdigest()
 
 
-def stamp(keeping: BookKeeping, id_: str) -> object:
+def book_stamp(keeping: BookKeeping, id_: str) -> object:
     """What changes with the files of a book, None where there is no `book.json`, which is written last.
 
     Cost: a look at each of two files.
@@ -68,7 +151,7 @@ def stamp(keeping: BookKeeping, id_: str) -> object:
     return None if card is None else (card, keeping.stamp(id_, _ORIGINAL))
 
 
-def save(keeping: BookKeeping, book: Book, data: bytes | None, before: Kept | None) -> Kept:
+def save_book(keeping: BookKeeping, book: Book, data: bytes | None, before: StoredBook | None) -> StoredBook:
     """Write a book.
 
     Args:
@@ -98,14 +181,16 @@ def save(keeping: BookKeeping, book: Book, data: bytes | None, before: Kept | No
         if old is not None and old.data != data:
             files[_BEFORE] = old.data
         files[_ORIGINAL] = data
-    said = NOBODY if book.switched_off else book.said()
+    said = NO_ENTITIES if book.switched_off else book.said()
     if said.entities or keeping.stamp(book.id, _CODEX) is not None:
-        files[_CODEX] = written(said)
+        files[_CODEX] = codex_json(said)
     keeping.write(book.id, {**files, _CARD: text})
-    return Kept(stamp(keeping, book.id), replace(book, rules=False), original, digest(original.encode(), text))
+    return StoredBook(
+        book_stamp(keeping, book.id), replace(book, rules=False), original, digest(original.encode(), text)
+    )
 
 
-def load(keeping: BookKeeping, id_: str, now: object) -> Kept:
+def load_book(keeping: BookKeeping, id_: str, now: object) -> StoredBook:
     """Read a book; a broken one is its stamp and the reason, so that it is not read again until it changes.
 
     Cost: linear in the size of its files.
@@ -113,10 +198,10 @@ def load(keeping: BookKeeping, id_: str, now: object) -> Kept:
     try:
         return _load(keeping, id_, now)
     except (BookError, OSError) as error:
-        return Kept(now, None, problem=str(error))
+        return StoredBook(now, None, problem=str(error))
 
 
-def _load(keeping: BookKeeping, id_: str, now: object) -> Kept:
+def _load(keeping: BookKeeping, id_: str, now: object) -> StoredBook:
     name = f"{FOLDER}/{id_}/{_CARD}"
     text = keeping.read(id_, _CARD, limit=_MAX_CARD)
     try:
@@ -143,7 +228,7 @@ def _load(keeping: BookKeeping, id_: str, now: object) -> Kept:
         switched_off=card.get("off") is True,
     )
     original = digest(data)
-    return Kept(now, book, original, digest(original.encode(), text))
+    return StoredBook(now, book, original, digest(original.encode(), text))
 
 
 def _original(keeping: BookKeeping, id_: str, belongs: object) -> bytes:

@@ -9,14 +9,11 @@ from typing import Any
 
 from armarius.lorebooks.active.index import ANY, EDGE, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import expanded
-from armarius.lorebooks.active.result import Activation, Active, Left
-from armarius.lorebooks.active.scan import Luck, Scan
-from armarius.lorebooks.active.state import State
+from armarius.lorebooks.active.result import Activation, Active, Left, State
+from armarius.lorebooks.active.scan import Random, Scan
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.record import Entry, Key
 from armarius.positions import cleaned
-
-__all__ = ["KNOWN", "StoryReady", "search_story"]
 
 KNOWN = {
     "kobold-lite": frozenset({"case_sensitive_wi", "wi_searchdepth", "wisearchdepth"}),
@@ -65,7 +62,7 @@ class StoryReady:
         self.index.close()
 
 
-def search_story(ready: StoryReady, scan: Scan, luck: Luck, state: State) -> Activation:
+def search_story(ready: StoryReady, scan: Scan, luck: Random, state: State) -> Activation:
     """One turn."""
     text = cleaned(_searched(ready.profile, scan, ready.rows))
     if ready.profile == "novelai":
@@ -140,7 +137,7 @@ def _refused(ready: StoryReady, row: _Row, numbers: frozenset[int], text: str) -
     return ""
 
 
-def _unlucky(profile: str, row: _Row, luck: Luck) -> str:
+def _unlucky(profile: str, row: _Row, luck: Random) -> str:
     probability = row.entry.chance.probability
     if probability is None or probability >= 100 or profile == "koboldai":
         return ""
@@ -148,7 +145,7 @@ def _unlucky(profile: str, row: _Row, luck: Luck) -> str:
     return "" if roll < probability else f"lost the draw ({probability:g} %, rolled {roll})"
 
 
-def _novelai(ready: StoryReady, text: str, scan: Scan, luck: Luck, state: State) -> Activation:
+def _novelai(ready: StoryReady, text: str, scan: Scan, luck: Random, state: State) -> Activation:
     """Each entry looks so many characters back; cascading ones look into active entries and other texts instead."""
     extra = [cleaned(scan.sources[name]) for name in ("memory", "note") if scan.sources.get(name)]
     within: dict[int, frozenset[int]] = {}
@@ -189,7 +186,7 @@ def _novelai(ready: StoryReady, text: str, scan: Scan, luck: Luck, state: State)
     return _answer(active, [], scan, luck, state)
 
 
-def _answer(active: list[tuple[_Row, str]], left: list[Left], scan: Scan, luck: Luck, state: State) -> Activation:
+def _answer(active: list[tuple[_Row, str]], left: list[Left], scan: Scan, luck: Random, state: State) -> Activation:
     made: list[Active] = []
     used = 0
     for order, (row, reason) in enumerate(active):

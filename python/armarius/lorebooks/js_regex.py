@@ -9,8 +9,6 @@ from functools import lru_cache
 
 from armarius._core import KeyPattern
 
-__all__ = ["compiled", "expression_of", "is_expression"]
-
 _WHOLE = re.compile(r"/([\s\S]+?)/([gimsuy]*)\Z")
 _BARE_SLASH = re.compile(r"(?:^|[^\\])/")
 _QUANTIFIER = re.compile(r"\{\d+(?:,\d*)?\}")

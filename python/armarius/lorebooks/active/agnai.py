@@ -7,13 +7,10 @@ from collections.abc import Sequence
 
 from armarius.lorebooks.active.index import BREAK, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import expanded
-from armarius.lorebooks.active.result import Activation, Active, Left
-from armarius.lorebooks.active.scan import Luck, Scan
-from armarius.lorebooks.active.state import State
+from armarius.lorebooks.active.result import Activation, Active, Left, State
+from armarius.lorebooks.active.scan import Random, Scan
 from armarius.lorebooks.book import Book
 from armarius.positions import cleaned
-
-__all__ = ["KNOWN", "AgnaiReady", "search_agnai"]
 
 KNOWN = frozenset({"memoryDepth", "memoryContextLimit"})
 _DEPTH, _LIMIT = 50, 500
@@ -43,7 +40,7 @@ class AgnaiReady:
         self.index.close()
 
 
-def search_agnai(ready: AgnaiReady, scan: Scan, luck: Luck, state: State) -> Activation:
+def search_agnai(ready: AgnaiReady, scan: Scan, luck: Random, state: State) -> Activation:
     """One turn."""
     depth = int(scan.settings.get("memoryDepth") or _DEPTH)
     limit = scan.budget if scan.budget is not None else int(scan.settings.get("memoryContextLimit") or _LIMIT)

@@ -1,33 +1,33 @@
-"""Books searched: each profile's books together, earlier turns replayed where they matter."""
+"""Lorebooks searched: the books of each profile together, earlier turns replayed where they matter."""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from armarius.arguments import Turn, checked_messages
+from armarius.arguments import checked_messages
 from armarius.errors import ContractError
+from armarius.lorebooks.active.agnai import KNOWN as AGNAI
+from armarius.lorebooks.active.agnai import AgnaiReady, search_agnai
 from armarius.lorebooks.active.entries import Ready
-from armarius.lorebooks.active.result import Activation, Active, Left
+from armarius.lorebooks.active.result import Activation, Active, Left, State
+from armarius.lorebooks.active.risu import KNOWN as RISU
+from armarius.lorebooks.active.risu import RisuReady, full_words, search_risu
 from armarius.lorebooks.active.rounds import search_rounds
-from armarius.lorebooks.active.rules import Rules, read_settings, unknown_settings
-from armarius.lorebooks.active.scan import Luck, Scan
-from armarius.lorebooks.active.state import State
+from armarius.lorebooks.active.rules import ROUNDS, SETTINGS, Rules, read_settings, unknown_settings
+from armarius.lorebooks.active.scan import Random, Scan
+from armarius.lorebooks.active.stories import KNOWN as STORIES
+from armarius.lorebooks.active.stories import StoryReady, search_story
 from armarius.lorebooks.book import Book
-from armarius.lorebooks.profiles.agnai import KNOWN as AGNAI
-from armarius.lorebooks.profiles.agnai import AgnaiReady, search_agnai
-from armarius.lorebooks.profiles.risu import KNOWN as RISU
-from armarius.lorebooks.profiles.risu import RisuReady, full_words, search_risu
-from armarius.lorebooks.profiles.stories import KNOWN as STORIES
-from armarius.lorebooks.profiles.stories import StoryReady, search_story
-from armarius.lorebooks.profiles.table import ROUNDS, SETTINGS
+from armarius.lorebooks.formats.format import ProfileName
+from armarius.lorebooks.record import Entry
 from armarius.positions import cleaned
 from armarius.validation import MOST, shown, whole
 from armarius.validation import text as strict_text
 from armarius.validation import texts as strict_texts
 
-__all__ = ["Activator", "activate", "known_settings", "scan_of"]
+__all__ = ["ProfileDifference", "activate", "profile_differences", "scan_of"]
 
 _READ_ELSEWHERE = frozenset({"trigger", "world_info_character_strategy", "world_info_budget", "budget"})
 _KEPT = 16
@@ -44,7 +44,7 @@ def known_settings(profile: str) -> frozenset[str]:
 
 def scan_of(
     *,
-    messages: Iterable[Turn | Mapping[str, Any] | str] = (),
+    messages: Iterable[object] = (),
     text: str = "",
     story: tuple[str, Sequence[str]] | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -137,7 +137,7 @@ class Activator:
         known = frozenset(name for profile in by_profile for name in known_settings(profile))
         if by_profile:
             unknown_settings(scan.settings, known)
-        luck = Luck(rolls, str(scan.turn))
+        luck = Random(rolls, str(scan.turn))
         active: list[Active] = []
         left: list[Left] = []
         after = State() if state is None else state
@@ -166,10 +166,10 @@ class Activator:
         state = State()
         for at in turns:
             earlier = replace(scan, messages=lines[:at], turn=scan.turn - len(lines) + at)
-            state = self._search(profile, books, earlier, Luck((), str(earlier.turn)), state).state
+            state = self._search(profile, books, earlier, Random((), str(earlier.turn)), state).state
         return state
 
-    def _search(self, profile: str, books: Sequence[Book], scan: Scan, luck: Luck, state: State) -> Activation:
+    def _search(self, profile: str, books: Sequence[Book], scan: Scan, luck: Random, state: State) -> Activation:
         ready = self._of(profile, books, scan)
         if isinstance(ready, Ready):
             return search_rounds(ready, _rules(profile, books, scan), scan, luck, state)
@@ -244,3 +244,33 @@ def activate(
         ContractError: An argument of the wrong kind, or a setting that no profile knows.
     """
     return Activator().search(tuple(books), scan_of(**question), rolls=rolls, state=state)
+
+
+class ProfileDifference(NamedTuple):
+    """One entry that is active under one profile only.
+
+    Attributes:
+        entry: It.
+        before: Why it is active under the book's own profile; "" when it is not.
+        after: Why under the other; "" when it is not.
+    """
+
+    entry: Entry
+    before: str
+    after: str
+
+
+def profile_differences(book: Book, profile: ProfileName, scan: Scan) -> tuple[ProfileDifference, ...]:
+    """The entries whose activity differs, in the order of the book. Settings of `scan` are not used.
+
+    Cost: two searches.
+    """
+    scan = replace(scan, settings={})
+    activator = Activator()
+    ours = {one.entry.id: one.reason for one in activator.search([book], scan)}
+    theirs = {one.entry.id: one.reason for one in activator.search([replace(book, profile=profile)], scan)}
+    return tuple(
+        ProfileDifference(entry, ours.get(entry.id, ""), theirs.get(entry.id, ""))
+        for entry in book.entries
+        if (entry.id in ours) != (entry.id in theirs)
+    )
