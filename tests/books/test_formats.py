@@ -7,7 +7,7 @@ from tests.books.samples import BOOK, CARD, CARD_3, FILES, NATIVE, NOVELAI, OTHE
 
 from armarius.errors import BookError
 from armarius.lorebooks import Condition, Entry, Key, Range, detect_book, read_book
-from armarius.lorebooks.export import EXPORTS
+from armarius.lorebooks.book import EXPORTS
 from armarius.lorebooks.formats.containers import open_container
 from armarius.lorebooks.record import value_of
 

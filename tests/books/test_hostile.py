@@ -17,7 +17,7 @@ from tests.steps import steps
 from armarius import activate
 from armarius.errors import BookError
 from armarius.lorebooks import read_book
-from armarius.lorebooks.export import EXPORTS
+from armarius.lorebooks.book import EXPORTS
 from armarius.lorebooks.formats.format import MAX_KEYS
 from armarius.lorebooks.formats.sillytavern import DEFAULTS
 from armarius.lorebooks.js_regex import compiled, expression_of

@@ -238,8 +238,10 @@ def test_threads_share_one_activator(books):
 def test_the_keys_of_a_book_that_is_asked_again_stay_ready(monkeypatch):
     found = [armarius.lorebooks.read_book(world(f"b{n}", e0={"key": ["x"]}), name=f"{n}.json") for n in range(20)]
     made = []
-    real = activation.Ready
-    monkeypatch.setattr(activation, "Ready", lambda books, *rest: made.append(books[0].id) or real(books, *rest))
+    real = activation.CompiledBooks
+    monkeypatch.setattr(
+        activation, "CompiledBooks", lambda books, *rest: made.append(books[0].id) or real(books, *rest)
+    )
     activator, scan = activation.Activator(), activation.scan_of(text="x")
     for book in found:
         activator._of(book.profile, [found[0]], scan)

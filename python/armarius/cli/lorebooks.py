@@ -19,8 +19,7 @@ from armarius.display import counted
 from armarius.errors import ArmariusError, BookError, ContractError, UnknownId
 from armarius.io import write_atomic
 from armarius.io.folder import project_folder
-from armarius.lorebooks.book import Book
-from armarius.lorebooks.export import EXPORTS
+from armarius.lorebooks.book import EXPORTS, Book
 from armarius.lorebooks.importing import Importing, ImportReport
 from armarius.lorebooks.manuscripts import ManuscriptReport, import_manuscript, is_manuscript
 from armarius.lorebooks.project_books import Books, available_books

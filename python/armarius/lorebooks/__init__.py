@@ -1,6 +1,7 @@
 """Lorebooks, cards, modules, vaults and manuscripts: brought in whole, active as authored, given back whole.
 
-record.py (an entry; what could not be carried over) book.py (a book, read from a file) export.py edits.py js_regex.py
+record.py (an entry; what could not be carried over) book.py (a book, read from a file and given back as one)
+edits.py js_regex.py
 formats/ (told, read, written) active/ (which entries are active, by the rules of a profile)
 activation.py (books by profile, replay of earlier turns) book_search.py (the books of a project searched)
 project_books.py (the books of a project) storage.py (their files) importing.py entities.py manuscripts.py
@@ -16,9 +17,8 @@ TABLE = {
     "lorebooks.activation": "ProfileDifference activate profile_differences scan_of",
     "lorebooks.active.result": "Activation Active Effect Left State",
     "lorebooks.active.scan": "Scan",
-    "lorebooks.book": "Book detect_book read_book",
+    "lorebooks.book": "Book Exported detect_book read_book",
     "lorebooks.edits": "Change",
-    "lorebooks.export": "Exported",
     "lorebooks.importing": "ImportReport Importing Proposal",
     "lorebooks.project_books": "Books",
     "lorebooks.record": (

@@ -10,10 +10,10 @@ from armarius.lorebooks.active.result import Left as Left
 from armarius.lorebooks.active.result import State as State
 from armarius.lorebooks.active.scan import Scan as Scan
 from armarius.lorebooks.book import Book as Book
+from armarius.lorebooks.book import Exported as Exported
 from armarius.lorebooks.book import detect_book as detect_book
 from armarius.lorebooks.book import read_book as read_book
 from armarius.lorebooks.edits import Change as Change
-from armarius.lorebooks.export import Exported as Exported
 from armarius.lorebooks.importing import ImportReport as ImportReport
 from armarius.lorebooks.importing import Importing as Importing
 from armarius.lorebooks.importing import Proposal as Proposal

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from armarius.arguments import checked_messages
 from armarius.errors import ContractError
 from armarius.lorebooks.active.agnai import KNOWN as AGNAI
-from armarius.lorebooks.active.agnai import AgnaiReady, search_agnai
-from armarius.lorebooks.active.entries import Ready
+from armarius.lorebooks.active.agnai import CompiledAgnai, search_agnai
+from armarius.lorebooks.active.compiled import CompiledBooks
 from armarius.lorebooks.active.result import Activation, Active, Left, State
 from armarius.lorebooks.active.risu import KNOWN as RISU
-from armarius.lorebooks.active.risu import RisuReady, full_words, search_risu
+from armarius.lorebooks.active.risu import CompiledRisu, full_words, search_risu
 from armarius.lorebooks.active.rounds import search_rounds
 from armarius.lorebooks.active.rules import ROUNDS, SETTINGS, Rules, read_settings, unknown_settings
 from armarius.lorebooks.active.scan import Random, Scan
 from armarius.lorebooks.active.stories import KNOWN as STORIES
-from armarius.lorebooks.active.stories import StoryReady, search_story
+from armarius.lorebooks.active.stories import CompiledStory, search_story
 from armarius.lorebooks.book import Book
 from armarius.lorebooks.formats.format import ProfileName
 from armarius.lorebooks.record import Entry
@@ -31,7 +31,7 @@ __all__ = ["ProfileDifference", "activate", "profile_differences", "scan_of"]
 
 _READ_ELSEWHERE = frozenset({"trigger", "world_info_character_strategy", "world_info_budget", "budget"})
 _KEPT = 16
-Keys = Ready | RisuReady | AgnaiReady | StoryReady
+Keys = CompiledBooks | CompiledRisu | CompiledAgnai | CompiledStory
 _REPLAYED = 400
 
 
@@ -171,13 +171,13 @@ class Activator:
 
     def _search(self, profile: str, books: Sequence[Book], scan: Scan, luck: Random, state: State) -> Activation:
         ready = self._of(profile, books, scan)
-        if isinstance(ready, Ready):
+        if isinstance(ready, CompiledBooks):
             return search_rounds(ready, _rules(profile, books, scan), scan, luck, state)
-        if isinstance(ready, RisuReady):
+        if isinstance(ready, CompiledRisu):
             return search_risu(ready, books, scan, luck, state)
-        if isinstance(ready, AgnaiReady):
+        if isinstance(ready, CompiledAgnai):
             return search_agnai(ready, scan, luck, state)
-        assert isinstance(ready, StoryReady)
+        assert isinstance(ready, CompiledStory)
         return search_story(ready, scan, luck, state)
 
     def _of(self, profile: str, books: Sequence[Book], scan: Scan) -> Keys:
@@ -197,13 +197,13 @@ class Activator:
                 return kept[1]
         made: Keys
         if rules is not None:
-            made = Ready(books, rules, scan.names)
+            made = CompiledBooks(books, rules, scan.names)
         elif profile == "risu":
-            made = RisuReady(books, how, scan.names)
+            made = CompiledRisu(books, how, scan.names)
         elif profile == "agnai":
-            made = AgnaiReady(books)
+            made = CompiledAgnai(books)
         else:
-            made = StoryReady(profile, books, scan)
+            made = CompiledStory(profile, books, scan)
         with self._lock:
             self._ready[key] = (tuple(books), made)  # the books are held: their ids stay theirs
             while len(self._ready) > _KEPT:

@@ -5,7 +5,7 @@ Followed by behaviour, of the program at 2421510; so Chinese keywords are never 
 
 from collections.abc import Sequence
 
-from armarius.lorebooks.active.index import BREAK, KeyIndex, KeyRef
+from armarius.lorebooks.active.compiled import BREAK, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import expanded
 from armarius.lorebooks.active.result import Activation, Active, Left, State
 from armarius.lorebooks.active.scan import Random, Scan
@@ -17,7 +17,7 @@ _DEPTH, _LIMIT = 50, 500
 _TAKEN_OUT = str.maketrans("", "", "\\^$+.()|[]{}_")
 
 
-class AgnaiReady:
+class CompiledAgnai:
     """Entries of some books with their keywords."""
 
     timed = False
@@ -40,7 +40,7 @@ class AgnaiReady:
         self.index.close()
 
 
-def search_agnai(ready: AgnaiReady, scan: Scan, luck: Random, state: State) -> Activation:
+def search_agnai(ready: CompiledAgnai, scan: Scan, luck: Random, state: State) -> Activation:
     """One turn."""
     depth = int(scan.settings.get("memoryDepth") or _DEPTH)
     limit = scan.budget if scan.budget is not None else int(scan.settings.get("memoryContextLimit") or _LIMIT)

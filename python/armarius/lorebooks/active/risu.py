@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from armarius.lorebooks.active.index import ANY, KeyIndex, KeyRef
+from armarius.lorebooks.active.compiled import ANY, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import RISU, Decorated, decorated, expanded, without_comments
 from armarius.lorebooks.active.result import Activation, Active, Left, State
 from armarius.lorebooks.active.scan import Random, Scan
@@ -55,7 +55,7 @@ class _Row:
         return refs
 
 
-class RisuReady:
+class CompiledRisu:
     """Rows of some books, ready, with the index of their keys."""
 
     def __init__(self, books: Sequence[Book], full: bool, names: Callable[[str], tuple[str, str]]) -> None:
@@ -89,7 +89,7 @@ def full_words(books: Sequence[Book], scan: Scan) -> bool:
 class _Text:
     """One message or text of an entry: the numbers of the keys in it, and itself."""
 
-    def __init__(self, text: str, ready: RisuReady) -> None:
+    def __init__(self, text: str, ready: CompiledRisu) -> None:
         self.raw = cleaned(text)
         bare = without_comments(self.raw)
         numbers = ready.index.found(bare.replace(" ", ""))
@@ -101,7 +101,7 @@ class _Text:
         return ref in self.numbers if isinstance(ref, int) else ref.search(self.raw) >= 0
 
 
-def search_risu(ready: RisuReady, books: Sequence[Book], scan: Scan, luck: Random, state: State) -> Activation:
+def search_risu(ready: CompiledRisu, books: Sequence[Book], scan: Scan, luck: Random, state: State) -> Activation:
     """One turn."""
     said = _settings(books, scan)
     messages = [_Text(line.content, ready) for line in scan.lines()]

@@ -4,22 +4,183 @@ SillyTavern's way (its checkWorldInfo, followed by behaviour), with what the rul
 a round are judged on the same text; groups, luck and budget decide among them; a later round takes none back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from armarius.lorebooks.active.entries import Lore, Ready
-from armarius.lorebooks.active.groups import winners
+from armarius.lorebooks.active.compiled import CompiledBooks, CompiledEntry
 from armarius.lorebooks.active.macros import expanded, searched
-from armarius.lorebooks.active.result import Activation, Active, Left, State
+from armarius.lorebooks.active.result import Activation, Active, Effect, Left, State
 from armarius.lorebooks.active.rules import Rules
 from armarius.lorebooks.active.scan import Random, Scan
 from armarius.lorebooks.active.searched import Searched
-from armarius.lorebooks.active.timed import Timed
+
+
+class Timed:
+    """The effects that hold while one turn is judged.
+
+    Args:
+        length: Messages of the chat.
+    """
+
+    def __init__(self, ready: CompiledBooks, state: State, length: int) -> None:
+        self.length = length
+        self._sticky, self._cooldown = dict(state.sticky), dict(state.cooldown)
+        self._done = set(state.done)
+        self.sticking: set[str] = set()
+        self.cooling: set[str] = set()
+        if not ready.timed:
+            return
+        known = {one.address: one for one in ready.lore if one.timed}
+        for address in list(self._sticky):
+            self._look(self._sticky, address, known.get(address), self.sticking, "sticky")
+        for address in list(self._cooldown):
+            self._look(self._cooldown, address, known.get(address), self.cooling, "cooldown")
+
+    def _look(
+        self, effects: dict[str, Effect], address: str, one: CompiledEntry | None, holding: set[str], kind: str
+    ) -> None:
+        """Drop an effect that is over, or taken back because the chat has not grown; else it holds."""
+        effect = effects[address]
+        if one is None:
+            if self.length >= effect.end:
+                del effects[address]
+            return
+        if effect.seal != one.seal or (self.length <= effect.start and not effect.firm):
+            del effects[address]
+        elif self.length >= effect.end:
+            del effects[address]
+            if kind == "sticky" and one.entry.timing.cooldown:  # a cooldown counts from the end of its sticky time
+                end = self.length + one.entry.timing.cooldown
+                self._cooldown[address] = Effect(self.length, end, one.seal, firm=True)
+                self.cooling.add(address)
+        else:
+            holding.add(address)
+
+    def hindered(self, one: CompiledEntry) -> str:
+        """Why an entry may not be active now, "" when it may."""
+        timing = one.entry.timing
+        if timing.delay and self.length < timing.delay:
+            return f"delayed, {timing.delay - self.length} messages to go"
+        if one.address in self.cooling and one.address not in self.sticking:
+            return f"cooldown, {self._cooldown[one.address].end - self.length} turns left"
+        if timing.once and one.address in self._done:
+            return "was active, and is not again"
+        return ""
+
+    def kept(self, one: CompiledEntry) -> bool:
+        """Whether it is active for good."""
+        return one.entry.timing.keep and one.address in self._done
+
+    def left(self, one: CompiledEntry) -> int:
+        """Messages that a sticky entry has left."""
+        return self._sticky[one.address].end - self.length
+
+    def after(self, active: Iterable[CompiledEntry]) -> State:
+        """The state for the next turn."""
+        for one in active:
+            timing = one.entry.timing
+            if timing.sticky:
+                self._sticky.setdefault(one.address, Effect(self.length, self.length + timing.sticky, one.seal))
+            if timing.cooldown:
+                self._cooldown.setdefault(one.address, Effect(self.length, self.length + timing.cooldown, one.seal))
+            if timing.once or timing.keep:
+                self._done.add(one.address)
+        return State(self._sticky, self._cooldown, frozenset(self._done))
+
+
+def winners(
+    new: Sequence[CompiledEntry],
+    active: Iterable[CompiledEntry],
+    timed: Timed,
+    luck: Random,
+    score: Callable[[CompiledEntry], int],
+    *,
+    scoring: bool,
+    lost: Callable[[CompiledEntry, str], None],
+) -> list[CompiledEntry]:
+    """Those of a round that keep their groups, in their order; `lost` is told of the others."""
+    groups: dict[str, list[CompiledEntry]] = {}
+    for one in new:
+        for group in one.groups:
+            groups.setdefault(group, []).append(one)
+    if not groups:
+        return list(new)
+    gone: set[int] = set()
+
+    def remove(one: CompiledEntry, why: str) -> None:
+        if one.rank not in gone:
+            gone.add(one.rank)
+            lost(one, why)
+
+    sticky = set()
+    for group, members in groups.items():
+        if any(one.address in timed.sticking for one in members):
+            sticky.add(group)
+            for one in members:
+                if one.address not in timed.sticking:
+                    remove(one, f"lost its group {group} to one that is sticky")
+    for group, members in groups.items():
+        if group not in sticky:
+            members[:] = _scored(group, members, score, scoring, remove)
+    held = [one for one in active if one.groups]
+    for group, members in groups.items():
+        if group in sticky:
+            continue
+        # The winner of an earlier round is known by its whole group text: one of two groups keeps nobody out.
+        earlier = next((one for one in held if one.groups == (group,)), None)
+        if earlier is not None:
+            for one in members:
+                remove(one, f"lost its group {group} to {_name(earlier)}, active before")
+        elif len(members) > 1:
+            winner = _winner(group, members, luck)
+            for one in members:
+                if one is not winner:
+                    remove(one, f"lost its group {group} to {_name(winner)}")
+    return [one for one in new if one.rank not in gone]
+
+
+def _scored(
+    group: str,
+    members: list[CompiledEntry],
+    score: Callable[[CompiledEntry], int],
+    scoring: bool,
+    remove: Callable[[CompiledEntry, str], None],
+) -> list[CompiledEntry]:
+    if not scoring and not any(one.scored for one in members):
+        return members
+    scores = [score(one) for one in members]
+    best = max(scores)
+    kept = []
+    for one, points in zip(members, scores, strict=True):
+        if points < best and (scoring if one.scored is None else one.scored):
+            remove(one, f"lost its group {group}: {points} keys found, {best} by another")
+        else:
+            kept.append(one)
+    return kept
+
+
+def _winner(group: str, members: Sequence[CompiledEntry], luck: Random) -> CompiledEntry:
+    preferred = [one for one in members if one.entry.chance.preferred]
+    if preferred:
+        return max(preferred, key=lambda one: one.entry.share.order)
+    total = sum(one.entry.chance.weight for one in members)
+    roll = luck.roll("group", members[0].book.id, group) * total
+    passed = 0.0
+    for one in members:
+        passed += one.entry.chance.weight
+        if roll <= passed:
+            return one
+    return members[-1]
+
+
+def _name(one: CompiledEntry) -> str:
+    return one.entry.name or one.entry.id
+
 
 Round = Literal["first", "recursion", "deeper", "over"]
 
 
-def search_rounds(ready: Ready, rules: Rules, scan: Scan, luck: Random, state: State) -> Activation:
+def search_rounds(ready: CompiledBooks, rules: Rules, scan: Scan, luck: Random, state: State) -> Activation:
     """One turn.
 
     Cost: one pass over the searched messages for all plain keys; then what the entries that were found cost.
@@ -28,11 +189,11 @@ def search_rounds(ready: Ready, rules: Rules, scan: Scan, luck: Random, state: S
 
 
 class _Search:
-    def __init__(self, ready: Ready, rules: Rules, scan: Scan, luck: Random, state: State) -> None:
+    def __init__(self, ready: CompiledBooks, rules: Rules, scan: Scan, luck: Random, state: State) -> None:
         self.ready, self.rules, self.scan, self.luck = ready, rules, scan, luck
         self.text = Searched(ready, rules, scan)
         self.timed = Timed(ready, state, len(scan.lines()))
-        self.active: dict[int, tuple[Lore, str, str]] = {}  # rank to entry, reason, text as sent
+        self.active: dict[int, tuple[CompiledEntry, str, str]] = {}  # rank to entry, reason, text as sent
         self.out: dict[int, str] = {}  # rank to why it is not active
         self.over: set[int] = set()  # ranks that are not tried again
         self.level = ready.levels[0] if ready.levels else 0
@@ -58,7 +219,7 @@ class _Search:
                     self.spent += self.scan.count(f"{text}\n")
         return self._answer()
 
-    def _judged(self, kind: Round) -> list[tuple[Lore, str]]:
+    def _judged(self, kind: Round) -> list[tuple[CompiledEntry, str]]:
         """The entries that this round finds, with the reason."""
         found = []
         for rank in self.text.candidates():
@@ -73,7 +234,7 @@ class _Search:
             found.sort(key=lambda pair: pair[0].address not in sticking)
         return found
 
-    def _judge(self, one: Lore, kind: Round) -> str | None:
+    def _judge(self, one: CompiledEntry, kind: Round) -> str | None:
         """Why it is active; None and a row in `out` when it is not."""
         out = self.out
         if one.never:
@@ -104,7 +265,7 @@ class _Search:
             return "was active before, and stays"
         return self._by_keys(one, kind)
 
-    def _unsuited(self, one: Lore) -> str:
+    def _unsuited(self, one: CompiledEntry) -> str:
         scope, scan, timing = one.entry.scope, self.scan, one.entry.timing
         if scope.triggers and scan.trigger not in scope.triggers:
             return f"not for {scan.trigger}"
@@ -122,7 +283,7 @@ class _Search:
                 return f"only every {timing.every} answers"
         return ""
 
-    def _by_keys(self, one: Lore, kind: Round) -> str | None:
+    def _by_keys(self, one: CompiledEntry, kind: Round) -> str | None:
         recursed = kind != "deeper"
         ref = self.text.first_of(one, recursed)
         if ref is None:
@@ -142,7 +303,7 @@ class _Search:
             return None
         return f"key {one.spelt(ref)}"
 
-    def _chosen(self, found: list[tuple[Lore, str]]) -> list[Lore]:
+    def _chosen(self, found: list[tuple[CompiledEntry, str]]) -> list[CompiledEntry]:
         """Those that keep their group, are lucky and fit; the others are told why."""
         reasons = {one.rank: reason for one, reason in found}
         kept = winners(
@@ -180,7 +341,7 @@ class _Search:
             self.active[one.rank] = (one, reasons[one.rank], sent)
         return chosen
 
-    def _lucky(self, one: Lore) -> bool:
+    def _lucky(self, one: CompiledEntry) -> bool:
         probability = one.entry.chance.probability
         if probability is None or (one.timed and one.address in self.timed.sticking):
             return True
@@ -191,7 +352,7 @@ class _Search:
         self.out[one.rank] = f"lost the draw ({probability:g} %, rolled {roll / 100:.2f})"
         return False
 
-    def _score(self, one: Lore) -> int:
+    def _score(self, one: CompiledEntry) -> int:
         first = sum(self.text.has(one, ref, True) for ref in one.keys)
         if not one.keys or not one.conditions:
             return first
@@ -199,7 +360,7 @@ class _Search:
         second = sum(self.text.has(one, ref, True) for ref in refs)
         return first + (second if how == "any" or (how == "all" and second == len(refs)) else 0)
 
-    def _next(self, kind: Round, woken: Sequence[Lore]) -> Round:
+    def _next(self, kind: Round, woken: Sequence[CompiledEntry]) -> Round:
         rules = self.rules
         if rules.recursion and not self.full:
             if woken:

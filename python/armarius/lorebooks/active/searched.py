@@ -1,7 +1,6 @@
 """The text that a turn searches, as segments: messages, other texts, texts of active entries; keys found in each."""
 
-from armarius.lorebooks.active.entries import Lore, Ready
-from armarius.lorebooks.active.index import KeyRef
+from armarius.lorebooks.active.compiled import CompiledBooks, CompiledEntry, KeyRef
 from armarius.lorebooks.active.macros import without_comments
 from armarius.lorebooks.active.rules import Rules
 from armarius.lorebooks.active.scan import Scan
@@ -20,7 +19,7 @@ class Searched:
         recursed: Texts of active entries that wake others, oldest first.
     """
 
-    def __init__(self, ready: Ready, rules: Rules, scan: Scan) -> None:
+    def __init__(self, ready: CompiledBooks, rules: Rules, scan: Scan) -> None:
         self._ready, self._rules = ready, rules
         messages = []
         for line in reversed(scan.lines()):
@@ -74,7 +73,7 @@ class Searched:
         """Ranks of the entries that may be active, best first."""
         return sorted(self._woken)
 
-    def first_of(self, one: Lore, recursed: bool) -> KeyRef | None:
+    def first_of(self, one: CompiledEntry, recursed: bool) -> KeyRef | None:
         """The first of its keys that is found."""
         if one.depth is None and not one.patterned and not one.sources and self.depth > 0:
             for ref in one.keys:
@@ -84,7 +83,7 @@ class Searched:
                 return None
         return next((ref for ref in one.keys if self.has(one, ref, recursed)), None)
 
-    def has(self, one: Lore, ref: KeyRef, recursed: bool) -> bool:
+    def has(self, one: CompiledEntry, ref: KeyRef, recursed: bool) -> bool:
         """Whether an entry finds a key in what it sees."""
         depth = self.depth if one.depth is None else one.depth
         if depth <= 0:

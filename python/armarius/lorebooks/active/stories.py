@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from armarius.lorebooks.active.index import ANY, EDGE, KeyIndex, KeyRef
+from armarius.lorebooks.active.compiled import ANY, EDGE, KeyIndex, KeyRef
 from armarius.lorebooks.active.macros import expanded
 from armarius.lorebooks.active.result import Activation, Active, Left, State
 from armarius.lorebooks.active.scan import Random, Scan
@@ -32,7 +32,7 @@ class _Row:
         self.require = [(one.how, refs(one.keys, book, entry), one.keys) for one in entry.match.require]
 
 
-class StoryReady:
+class CompiledStory:
     """Entries of some books with their keys, for one of these profiles."""
 
     timed = False
@@ -62,7 +62,7 @@ class StoryReady:
         self.index.close()
 
 
-def search_story(ready: StoryReady, scan: Scan, luck: Random, state: State) -> Activation:
+def search_story(ready: CompiledStory, scan: Scan, luck: Random, state: State) -> Activation:
     """One turn."""
     text = cleaned(_searched(ready.profile, scan, ready.rows))
     if ready.profile == "novelai":
@@ -117,7 +117,7 @@ def _spelt(row: _Row, ref: KeyRef) -> str:
     return keys[row.keys.index(ref)].text if len(keys) == len(row.keys) else keys[0].text
 
 
-def _refused(ready: StoryReady, row: _Row, numbers: frozenset[int], text: str) -> str:
+def _refused(ready: CompiledStory, row: _Row, numbers: frozenset[int], text: str) -> str:
     for how, refs, keys in row.require:
         names = " or ".join(key.text for key in keys) or "of none"
         there = any(_has(ref, numbers, text) for ref in refs)
@@ -145,7 +145,7 @@ def _unlucky(profile: str, row: _Row, luck: Random) -> str:
     return "" if roll < probability else f"lost the draw ({probability:g} %, rolled {roll})"
 
 
-def _novelai(ready: StoryReady, text: str, scan: Scan, luck: Random, state: State) -> Activation:
+def _novelai(ready: CompiledStory, text: str, scan: Scan, luck: Random, state: State) -> Activation:
     """Each entry looks so many characters back; cascading ones look into active entries and other texts instead."""
     extra = [cleaned(scan.sources[name]) for name in ("memory", "note") if scan.sources.get(name)]
     within: dict[int, frozenset[int]] = {}

@@ -15,9 +15,9 @@ from armarius.lorebooks.formats.fields import field, put
 from armarius.lorebooks.formats.format import (
     Format,
     Origin,
-    Path,
     ProfileName,
     Reader,
+    TreePath,
     appender,
     at,
     written_id,
@@ -62,7 +62,7 @@ _TABLE = native_table(
 )
 
 
-def _flat(raw: dict[str, Any], path: Path, reader: Reader) -> dict[str, Any]:
+def _flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, Any]:
     """A card's entry with SillyTavern's own names."""
     flat: dict[str, Any] = {native: raw[own] for native, own in _OWN.items() if own in raw}
     own_extensions = raw.get("extensions")
@@ -94,7 +94,7 @@ def _flat(raw: dict[str, Any], path: Path, reader: Reader) -> dict[str, Any]:
     return flat
 
 
-def _read_book(book: Any, path: Path, reader: Reader, card: Mapping[str, Any] | None = None) -> None:  # noqa: ANN401
+def _read_book(book: Any, path: TreePath, reader: Reader, card: Mapping[str, Any] | None = None) -> None:  # noqa: ANN401
     """Read a character book that stands at `path`; without a name of its own it has that of the card."""
     if not isinstance(book, dict):
         reader.report(path, book, "an object was expected; kept")
@@ -166,7 +166,7 @@ def _read_v1(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         reader.report_unused(tree, key, (), "a prompt of the card; kept, not used")
 
 
-def _book_of(tree: Any) -> Path | None:  # noqa: ANN401
+def _book_of(tree: Any) -> TreePath | None:  # noqa: ANN401
     data = tree.get("data")
     return ("data", "character_book") if isinstance(data, dict) and "character_book" in data else None
 
@@ -211,10 +211,10 @@ def _new_entry(entry: Entry) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _adder(path: Path) -> Callable[[Any, Entry], Path]:
+def _adder(path: TreePath) -> Callable[[Any, Entry], TreePath]:
     append = appender((*path, "entries"), _new_entry)
 
-    def add(tree: Any, entry: Entry) -> Path:  # noqa: ANN401
+    def add(tree: Any, entry: Entry) -> TreePath:  # noqa: ANN401
         entries = at(tree, path)["entries"]
         if not isinstance(entries, dict):
             return append(tree, entry)
@@ -271,7 +271,7 @@ def _fill_book(book: dict[str, Any], origin: Origin) -> frozenset[str]:
     return frozenset(said)
 
 
-def _copy_extensions(target: dict[str, Any], source: Mapping[str, Any], at: Path) -> Iterator[str]:
+def _copy_extensions(target: dict[str, Any], source: Mapping[str, Any], at: TreePath) -> Iterator[str]:
     """Copy the extensions of a card or a book; the path of each."""
     extensions = source.get("extensions")
     for name, value in extensions.items() if isinstance(extensions, Mapping) else ():

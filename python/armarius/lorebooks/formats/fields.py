@@ -7,7 +7,7 @@ object (`contextConfig.prefix` inside an object of it) and the dotted field of t
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from armarius.lorebooks.formats.format import Path, Reader
+from armarius.lorebooks.formats.format import Reader, TreePath
 from armarius.lorebooks.js_regex import is_expression
 from armarius.lorebooks.record import Condition, Decorator, Entry, Key, KeyKind, Matching, value_of
 
@@ -19,7 +19,7 @@ _BASE: Final = Entry("")
 _PARTS: Final = ("match", "wake", "chance", "timing", "share", "place", "scope")
 
 
-def unread(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+def unread(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
     """The `read` of a row that only writes."""
 
 
@@ -37,7 +37,7 @@ class Row(NamedTuple):
     names: tuple[str, ...]
     leaves: tuple[str, ...]
     save: Callable[[Entry, Raw], Values | None]
-    read: Callable[[Raw, Path, Reader, Values], None] = unread
+    read: Callable[[Raw, TreePath, Reader, Values], None] = unread
 
 
 class Table:
@@ -69,7 +69,7 @@ class Table:
             if reads or _said(getattr(base, part))
         ]
 
-    def read(self, raw: Raw, path: Path, reader: Reader) -> Values:
+    def read(self, raw: Raw, path: TreePath, reader: Reader) -> Values:
         """The fields that a raw object says, as `Reader.add` takes them."""
         values: Values = {}
         for read in self._plain:
@@ -147,7 +147,7 @@ def field(
     missing = {"text": "", "keys": ()}.get(kind, default)
     args = () if kind in ("text", "keys") else (default,)
 
-    def read(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    def read(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
         value = raw[within].get(last) if within else raw.get(last)
         if value is None or (quiet and not value):
             value = missing
@@ -175,7 +175,7 @@ def keep_priority(name: str, *, read: bool) -> Row:
 def content(name: str, *, decorators: bool = False) -> Row:
     """The text, written with prefix and suffix around it; `decorators` at its top are settings and stay in the file."""
 
-    def read(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    def read(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
         text = raw.get(name)
         if type(text) is not str:
             text = reader.text(text, (*path, name))
@@ -205,7 +205,7 @@ def level(off: str, on: str, *, enabled: bool = False, quiet: bool = False) -> R
     """
     flags = [(name, default, said) for name, default, said in ((off, enabled, "never"), (on, False, "always")) if name]
 
-    def read(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    def read(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
         for name, default, said in flags:
             value = raw.get(name)
             if value is not None and (value or not quiet) and reader.flag(value, (*path, name)) != default:
@@ -240,7 +240,7 @@ def keys(
         blanks: Of one text: empty keys count.
     """
 
-    def read(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    def read(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
         if comma:
             texts = reader.comma_keys(raw.get(name, ""), (*path, name), trim=trim, blanks=blanks)
         else:
@@ -258,7 +258,7 @@ def secondary(second: Row, flag: str, comma: str = "") -> Row:
     """Secondary keys of which any must be there, where a flag says so; `second` reads them."""
     (name,) = second.names
 
-    def read(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+    def read(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
         if reader.flag(raw.get(flag), (*path, flag)) and raw.get(name):
             found: Values = {}
             second.read(raw, path, reader, found)

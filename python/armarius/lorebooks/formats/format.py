@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 
@@ -15,7 +15,7 @@ MAX_ENTRIES: Final = 200_000
 """Entries of one book."""
 MAX_KEYS: Final = 1_000
 """Keys of one entry; what is above is kept and has no effect."""
-Path = tuple[str | int, ...]
+TreePath = tuple[str | int, ...]
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # an id stands on one line, in files and prompts
 _UNUSED = "kept, without effect here"
 _TOO_MANY_KEYS = f"more than {MAX_KEYS:,} keys; those above are kept, without effect"
@@ -38,7 +38,7 @@ def checked_profile(value: object) -> ProfileName:
     raise ContractError(f"profile: expected one of {', '.join(get_args(ProfileName))}, got {shown(value)}")
 
 
-def at(tree: Any, path: Path) -> Any:  # noqa: ANN401
+def at(tree: Any, path: TreePath) -> Any:  # noqa: ANN401
     """What stands at a path of a tree; None where the way is broken."""
     for part in path:
         if isinstance(tree, Mapping):
@@ -71,10 +71,10 @@ def written_id(value: object, place: str | int) -> str:
     return str(value if usable else place)
 
 
-def appender(path: Path, make: Callable[[Entry], dict[str, Any]]) -> Callable[[Any, Entry], Path]:
+def appender(path: TreePath, make: Callable[[Entry], dict[str, Any]]) -> Callable[[Any, Entry], TreePath]:
     """The `Format.add` of a format whose entries are a list at `path`; `make` gives a new raw object."""
 
-    def add(tree: Any, entry: Entry) -> Path:  # noqa: ANN401
+    def add(tree: Any, entry: Entry) -> TreePath:  # noqa: ANN401
         rows = at(tree, path)
         rows.append(make(entry))
         return (*path, len(rows) - 1)
@@ -111,7 +111,7 @@ class Reader:
     @property
     def book_name(self) -> str:
         """The name of the book: its own, else that of the file."""
-        return self.name.strip() or FilePath(self.file).stem
+        return self.name.strip() or Path(self.file).stem
 
     @property
     def book_id(self) -> str:
@@ -122,19 +122,19 @@ class Reader:
         """Add a row to the losses."""
         self.losses.append(Loss(dotted(path), value, reason))
 
-    def report_unknown(self, raw: Mapping[str, Any], known: frozenset[str], path: Path) -> None:
+    def report_unknown(self, raw: Mapping[str, Any], known: frozenset[str], path: TreePath) -> None:
         """Report every member of `raw` that says something and is not `known`."""
         if not raw.keys() <= known:
             for key in raw:
                 if key not in known:
                     self.report_unused(raw, key, path)
 
-    def report_unused(self, raw: Mapping[str, Any], name: str, path: Path, reason: str = _UNUSED) -> None:
+    def report_unused(self, raw: Mapping[str, Any], name: str, path: TreePath, reason: str = _UNUSED) -> None:
         """Report a member that says something, for the reason that it has no effect here."""
         if not is_empty(raw.get(name)):
             self.report((*path, name), raw[name], reason)
 
-    def add(self, id_: str, values: Mapping[str, Any], path: Path, original: Mapping[str, Any]) -> None:
+    def add(self, id_: str, values: Mapping[str, Any], path: TreePath, original: Mapping[str, Any]) -> None:
         """Add an entry with these fields; one whose id is taken gets another, which is reported."""
         if len(self.entries) >= MAX_ENTRIES:
             if not self._full:
@@ -166,8 +166,8 @@ class Reader:
         return made
 
     def objects(
-        self, entries: Iterable[tuple[str | int, Any]], path: Path
-    ) -> Iterator[tuple[Any, dict[str, Any], Path]]:
+        self, entries: Iterable[tuple[str | int, Any]], path: TreePath
+    ) -> Iterator[tuple[Any, dict[str, Any], TreePath]]:
         """The entries that are objects, each with its place and path; any other is reported."""
         for place, raw in entries:
             where = (*path, place)
@@ -176,14 +176,14 @@ class Reader:
             else:
                 self.report(where, raw, "no entry: an object was expected; kept")
 
-    def listed(self, value: object, path: Path) -> list[Any]:
+    def listed(self, value: object, path: TreePath) -> list[Any]:
         """The entries of a book; what is no list has none, and is reported."""
         if isinstance(value, list):
             return value
         self.report(path, value, "a list was expected; no entry was read")
         return []
 
-    def text(self, value: object, path: Path) -> str:
+    def text(self, value: object, path: TreePath) -> str:
         """A text; a number is taken as one."""
         if isinstance(value, str):
             return value
@@ -193,7 +193,7 @@ class Reader:
         self.report(path, value, f"a text was expected; read as {taken!r}")
         return taken
 
-    def number(self, value: object, path: Path, default: float | None = None) -> float | None:
+    def number(self, value: object, path: TreePath, default: float | None = None) -> float | None:
         """A number; a string that says one is taken as one. None and what says none is `default`."""
         if value is None or value == "":
             return default
@@ -212,12 +212,12 @@ class Reader:
         self.report(path, value, f"a number was expected; read as {default}")
         return default
 
-    def whole(self, value: object, path: Path, default: int | None = None) -> int | None:
+    def whole(self, value: object, path: TreePath, default: int | None = None) -> int | None:
         """As `number`, without a fraction, and no larger than a plausible count."""
         number = self.number(value, path, default)
         return number if number is None else max(-1_000_000_000, min(1_000_000_000, int(number)))
 
-    def flag(self, value: object, path: Path, default: bool = False) -> bool:
+    def flag(self, value: object, path: TreePath, default: bool = False) -> bool:
         """Yes or no; what stands for it is taken as it, and reported."""
         if isinstance(value, bool):
             return value
@@ -227,7 +227,7 @@ class Reader:
         self.report(path, value, f"true or false was expected; read as {str(taken).lower()}")
         return taken
 
-    def keys(self, value: object, path: Path) -> list[str]:
+    def keys(self, value: object, path: TreePath) -> list[str]:
         """A list of keys; a string where a list belongs is read as one with commas."""
         if isinstance(value, list):
             if len(value) <= MAX_KEYS and all(type(one) is str for one in value):
@@ -249,7 +249,7 @@ class Reader:
             self.report(path, len(found), _TOO_MANY_KEYS)
         return found[:MAX_KEYS]
 
-    def comma_keys(self, value: object, path: Path, *, trim: bool, blanks: bool) -> list[str]:
+    def comma_keys(self, value: object, path: TreePath, *, trim: bool, blanks: bool) -> list[str]:
         """Keys of a string with commas; `blanks` keeps pieces without a letter."""
         if isinstance(value, list):
             self.report(path, value, "a string with commas was expected; the list was read as it is")
@@ -277,9 +277,9 @@ class Origin(NamedTuple):
 
     settings: Mapping[str, Any]
     card: Mapping[str, Any] = MappingProxyType({})
-    card_at: Path = ()
+    card_at: TreePath = ()
     book: Mapping[str, Any] = MappingProxyType({})
-    book_at: Path = ()
+    book_at: TreePath = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,11 +310,11 @@ class Format:
     write: Callable[[dict[str, Any], str, Entry], bool]
     short: str = ""
     begin: Callable[[str, str], Any] | None = None
-    add: Callable[[Any, Entry], Path] | None = None
-    raw: Callable[[Any, Path], Any] = at
-    put: Callable[[Any, Path, Any], None] | None = None
-    book: Callable[[Any], Path | None] = lambda tree: ()
-    members: Path | None = None
+    add: Callable[[Any, Entry], TreePath] | None = None
+    raw: Callable[[Any, TreePath], Any] = at
+    put: Callable[[Any, TreePath, Any], None] | None = None
+    book: Callable[[Any], TreePath | None] = lambda tree: ()
+    members: TreePath | None = None
     fill: Callable[[Any, Origin], frozenset[str]] | None = None
     carry: Callable[[dict[str, Any], Mapping[str, Any]], tuple[str, ...]] | None = None
 

@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from armarius.lorebooks.formats.fields import Row, Table, Values, content, field, keys, level, secondary, typed_keys
-from armarius.lorebooks.formats.format import Format, Path, Reader, appender, in_order, written_id
+from armarius.lorebooks.formats.format import Format, Reader, TreePath, appender, in_order, written_id
 from armarius.lorebooks.record import Condition, Entry, Key, Matching, Share
 
 
 def _table(*, lite: bool) -> Table:
     # A trailing comma makes an empty key in Lite; KoboldAI keeps the blanks around a key.
-    def comma_keys(name: str, raw: Mapping[str, Any], path: Path, reader: Reader) -> tuple[Key, ...]:
+    def comma_keys(name: str, raw: Mapping[str, Any], path: TreePath, reader: Reader) -> tuple[Key, ...]:
         return typed_keys(reader.comma_keys(raw.get(name), (*path, name), trim=lite, blanks=lite), ("plain",))
 
-    def read_require(raw: Mapping[str, Any], path: Path, reader: Reader, into: Values) -> None:
+    def read_require(raw: Mapping[str, Any], path: TreePath, reader: Reader, into: Values) -> None:
         if not reader.flag(raw.get("selective"), (*path, "selective")):
             return
         require = []
@@ -50,7 +50,7 @@ _LITE, _KOBOLDAI = _table(lite=True), _table(lite=False)
 _KNOWN = _LITE.names | {"folder", "num", "uid", "init"}
 
 
-def _read_rows(rows: Any, path: Path, reader: Reader, table: Table, folders: Mapping[str, str]) -> None:  # noqa: ANN401
+def _read_rows(rows: Any, path: TreePath, reader: Reader, table: Table, folders: Mapping[str, str]) -> None:  # noqa: ANN401
     for index, raw, where in reader.objects(enumerate(rows), path):
         reader.report_unknown(raw, _KNOWN, where)
         values = table.read(raw, where, reader)

@@ -14,7 +14,7 @@ from typing import Any
 from armarius.documents.titles import as_strings, parse_front_matter
 from armarius.errors import BookError
 from armarius.io.read import Archive
-from armarius.lorebooks.formats.format import Format, Path, Reader
+from armarius.lorebooks.formats.format import Format, Reader, TreePath
 from armarius.lorebooks.record import Entry, Key, Loss, Matching, Range, Share, Wake
 
 TREE = "novelcrafter"
@@ -57,7 +57,7 @@ def _folders(tree: dict[str, str]) -> dict[str, dict[str, str]]:
 
 def _read_export(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     for folder, files in _folders(tree).items():
-        path: Path = (folder,)
+        path: TreePath = (folder,)
         found = _FOLDER.search(f"{folder}/entry.md")
         metadata: Any = {}
         if "metadata.json" in files:

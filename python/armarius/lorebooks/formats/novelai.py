@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from armarius.lorebooks.formats.fields import UNSAID, Row, Table, Values, field, keep_priority, keys, level
-from armarius.lorebooks.formats.format import Format, Path, Reader, appender, at
+from armarius.lorebooks.formats.format import Format, Reader, TreePath, appender, at
 from armarius.lorebooks.record import Entry, Range
 
 _CONFIG = {
@@ -17,7 +17,7 @@ _OF_STORIES = ("context", "ephemeralContext", "placeholders", "prompt", "author"
 Raw = Mapping[str, Any]
 
 
-def _read_share(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+def _read_share(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
     config, path = raw["contextConfig"], (*path, "contextConfig")
     into["order"] = into["keep_priority"] = reader.number(config["budgetPriority"], (*path, "budgetPriority"), 400) or 0
     budget = reader.number(config["tokenBudget"], (*path, "tokenBudget"), 1) or 0  # 1 is no limit, below it a share
@@ -26,7 +26,7 @@ def _read_share(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
     into["trim"] = (_TRIM.get(str(config["trimDirection"]), "end"), str(config["maximumTrimType"]))
 
 
-def _read_slot(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+def _read_slot(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
     into["slot"] = "at_depth"
     if reader.flag(raw.get("keyRelative"), (*path, "keyRelative")):
         into["slot"] = "key"
@@ -78,7 +78,7 @@ def _merged(raw: dict[str, Any], category: Mapping[str, Any]) -> dict[str, Any]:
     return {**usable, **raw, "contextConfig": config}
 
 
-def _categories(book: dict[str, Any], path: Path, reader: Reader) -> dict[str, dict[str, Any]]:
+def _categories(book: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     listed = book.get("categories")
     rows = enumerate(listed if isinstance(listed, list) else [])
@@ -91,7 +91,7 @@ def _categories(book: dict[str, Any], path: Path, reader: Reader) -> dict[str, d
     return found
 
 
-def _reader(path: Path) -> Callable[[Any, Reader], None]:
+def _reader(path: TreePath) -> Callable[[Any, Reader], None]:
     def read(tree: Any, reader: Reader) -> None:  # noqa: ANN401
         book = at(tree, path)
         if not isinstance(book, dict):
@@ -115,7 +115,7 @@ def _reader(path: Path) -> Callable[[Any, Reader], None]:
     return read
 
 
-def _read_entry(raw: dict[str, Any], index: int, path: Path, categories: Mapping[str, Any], reader: Reader) -> None:
+def _read_entry(raw: dict[str, Any], index: int, path: TreePath, categories: Mapping[str, Any], reader: Reader) -> None:
     category = categories.get(str(raw.get("category") or ""), {})
     for name in ("loreBiasGroups", "advancedConditions"):
         reader.report_unused(raw, name, path)
@@ -140,7 +140,7 @@ def _new_entry(entry: Entry) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _format(name: str, mark: str, path: Path, short: str = "") -> Format:
+def _format(name: str, mark: str, path: TreePath, short: str = "") -> Format:
     return Format(
         name=name,
         short=short,

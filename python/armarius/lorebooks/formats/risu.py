@@ -14,7 +14,7 @@ from armarius.lorebooks.formats.fields import (
     secondary,
     split_decorators,
 )
-from armarius.lorebooks.formats.format import Format, Path, Reader, appender
+from armarius.lorebooks.formats.format import Format, Reader, TreePath, appender
 from armarius.lorebooks.record import Entry, Matching
 
 _OLD_MODES = ("multiple", "child", "constant")
@@ -86,7 +86,7 @@ _TABLES = {expressions: _table(expressions=expressions) for expressions in (Fals
 _KNOWN = _TABLES[True].names | {"mode", "id", "folder", "bookVersion"}
 
 
-def _read_rows(rows: Any, path: Path, reader: Reader) -> None:  # noqa: ANN401
+def _read_rows(rows: Any, path: TreePath, reader: Reader) -> None:  # noqa: ANN401
     rows = reader.listed(rows, path)
     folders = {
         row["key"]: row.get("comment") or row["key"]
@@ -120,7 +120,7 @@ def _new_row(entry: Entry) -> dict[str, Any]:
 
 def _read_module(tree: Any, reader: Reader) -> None:  # noqa: ANN401
     module = tree.get("module") if isinstance(tree.get("module"), dict) else tree
-    path: Path = ("module",) if module is not tree else ()
+    path: TreePath = ("module",) if module is not tree else ()
     reader.name = reader.text(module.get("name"), (*path, "name"))
     reader.description = module["description"] if isinstance(module.get("description"), str) else ""
     _read_rows(module.get("lorebook", []), (*path, "lorebook"), reader)

@@ -21,7 +21,7 @@ from armarius.lorebooks.formats.fields import (
     put,
     typed_keys,
 )  # fmt: skip
-from armarius.lorebooks.formats.format import Format, Path, Reader, in_order
+from armarius.lorebooks.formats.format import Format, Reader, TreePath, in_order
 from armarius.lorebooks.record import Condition, Entry, How, Place, Range, Slot
 
 DEFAULTS: dict[str, Any] = {
@@ -54,7 +54,7 @@ Raw = Mapping[str, Any]
 _SPLIT = {True: "word", False: "substring", None: None}
 
 
-def _read_require(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+def _read_require(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
     if raw.get("keysecondary") and reader.flag(raw.get("selective"), (*path, "selective")):
         second = typed_keys(reader.keys(raw["keysecondary"], (*path, "keysecondary")))
         logic = reader.whole(raw.get("selectiveLogic"), (*path, "selectiveLogic"), 0) or 0
@@ -70,7 +70,7 @@ def _save_require(entry: Entry, raw: Raw) -> Values | None:
     return {"keysecondary": joined(one.keys), "selectiveLogic": _LOGIC.index(one.how), "selective": True}
 
 
-def _read_sources(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+def _read_sources(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
     into["sources"] = tuple([source for name, source in _SOURCES.items() if raw.get(name) is True])
 
 
@@ -79,7 +79,7 @@ def _save_sources(entry: Entry, raw: Raw) -> Values | None:
     return {name: source in sources for name, source in _SOURCES.items()} if sources <= _SOURCES_KNOWN else None
 
 
-def _read_probability(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+def _read_probability(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
     if raw.get("useProbability", True):
         probability = reader.number(raw.get("probability"), (*path, "probability"))
         into["probability"] = None if probability == 100 else probability
@@ -94,7 +94,7 @@ def _save_by_text(entry: Entry, raw: Raw) -> Values:
     return {"delayUntilRecursion": 0 if entry.wake.by_text else max(1, entry.wake.level)}
 
 
-def _read_place(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+def _read_place(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
     position = reader.whole(raw.get("position"), (*path, "position"), 0) or 0
     role = raw.get("role")
     if isinstance(role, str) and role in _ROLES:
@@ -117,7 +117,7 @@ def _save_slot(entry: Entry, raw: Raw) -> Values | None:
     return {"position": _SLOTS.index(slot)} if slot in _SLOTS else None
 
 
-def _read_characters(raw: Raw, path: Path, reader: Reader, into: Values) -> None:
+def _read_characters(raw: Raw, path: TreePath, reader: Reader, into: Values) -> None:
     chosen, path = raw.get("characterFilter"), (*path, "characterFilter")
     if isinstance(chosen, dict):
         into["characters"] = tuple(reader.keys(chosen.get("names"), (*path, "names")))
@@ -232,7 +232,7 @@ def _begin(name: str, description: str) -> dict[str, Any]:
     return {"entries": {}, **({"name": name} if name else {}), **({"description": description} if description else {})}
 
 
-def _add(tree: Any, entry: Entry) -> Path:  # noqa: ANN401
+def _add(tree: Any, entry: Entry) -> TreePath:  # noqa: ANN401
     entries = tree["entries"]
     uid = int(entry.id) if entry.id.isdigit() and len(entry.id) < 10 and entry.id not in entries else None
     if uid is None:
@@ -307,7 +307,7 @@ def _helper_claims(tree: Any) -> bool:  # noqa: ANN401
     )
 
 
-def _helper_flat(raw: dict[str, Any], path: Path, reader: Reader) -> dict[str, Any]:
+def _helper_flat(raw: dict[str, Any], path: TreePath, reader: Reader) -> dict[str, Any]:
     parts: dict[str, dict[str, Any]] = {"": raw}
     for name in ("strategy", "position", "recursion", "effect", "strategy.keys_secondary"):
         within, _, last = name.rpartition(".")
