@@ -2,7 +2,7 @@
 
 record.py (an entry; what could not be carried over) book.py (a book, read from a file and given back as one)
 edits.py js_regex.py
-formats/ (told, read, written) active/ (which entries are active, by the rules of a profile)
+formats/ (detected, read, written) active/ (which entries are active, by the rules of a profile)
 activation.py (books by profile, replay of earlier turns) book_search.py (the books of a project searched)
 project_books.py (the books of a project) storage.py (their files) importing.py entities.py manuscripts.py
 

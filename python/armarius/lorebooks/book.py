@@ -59,7 +59,7 @@ class Book:
         id: Unique among the books of a project.
         name: As the file says; its own name when it says none.
         format: What the file is, as `sillytavern-world-info`.
-        profile: Whose rules decide what is active; `armarius` for Armarius' own.
+        profile: The program whose activation rules apply; `armarius` for our own.
         entries: In the order of the file.
         settings: What the book says for all its entries: `range`, `budget`, `recursion`, `case`, `character`, ….
         losses: What has no effect here, what was repaired, what disagrees.
@@ -170,7 +170,7 @@ class Book:
 
 
 def detect_book(source: bytes | str | PathLike[str]) -> str:
-    """What a file is, as `character-card-v2`, told by its content.
+    """The format of a file, as `character-card-v2`, detected by its content.
 
     Raises:
         BookError: Nothing that is known, damaged, or above a limit.
@@ -187,7 +187,7 @@ def read_book(
     Args:
         source: A path, or the bytes of a file.
         name: Of the file, when bytes are given.
-        profile: Whose rules decide; None is what the file is of.
+        profile: The program whose activation rules apply; None is that of the format.
         id_: Of the book; made from its name when not given.
 
     Raises:
@@ -450,11 +450,11 @@ def _unheard(book: Book, target: Format, said: set[str]) -> list[Loss]:
     card, card_at = _card(book)
     if target.members is None:
         return []
-    told = {loss.path for loss in book.losses}
+    reported = {loss.path for loss in book.losses}
     losses = []
     for name, value in card.items():
         path = dotted((*card_at, name))
-        if path not in said and path not in told and name not in _APART and not is_empty(value):
+        if path not in said and path not in reported and name not in _APART and not is_empty(value):
             losses.append(Loss(path, value, f"{target.name} has no such member"))
     if card.get("assets") and book.container is not None and book.container.kind != "json":
         path = dotted((*card_at, "assets"))

@@ -1,8 +1,8 @@
 """The books of a project searched: for a text or a chat, and the constant entries apart from it.
 
-Settings and rules stand at the head of a prompt, and whatever differs there makes all behind it new to a cache
-(docs/decisions/0032). So constant entries are drawn by a seed of book and entry, without timing, in a search that no
-text is part of. The search of the text then takes them as they were decided: they wake others and use budget there.
+Settings and rules stand at the head of a prompt, and a difference there invalidates a prefix cache for all that follows
+(docs/decisions/0032). So constant entries are drawn by a seed of book and entry, without timing, in a search without
+text. The search of the text then takes them as they were decided: they wake others and use budget there.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -82,24 +82,24 @@ class BookSearch:
             UnknownId: No such book.
             ContractError: An argument of the wrong kind, or a setting that no profile here knows.
 
-        Cost: one pass over what is searched, whatever the books hold.
+        Cost: one pass over the searched text, independent of the size of the books.
         """
         if books is None:
             chosen = list(self.books.values())
         else:
             chosen = [self.books[one] for one in texts("books", books, what="ids")]
-        told: tuple[str, Sequence[str]] | None
+        searched_story: tuple[str, Sequence[str]] | None
         if isinstance(story, str):
             held = self.books[story].settings.get("story") if story in self.books else None
-            told = held or ((story, ()) if story else None)
+            searched_story = held or ((story, ()) if story else None)
         else:
-            told = story
+            searched_story = story
         cast = cast_of(chosen)
         counter = TokenCounter.for_model(model) if model else TokenCounter.estimate()
         scan = scan_of(
             messages=messages,
             text=text,
-            story=told,
+            story=searched_story,
             settings=settings,
             turn=turn,
             character=character or next(iter(cast.values()), ""),

@@ -1,7 +1,7 @@
 """What a book says of entities and relations by itself: notes of a vault, entries of a Novelcrafter export.
 
-There the writer has said what is a person and what a place, who belongs to whom; a lorebook only has keys, and its
-entities are proposed (importing.py). What is said lies beside the original as `codex.json`, in the form of the
+There the writer states types and relations; a lorebook only has keys, and its entities are proposed (importing.py).
+What is extracted lies beside the original as `codex.json`, in the form of the
 project's own, and is read with it (`codex/load.py`): the graph walks the relations, cards show the entities. An entity
 whose text is an entry of the book has no description: the entry says it.
 """
@@ -22,7 +22,7 @@ from armarius.lorebooks.formats.notes import linked, nested_of
 from armarius.lorebooks.record import Entry, Loss
 from armarius.text.unicode import fold
 
-# Fields of a note that say how its entry is found, and nothing of whom it is about.
+# Fields of a note that set the activation of its entry and do not describe the entity.
 _OF_THE_ENTRY = frozenset({"keys", "priority", "constant", "enabled", "scandepth", "excluderecursion"})
 _ATTACHED = re.compile(r"\.(?!md$)[0-9A-Za-z]{1,5}$")  # of pictures and the like, which are not read
 

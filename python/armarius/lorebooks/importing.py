@@ -120,7 +120,7 @@ class Importing:
         Args:
             source: A path, or the bytes of a file; a folder of notes is a vault.
             name: Of the file, when bytes are given.
-            profile: Whose rules decide; None is what the file is of, or what was chosen before.
+            profile: The program whose activation rules apply; None is that of the format, or the one chosen before.
             updates: Id of the book that this is a newer state of; "" finds out. The original before stays in the folder
                 of the book as `original.1`.
             theirs: What is taken from the file though it was changed here, now or at an earlier import: ids of entries,

@@ -1,4 +1,4 @@
-r"""`/pattern/flags`: JavaScript's regular expressions, told, checked and made into one of the core's.
+r"""`/pattern/flags`: JavaScript's regular expressions, detected, checked and translated to those of the core.
 
 Source: ECMAScript 2024, 22.2 (RegExp) with Annex B; what SillyTavern takes for one. Differences that matter: `\d \w
 \b` are ASCII there, `.` stops at four line ends, and a class may hold `[` and end at once.

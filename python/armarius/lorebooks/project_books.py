@@ -1,4 +1,4 @@
-"""The books of a project under `.armarius/books/`, one folder each: storage.py tells what lies in it, and where else.
+"""The books of a project under `.armarius/books/`, one folder each; storage.py says which files.
 
 The folder is data like the rest of a project: it can make no rules (docs/decisions/0002), and what is wrong in it costs
 that book.
@@ -124,8 +124,8 @@ class Books(Mapping[str, Book]):
     def allow_rules(self, key: str, allow: bool = True, *, lasting: bool = False) -> None:
         """Let the always active entries of a book be rules of every prompt: the caller's word.
 
-        It holds for the book as it is now. Nothing in a project folder can say this, and whatever changes the book
-        takes it back: an edit, an import, another file in its place.
+        It holds for the book as it is now. Nothing in a project folder can grant this, and any change of the book
+        revokes it: an edit, an import, another file in its place.
 
         Args:
             key: Id or name of the book.

@@ -1,9 +1,9 @@
-"""What a lorebook is made of here: `Book` and `Entry`, beside the entities.
+"""Records of a lorebook: an `Entry` with its parts, and what an import or an export could not carry over.
 
 An entry is no entity: real books hold several entries about one person, with the same keys, and rules with none. An
-entry may point to an entity. Its parts say when it is found (`match`), what wakes it (`wake`), by what luck (`chance`)
-and when (`timing`), how it is kept and ordered (`share`), where it goes (`place`) and for whom (`scope`). Everything is
-immutable: `dataclasses.replace` makes a changed one, `Book.with_entry` a book that holds it.
+entry may point to an entity. Its parts say when it is found (`match`), by which text (`wake`), with which probability
+(`chance`) and when (`timing`), its order and budget (`share`), its position (`place`) and for whom it is (`scope`). All
+are immutable: `dataclasses.replace` makes a changed one, `Book.with_entry` a book that holds it.
 """
 
 import unicodedata
@@ -61,7 +61,7 @@ class Matching:
 
     Attributes:
         keys: Any of them.
-        require: Each of these conditions besides.
+        require: All of these conditions, in addition.
         case: Whether case counts; None as the book or the profile says.
         boundary: What stands at the ends of a key; None as the book or the profile says.
         range: How far back; None as the book or the profile says.
@@ -81,7 +81,7 @@ class Matching:
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """Who wakes an entry and whom it wakes.
+    """Recursion: what activates an entry, and whether its text activates others.
 
     Attributes:
         by_text: The searched text does.
@@ -184,7 +184,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """For whom and for what an entry may be active; empty is for everything.
+    """Characters, tags and kinds of generation that an entry is limited to; empty is no limit.
 
     Attributes:
         characters: Names of characters.

@@ -23,7 +23,7 @@ ASCII_WORD: Final = 1
 EDGE: Final = 2
 WORD: Final = 3
 BREAK: Final = 4
-"""What must stand beside a key: see `Ends` in rust/books/keys.rs."""
+"""What must stand before and after a key: see `Ends` in rust/books/keys.rs."""
 
 KeyRef = int | KeyPattern
 """A plain key by its number, or an expression."""

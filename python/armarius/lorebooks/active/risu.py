@@ -49,7 +49,7 @@ class _Row:
             if self.entry.match.patterns or key.kind == "regex":
                 refs.append(index.expression(text, bare=True))
             elif text:
-                # Full words are told by spaces alone; else all spaces are taken out of key and text.
+                # Full words are delimited by spaces only; otherwise all spaces are removed from key and text.
                 spaced = f"\x02{text}\x02" if self.full else text.replace(" ", "")
                 refs.append(index.plain(spaced, ANY, case=False))
         return refs

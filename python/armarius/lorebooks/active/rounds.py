@@ -98,7 +98,7 @@ def winners(
     scoring: bool,
     lost: Callable[[CompiledEntry, str], None],
 ) -> list[CompiledEntry]:
-    """Those of a round that keep their groups, in their order; `lost` is told of the others."""
+    """Those of a round that keep their groups, in their order; `lost` is called with each other one and the reason."""
     groups: dict[str, list[CompiledEntry]] = {}
     for one in new:
         for group in one.groups:
@@ -304,7 +304,7 @@ class _Search:
         return f"key {one.spelt(ref)}"
 
     def _chosen(self, found: list[tuple[CompiledEntry, str]]) -> list[CompiledEntry]:
-        """Those that keep their group, are lucky and fit; the others are told why."""
+        """Those that keep their group, pass their draw and fit the budget; the others get a reason."""
         reasons = {one.rank: reason for one, reason in found}
         kept = winners(
             [one for one, _ in found],

@@ -1,4 +1,4 @@
-"""What the search in rounds is told: the settings of a profile, by the names of the program it follows."""
+"""Settings of the search in rounds for each profile, by the names of the program that it follows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -50,7 +50,7 @@ class Scan:
         settings: Of the engine whose rules are followed, by its own names.
         turn: The number of this turn; part of the seed of draws.
         character: Name of the active character, `{{char}}`.
-        cast: Id of a book to the name of its card's character, `{{char}}` in that book, whoever is active.
+        cast: Id of a book to the name of its card's character, `{{char}}` in that book rather than `character`.
         user: `{{user}}`.
         trigger: Kind of generation.
         tags: Of the character.

@@ -1,4 +1,4 @@
-"""Every format that a book may come in: told by its content, read into entries, written back.
+"""Every format that a book may come in: detected by content, read into entries, written back.
 
 file_encoding.py (bytes to JSON and back)   containers.py (a file to its trees, a tree to its format)
 format.py (what a format is, the reader of its values)   fields.py (tables whose rows are read and written)

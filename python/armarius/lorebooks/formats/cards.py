@@ -225,7 +225,7 @@ def _adder(path: TreePath) -> Callable[[Any, Entry], TreePath]:
     return add
 
 
-# What a card says beside its entries, from one card to another.
+# Members of a card other than its entries, copied from one card to another.
 _SINCE_V3 = frozenset(
     {
         "assets", "nickname", "creator_notes_multilingual", "source", "group_only_greetings", "creation_date",

@@ -234,7 +234,7 @@ def keys(
 
     Args:
         name: Of the member.
-        kinds: Of the keys that the format has, told by their text.
+        kinds: Of keys that the format has; the text of a key says its kind.
         comma: What joins them to one text, split at the comma; "" for a list.
         trim: Of one text: white space at the ends of a key is taken away.
         blanks: Of one text: empty keys count.
@@ -283,7 +283,7 @@ def joined(some: Iterable[Key], comma: str = "") -> str | list[str] | None:
 
 
 def typed_keys(texts: Iterable[str], kinds: tuple[KeyKind, ...] = ("plain", "regex")) -> tuple[Key, ...]:
-    """Keys from texts: expressions are told by their slashes, wild cards by `*` and `?`."""
+    """Keys from texts: slashes mark expressions, `*` and `?` wild cards."""
     if "regex" in kinds:
         return tuple([Key(text, "regex") if text[:1] == "/" and is_expression(text) else Key(text) for text in texts])
     wild = "wildcard" in kinds

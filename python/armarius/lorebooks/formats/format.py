@@ -27,7 +27,7 @@ ProfileName = Literal[
 
 
 def checked_profile(value: object) -> ProfileName:
-    """`value` as whose rules decide over a book.
+    """`value` as the name of a profile.
 
     Raises:
         ContractError: It is none of them.
@@ -265,7 +265,7 @@ class Reader:
 
 
 class Origin(NamedTuple):
-    """What a book made new says beside its entries.
+    """What an export takes from the source other than its entries.
 
     Attributes:
         settings: Of the book, as `Book.settings`.
@@ -289,7 +289,7 @@ class Format:
     Attributes:
         name: As `detect_book` says it.
         claims: Whether a tree is of this format.
-        profile: Whose rules a book follows, or what says it of a tree.
+        profile: The program whose activation rules a book follows, or a function of the tree.
         read: Reads a tree into a `Reader`.
         write: Puts one field of an entry into its raw object; False when the format cannot say it.
         short: As an export asks for it; "" for a format that is not made new.
@@ -319,5 +319,5 @@ class Format:
     carry: Callable[[dict[str, Any], Mapping[str, Any]], tuple[str, ...]] | None = None
 
     def profile_of(self, tree: Any) -> ProfileName:  # noqa: ANN401
-        """Whose rules a book in this tree follows."""
+        """The profile of a book in this tree."""
         return self.profile if isinstance(self.profile, str) else self.profile(tree)
