@@ -13,8 +13,8 @@ from tests.vectors.packed_weights import write_packed
 import armarius
 from armarius import embedders
 from armarius.cli import main
-from armarius.embedders import e5 as e5_small
-from armarius.embedders.e5 import PackedModel, as_safetensors
+from armarius.embedders import e5_model as e5_small
+from armarius.embedders.e5_model import PackedModel, as_safetensors
 from armarius.errors import EmbeddingError, MissingExtra
 
 TEXTS = [

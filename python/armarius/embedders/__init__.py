@@ -3,7 +3,7 @@
     armarius.open("novel/", embedder=armarius.embedders.text2vec("models/text2vec-base-chinese"))
 
 folder.py (files of a model)   loading.py preprocess.py (how its makers run it)   bert.py
-bert.py static_table.py (what runs it)   e5_small.py e5_packed.py (weights from a package)
+bert.py static_table.py (what runs it)   e5_model.py (weights from a package)
 openai_server.py (a server)   adapt.py (a host's own)   configured_model.py (what was asked for in a file)
 
 Everything but `openai` runs in this process and offline. A model that is missing or broken is an `EmbeddingError`
@@ -164,7 +164,7 @@ def e5(*, threads: int | None = None) -> Embedder:
     Cost: 4 s the first time, then 1 to 3 s to load.
     Source: Wang et al. 2024, "Multilingual E5 Text Embeddings".
     """
-    from armarius.embedders.e5 import load_e5
+    from armarius.embedders.e5_model import load_e5
 
     return load_e5(threads=threads)
 

@@ -92,7 +92,7 @@ def _folder(folder: ModelFolder, table: Mapping[str, Any]) -> Embedder:
 
 
 def _e5(table: Mapping[str, Any]) -> Embedder:
-    from armarius.embedders.e5 import load_e5
+    from armarius.embedders.e5_model import load_e5
 
     return load_e5(threads=table.get("threads"))
 
