@@ -5,13 +5,14 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final
 
-from armarius._core import Speech
+from armarius._core import KeySet, Speech
 from armarius.codex.model import CONTEXT_LEVELS, Entity
 from armarius.headings import heading
 from armarius.names.words import letters, words
+from armarius.positions import cleaned
 from armarius.prompt.fetchers.entities import Cards, EntitySource, list_entities
 from armarius.prompt.fetchers.rules import withheld_facts
 from armarius.prompt.fetchers.story import is_continuing
@@ -37,6 +38,9 @@ _MOST_MENTIONS: Final = 9
 # What speaks for somebody: named beside the cursor, speaking, belonging to whom the user names.
 _NEARBY, _SPEAKS, _RELATED = 1.0, 0.5, 0.5
 _ENOUGH: Final = 0.3  # less is a name in passing: twice in the window, never near, never speaking
+# Of a name that a profile is searched for, in code points: the automaton keeps, for each beginning of a name, the names
+# that end there, and of names that hold each other there are no more than this.
+_LONGEST: Final = 64
 _WORD: Final = re.compile(r"\W*(\w+)")
 _LATIN: Final = re.compile("[A-Za-z]")
 _LAST: Final = re.compile(r"(\w+)\W*$")
@@ -111,47 +115,65 @@ def weights(present: Mapping[str, float], ties: "Ties", asked: Collection[str]) 
     Args:
         present: What each has from the window alone (`presence`).
         ties: Whose profile names whom.
-        asked: Ids of those whom the user's words name.
+        asked: Ids of those whom the user's words name; they are related to nobody here, as they have a card anyway.
 
     Returns:
         Weight by id, 0 to 2.9.
 
-    Cost: a look-up for each pair of one who is asked for and one who is present; the first time, at their profiles.
+    Cost: linear in those asked for and those present; the first time, in their profiles.
     """
     total = dict(present)
-    known = [one for one in asked if one in ties]
-    for id_ in total if known else ():
-        if id_ in ties and any(ties.between(one, id_) for one in known if one != id_):
-            total[id_] += _RELATED
+    for id_ in ties.related(asked, [id_ for id_ in present if id_ not in asked]):
+        total[id_] += _RELATED
     return {id_: weight if weight >= _ENOUGH else 0.0 for id_, weight in total.items()}
 
 
 class Ties:
-    """Whose profile names whom among some entities, looked up once for each pair. Threads may share it.
+    """Whose profile names whom among some entities; each profile is read once. Threads may share it.
+
+    A name of a single character names nobody here, nor does one of more than 64.
 
     Args:
         entities: By id; not changed.
     """
 
-    _MOST: Final = 20_000  # pairs
-
     def __init__(self, entities: Mapping[str, Entity]) -> None:
         self._entities = entities
-        self._known: dict[tuple[str, str], bool] = {}
+        self._told: dict[str, frozenset[str]] = {}
 
-    def __contains__(self, id_: object) -> bool:
-        return id_ in self._entities
+    def related(self, asked: Collection[str], others: Sequence[str]) -> list[str]:
+        """Those of `others` whose profile names one of `asked`, or whom the profile of one names.
 
-    def between(self, one: str, other: str) -> bool:
-        """Whether the profile of either names the other."""
-        pair = (one, other) if one < other else (other, one)
-        known = self._known.get(pair)
-        if known is None:
-            if len(self._known) >= self._MOST:
-                self._known = {}
-            first, second = (self._entities[id_] for id_ in pair)
-            known = self._known[pair] = _names(_said(first), second) or _names(_said(second), first)
-        return known
+        Cost: linear in both; the first time, in the names of all entities and in the profiles of these.
+        """
+        entities = self._entities
+        known = [id_ for id_ in asked if id_ in entities]
+        found = [id_ for id_ in others if id_ in entities] if known else []
+        if not found:
+            return []
+        names = {name for id_ in known for name in _names(entities[id_])}
+        told = {name for id_ in known for name in self._names_in(id_)}
+        return [
+            id_
+            for id_ in found
+            if not (told.isdisjoint(_names(entities[id_])) and names.isdisjoint(self._names_in(id_)))
+        ]
+
+    def _names_in(self, id_: str) -> frozenset[str]:
+        """The names that a profile holds, whosever they are."""
+        told = self._told.get(id_)
+        if told is None:
+            names, keys = self._keys
+            one = self._entities[id_]
+            said = cleaned(" ".join([one.description, *one.attributes.values()]))
+            told = self._told[id_] = frozenset(names[at] for at, _ in keys.found(said))
+        return told
+
+    @cached_property
+    def _keys(self) -> tuple[list[str], KeySet]:
+        """Every name once, and all of them ready to be found wherever they stand in a text."""
+        names = list(dict.fromkeys(name for one in self._entities.values() for name in _names(one)))
+        return names, KeySet(names, [0] * len(names))
 
 
 def _is_said(text: str, end: int, han: Collection[str]) -> bool:
@@ -168,13 +190,8 @@ def _says(text: str, start: int, end: int, latin: Collection[str]) -> bool:
     return bool((following and following[1] in latin) or (previous and previous[1] in latin))
 
 
-def _said(one: Entity) -> str:
-    """What a profile says."""
-    return " ".join([one.description, *one.attributes.values()])
-
-
-def _names(said: str, other: Entity) -> bool:
-    return any(name in said for name in (other.name, *other.aliases) if len(name) > 1)
+def _names(one: Entity) -> list[str]:
+    return [cleaned(name) for name in (one.name, *one.aliases) if 1 < len(name) <= _LONGEST]
 
 
 # Code points of each text that are searched; what lies beyond is listed as not searched.
