@@ -48,7 +48,7 @@ class Config:
         kinds: `(kind, glob)` pairs in file order; the first that matches a path decides.
         exclude: Gitignore patterns of files that are not documents; the folder of a configured embedding model is
             among them, for its `vocab.txt` is nobody's prose.
-        max_bytes: Files larger than this are skipped with a reason.
+        max_bytes: Files larger than this, and manuscripts with more text, are skipped with a reason.
         index_dir: What the project says about the folder of its index; `armarius.trust` says what that may mean.
         tables: The remaining top-level tables, unread.
     """

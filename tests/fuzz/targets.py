@@ -134,7 +134,7 @@ def books(data):
 def manuscripts(data):
     kind = ("a.docx", "a.odt", "a.epub", "a.html", "a.rtf", "a.fountain")[len(data) % 6]
     try:
-        extract(kind, data)
+        extract(kind, data, limit=1 << 20)
     except (ArmariusError, Undecodable):
         return
 

@@ -9,11 +9,16 @@ import pytest
 
 import armarius
 from armarius.cli import main
+from armarius.config import Config
 from armarius.documents.decode import Undecodable
 from armarius.documents.document import list_documents, make_document
 from armarius.documents.manuscripts.extract import extract
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def read(name, data, limit=1 << 20):
+    return extract(name, data, limit=limit)
 
 
 def packed(members):
@@ -89,7 +94,7 @@ HTML = (
     ],
 )  # fmt: skip
 def test_headings_and_notes_are_kept_and_emphasis_is_dropped(name, data, expected):
-    got = extract(name, data)
+    got = read(name, data)
     if name == "a.rtf":  # how a substitute is taken away differs between versions of the reader
         got, expected = got.replace("?", ""), expected.replace("?", "").replace("白", chr(30333))
     assert got == expected
@@ -116,7 +121,7 @@ NOTED = [
 
 @pytest.mark.parametrize(("name", "data", "expected"), NOTED)
 def test_footnotes_of_rich_text_and_pages_are_notes(name, data, expected):
-    assert extract(name, data) == expected
+    assert read(name, data) == expected
 
 
 def test_a_style_based_on_a_heading_is_one_and_a_circle_of_styles_ends():
@@ -133,7 +138,7 @@ def test_a_style_based_on_a_heading_is_one_and_a_circle_of_styles_ends():
         "word/document.xml": f"<w:document {W}><w:body>{p('第一章', 'mine')}{p('走。', 'a')}</w:body></w:document>",
         "word/styles.xml": f"<w:styles {W}>{styles}</w:styles>",
     })  # fmt: skip
-    assert extract("a.docx", data) == "# 第一章\n\n走。\n"
+    assert read("a.docx", data) == "# 第一章\n\n走。\n"
 
 
 def test_spans_are_of_the_text_that_comes_out(tmp_path):
@@ -178,7 +183,7 @@ def test_without_the_extra_a_manuscript_is_skipped_with_its_name(tmp_path, monke
 
 def test_a_bomb_and_an_entity_are_refused_or_left_alone():
     with pytest.raises(Undecodable, match="unpacked"):
-        extract("a.docx", docx(p("x"), **{"word/media/a.bin": b"\0" * 270_000_000}))
+        read("a.docx", docx(p("x"), **{"word/media/a.bin": b"\0" * 270_000_000}))
     entities = '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>'
     data = packed(
         {
@@ -186,7 +191,46 @@ def test_a_bomb_and_an_entity_are_refused_or_left_alone():
             "</w:t></w:r></w:p></w:body></w:document>"
         }
     )
-    assert "root" not in extract("a.docx", data)
+    assert "root" not in read("a.docx", data)
+
+
+def book(spine, manifest="", **pages):
+    items = "".join(
+        f'<item id="{name}" href="{name}.xhtml" media-type="application/xhtml+xml"/>' for name in pages
+    )  # fmt: skip
+    references = "".join(f'<itemref idref="{name}"/>' for name in spine)
+    return packed({
+        "META-INF/container.xml": '<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>',
+        "b.opf": f"<package><manifest>{items}{manifest}</manifest><spine>{references}</spine></package>",
+        **{f"{name}.xhtml": f"<html><body>{text}</body></html>" for name, text in pages.items()},
+    })  # fmt: skip
+
+
+def test_a_page_that_a_spine_names_many_times_is_in_the_text_once():
+    alias = '<item id="c" href="./a.xhtml" media-type="application/xhtml+xml"/>'
+    data = book(["a", "b", "a", "c"] * 50, alias, a="<p>One.</p>", b="<p>Two.</p>")
+    assert read("a.epub", data) == "One.\n\nTwo.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("a.docx", DOCX), ("a.odt", ODT), ("a.epub", EPUB), ("a.rtf", RTF), ("a.fountain", FOUNTAIN), ("a.html", HTML)],
+)
+def test_the_text_of_a_manuscript_may_have_as_many_bytes_as_max_bytes(name, data):
+    data = data.encode() if isinstance(data, str) else data
+    blocks = make_document(name, data).text.strip().split("\n\n")
+    size = sum(len(block.removeprefix("[^1]: ").encode()) for block in blocks)
+    assert make_document(name, data, config=Config(max_bytes=size)).text
+    with pytest.raises(Undecodable, match=f"^too large: more than {size - 1} bytes .*documents.max_bytes"):
+        make_document(name, data, config=Config(max_bytes=size - 1))
+
+
+def test_a_small_file_that_unpacks_to_more_than_max_bytes_is_skipped_and_named(tmp_path):
+    (tmp_path / "a.docx").write_bytes(docx(p("x" * 1000) * 200))
+    (tmp_path / "b.docx").write_bytes(DOCX)
+    listing = list_documents(tmp_path, Config(max_bytes=100_000))
+    assert [one.path for one in listing.documents] == ["b.docx"]
+    assert [(one.path, one.reason.partition(":")[0]) for one in listing.skipped] == [("a.docx", "too large")]
 
 
 def test_damaged_manuscripts_give_only_our_errors():

@@ -355,14 +355,15 @@ def make_document(
     """A document from the bytes of a file; no file system involved.
 
     Raises:
-        Undecodable: Binary, in an unknown encoding, or left out by its front matter; the message is the reason.
+        Undecodable: Binary, in an unknown encoding, a manuscript of more text than `documents.max_bytes`, or left out
+            by its front matter; the message is the reason.
     """
     config = config or Config()
     suffix = parts_of(path).suffix.lower()
     if suffix in MANUSCRIPTS:
         from armarius.documents.manuscripts.extract import extract
 
-        text, encoding = extract(path, data), suffix[1:]
+        text, encoding = extract(path, data, limit=config.max_bytes), suffix[1:]
     else:
         decoded = decode(data)
         text, encoding = decoded.text, decoded.encoding

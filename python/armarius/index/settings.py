@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["LiveConfig", "place_of", "reader_note"]
 
 # What is stored of a text depends on how it is read: raise this when `documents` reads the same bytes differently.
-_READER = 1
+_READER = 2
 
 
 def reader_note(config: Config) -> str:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from armarius.config import load_config
 from armarius.documents.classify import MANUSCRIPTS, NOT_READ
 from armarius.documents.decode import Undecodable
 from armarius.documents.manuscripts.extract import extract
@@ -59,14 +60,16 @@ def import_manuscript(path: Path, root: Path, *, write: bool) -> ManuscriptRepor
     """Show, and with `write` bring in, the chapters of a manuscript. A file that is there is never written over.
 
     Raises:
-        BookError: Not read at all, damaged, or its reader is not installed (the message names the extra).
+        BookError: Not read at all, damaged, or its reader is not installed (the message names the extra), or its
+            text is more than `documents.max_bytes`.
+        ConfigError: `armarius.toml` is wrong.
         StoreFull: It cannot be written.
     """
     if reason := NOT_READ.get(path.suffix.lower()):
         raise BookError(f"{path.name}: {reason}")
     try:
         data = read_file(path, limit=MAX_BYTES, follow=True)
-        text = extract(path.name, data)
+        text = extract(path.name, data, limit=load_config(root).max_bytes)
     except FileNotFoundError:
         raise BookError(f"{path.name}: no such file") from None
     except (OSError, Undecodable) as error:

@@ -15,12 +15,13 @@ from armarius.io.read import Archive
 __all__ = ["extract", "read_docx", "read_epub", "read_fountain", "read_odt", "read_rtf"]
 
 
-def extract(path: str, data: bytes) -> str:
+def extract(path: str, data: bytes, *, limit: int) -> str:
     """The text of a manuscript as Markdown.
 
     Args:
         path: Its suffix says how it is read.
         data: Its bytes.
+        limit: Bytes that its text may have.
 
     Raises:
         Undecodable: Damaged, above a limit, not what its suffix says, or its reader is not installed; the message is
@@ -30,8 +31,10 @@ def extract(path: str, data: bytes) -> str:
     """
     suffix = PurePosixPath(path).suffix.lower()
     name = PurePosixPath(path).name
+    made = Markdown(limit)
     try:
-        return _read(suffix, data, name)
+        _read(suffix, data, name, made)
+        return made.text()
     except (BookError, Undecodable) as error:
         raise Undecodable(str(error).removeprefix(f"{name}: ")) from None
     except MissingExtra as error:
@@ -40,37 +43,39 @@ def extract(path: str, data: bytes) -> str:
         raise Undecodable("nested too deeply") from None
 
 
-def _read(suffix: str, data: bytes, name: str) -> str:
+def _read(suffix: str, data: bytes, name: str, made: Markdown) -> None:
+    """Put the text of a manuscript into `made`."""
     if suffix == ".docx":
         from armarius.documents.manuscripts.extract import read_docx
 
-        return read_docx(Archive(data, name))
-    if suffix == ".odt":
+        read_docx(Archive(data, name), made)
+    elif suffix == ".odt":
         from armarius.documents.manuscripts.extract import read_odt
 
-        return read_odt(Archive(data, name))
-    if suffix == ".epub":
+        read_odt(Archive(data, name), made)
+    elif suffix == ".epub":
         from armarius.documents.manuscripts.extract import read_epub
 
-        return read_epub(Archive(data, name))
-    if suffix == ".rtf":
+        read_epub(Archive(data, name), made)
+    elif suffix == ".rtf":
         from armarius.documents.manuscripts.extract import read_rtf
 
-        return read_rtf(data)
-    if suffix == ".fountain":
+        read_rtf(data, made)
+    elif suffix == ".fountain":
         from armarius.documents.manuscripts.extract import read_fountain
 
-        return read_fountain(data)
-    from armarius.documents.manuscripts.markup import read_html
+        read_fountain(data, made)
+    else:
+        from armarius.documents.manuscripts.markup import read_html
 
-    return read_html(data, name)
+        read_html(data, name, made)
 
 
 _PAGES = frozenset({"application/xhtml+xml", "text/html"})
 
 
-def read_epub(archive: Archive) -> str:
-    """The text of a book; a chapter that is damaged is left out, one without any raises.
+def read_epub(archive: Archive, made: Markdown) -> None:
+    """Put the text of a book into `made`: each page once, where the spine names it first.
 
     Raises:
         Undecodable: No package document, or nothing in its spine can be read.
@@ -80,20 +85,19 @@ def read_epub(archive: Archive) -> str:
     if not package:
         raise Undecodable("an e-book without a package document")
     root = parse_xml(archive.read(package), package)
+    names = frozenset(archive.names)
     items = {one.get("id"): one for one in root.iter() if local(one) == "item"}
-    made = Markdown()
-    read = 0
+    read: set[str] = set()
     for reference in (one for one in root.iter() if local(one) == "itemref"):
         item = items.get(reference.get("idref"))
         if item is None or item.get("media-type") not in _PAGES:
             continue
         path = normpath(join(package.rpartition("/")[0], unquote(item.get("href") or "")))
-        if path in archive.names:
+        if path in names and path not in read:
             into(made, parse_html(archive.read(path), path))
-            read += 1
+            read.add(path)
     if not read:
         raise Undecodable("an e-book without readable chapters")
-    return made.text()
 
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -102,11 +106,10 @@ _HEADING = re.compile(r"(?:heading|标题|標題|überschrift|titre|título|за
 _TITLES = frozenset({"title", "标题", "標題"})
 
 
-def read_docx(archive: Archive) -> str:
-    """The text of a document; what was deleted with changes tracked is not in it."""
+def read_docx(archive: Archive, made: Markdown) -> None:
+    """Put the text of a document into `made`; what was deleted with changes tracked is not in it."""
     levels = _levels(archive)
     notes = _notes(archive)
-    made = Markdown()
     root = parse_xml(archive.read("word/document.xml"), archive.name)
     for block in root.iter(f"{_W}p"):
         style = block.find(f"{_W}pPr/{_W}pStyle")
@@ -119,7 +122,6 @@ def read_docx(archive: Archive) -> str:
             made.heading(text, level)
         else:
             made.paragraph(text)
-    return made.text()
 
 
 def _text(block: Any, notes: dict[str, str], made: Markdown) -> str:  # noqa: ANN401
@@ -185,13 +187,11 @@ def _levels(archive: Archive) -> dict[str, int]:
 _SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "sequence-decls", "forms"})
 
 
-def read_odt(archive: Archive) -> str:
-    """The text of a document; tracked deletions and comments are not in it."""
+def read_odt(archive: Archive, made: Markdown) -> None:
+    """Put the text of a document into `made`; tracked deletions and comments are not in it."""
     root = parse_xml(archive.read("content.xml"), archive.name)
-    made = Markdown()
     body = next((one for one in root.iter() if local(one) == "text" and local(one.getparent()) == "body"), root)
     _blocks(body, made)
-    return made.text()
 
 
 def _blocks(element: Any, made: Markdown) -> None:  # noqa: ANN401
@@ -230,8 +230,8 @@ _BRACE = re.compile(r"\\[{}\\]|[{}]")
 _MOVED = re.compile(r"\[\^(\d+)\]: (.*)")
 
 
-def read_rtf(data: bytes) -> str:
-    """The text of a document.
+def read_rtf(data: bytes, made: Markdown) -> None:
+    """Put the text of a document into `made`.
 
     Raises:
         Undecodable: Not rich text, or damaged.
@@ -248,7 +248,6 @@ def read_rtf(data: bytes) -> str:
         text = str(rtf_to_text(source, errors="ignore"))  # type: ignore[no-untyped-call]
     except (ValueError, IndexError, KeyError, AttributeError, TypeError, LookupError, OverflowError) as error:
         raise Undecodable(f"damaged rich text: {type(error).__name__}") from None
-    made = Markdown()
     for line in text.split("\n"):
         moved = _MOVED.match(line) if count else None
         if moved is not None and int(moved[1]) <= count:
@@ -259,7 +258,6 @@ def read_rtf(data: bytes) -> str:
             made.heading(title, 1)
         else:
             made.paragraph(line)
-    return made.text()
 
 
 def _notes_behind(source: str) -> tuple[str, int]:
@@ -302,14 +300,13 @@ _TITLE = re.compile(r"^title:[ \t]*(.*(?:\n[ \t]+.*)*)", re.IGNORECASE | re.MULT
 _EMPHASIS = re.compile(r"(\*{1,3}|_)(?=\S)(.+?)(?<=\S)\1")
 
 
-def read_fountain(data: bytes) -> str:
-    """The text of a screenplay: sections and scenes are headings, notes and what is commented out are not in it.
+def read_fountain(data: bytes, made: Markdown) -> None:
+    """Put the text of a screenplay into `made`, without notes and comments; sections and scenes are headings.
 
     Raises:
         Undecodable: Not text.
     """
     text = decode(data).text.replace("\r\n", "\n").replace("\r", "\n")
-    made = Markdown()
     page = _TITLE_PAGE.match(text)
     if page is not None:
         if title := _TITLE.search(page[0]):
@@ -327,7 +324,6 @@ def read_fountain(data: bytes) -> str:
             made.paragraph(_plain(rest))
         elif not line.startswith(("=", ">")) or line.startswith("==="):
             made.paragraph(_plain(block.replace("===", "")))
-    return made.text()
 
 
 def _plain(text: str) -> str:

@@ -19,32 +19,44 @@ def one_line(text: str) -> str:
 
 
 class Markdown:
-    """Collects blocks; `text()` is the document."""
+    """Collects blocks; `text()` is the document.
 
-    def __init__(self) -> None:
+    Args:
+        limit: Bytes that all blocks and notes may have, in UTF-8. What would be more raises `Undecodable` at once: a
+            small archive may unpack to any length, and refer to one note or chapter many times.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._bytes = limit, 0
         self._blocks: list[str] = []
         self._notes: list[str] = []
 
     def heading(self, text: str, level: int) -> None:
         """A heading of level 1 to 6; one without words is nothing."""
         if text := one_line(text):
-            self._blocks.append(f"{'#' * min(max(level, 1), 6)} {text}")
+            self._blocks.append(self._counted(f"{'#' * min(max(level, 1), 6)} {text}"))
 
     def paragraph(self, text: str) -> None:
         """A paragraph; line breaks inside stay, and it cannot pose as a heading."""
         lines = [" ".join(line.split()) for line in text.split("\n")]
         if text := "\n".join(line for line in lines if line):
-            self._blocks.append(_POSING.sub(r"\\", text))
+            self._blocks.append(self._counted(_POSING.sub(r"\\", text)))
 
     def note(self, text: str) -> str:
         """A footnote; gives the mark that stands for it in the text."""
-        self._notes.append(one_line(text))
+        self._notes.append(self._counted(one_line(text)))
         return f"[^{len(self._notes)}]"
 
     def text(self) -> str:
         """All of it, notes behind."""
         notes = [f"[^{number}]: {text}" for number, text in enumerate(self._notes, 1)]
         return "\n\n".join((*self._blocks, *notes)) + ("\n" if self._blocks or notes else "")
+
+    def _counted(self, text: str) -> str:
+        self._bytes += len(text.encode("utf-8", "replace"))
+        if self._bytes > self._limit:
+            raise Undecodable(f"too large: more than {self._limit} bytes of text, documents.max_bytes is {self._limit}")
+        return text
 
 
 def _etree() -> Any:  # noqa: ANN401
@@ -122,11 +134,9 @@ _BLOCKS = frozenset(
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
-def read_html(data: bytes, name: str) -> str:
-    """The text of a page, without navigation, scripts and styles."""
-    made = Markdown()
+def read_html(data: bytes, name: str, made: Markdown) -> None:
+    """Put the text of a page into `made`, without navigation, scripts and styles."""
     into(made, parse_html(data, name))
-    return made.text()
 
 
 def into(made: Markdown, root: Any) -> None:  # noqa: ANN401
