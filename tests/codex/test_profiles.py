@@ -1,10 +1,13 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from armarius.codex.profiles import draft as links
+from armarius.codex.profiles import fields
 from armarius.codex.profiles.draft import pack, unpack
 from armarius.codex.profiles.fields import split_names
 from armarius.codex.profiles.read import parse_profiles
@@ -78,3 +81,25 @@ def test_any_text_is_read_without_error(text):
 def test_han_names_are_parted_by_spaces_and_names_of_other_scripts_keep_them():
     assert split_names("小雨 雨丫头") == ["小雨", "雨丫头"]
     assert split_names("김 철수, Mei Lin") == ["김 철수", "Mei Lin"]
+
+
+@pytest.mark.parametrize("pattern", [fields._LINK, links._LINK], ids=["shown", "read"])
+def test_no_part_of_a_link_is_looked_for_behind_the_next_opening_bracket(pattern):
+    """Else each of a million brackets would look through those behind it; no count of calls shows that."""
+    runs = re.findall(r"\[\^((?:\\.|[^\]])+)\]", pattern.pattern)
+    assert runs
+    assert all("[" in run or "(" in run for run in runs), runs
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[[林默]]的[[信#尾|长信]]", "林默的长信"),
+        ("[书](https://a.example/x_(y)_(z)) 在", "书_(z)) 在"),
+        ("[一 [书](u)", "[一 书"),
+        ('![图](a.png "说（明）")![[图]]后', "后"),
+        ("[[" * 3 + "林默]]", "[[[[林默"),
+    ],
+)
+def test_links_are_what_they_show(text, shown):
+    assert fields.clean(text) == shown

@@ -6,6 +6,7 @@ import random
 import zipfile
 
 import pytest
+from tests.steps import steps
 
 import armarius
 from armarius.cli import main
@@ -231,6 +232,26 @@ def test_a_small_file_that_unpacks_to_more_than_max_bytes_is_skipped_and_named(t
     listing = list_documents(tmp_path, Config(max_bytes=100_000))
     assert [one.path for one in listing.documents] == ["b.docx"]
     assert [(one.path, one.reason.partition(":")[0]) for one in listing.skipped] == [("a.docx", "too large")]
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("***all*** **of** *it* _now_", "all of it now"),
+        ("2 * 3 * 4, a_ b_, **open, *its** own*", "2 * 3 * 4, a_ b_, open, *its own*"),
+        ("*not over\na line*", "*not over\na line*"),
+        ("[[a [b] c]]kept [[open", "kept [[open"),
+        ("**a " * 3 + "b**", "a **a **a b"),
+    ],
+)
+def test_marks_of_a_screenplay_are_taken_out_where_they_end(said, shown):
+    assert read("a.fountain", said.encode()) == shown + "\n"
+
+
+@pytest.mark.parametrize("unit", ["**a ", "_a ", "*a* ", "***"])
+def test_marks_of_emphasis_take_steps_as_they_are_many(unit):
+    count = [steps(lambda many=many: read("a.fountain", (unit * many).encode())) for many in (500, 1000)]
+    assert count[1] < 2.5 * count[0]
 
 
 def test_damaged_manuscripts_give_only_our_errors():

@@ -17,13 +17,14 @@ _BOLD = re.compile(
 )
 _PLAIN = re.compile(r"^(?P<key>[^:：|。！？!?“”\"「」『』，,；;]{1,40}?)\s*[:：]{1,2}(?!//)\s*(?P<value>.*)$")
 _CLOCK = re.compile(r"^[^:：]*\d[:：]\d")
-# Bounded: a line of ten thousand opening brackets would be looked through from each of them.
+# Bounded, and what opens another bracket ends what is looked for: a line of a million opening brackets would be looked
+# through from each of them. A target may have three brackets of its own.
 _LINK = re.compile(
-    r"\[\[(?:[^\]|]{0,300}\|([^\]|]{1,300})|([^\]|#]{1,300})(?:#[^\]|]{0,300})?)\]\]"
-    r"|(?<!!)\[([^\]]{0,300})\]\([^)\s]{0,2000}\)"
+    r"\[\[(?:[^\[\]|]{0,300}\|([^\[\]|]{1,300})|([^\[\]|#]{1,300})(?:#[^\[\]|]{0,300})?)\]\]"
+    r"|(?<!!)\[([^\[\]]{0,300})\]\([^()\s]{0,2000}(?:\([^()\s]{0,2000}){0,3}\)"
 )
 # An image, and what a vault embeds of another note: neither is said here.
-_IMAGE = re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,2000}\)|!\[\[[^\]]{0,300}\]\]")
+_IMAGE = re.compile(r"!\[[^\]]{0,300}\]\([^()]{0,2000}(?:\([^()]{0,2000}){0,3}\)|!\[\[[^\[\]]{0,300}\]\]")
 _MARKUP = re.compile(r"\*\*|__|~~|`")
 
 

@@ -292,12 +292,14 @@ def _is_title(line: str) -> bool:
 
 
 _BONEYARD = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_NOTE = re.compile(r"\[\[(?:[^\]]|\](?!\]))*\]\]")
+_NOTE = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 _SCENE = re.compile(r"(?:int|ext|est|int\./ext|int/ext|i/e)[. ]", re.IGNORECASE)
-_SECTION = re.compile(r"(#{1,6})\s*(.+)")
+_SECTION = re.compile(r"(#{1,6})\s*(\S.*)")
 _TITLE_PAGE = re.compile(r"(?:[A-Za-z ]{2,30}:.*(?:\n(?:[ \t]+.*))*\n?)+(?:\n|\Z)")
 _TITLE = re.compile(r"^title:[ \t]*(.*(?:\n[ \t]+.*)*)", re.IGNORECASE | re.MULTILINE)
-_EMPHASIS = re.compile(r"(\*{1,3}|_)(?=\S)(.+?)(?<=\S)\1")
+_MARK = re.compile(r"[*_]")
+# What ends the emphasis that a mark begins: the same mark, with no space before it. The longest mark is tried first.
+_ENDS = {mark: re.compile(r"(?<=\S)" + re.escape(mark)) for mark in ("***", "**", "*", "_")}
 
 
 def read_fountain(data: bytes, made: Markdown) -> None:
@@ -312,7 +314,9 @@ def read_fountain(data: bytes, made: Markdown) -> None:
         if title := _TITLE.search(page[0]):
             made.heading(_plain(title[1]), 1)
         text = text[page.end() :]
-    text = _NOTE.sub("", _BONEYARD.sub("", text))
+    text = _BONEYARD.sub("", text)
+    last = text.rfind("]]") + 2  # no note begins behind it, and none has to be looked for the end of
+    text = _NOTE.sub("", text[:last]) + text[last:]
     for block in re.split(r"\n[ \t]*\n", text):
         block = block.strip("\n")
         line = block.strip()
@@ -327,4 +331,26 @@ def read_fountain(data: bytes, made: Markdown) -> None:
 
 
 def _plain(text: str) -> str:
-    return _EMPHASIS.sub(lambda found: found[2], text)
+    """`text` without marks of emphasis, which ends on the line on which it begins."""
+    return "\n".join(_plain_line(line) for line in text.split("\n"))
+
+
+def _plain_line(line: str) -> str:
+    parts: list[str] = []
+    done = at = 0
+    ends = dict(_ENDS)
+    while (found := _MARK.search(line, at)) is not None:
+        start = found.start()
+        at = start + 1
+        for mark in [one for one in ends if line.startswith(one, start)]:
+            first = start + len(mark)
+            if not line[first : first + 1].strip():
+                continue
+            end = ends[mark].search(line, first + 1)
+            if end is None:
+                del ends[mark]  # nor does one end that begins later
+                continue
+            parts += [line[done:start], line[first : end.start()]]
+            done = at = end.end()
+            break
+    return "".join([*parts, line[done:]])
