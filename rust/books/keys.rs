@@ -7,6 +7,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
 use rustc_hash::FxHashMap;
 
 use crate::interrupt::paced;
+use crate::text::ballast::{self, ballasted};
 
 /// What must stand beside a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +112,7 @@ impl KeySet {
                 AhoCorasick::builder()
                     .kind(Some(AhoCorasickKind::ContiguousNFA))
                     .match_kind(MatchKind::Standard)
-                    .build(patterns)?,
+                    .build(ballasted(&patterns))?,
             )
         };
         Ok(Self {
@@ -136,7 +137,7 @@ impl KeySet {
         let mut last: FxHashMap<usize, usize> = self.empty.iter().map(|&key| (key, 0)).collect();
         let hits = self.automaton.iter();
         for hit in paced(hits.flat_map(|automaton| automaton.find_overlapping_iter(text))) {
-            let at = hit.pattern().as_usize();
+            let at = (hit.pattern().as_u32() - ballast::FIRST) as usize;
             let (key, ends) = &self.keys[at];
             if key.is_empty() {
                 continue; // found already; its hits lie inside characters too

@@ -12,6 +12,7 @@ use crate::matching::fold_trigger::Alphabet;
 use crate::matching::full_stops::other_habit;
 use crate::matching::prefilter::Prefilter;
 use crate::matching::readings::{self, Kind};
+use crate::text::ballast::ballasted;
 use crate::text::normalize;
 use crate::text::offsets::CodePoints;
 use aho_corasick::automaton::Automaton;
@@ -244,8 +245,11 @@ impl Names {
         }
         if let Some(known) = self.index_of.get(&folded) {
             let alias = &mut self.aliases[*known as usize];
-            if let Some(entity) = entity.filter(|entity| !alias.entities.contains(entity)) {
-                alias.entities.push(entity);
+            // Ascending, and nearly always at the end: many entities may share a name.
+            if let Some(entity) = entity
+                && let Err(place) = alias.entities.binary_search(&entity)
+            {
+                alias.entities.insert(place, entity);
                 alias.kind = if alias.kind == kind {
                     kind
                 } else {
@@ -311,15 +315,12 @@ impl Engine {
         let letters = aliases
             .iter()
             .any(|alias| alias.bytes().any(|byte| byte.is_ascii_alphabetic()));
-        let ballast = vec![NEVER; aliases.len() / CHAIN + 1];
-        let patterns =
-            std::iter::once(ballast.as_slice()).chain(aliases.iter().map(String::as_bytes));
         let automaton = NFA::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .ascii_case_insensitive(letters)
             .dense_depth(DENSE_DEPTH)
             .prefilter(false)
-            .build(patterns)
+            .build(ballasted(aliases))
             .map_err(|error| MatcherError::TooLarge(error.to_string()))?;
         let root = automaton
             .start_state(Anchored::Yes)
@@ -342,18 +343,6 @@ impl Engine {
         (start, end)
     }
 }
-
-/// The number of the pattern that is the first alias; the pattern before it is ballast.
-///
-/// The crate moves the states in which a pattern ends to the front, one swap each, and then finds where a state went by
-/// following the swaps, once around for each. Where nearly every state ends a pattern (one name with 100,000 numbered
-/// aliases) the rounds are as long as the list: 1.9 s for 100,000, quadratic. Behind a first pattern of length n / `CHAIN`
-/// that no text holds, whose states end nothing, a state moves at least that far each time: no round is longer than
-/// about `CHAIN`.
-pub(crate) const FIRST_ALIAS: u32 = 1;
-const CHAIN: usize = 16;
-/// A byte that stands in no UTF-8.
-const NEVER: u8 = 0xFF;
 
 /// As many names have an automaton in a few milliseconds; that of more is built aside.
 const ASIDE: usize = 4096;

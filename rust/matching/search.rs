@@ -11,10 +11,10 @@
 use crate::interrupt::{Pace, STRETCH, checkpoint, paced};
 use crate::matching::beginnings::word_at;
 use crate::matching::boundary::{self, Reason};
-use crate::matching::matcher::{Engine, FIRST_ALIAS, Hit, Matcher, Rejected};
+use crate::matching::matcher::{Engine, Hit, Matcher, Rejected};
 use crate::matching::prefilter::Entry;
-use crate::text::normalize;
 use crate::text::offset_map::Folded;
+use crate::text::{ballast, normalize};
 use aho_corasick::Anchored;
 use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::contiguous::NFA;
@@ -328,7 +328,7 @@ impl Place<'_> {
                     let alias = automaton.match_pattern(state, 0);
                     // A state also lists aliases that end here and began later; these are not asked for.
                     if automaton.pattern_len(alias) == depth {
-                        each(self.at + depth, alias.as_u32() - FIRST_ALIAS);
+                        each(self.at + depth, alias.as_u32() - ballast::FIRST);
                     }
                 }
             }

@@ -4,11 +4,13 @@
 //! - `normalize` folds case and width; `offset_map` leads from the folded text back to the original.
 //! - `segment`: graphemes, sentences of both scripts, paragraphs; `pieces` cuts what is too long by them.
 //! - `bigrams`: character pairs for the full-text table; `analyzer`: search terms for ranking.
+//! - `ballast`: patterns for an automaton, so that it is built in linear time.
 //! - `lexical`: vectors of hashed characters and words, for an embedder without a model.
 //!
 //! Must hold: nothing here knows of entities, tokens or budgets; every span it returns lies on character boundaries.
 
 pub mod analyzer;
+pub(crate) mod ballast;
 pub mod bigrams;
 pub mod lexical;
 pub mod normalize;

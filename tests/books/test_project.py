@@ -10,6 +10,8 @@ import armarius
 from armarius import ContractError, UnknownId
 from armarius.cli import main
 from armarius.errors import BookError
+from armarius.lorebooks import activate
+from armarius.lorebooks.active.entries import Ready
 
 
 def harbour(**entries):
@@ -156,6 +158,22 @@ def test_the_same_request_gives_the_same_bytes_with_draws_in_it(engine):
     first = engine.assemble("白鹭").prompt
     assert engine.assemble("白鹭").prompt == first
     assert 0 < first.count("\nc") < 20
+
+
+def test_the_keys_of_a_book_are_made_ready_once_for_questions_and_prompts(engine, monkeypatch):
+    made = []
+
+    class Counted(Ready):
+        def __init__(self, books, *rest):
+            made.append([book.id for book in books])
+            super().__init__(books, *rest)
+
+    monkeypatch.setattr(activate, "Ready", Counted)
+    engine.importing.add(harbour(e0={"key": ["boat"], "content": "It leaks."}))
+    assert len(engine.active(text="the boat").active) == 1
+    for question in ("where is the boat", "the boat again"):
+        assert "It leaks." in engine.assemble(question, budget=4000).prompt
+    assert made == [["harbour"]]
 
 
 def test_active_answers_with_book_entry_place_and_reason(engine):

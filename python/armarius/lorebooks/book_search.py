@@ -155,7 +155,10 @@ def constant_entries(activator: Activator, books: Sequence[Book], scan: Scan) ->
     active = frozenset(f"{one.book}/{one.entry.id}" for one in found)
     lost = frozenset(f"{one.book}/{one.entry.id}" for one in found.left if one.reason.startswith(_DECIDED))
     decided = []
-    for book in books:
+    for book, fixed in zip(books, constant, strict=True):
+        if not fixed.entries:  # nothing to decide: the very book, whose keys may be ready
+            decided.append(book)
+            continue
         entries = []
         for one in book.entries:
             address = f"{book.id}/{one.id}"
