@@ -177,6 +177,30 @@ class _Group:
             self.types.add(draft.type)
 
 
+class _Named:
+    """The groups of one name, in order; of many with ids of their own a draft with another id looks at none."""
+
+    __slots__ = ("_all", "_free", "_root")
+
+    def __init__(self) -> None:
+        self._all: dict[int, _Group] = {}  # by their identity
+        self._root: str | None = None
+        self._free: list[_Group] = []  # those of them without an id of this folder
+
+    def add(self, group: _Group) -> None:
+        if id(group) not in self._all:
+            self._all[id(group)] = group
+            self._free.append(group)
+
+    def that_fit(self, draft: Draft) -> Iterable[_Group]:
+        """Those that may be what a draft is by its id, which no group has yet; folders come one after the other."""
+        if not draft.id:
+            return self._all.values()
+        known = self._free if draft.root == self._root else self._all.values()
+        self._root, self._free = draft.root, [one for one in known if not one.ids.get(draft.root)]
+        return self._free
+
+
 class _Groups:
     """Drafts put together, the strongest folder first.
 
@@ -190,27 +214,24 @@ class _Groups:
         self.own: set[str] = set()
         self.groups: list[_Group] = []
         self.by_id: dict[str, _Group] = {}
-        self.by_name: dict[str, list[_Group]] = {}
+        self.by_name: dict[str, _Named] = {}
 
     def add(self, rank: int, draft: Draft) -> None:
-        group, named = self.by_id.get(draft.id) if draft.id else None, self.by_name.setdefault(fold(draft.name), [])
+        group = self.by_id.get(draft.id) if draft.id else None
+        named = self.by_name.setdefault(fold(draft.name), _Named())
         if group is None:
-            group = self._same_name(draft, named) or self._same_id(draft)
+            group = self._same_name(draft, named.that_fit(draft)) or self._same_id(draft)
         if group is None:
             group = _Group()
             self.groups.append(group)
         group.add(rank, draft)
         if draft.id:
             self.by_id.setdefault(draft.id, group)
-        if not any(known is group for known in named):
-            named.append(group)
+        named.add(group)
 
-    def _same_name(self, draft: Draft, named: Sequence[_Group]) -> _Group | None:
+    def _same_name(self, draft: Draft, named: Iterable[_Group]) -> _Group | None:
         fitting = None
         for group in named:
-            ids = group.ids.get(draft.root)
-            if draft.id and ids and draft.id not in ids:
-                continue
             if draft.type in group.types:
                 return group
             if fitting is None and (
@@ -274,11 +295,13 @@ def _unite(id_: str, parts: list[Draft], by_age: list[Draft]) -> Entity:
             (first.origin,),
         )
     united = Draft(first.name, first.origin)
+    stated: set[Fact] = set()
     for part in parts:
         united.add_aliases([part.name, *part.aliases])
         for key, value in part.attributes.items():
             united.attributes.setdefault(key, value)
-        united.facts += [fact for fact in part.facts if fact not in united.facts]
+        united.facts += [fact for fact in part.facts if fact not in stated]
+        stated.update(part.facts)
     return Entity(
         id=id_,
         name=first.name,

@@ -139,8 +139,8 @@ class _Prose:
             return True
         if (
             self.start >= 0
-            and "\n" not in self.text[self.start : self.end]
             and re.fullmatch(r"\s{0,3}(={3,}|-{3,})\s*", line)
+            and self.text.find("\n", self.start, self.end) < 0
         ):
             if _LISTED.match(self.last) or len(self.last) > 120:
                 return False

@@ -185,17 +185,19 @@ class Draft:
     links: list[NoteLink] = field(default_factory=list)
     whole: bool = False
     root: str = ""
+    _known: set[str] = field(default_factory=set, init=False, repr=False, compare=False)  # the aliases
 
     def add_attribute(self, key: str, value: str) -> None:
         """Keep `value` under `key`; a second value of the same key is appended, never dropped."""
         known = self.attributes.get(key)
-        self.attributes[key] = value if known in {None, "", value} else f"{known}；{value}"
+        self.attributes[key] = value if not known or known == value else f"{known}；{value}"
 
     def add_aliases(self, names: list[str]) -> None:
         """Add names that are not there yet, in order; the entity's own name is none of its aliases."""
-        fresh = dict.fromkeys(names)
-        for known in (self.name, *self.aliases):
-            fresh.pop(known, None)
+        if len(self._known) != len(self.aliases):
+            self._known = set(self.aliases)
+        fresh = [name for name in dict.fromkeys(names) if name != self.name and name not in self._known]
+        self._known.update(fresh)
         self.aliases += fresh
 
 

@@ -47,8 +47,8 @@ def add_fields(draft: Draft, section: Section) -> None:
             draft.facts.append(Fact(dated["text"], *span))
         else:
             loose.append(text)
-    for text in [*section.prose, *(["；".join(loose)] if loose else [])]:
-        draft.description = f"{draft.description}\n{text}" if draft.description else text
+    said = [*section.prose, *(["；".join(loose)] if loose else [])]
+    draft.description = "\n".join([draft.description, *said] if draft.description else said)
 
 
 def absorb_detail(draft: Draft, section: Section) -> None:

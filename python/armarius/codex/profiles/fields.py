@@ -53,7 +53,8 @@ class Section:
     """A heading with what stands under it, up to the next heading.
 
     Level 0 is the file itself, 1 to 6 headings, 7 a line in bold that heads a paragraph. `prose_lines` are the
-    1-based lines on which the paragraphs of `prose` begin.
+    1-based lines on which the paragraphs of `prose` begin. `pieces` are the items of lists that are no labelled lines,
+    each with what is nested under it.
     """
 
     level: int
@@ -62,9 +63,14 @@ class Section:
     fields: list[Field] = field(default_factory=list)
     prose: list[str] = field(default_factory=list)
     prose_lines: list[int] = field(default_factory=list)
-    bullets: list[str] = field(default_factory=list)
+    pieces: list[list[str]] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     children: list["Section"] = field(default_factory=list)
+
+    @property
+    def bullets(self) -> list[str]:
+        """The items of lists that are no labelled lines. Cost: linear in their text."""
+        return ["".join(pieces) for pieces in self.pieces]
 
 
 def clean(text: str) -> str:

@@ -120,12 +120,12 @@ class SectionReader:
             owner = self.last[1]
             if owner is not None:
                 owner.items.append(clean(body))
-            elif here.bullets:
-                here.bullets[-1] += "；" + clean(body)
+            elif here.pieces:
+                here.pieces[-1].append("；" + clean(body))
             return
         found = parse_field(body, number)
         if found is None:
-            here.bullets.append(clean(body))
+            here.pieces.append([clean(body)])
         else:
             here.fields.append(found)
         self.last = (indent, found)
@@ -176,7 +176,7 @@ class SectionReader:
         elif owner is not None:
             owner.value = _join([owner.value, text])
         else:
-            here.bullets[-1] = _join([here.bullets[-1], text])
+            here.pieces[-1][-1] = _join([here.pieces[-1][-1], text])
         return True
 
     def _table(self, here: Section, number: int) -> None:
@@ -188,7 +188,7 @@ class SectionReader:
         if len(rows) >= 2 and all(set(cell) <= set(":- ") for cell in rows[1]):
             here.tables.append(Table(rows[0], rows[2:], number))
         else:
-            here.bullets.extend("；".join(row) for row in rows)
+            here.pieces.extend(["；".join(row)] for row in rows)
 
 
 def _starts_block(line: str, plain: bool) -> bool:
