@@ -10,8 +10,8 @@ import armarius
 from armarius import ContractError, UnknownId
 from armarius.cli import main
 from armarius.errors import BookError
-from armarius.lorebooks import activate
-from armarius.lorebooks.active.entries import Ready
+from armarius.lorebooks import activation
+from armarius.lorebooks.active.compiled import CompiledBooks
 
 
 def harbour(**entries):
@@ -163,12 +163,12 @@ def test_the_same_request_gives_the_same_bytes_with_draws_in_it(engine):
 def test_the_keys_of_a_book_are_made_ready_once_for_questions_and_prompts(engine, monkeypatch):
     made = []
 
-    class Counted(Ready):
+    class Counted(CompiledBooks):
         def __init__(self, books, *rest):
             made.append([book.id for book in books])
             super().__init__(books, *rest)
 
-    monkeypatch.setattr(activate, "Ready", Counted)
+    monkeypatch.setattr(activation, "CompiledBooks", Counted)
     engine.importing.add(harbour(e0={"key": ["boat"], "content": "It leaks."}))
     assert len(engine.active(text="the boat").active) == 1
     for question in ("where is the boat", "the boat again"):
