@@ -19,9 +19,6 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
 SECONDS = ROOT / "tests" / "seconds.json"
-LAST = "hostile"
-"""At the end of its process, since it keeps two cores busy: the other one is free by then, or soon."""
-
 STUCK_SECONDS = 300
 """A test that takes longer ends its process with the stacks of all threads: a deadlock must not use up CI's time."""
 
@@ -39,7 +36,7 @@ def halves(names: Iterable[str], seconds: Mapping[str, float]) -> tuple[list[str
     for name in sorted(lengths, key=lambda name: (-lengths[name], name)):
         min(found, key=lambda half: sum(lengths[one] for one in half)).append(name)
     for half in found:
-        half.sort(key=lambda name: (name == LAST, name))
+        half.sort()
     return found
 
 

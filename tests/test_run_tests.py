@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from scripts.run_tests import LAST, ROOT, everything, halves
+from scripts.run_tests import ROOT, everything, halves
 
 
 def test_each_process_has_as_much_to_do_and_nothing_is_left_out():
@@ -18,13 +18,6 @@ def test_each_process_has_as_much_to_do_and_nothing_is_left_out():
 
 def test_a_new_folder_counts_as_one_of_middle_length():
     assert halves(["a", "b", "new"], {"a": 9.0, "b": 5.0, "c": 4.0}) == (["a"], ["b", "new"])
-
-
-def test_what_keeps_two_cores_busy_comes_last():
-    assert halves([LAST, "z", "y"], {LAST: 9.0, "y": 1.0, "z": 8.0}) == ([LAST], ["y", "z"])
-    assert halves([LAST, "z"], {LAST: 1.0, "z": 0.0, "y": 9.0}) == ([LAST], ["z"])
-    one, _ = halves([LAST, "z", "y", "x"], {LAST: 6.0, "x": 5.0, "y": 5.0, "z": 4.0})
-    assert one == ["z", LAST]
 
 
 def test_every_folder_with_tests_is_run():

@@ -14,27 +14,7 @@ from tests.hostile.place import CANARY, Place, put
 
 HUGE = 16 << 30  # bytes of a file without content: read whole, it is more than a case may use
 
-Put = Callable[[Place, Path], None]
-
-
-def _nothing(place: Place, path: Path) -> None:
-    """No preparation."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind by its name.
-
-    Attributes:
-        put: Puts it at a path.
-        often: In the quick suite for every target.
-        prepare: For kinds that are put there in the middle of a life: makes what must lie outside before it.
-    """
-
-    name: str
-    put: Put
-    often: bool = False
-    prepare: Put = _nothing
+Put = Callable[[Place, Path], object]
 
 
 def clear(path: Path) -> None:
@@ -66,25 +46,22 @@ def _double(place: Place, path: Path) -> Path:
     return double
 
 
-def _link(source: Callable[[Place, Path], Path]) -> Put:
-    def link(place: Place, path: Path) -> None:
-        target = source(place, path)
-        clear(path)
-        path.symlink_to(target)
-
-    return link
-
-
-def _link_up(source: Callable[[Place, Path], Path]) -> Put:
-    """Relative, over another folder of the project and out of it."""
+def _link(source: Callable[[Place, Path], Path | str], *, up: bool = False) -> Put:
+    """A link to what `source` names; `up`: relative, over another folder of the project and out of it."""
 
     def link(place: Place, path: Path) -> None:
         target = source(place, path)
         clear(path)
-        ways = os.path.relpath(place.project / "chapters", path.parent)
-        path.symlink_to(Path(ways, os.path.relpath(target, place.project / "chapters")))
+        chapters = place.project / "chapters"
+        path.symlink_to(
+            Path(os.path.relpath(chapters, path.parent), os.path.relpath(target, chapters)) if up else target
+        )
 
     return link
+
+
+def _to(name: str) -> Put:
+    return _link(lambda place, path: place.base / name)
 
 
 def _hard_link(place: Place, path: Path) -> None:
@@ -137,43 +114,43 @@ def _folder(place: Place, path: Path) -> None:
 
 def _file(place: Place, path: Path) -> None:
     clear(path)
-    path.write_bytes("是文件，不是文件夹。\n".encode())
+    put(path, "是文件，不是文件夹。\n")
 
 
-def _to(name: str) -> Callable[[Place, Path], Path]:
-    return lambda place, path: place.outside / name
-
-
-FILES = (
-    Kind("a link to a file outside", _link(_twin), often=True),
-    Kind("a link up and out", _link_up(_twin)),
-    Kind("a link to a folder outside", _link(_to("book"))),
-    Kind("a dangling link", _link(_to("new"))),
-    Kind("a link to itself", _link(lambda place, path: path)),
-    Kind("a link to a chapter", _link(lambda place, path: place.project / "chapters/ch002.md")),
-    Kind("a hard link to a file outside", _hard_link),
-    Kind("a FIFO", _fifo, often=True),
-    Kind("a socket", _socket),
-    Kind("a device", _device, often=True),
-    Kind("a link to /dev/zero", _link(lambda place, path: Path("/dev/zero"))),
-    Kind("a link to /dev/tty", _link(lambda place, path: Path("/dev/tty"))),
-    Kind("huge", _huge, often=True),
-    Kind("unreadable", _unreadable),
-    Kind("a folder", _folder, often=True),
-)
-
-FOLDERS = (
-    Kind("a link to a folder outside", _link(_double), often=True),
-    Kind("a link up and out", _link_up(_double), often=True),
-    Kind("a link to a file outside", _link(_to("mine.txt"))),
-    Kind("a dangling link", _link(_to("new")), often=True),
-    Kind("a link to itself", _link(lambda place, path: path)),
-    Kind("a link to a folder inside", _link(lambda place, path: place.project / "spec")),
-    Kind("a FIFO", _fifo, often=True),
-    Kind("a device", _device),
-    Kind("unreadable", _unreadable),
-    Kind("a file", _file, often=True),
-)
+FILES: dict[str, Put] = {
+    "a link to a file outside": _link(_twin),
+    "a link up and out": _link(_twin, up=True),
+    "a link to a folder outside": _to("outside/book"),
+    "a dangling link": _to("outside/new"),
+    "a link to itself": _link(lambda place, path: path),
+    "a link to a chapter": _to("project/chapters/ch002.md"),
+    "a hard link to a file outside": _hard_link,
+    "a FIFO": _fifo,
+    "a socket": _socket,
+    "a device": _device,
+    "a link to /dev/zero": _to("/dev/zero"),
+    "a link to /dev/tty": _to("/dev/tty"),
+    "huge": _huge,
+    "unreadable": _unreadable,
+    "a folder": _folder,
+}
+FOLDERS: dict[str, Put] = {
+    "a link to a folder outside": _link(_double),
+    "a link up and out": _link(_double, up=True),
+    "a link to a file outside": _to("outside/mine.txt"),
+    "a dangling link": _to("outside/new"),
+    "a link to itself": _link(lambda place, path: path),
+    "a link to a folder inside": _to("project/spec"),
+    "a FIFO": _fifo,
+    "a device": _device,
+    "unreadable": _unreadable,
+    "a file": _file,
+}
+OFTEN = {
+    "file": {"a link to a file outside", "a FIFO", "a device", "huge", "a folder"},
+    "folder": {"a link to a folder outside", "a link up and out", "a dangling link", "a FIFO", "a file"},
+}
+"""In the quick suite for every target."""
 
 
 def _swap_for_twin(place: Place, path: Path) -> None:
@@ -187,63 +164,69 @@ def _swap_for_double(place: Place, path: Path) -> None:
     path.symlink_to(place.outside / "doubles" / path.name)
 
 
-SWAPS = (
-    Kind("swapped for a link when it is opened", _swap_for_twin, True, lambda place, path: _twin(place, path) and None),
-    Kind("swapped for a FIFO when it is opened", _fifo, True),
-)
-FOLDER_SWAPS = (
-    Kind(
-        "swapped for a link when something in it is opened",
-        _swap_for_double,
-        True,
-        lambda place, path: _double(place, path) and None,
-    ),
-)
+@dataclass(frozen=True)
+class Swap:
+    """What is put at a path while it is asked for: the worst that a race can bring.
 
-
-class Swapper:
-    """Puts `kind` at `path` at the very moment that something asks for it: the worst that a race can bring.
-
-    An audit hook calls `seen`, so that only what Python opens is raced with; `flicker` races with everything.
+    Attributes:
+        pattern: Of the path, as in `Place.path`.
+        put: Puts it there.
+        prepare: Makes what must lie outside before.
+        flickers: It comes and goes all the time, in a thread; else once, at the moment that Python opens the path.
     """
 
-    def __init__(self, place: Place, path: Path, kind: Kind) -> None:
-        self._place, self._path, self._kind = place, path, kind
-        self._done = False
+    pattern: str
+    put: Put
+    prepare: Put
+    flickers: bool = False
 
-    def seen(self, name: object) -> None:
-        """Something is about to be opened, renamed or made under this name."""
-        if self._done or not isinstance(name, str | bytes | os.PathLike):
-            return
-        text = os.fsdecode(name)  # relative to a descriptor it is a bare name
-        if text in (self._path.name, str(self._path)) or text.startswith(f"{self._path}/"):
-            self._done = True
-            self._kind.put(self._place, self._path)
+    def watcher(self, place: Place) -> Callable[[object], None]:
+        """What to call with each name that is about to be opened, renamed or made."""
+        path, waiting = place.path(self.pattern), [True]
+
+        def seen(name: object) -> None:
+            if not waiting or not isinstance(name, str | bytes | os.PathLike):
+                return
+            text = os.fsdecode(name)  # relative to a descriptor it is a bare name
+            if text in (path.name, str(path)) or text.startswith(f"{path}/"):
+                waiting.clear()
+                self.put(place, path)
+
+        return seen
+
+    @contextlib.contextmanager
+    def flickering(self, place: Place, period_s: float = 0.0005):
+        """A thread that puts it and what is at the path in turn, as fast as it can."""
+        path, stop = place.path(self.pattern), threading.Event()
+        kept, hostile = path.with_name(".kept"), path.with_name(".hostile")
+
+        def exchange(source: Path, middle: Path, target: Path) -> None:
+            with contextlib.suppress(OSError):  # the package is at it as well
+                middle.rename(target)
+                source.rename(middle)
+
+        def run() -> None:
+            path.rename(kept)
+            self.put(place, path)
+            while not stop.wait(period_s):
+                exchange(kept, path, hostile)
+                if not stop.wait(period_s):
+                    exchange(hostile, path, kept)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
 
 
-@contextlib.contextmanager
-def flicker(place: Place, path: Path, kind: Kind, period_s: float = 0.0005):
-    """A thread that puts `kind` and what is at `path` in turn, as fast as it can."""
-    stop = threading.Event()
-    kept, hostile = path.with_name(".kept"), path.with_name(".hostile")
-
-    def exchange(source: Path, middle: Path, target: Path) -> None:
-        with contextlib.suppress(OSError):  # the package is at it as well
-            middle.rename(target)
-            source.rename(middle)
-
-    def run() -> None:
-        path.rename(kept)
-        kind.put(place, path)
-        while not stop.wait(period_s):
-            exchange(kept, path, hostile)
-            if not stop.wait(period_s):
-                exchange(hostile, path, kept)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
+def swaps(pattern: str, *, folder: bool) -> dict[str, Swap]:
+    """The races for a path, by name."""
+    if folder:
+        return {"swapped for a link when something in it is opened": Swap(pattern, _swap_for_double, _double)}
+    return {
+        "swapped for a link when it is opened": Swap(pattern, _swap_for_twin, _twin),
+        "swapped for a FIFO when it is opened": Swap(pattern, _fifo, lambda place, path: None),
+    }

@@ -1,174 +1,202 @@
-"""The verdict over one case: what was told, touched, printed and used, against what may be."""
+"""The verdict over one case: what a life in it answered, touched, ran and used, against what may be."""
 
 import contextlib
-import functools
+import ctypes
 import os
 import re
-import time
+import resource
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.hostile.cases import Case
-from tests.hostile.child import Child
-from tests.hostile.confine import MEMORY, confine
-from tests.hostile.kinds import Swapper, flicker
-from tests.hostile.lives import LIVES, Steps, Tell, guilty
-from tests.hostile.place import CANARY, Place
-from tests.hostile.sentinel import Watch, describe, differences, folders, snapshot
-from tests.hostile.targets import TARGETS
+from tests.hostile.lives import LIVES, Steps
+from tests.hostile.place import CANARY, ROWS, Place, describe, differences, forget_reading, read_since, snapshot
+from tests.recorded import forget_peak
 
-_UNEXPECTED = ("Traceback (most recent call last)", "this should not happen")
+MEMORY = 1 << 30
+"""Bytes that a case may add to what the process had before it."""
+
+_ADDRESS_SPACE = 4 << 30  # of threads and libraries much is reserved and never used
+_PROGRAMS = {"subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.fork", "os.forkpty"}
+_NETWORK = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.bind", "socket.sendto"}
+_ASKED_FOR = {"open", "os.rename", "os.mkdir", "os.link", "os.symlink", "sqlite3.connect"}
 _MAY_WRITE = ("graph.path",)
 """Cases that name a folder of the project to write into."""
 
 _DRAFT = re.compile(r"\.?[\w.-]+[.-][0-9a-z_]{6,}\.(tmp|part|usearch)")  # a random name, made exclusively
 
+_listeners: list[Callable[[str, tuple[Any, ...]], None]] = []
 
-def judge(case: Case, place: Place, watch: Watch) -> dict[str, Any]:
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    for listener in _listeners:
+        listener(event, arguments)
+
+
+sys.addaudithook(_hear)  # can never be taken away again
+
+
+def judge(case: Case, place: Place, output: Callable[[], str], live: Callable[..., object] | None = None) -> list[str]:
     """Let a life happen in `place`, which is built, and say what it did wrong.
 
-    Returns:
-        `faults`: in words; `errors`: by step; `times`: seconds by step; `seconds`: of processor time; `output`: the end
-        of what was printed.
+    Args:
+        case: What happens.
+        place: Where.
+        output: Everything that was printed since it was last called.
+        live: Instead of the case's life.
     """
-    if case.prior:
-        first = Child(functools.partial(_live, case, place, "innocent"))
-        if first.faults:
-            return {"faults": [f"the innocent life: {fault}" for fault in first.faults], "output": _output(place)}
-        place.output.unlink()
-    case.sabotage(place)
-    inside = (place.cache, place.temporary, place.output, *([place.shared] if case.setting == "shared" else []))
-    kept = {path(place): describe(path(place)) for path in case.keeps}
-    own = _of_the_writer(place, case)
-    before = snapshot(place.base, without=(*inside, place.project))
-    watched = (place.project, place.cache, place.shared) if case.group == "touched" else (place.outside, place.cwd)
-    watch.start((place.home, *(folder for root in watched for folder in folders(root))))
-    try:
-        base_memory = _resident()
-        child = Child(functools.partial(_live, case, place, case.life))
-        events = watch.events()
-    finally:
-        watch.stop()
-    if case.group == "touched":
-        return {"faults": _no_targets(events, place)}
-    faults = [*child.faults, *_steps(case, child.told)]
-    if case.flickers:  # watchdog walks by name what it is to watch: docs/reliability.md, "What is not promised"
-        events = [event for event in events if not event.startswith("listed ")]
-    changes = differences(before, snapshot(place.base, without=(*inside, place.project)))
-    faults += [f"outside: {what}" for what in changes]
-    faults += [f"outside: {what}" for what in _opened(events, changes, place)]
-    told = differences(own, _of_the_writer(place, case))
+    with _user_of(place, case, faults := []):
+        if case.prior:
+            LIVES["innocent"](place, Steps(), case.setting)
+        case.sabotage(place)
+    inside = (place.cache, place.temporary, *([place.shared] if case.setting == "shared" else []))
+    kept = describe(place.path(case.keeps)) if case.keeps else ()
+    own, before = _of_the_writer(place, case), snapshot(place.base, (*inside, place.project))
+    theirs = [path for path in before if path != place.base and place.marks not in (path, *path.parents)]
+    forget_reading(theirs)
+    base_memory = _memory("VmRSS")
+    step = Steps()
+    output()
+    with _user_of(place, case, faults), contextlib.ExitStack() as stack:
+        if case.swap is not None and case.swap.flickers:
+            stack.enter_context(case.swap.flickering(place))
+        elif case.swap is not None:
+            seen = case.swap.watcher(place)
+            stack.enter_context(_listening(lambda event, names: event in _ASKED_FOR and [*map(seen, names[:2])]))
+        (live or LIVES[case.life])(place, step, case.setting)
+    faults += step.faults
+    read = read_since(theirs)
+    if case.swap is not None and case.swap.flickers:  # watchdog walks by name: docs/reliability.md, "not promised"
+        read = [path for path in read if not path.is_dir()]
+    faults += [f"read {path}" for path in read]
+    faults += [f"outside: {what}" for what in differences(before, snapshot(place.base, (*inside, place.project)))]
+    changes = differences(own, _of_the_writer(place, case))
     if any(key in f"{case.group} {case.kind}" for key in _MAY_WRITE):
-        told = [what for what in told if not what.startswith("made ")]
-    faults += [f"the writer's own: {what}" for what in told]
-    for path, was in kept.items():
-        if not path.exists() or describe(path) != was:
-            faults.append(f"somebody else's {path.name} was changed or deleted")
-    if (grown := child.memory - base_memory) > MEMORY:
+        changes = [what for what in changes if not what.startswith("made ")]
+    faults += [f"the writer's own: {what}" for what in changes]
+    if case.keeps and describe(place.path(case.keeps)) != kept:
+        faults.append(f"somebody else's {case.keeps} was changed or deleted")
+    if (grown := _memory("VmHWM") - base_memory) > MEMORY:
         faults.append(f"memory: {grown >> 20} MiB")
-    output = _output(place)
-    if CANARY in output:
-        faults.append("said what stands outside")
-    faults += [f"printed {sign!r}" for sign in _UNEXPECTED if sign in output]
-    times = {told["ends"]: round(told["seconds"], 3) for told in child.told if "ends" in told}
-    return {
-        "faults": list(dict.fromkeys(faults)),
-        "times": times,
-        "seconds": child.seconds,
-        "output": output[-3000:],
-        "errors": _errors(child.told),
-    }
+    if case.quiet:
+        faults += [f"{name}: {what}" for name, what in step.errors.items() if name not in case.may_fail]
+        if (
+            case.life == "api"
+            and not live
+            and not case.swap
+            and case.group != "chapters"
+            and "search" not in step.found
+        ):
+            faults.append("search: does not find what stands in an untouched chapter")
+    printed = output()
+    signs = (CANARY, "Traceback (most recent call last)", "this should not happen")
+    return faults + [f"printed {sign!r}" for sign in signs if sign in printed]
 
 
-def _live(case: Case, place: Place, life: str, tell: Tell) -> None:
-    racing = case.swap is not None and life != "innocent"
-    swapper = None
-    if racing and not case.flickers:
-        assert case.swap is not None
-        swapper = Swapper(place, case.swap[0](place), case.swap[1])
-    confine(place, tell, inside=case.inside, swapper=swapper)
-    if case.group == "guilty":
-        Steps(tell)(case.kind, guilty(place)[case.kind])
-        time.sleep(0.1)
-        return
-    with contextlib.ExitStack() as stack:
-        if racing and case.flickers:
-            assert case.swap is not None
-            stack.enter_context(flicker(place, case.swap[0](place), case.swap[1]))
-        LIVES[life](place, tell, case.setting)
-
-
-def _of_the_writer(place: Place, case: Case) -> dict[str, tuple[object, ...]]:
-    """The project but for what the package writes there and what the case itself swaps."""
-    without = [place.project / name for name in (".armarius", ".git")]
-    if case.swap is not None:
-        path = case.swap[0](place)
-        without += [path, *(path.with_name(name) for name in (".kept", ".hostile", f"{path.name}.was"))]
-    return snapshot(place.project, without=without)
-
-
-def _steps(case: Case, told: list[dict[str, Any]]) -> list[str]:
-    faults = [one["did"] for one in told if "did" in one]
-    limits = {one["begins"]: one["limit_s"] for one in told if "begins" in one}
-    ended = [one for one in told if "ends" in one]
-    for one in ended:
-        step = one["ends"]
-        if "error" in one:
-            what = f"{step}: {one['error']}: {one['says'][:120]}"
-            if not one["ours"]:
-                faults.append(f"{what} (no error of ours)")
-            elif case.quiet and step not in case.may_fail:
-                faults.append(f"{what} (must answer all the same)")
-        if one["seconds"] > limits[step]:
-            faults.append(f"{step}: slow, {one['seconds']:.1f} s")
-        if one["leaks"]:
-            faults.append(f"{step}: said what stands outside")
-    search = [one for one in ended if one["ends"] == "search" and case.life == "api"]
-    if case.quiet and not case.swap and case.group != "chapters" and search and not search[0]["found"]:
-        faults.append("search: does not find what stands in an untouched chapter")
-    return faults
-
-
-def _no_targets(events: list[str], place: Place) -> list[str]:
-    """Files that a life opened, made or deleted and for which there are no cases.
+def strays(case: Case, place: Place) -> list[str]:
+    """Files that an innocent life reads, makes or opens and for which there are no cases.
 
     Documents stand for each other, and the text search reads every file that is not hidden.
     """
     known = set()
-    for target in TARGETS:
+    for row in ROWS["targets"]:
         with contextlib.suppress(StopIteration):  # there only with another setting
-            known.add(target.path(place))
-    strays = []
-    for path in sorted({Path(event.rpartition(" ")[2]) for event in events} - known):
-        where, *parts = path.relative_to(place.base).parts
+            known.add(place.path(row["path"]))
+    paths = [path for path in snapshot(place.base) if {place.project, place.cache, place.shared} & {*path.parents}]
+    names: set[str] = set()
+
+    def listen(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in _ASKED_FOR:
+            names.update(Path(os.fsdecode(name)).name for name in arguments[:2] if isinstance(name, str | bytes))
+
+    with _user_of(place, case, []), _listening(listen):
+        forget_reading(paths)
+        LIVES["api"](place, Steps(), case.setting)
+        touched = {*read_since(paths), *(path for path in snapshot(place.base) if path.name in names)}
+    found = []
+    for path in sorted(touched - known):
+        where, *parts = path.relative_to(place.base).parts or ("",)
         hidden = not parts or parts[0] in ("idx", "models") or any(part.startswith(".") for part in parts)
-        searched = where == "project" and not hidden
-        if not searched and not path.is_dir() and not _DRAFT.fullmatch(path.name):
-            strays.append(f"no target: {path.relative_to(place.base)}")
-    return strays
+        if where in ("project", "cache", "shared") and not (where == "project" and not hidden) and not path.is_dir():
+            found += [str(path.relative_to(place.base))] if not _DRAFT.fullmatch(path.name) else []
+    return found
 
 
-def _errors(told: list[dict[str, Any]]) -> dict[str, str]:
-    return {one["ends"]: f"{one['error']}: {one['says']}" for one in told if "error" in one}
+def _of_the_writer(place: Place, case: Case) -> dict[Path, tuple[object, ...]]:
+    """The project but for what the package writes there and what the case itself swaps."""
+    without = [place.project / name for name in (".armarius", ".git")]
+    if case.swap is not None:
+        with contextlib.suppress(StopIteration):
+            path = place.path(case.swap.pattern)
+            without += [path, *(path.with_name(name) for name in (".kept", ".hostile", f"{path.name}.was"))]
+    return snapshot(place.project, tuple(without))
 
 
-def _output(place: Place) -> str:
-    return place.output.read_text("utf-8", "replace") if place.output.exists() else ""
+@contextlib.contextmanager
+def _user_of(place: Place, case: Case, faults: list[str]) -> Iterator[None]:
+    """Be the user of `place`: its home, its working directory, no more rights and memory than anybody has."""
+
+    def listen(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in _PROGRAMS:
+            faults.append(f"ran a program: {event} {str(arguments[:2])[:200]}")
+        elif event in _NETWORK:
+            faults.append(f"used the network: {event} {str(arguments[1:])[:200]}")
+
+    def died(hooked: threading.ExceptHookArgs) -> None:
+        faults.append(f"a thread died of {hooked.exc_type.__name__}: {hooked.exc_value}")
+
+    with pytest.MonkeyPatch.context() as patch, _as_anybody(), _listening(listen):
+        patch.chdir(place.project if case.inside else place.cwd)
+        for name in [name for name in os.environ if name.startswith(("XDG_", "ARMARIUS_", "CKB_", "NERVUSDB_"))]:
+            patch.delenv(name)
+        values = {"HOME": place.home, "ARMARIUS_CACHE": place.cache, "TMPDIR": place.temporary, "PATH": "/usr/bin:/bin"}
+        for name, value in values.items():
+            patch.setenv(name, str(value))
+        patch.setattr(tempfile, "tempdir", None)
+        patch.setattr(threading, "excepthook", died)
+        yield
 
 
-def _opened(events: list[str], changes: list[str], place: Place) -> list[str]:
-    """What was done to files that are as they were, one line for each."""
-    paths: dict[str, list[str]] = {}
-    for event in events:
-        what, _, path = event.rpartition(" ")
-        paths.setdefault(path.removeprefix(f"{place.base}/"), []).append(what)
-    changed = {change.partition(" ")[2] for change in changes}
-    return [f"{', '.join(done)} {path}" for path, done in paths.items() if path not in changed]
-
-
-def _resident() -> int:
+@contextlib.contextmanager
+def _listening(listener: Callable[[str, tuple[Any, ...]], object]) -> Iterator[None]:
+    _listeners.append(listener)
     try:
-        pages = Path("/proc/self/statm").read_text().split()[1]
-    except OSError:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+@contextlib.contextmanager
+def _as_anybody() -> Iterator[None]:
+    """Limit the address space; and root, who reads what nobody may read, is a user like others for this thread."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    sets, header = (ctypes.c_uint32 * 6)(), (ctypes.c_uint32 * 2)(0x20080522, 0)
+    root = sys.platform == "linux" and os.geteuid() == 0
+    if size := _memory("VmSize"):
+        resource.setrlimit(resource.RLIMIT_AS, (size + _ADDRESS_SPACE, before[1]))
+    if root:
+        libc = ctypes.CDLL(None)
+        libc.capget(header, sets)
+        effective, sets[0] = sets[0], sets[0] & ~0b110  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+        libc.capset(header, sets)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+        if root:
+            sets[0] = effective
+            libc.capset(header, sets)
+
+
+def _memory(line: str) -> int:
+    """A size of this process in bytes, of `/proc/self/status`; 0 where there is none."""
+    if sys.platform != "linux":
         return 0
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    if line == "VmRSS":
+        forget_peak()
+    return int(re.search(rf"{line}:\s*(\d+)", Path("/proc/self/status").read_text())[1]) << 10
