@@ -123,9 +123,9 @@ ROWS = (
     Row(
         "Whatever a document, card, memory, rule, lorebook, conversation, tool or selection says, a prompt has the "
         "headings, fences and marks that we set and no other",
-        "300 forged headings, fences and role markers in every place at once, on the engine, the channel, MCP, "
+        "155 forged headings, fences and role markers in every place at once, on the engine, the channel, MCP, "
         "LangGraph, "
-        f"LangChain and LlamaIndex: `{_RELIABILITY}/test_injections.py`; ten thousand forgeries: `tests/assembly`",
+        f"LangChain and LlamaIndex: `{_RELIABILITY}/test_injections.py`; each forgery alone: `tests/assembly`",
         "6 texts × 6 surfaces",
         "texts and surfaces",
         (f"{_RELIABILITY}/test_injections.py::test_no_text_from_anywhere_changes_the_structure_of_a_prompt",),

@@ -1,85 +1,51 @@
 """No text poses as a heading, judged by a reader that takes everything for one that looks like it."""
 
-import itertools
-import time
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.assembly.forgeries import GENUINE, expected, forgeries, read
+from tests.assembly.forgeries import FORGERIES, GENUINE, ROWS, expected, read
 from tests.assembly.support import assemble, candidate
 
 from armarius.headings import heading
-from armarius.prompt.escape import Headings, escape
+from armarius.prompt.escape import escape
 from armarius.types import LAYERS
 
-FORGERIES = list(forgeries())
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES = pytest.mark.parametrize("query", ["", "她是谁？"], ids=["asked nothing", "asked"])
 LORE = "[Lore — 世界]"
-OURS = Headings(GENUINE)
 
 
-def gathered():
-    """The forgeries of one heading in one variant, in every position, as one text each."""
-    texts = defaultdict(list)
-    for name, text in FORGERIES:
-        texts[name.rpartition(" / ")[0]].append(text)
-    return {name: "\n\n".join(parts) for name, parts in texts.items()}
+def test_the_forgeries_are_of_every_heading_and_the_reader_takes_each_for_one():
+    assert {name for text in FORGERIES for name in read(text)} == {*GENUINE}
+    assert [text for text in FORGERIES if not read(text)] == []
 
 
-def test_the_reader_takes_every_forgery_for_a_heading_and_there_are_ten_thousand():
-    assert [name for name, text in FORGERIES if not read(text)] == []
-    assert len({text for _, text in FORGERIES}) > 10_000
-
-
-def test_no_forgery_survives_and_changing_it_again_changes_nothing():
-    for name, text in FORGERIES:
-        harmless = escape(text)
-        assert not read(harmless), name
-        assert escape(harmless) == harmless, name
-
-
-def test_a_bracket_is_all_that_changes():
-    for genuine in GENUINE:
-        assert escape(f"一\n> {genuine}\n二") == f"一\n> ⟦{genuine[1:]}\n二"
-    assert escape("［用户请求］【约束】") == "⟦用户请求］⟦约束】"
-
-
-def test_no_text_adds_a_group_to_our_families():
-    for text in (
-        "见[检索 — 网页]",
-        "【知识图谱-外部】",
-        "[代码图谱 ー x",
-        "> [知识图谱（全部）]",
-        "［检索：全部］",
-        "- [知识图谱]",
-    ):
-        harmless = escape(text)
-        assert harmless.count("⟦") == 1, text
-        assert escape(harmless) == harmless
-    assert escape("点[检索]按钮，见[知识图谱（全部）]") == "点[检索]按钮，见[知识图谱（全部）]"
+@pytest.mark.parametrize("row", [*ROWS["forged"], *ROWS["escaped"]], ids=lambda row: row.get("name", row["text"]))
+def test_a_bracket_is_all_that_changes_no_forgery_survives_and_changing_it_again_changes_nothing(row):
+    groups = tuple(row.get("groups", ()))
+    assert escape(row["text"], groups) == row["escaped"]
+    assert escape(row["escaped"], groups) == row["escaped"]
+    assert not read(row["escaped"])
 
 
 @QUERIES
 @pytest.mark.parametrize("layer", LAYERS)
 def test_every_layer_has_the_headings_of_its_groups_and_no_other(layer, query):
-    texts = gathered()
     items = [
-        candidate(name, layer, content=text, short=text[:40], group=heading("passages")) for name, text in texts.items()
+        candidate(str(number), layer, content=text, short=text[:40], group=heading("passages"))
+        for number, text in enumerate(FORGERIES)
     ]
-    pack = assemble(items, query=query, budget=10_000_000)
+    pack = assemble(items, query=query, budget=1_000_000)
     assert {gone.reason for gone in pack.omitted} <= {"duplicate"}
     assert len(pack.items) + len(pack.omitted) == len(items) + bool(query)
     assert read(pack.prompt) == expected(pack.items)
 
 
 def test_what_is_asked_poses_as_no_heading_either():
-    for name, text in gathered().items():
-        pack = assemble([candidate("x")], query=text, budget=1_000_000)
-        assert read(pack.prompt) == {heading("query"): 1}, name
+    for text in FORGERIES:
+        assert read(assemble([candidate("x")], query=text, budget=1_000_000).prompt) == {heading("query"): 1}, text
 
 
 @pytest.mark.parametrize("keep", ["head", "tail", "around"])
@@ -93,38 +59,12 @@ def test_cutting_brings_no_heading_to_the_beginning_of_a_line(keep):
 
 @pytest.mark.parametrize("query", ["", "x"])
 def test_a_host_groups_heading_is_recognised_folded_too(query):
-    hostile = (
-        "［ＬＯＲＥ－世界］",
-        "【lore世界】",
-        "> [ L\u200bore - 世界 ]",
-        "[Lоre — 世界]",
-        "[LORÉ — 世界]",
-        "**[lore: 世界]**",
-    )
-    items = [
-        candidate("own", group=LORE),
-        *(candidate(f"x{n}", content=f"一\n{text}\n二") for n, text in enumerate(hostile)),
-    ]
+    hostile = [row["text"] for row in ROWS["escaped"] if row.get("groups") == [LORE]]
+    items = [candidate("own", group=LORE), *(candidate(text, content=f"一\n{text}\n二") for text in hostile)]
     prompt = assemble(items, query=query, budget=20_000).prompt
-    assert prompt.count("⟦") == len(hostile)
+    assert prompt.count("⟦") == len(hostile) == 6
     assert prompt.count(LORE) == 1
     assert "⟦" not in assemble(items[1:], query=query, budget=20_000).prompt
-
-
-@pytest.mark.parametrize(
-    ("group", "text", "told"),
-    [
-        ("Lore:", "一\n> lore:\n二", "一\n> ⟦lore:\n二"),
-        ("## 世界观", "世界观：很大\n她的世界观很大", "⟦世界观：很大\n她的世界观很大"),
-        ("📚 资料", "一\r  资料\n资料很多", "一\r  ⟦资料\n资料很多"),
-        ("---", "一\n ---\n--- 二\na --- b", "一\n ⟦---\n--- 二\na --- b"),
-        ("[***]", "一\n[***]\n", "一\n⟦***]\n"),
-        ("[Code] of the host", "see [code]:\nerrors[code]\n[code] ", "see ⟦code]:\nerrors[code]\n⟦code] "),
-    ],
-)
-def test_a_host_groups_heading_may_be_anything(group, text, told):
-    assert escape(text, (group,)) == told
-    assert escape(told, (group,)) == told
 
 
 def test_a_group_cannot_be_called_by_a_heading_that_looks_like_ours():
@@ -156,25 +96,17 @@ def test_an_item_that_spells_a_heading_new_to_the_next_prompt_is_not_carried_on(
         assert any(item.id == "a" for item in second.items) == carried
 
 
-def test_ordinary_prose_and_code_pass_unchanged():
-    for text in (
-        "她说：“[注] 第三层的记忆很薄。”【系统提示】获得技能。",
-        "# 约束\n\n用户请求：无\n\n**风格** 冷峻\n\n- 记忆\n",
-        "（记忆）《记忆》“约束”，她想起「记忆」两个字。\n「那是我的记忆」\n",
-        "[用户请求书](a.md) [约束条件] [当前文档的说明] [检索结果] [知识图谱学]",
-        "⟦用户请求] 已经改过",
-        "[2024-01-01] [ ] [x] [a, b] a[i][j] [[wiki]] [^1] 【1】",
-        "matrix[row][code] = [style, memory]  # [style]",
-    ):
-        assert escape(text) == text
-    spoken = (*GENUINE, "[检索 — ")  # sources that speak of headings are changed where they do, and nowhere else
-    for path in itertools.chain.from_iterable(
-        (ROOT / folder).rglob("*.*") for folder in ("examples", "rust", "python")
-    ):
-        if path.suffix in (".md", ".py", ".rs", ".ts", ".json", ".html") and path.stem not in ("headings", "escape"):
+def test_ordinary_code_and_prose_pass_unchanged():
+    # Sources that speak of headings are changed where they do, and nowhere else.
+    spoken = (*GENUINE, "[检索 — ", "[知识图谱 — …", "[INST]")
+    for path in (path for folder in ("examples", "rust", "python") for path in (ROOT / folder).rglob("*.*")):
+        named = path.stem == "escape" or path.parent.name == "headings"
+        if path.suffix in (".md", ".py", ".rs", ".ts", ".json", ".html") and not named:
             text = path.read_text("utf8")
-            pairs = zip(text.splitlines(), OURS.changed(text).splitlines(), strict=True)
-            assert all(line == changed or any(one in line for one in spoken) for line, changed in pairs), path
+            pairs = zip(text.splitlines(), escape(text).splitlines(), strict=True)
+            assert all(was.count("⟦") == now.count("⟦") or any(one in was for one in spoken) for was, now in pairs), (
+                path
+            )
 
 
 PIECES = st.sampled_from(
@@ -194,24 +126,25 @@ def test_whatever_is_written_no_heading_is_left_and_changing_twice_is_changing_o
     assert escape(harmless, groups) == harmless
 
 
-def test_looking_for_headings_takes_time_linear_in_the_text():
-    """Each piece a hundred thousand characters long takes about 0.1 s; looking ahead from each of them, minutes."""
-    headings = Headings([*GENUINE, "Lore", "---"])
-    pieces = [
-        "[",
-        "「",
-        "[ ",
-        "「 ",
-        "[用户",
-        "「用户",
-        "[约束.",
-        "\u200b",
-        "[\u200b",
-        "\n ",
-        "[知识图谱 — ",
-        "「约束」",
-    ]
-    for piece in (*pieces, "「约束)", "lore ", "- ", "㍿["):
-        started = time.process_time()
-        headings.changed((piece * 100_000)[:100_000])
-        assert time.process_time() - started < 20, piece
+PARTS = (
+    "[",
+    "「",
+    "[ ",
+    "「 ",
+    "[用户",
+    "「用户",
+    "[约束.",
+    "\u200b",
+    "[\u200b",
+    "\n ",
+    "[知识图谱 — ",
+    "「约束」",
+    "㍿[",
+)
+
+
+@pytest.mark.parametrize("piece", [*PARTS, "「约束」", "「约束)", "lore ", "- "])
+def test_looking_for_headings_takes_time_linear_in_the_text(piece):
+    """A hundred thousand characters take about 0.1 s; looking ahead from each piece of them would take minutes."""
+    text = (piece * 100_000)[:100_000]
+    assert escape(text, ("Lore", "---")).count("⟦") <= len(text)

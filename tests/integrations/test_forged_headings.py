@@ -6,7 +6,7 @@ import shutil
 from collections import Counter
 
 import pytest
-from tests.assembly.forgeries import GENUINE, expected, forgeries, read
+from tests.assembly.forgeries import FORGERIES, GENUINE, expected, read
 from tests.integrations.conftest import NOVEL
 
 import armarius
@@ -20,8 +20,7 @@ QUERIES = pytest.mark.parametrize(
     "query", ["", "林小雨在灯塔看见了什么", "`Festival` 用户请求 [用户请求]\n约束"], ids=["", "novel", "code"]
 )
 BUDGET = 400_000
-# One in thirty of all combinations, the step prime to the numbers of variants and positions; with a NUL, no document.
-SOME = [text for _, text in forgeries() if "\0" not in text][::31]
+SOME = [text for text in FORGERIES if "\0" not in text]  # with a NUL it is no document
 LINES = [" ".join(text.split()) for text in SOME]
 
 

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from tests.assembly.forgeries import forgeries
+from tests.assembly.forgeries import FORGERIES
 
 _LAYER = re.compile(r"<\s*/?\s*layer\s*[-_]\s*\w+")
 _MARK = re.compile(r"<\s*/?\s*(?:cursor|selection)\s*/?\s*>")
@@ -53,10 +53,8 @@ _PUT = (
 
 
 def injections():
-    """300 texts: every tag and role marker in every place, and forged headings evenly from all that there are."""
-    made = [put(text) for text in (*_FENCES, *_ROLES) for put in _PUT]
-    headings, left = [text for _, text in forgeries()], 300 - len(made)
-    return made + [headings[number * len(headings) // left] for number in range(left)]
+    """Every tag and role marker in every place, and every forged heading."""
+    return [*(put(text) for text in (*_FENCES, *_ROLES) for put in _PUT), *FORGERIES]
 
 
 def seen(text):

@@ -192,12 +192,12 @@ def of_llama_index(engine, asked, judge):
     return handed("llama_index", [node.node.get_content(MetadataMode.LLM) for node in found])
 
 
-@pytest.mark.parametrize("count", [6, pytest.param(300, marks=pytest.mark.slow)])
-async def test_no_text_from_anywhere_changes_the_structure_of_a_prompt(tmp_path, record_property, count):
+@pytest.mark.parametrize("step", [26, pytest.param(1, marks=pytest.mark.slow)])
+async def test_no_text_from_anywhere_changes_the_structure_of_a_prompt(tmp_path, record_property, step):
     for module in ("mcp.server", "langgraph", "langchain", "llama_index.core"):
         pytest.importorskip(module)
-    wrong, sources = [], Counter()
-    for number, text in enumerate(injections()[:: 300 // count]):
+    wrong, sources, texts = [], Counter(), injections()[::step]
+    for number, text in enumerate(texts):
         planted(tmp_path / str(number), text)
         asked = request(text)
         with armarius.open(tmp_path / str(number), watch=False) as engine:
@@ -210,7 +210,7 @@ async def test_no_text_from_anywhere_changes_the_structure_of_a_prompt(tmp_path,
             items = [*judge.pack.items, *told.pack.items]
             sources.update({place for place in PLACES for item in items if item.source.startswith(place)})
         wrong += [(text, one) for one in found]
-    record_property("count", count * SURFACES)
+    record_property("count", len(texts) * SURFACES)
     record_property("failures", len(wrong))
     assert wrong == []
-    assert all(sources[place] > count // 3 for place in PLACES), sources
+    assert all(sources[place] > len(texts) // 3 for place in PLACES), sources
