@@ -62,26 +62,8 @@ def test_a_search_finds_what_holds_any_and_puts_what_holds_several_first(novel):
     assert len({(hit.path, hit.paragraph) for hit in hits}) == len(hits)
 
 
-def test_other_wordings_of_no_question_are_refused(novel):
-    with pytest.raises(armarius.ContractError, match="also: other wordings of a question, and the request has none"):
-        novel.assemble(also=["灯塔"])
+def test_additional_input_is_a_question_too(novel):
     assert novel.assemble(additional_input="灯塔", also=["白鹭洲"]).request.also == ("白鹭洲",)
-
-
-@pytest.mark.parametrize(
-    ("also", "message"),
-    [
-        ("灯塔", "also: expected a list of texts"),
-        ([" "], "also: wording 0 is empty"),
-        (["灯塔", 3], "also: wording 1 is no text, but a int"),
-        (["x" * 401], "also: wording 0 has 401 characters, at most 400 are read"),
-        ([str(n) for n in range(9)], "also: at most 8 wordings, got 9"),
-    ],
-)
-def test_wordings_that_are_none_are_refused_by_name(novel, also, message):
-    for verb in (novel.assemble, novel.inspect, novel.retrieve, novel.search):
-        with pytest.raises(armarius.ContractError, match=message):
-            verb("灯塔", also=also)
 
 
 def test_the_order_of_wordings_changes_nothing(novel):

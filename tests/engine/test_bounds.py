@@ -264,25 +264,6 @@ def test_evidence_as_of_a_chapter_leaves_out_what_holds_later(novel):
     assert {one.path for one in novel.evidence("林默", kinds="setting")} <= {"spec/characters.md", "spec/locations.md"}
 
 
-@pytest.mark.parametrize(
-    ("bounds", "message"),
-    [
-        ({"chapters": (5, 2)}, "chapters: the first chapter, 5, is later than the last, 2"),
-        ({"chapters": "1-4"}, "chapters: expected a chapter number, or first and last"),
-        ({"chapters": (1, True)}, "chapters: expected a chapter number, got True"),
-        ({"chapters": (1, 2, 3)}, "chapters: expected a chapter number, or first and last; 3 values"),
-        ({"kinds": "chapters"}, "kinds: 'chapters' is no kind of document"),
-        ({"as_of": "7"}, "as_of: expected a chapter number, got '7'"),
-        ({"as_of": -1}, "as_of: -1 is no chapter number"),
-        ({"as_of": 1 << 40}, "is no chapter number"),
-    ],
-)
-def test_bounds_that_are_none_are_refused_by_name(novel, bounds, message):
-    for verb in (novel.assemble, novel.inspect, novel.retrieve, novel.search, novel.evidence):
-        with pytest.raises(armarius.ContractError, match="(?s)" + message.replace("(", r"\(")):
-            verb("林默", **bounds)
-
-
 def test_the_budget_is_kept_within_bounds(novel):
     counter = TokenCounter.for_model("gpt-4")
     for bounds in ({"as_of": 2}, {"chapters": 3}, {"kinds": ["setting", "outline"]}):

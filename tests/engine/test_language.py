@@ -6,7 +6,6 @@ import re
 import pytest
 
 import armarius
-from armarius.errors import ConfigError, ContractError
 from armarius.headings import FRAMES, HEADINGS
 from armarius.prompt.escape import escape
 
@@ -111,14 +110,6 @@ def test_the_configuration_decides_over_the_texts_and_a_request_over_it(opened):
     engine = opened(chinese=True, config='[assembly]\nlanguage = "en"\n')
     assert "[User request]" in engine.assemble("Tommy").prompt
     assert "[用户请求]" in engine.assemble("Tommy", language="zh").prompt
-
-
-def test_an_unknown_language_is_an_error(opened):
-    engine = opened(chinese=True)
-    with pytest.raises(ContractError, match="language"):
-        engine.assemble("Tommy", language="fr")
-    with pytest.raises(ConfigError, match=r"assembly\.language must be one of zh, en, got 'fr'"):
-        opened(chinese=True, config='[assembly]\nlanguage = "fr"\n')
 
 
 def test_the_language_stays_while_the_index_is_open(opened):

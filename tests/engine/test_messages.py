@@ -190,10 +190,6 @@ def test_messages_cross_the_wire_and_come_back(novel):
         novel.assemble(request).prompt
         == novel.assemble("他多大了？", messages=SAID, include_messages=2, cursor=0).prompt
     )
-    with pytest.raises(armarius.ContractError, match=r"AssembleRequest\.messages: messages\[0\]\.role: .*got 'x'"):
-        armarius.AssembleRequest.from_wire({**wire, "messages": [{"role": "x", "content": "y"}]})
-    with pytest.raises(armarius.ContractError, match=r"AssembleRequest\.includeMessages: .*greater than or equal to 0"):
-        armarius.AssembleRequest.from_wire({**wire, "includeMessages": -1})
 
 
 def test_a_smaller_budget_of_the_same_pack_has_its_own_share(novel):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import armarius
-from armarius.errors import CodexError, ContractError, UnknownId
+from armarius.errors import ContractError, UnknownId
 from armarius.verbs import methods_of
 from armarius.warnings import INDEX_BUILDING
 
@@ -237,14 +237,6 @@ def test_a_list_that_describes_several_is_muted_when_all_of_them_are(engine):
 def test_one_thing_is_not_both(engine):
     with pytest.raises(ContractError, match="both hold '阿渡'"):
         ask(engine, include=["林渡"], exclude=["阿渡"])
-
-
-@pytest.mark.parametrize("given", ["林渡", [""], [3], ["x"] * 65])
-def test_targets_are_a_list_of_names(engine, given):
-    with pytest.raises(ContractError, match="include"):
-        ask(engine, include=given)
-    with pytest.raises(CodexError, match="target"):
-        engine.pins.add("")
 
 
 def test_what_is_later_than_may_be_known_is_not_pinned(engine):

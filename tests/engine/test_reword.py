@@ -209,17 +209,3 @@ def test_the_oldest_questions_are_forgotten_first():
         assert reworder.ask(question).wordings == tuple(WORDED)
     asked = [messages[-1]["content"].rpartition("Question: ")[2] for messages in model.sent]
     assert asked == ["a b", "c d", "e f", "c d"]
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Reworder("llm"), "reword: a str is neither callable nor a chat model"),
-        (lambda: Reworder(Model(), n=0), "n: from 1 to 8"),
-        (lambda: Reworder(Model(), timeout_s=0), "timeout_s must be > 0"),
-        (lambda: armarius.open(NOVEL, reword=42), "reword: a int is neither callable nor a chat model"),
-    ],
-)
-def test_what_is_no_model_is_refused(make, message):
-    with pytest.raises(armarius.ContractError, match=message):
-        make()
