@@ -5,6 +5,7 @@ import importlib
 import inspect
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 import types
@@ -190,3 +191,10 @@ def test_every_verb_shows_its_keywords_and_says_what_it_does(verb):
     ]
     for one in parameters:
         assert one.annotation is not one.empty or one.name == "self", one
+
+
+def test_every_exception_that_the_core_raises_is_where_the_core_looks_for_it():
+    sources = "".join(path.read_text("utf-8") for path in (NOVEL.parents[1] / "rust" / "py").glob("*.rs"))
+    named = re.findall(r"import_exception!\(([\w.]+), (\w+)\)", sources)
+    assert len(named) > 5
+    assert [one for one in named if not hasattr(importlib.import_module(one[0]), one[1])] == []
