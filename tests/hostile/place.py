@@ -216,17 +216,17 @@ def differences(before: dict[Path, tuple[object, ...]], after: dict[Path, tuple[
     return [f"{words[path in before, path in after]} {path}" for path in paths if before.get(path) != after.get(path)]
 
 
-def forget_reading(paths: list[Path]) -> None:
-    """Let the next reading of each of them show: a system notes it where it is older than the last change."""
+def forget_reading(paths: list[Path]) -> list[Path]:
+    """Let the next reading of each of them show: a system notes it where it is older than the last change.
+
+    Returns:
+        Those of which it will be known: a file with several names may be read by another of them.
+    """
     for path in paths:
         os.utime(path, ns=(0, path.lstat().st_mtime_ns), follow_symlinks=False)
+    return [path for path in paths if path.lstat().st_nlink == 1 or path.is_dir()]
 
 
 def read_since(paths: list[Path]) -> list[Path]:
-    """Which of them were read or listed since `forget_reading`; by whatever name, those with several are not judged."""
-    found = []
-    for path in paths:
-        info = path.lstat() if path.is_symlink() or path.exists() else None
-        if info is not None and info.st_atime_ns and (info.st_nlink == 1 or stat.S_ISDIR(info.st_mode)):
-            found.append(path)
-    return found
+    """Which of them were read or listed since `forget_reading`."""
+    return [path for path in paths if (path.is_symlink() or path.exists()) and path.lstat().st_atime_ns]

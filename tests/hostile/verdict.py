@@ -53,12 +53,12 @@ def judge(case: Case, place: Place, output: Callable[[], str], live: Callable[..
     with _user_of(place, case, faults := []):
         if case.prior:
             LIVES["innocent"](place, Steps(), case.setting)
-        case.sabotage(place)
+    case.sabotage(place)
     inside = (place.cache, place.temporary, *([place.shared] if case.setting == "shared" else []))
     kept = describe(place.path(case.keeps)) if case.keeps else ()
     own, before = _of_the_writer(place, case), snapshot(place.base, (*inside, place.project))
     theirs = [path for path in before if path != place.base and place.marks not in (path, *path.parents)]
-    forget_reading(theirs)
+    theirs = forget_reading(theirs)
     base_memory = _memory("VmRSS")
     step = Steps()
     output()
@@ -115,7 +115,7 @@ def strays(case: Case, place: Place) -> list[str]:
             names.update(Path(os.fsdecode(name)).name for name in arguments[:2] if isinstance(name, str | bytes))
 
     with _user_of(place, case, []), _listening(listen):
-        forget_reading(paths)
+        paths = forget_reading(paths)
         LIVES["api"](place, Steps(), case.setting)
         touched = {*read_since(paths), *(path for path in snapshot(place.base) if path.name in names)}
     found = []
