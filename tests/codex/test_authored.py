@@ -1,4 +1,5 @@
 import pytest
+from tests.rows import rows
 
 from armarius.codex import AuthoredCodex, Fact, Relation, build_codex, load_codex
 from armarius.documents.document import make_document
@@ -108,16 +109,7 @@ def test_relations_are_kept_changed_and_removed(tmp_path):
         codex.unrelate("林默", "小雨", "兄妹")
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"name": ""}, "name: missing"),
-        ({"name": "白鹭", "level": "sometimes"}, "level: expected one of"),
-        ({"name": "白鹭", "aliases": "阿鹭"}, "aliases: expected a list of strings"),
-        ({"name": "白鹭", "mood": "x"}, "mood: no such field"),
-        ({"name": "白鹭", "facts": [{"since": 2}]}, "facts\\[0\\]"),
-    ],
-)
+@rows("codex_authored")
 def test_wrong_value_is_refused_and_nothing_is_written(tmp_path, values, message):
     with pytest.raises(CodexError, match=message):
         AuthoredCodex(tmp_path).create(**values)

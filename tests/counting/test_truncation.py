@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.counting.samples import CODE, EN, JA, KO, OTHER, ZH
+from tests.rows import rows
 
 import armarius
 import armarius._core as _core
@@ -92,16 +93,7 @@ def test_what_stands_around_the_anchor_stays():
     assert near_end.tokens > 300
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"max_tokens": -1}, "max_tokens must be a whole number >= 0, got -1"),
-        ({"max_tokens": 5, "keep": "around"}, "needs an anchor between 0 and 3, got None"),
-        ({"max_tokens": 5, "keep": "around", "anchor": 4}, "between 0 and 3, got 4"),
-        ({"max_tokens": 5, "keep": "middle"}, "'head', 'tail' or 'around', got \"middle\""),
-        ({"max_tokens": 5, "boundary": "word"}, "'paragraph' or 'character', got \"word\""),
-    ],
-)
+@rows("counting_truncation")
 def test_bad_arguments_are_refused_by_name_and_value(arguments, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         truncate("abc", **arguments)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import rows
 
 from armarius import EntityMatcher, Mention
 from armarius.codex.model import Entity
@@ -43,16 +44,7 @@ def test_entries_with_the_same_id_are_one_entity():
     assert [m.term for m in matcher.find_all("宝玉宝二爷")] == ["宝玉", "宝二爷"]
 
 
-@pytest.mark.parametrize(
-    ("entity", "message"),
-    [
-        ({"id": "a"}, "name=None"),
-        ({"name": "x"}, "id=None"),
-        ({"id": 3, "name": "x"}, "id=3"),
-        ({"id": "a", "name": "x", "aliases": "宝玉"}, "must be a list of str"),
-        ({"id": "a", "name": "x", "aliases": [None]}, "an alias must be a str, got None"),
-    ],
-)
+@rows("matching_matcher")
 def test_entity_without_usable_names_is_refused_with_the_value(entity, message):
     with pytest.raises(ContractError, match=message):
         EntityMatcher([entity])

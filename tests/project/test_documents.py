@@ -3,6 +3,7 @@ import sys
 
 import pytest
 from tests.files.conftest import KINDS, plant
+from tests.rows import rows
 
 from armarius.config import Config, load_config
 from armarius.documents.document import (
@@ -20,41 +21,7 @@ def put(root, path, content=""):
     return target
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "kind", "chapter", "title"),
-    [
-        ("chapters/ch003.md", "# 第三回 进京\n\n话。", "chapter", 3, "第三回 进京"),
-        ("第一百零五章 锦衣军.txt", "话。", "chapter", 105, "第一百零五章 锦衣军"),
-        ("Part Two/12 - The Storm.md", "Rain.", "chapter", 12, "12 - The Storm"),
-        ("book/storm.md", "# Chapter Twelve: Storm\n\nRain.", "chapter", 12, "Chapter Twelve: Storm"),
-        ("storm.md", "# Chapter IV\n\nRain.", "chapter", 4, "Chapter IV"),
-        ("whole.txt", "第一章 甲\n话。\n第二章 乙\n话。", "chapter", None, "第一章 甲"),
-        ("spec/knowledge/character-profiles.md", "# 人物", "setting", None, "人物"),
-        ("设定/势力.md", "", "setting", None, "势力"),
-        ("spec/outline.md", "# 大纲", "outline", None, "大纲"),
-        ("卷二大纲.md", "", "outline", None, "卷二大纲"),
-        ("story notes.md", "", "note", None, "story notes"),
-        ("設定/登場人物.md", "", "setting", None, "登場人物"),
-        ("줄거리.md", "", "outline", None, "줄거리"),
-        ("Figuren und Orte.md", "", "setting", None, "Figuren und Orte"),
-        ("главы/буря.md", "Дождь.", "chapter", None, "буря"),
-        ("x/Владимир.md", "Дождь.", "note", None, "Владимир"),
-        ("README.md", "# Chapters of my life", "note", None, "Chapters of my life"),
-        ("people.md", "## Ann\n- Age: 3\n- Home: hill\n", "setting", None, "Ann"),
-        (
-            "林家.md",
-            "## 林小雨\n- 年龄：16\n- 住处：江城\n\n## 林默\n- 年龄：20\n- 住处：江城\n",
-            "setting",
-            None,
-            "林小雨",
-        ),
-        ("misc/x.md", "---\nkind: setting\ntitle: 甲\n---\n话", "setting", None, "甲"),
-        ("x.md", "---\nchapter: 十二\n---\n# 第三章\n", "note", None, "第三章"),
-        ("chapters/x.md", "---\nchapter: 十二\n---\n# 第三章\n", "chapter", 12, "第三章"),
-        ("src/main.py", "# Chapter 3\nx = 1\n", "code", None, "main"),
-        ("plain.md", "Some thoughts.", "note", None, "plain"),
-    ],
-)
+@rows("project_documents")
 def test_kind_chapter_and_title_follow_from_path_front_matter_and_headings(path, text, kind, chapter, title):
     if path == "x.md":
         kind, chapter = "chapter", 12  # the heading says chapter, the front matter which
@@ -170,26 +137,7 @@ def test_configuration_is_read_from_armarius_toml(tmp_path):
     assert (config.exclude, config.kinds, config.table("budget")) == (("old/**",), (("note", "x/**"),), {"rules": 0.1})
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[documents]\nexlude = []", "unknown key documents.exlude"),
-        ("budgett = 5", "unknown key budgett"),
-        ('[embeding]\nmodel = "x"', "unknown table embeding; known: assembly, books, budget"),
-        ("[kinds]\nscene = []", "unknown kind kinds.scene"),
-        ("[documents]\nexclude = 'x'", "documents.exclude must be a list"),
-        ("[documents]\nmax_bytes = true", "max_bytes must be a number >= 1 and <= 268,435,456, got True"),
-        ("[documents]\nmax_bytes = 1000000000000", "max_bytes must be a number >= 1 and <= 268,435,456"),
-        ("documents = 3", "documents must be a table, got int"),
-        ("[", "armarius.toml: "),
-        (
-            '[documents]\nexclude = ["old/**", "["]',
-            r"^armarius\.toml: documents\.exclude: not a pattern: '\[': unclosed character class; missing '\]'$",
-        ),
-        ('[documents]\nexclude = ["x[z-a]"]', r"documents\.exclude: not a pattern: 'x\[z-a\]': invalid range"),
-        ('[kinds]\nchapter = ["["]', r"^armarius\.toml: kinds\.chapter: not a pattern: '\[': unclosed"),
-    ],
-)
+@rows("project_documents")
 def test_wrong_configuration_names_file_and_key(tmp_path, text, message):
     put(tmp_path, "armarius.toml", text)
     with pytest.raises(ConfigError, match=message):

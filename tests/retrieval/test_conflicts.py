@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.rows import rows
 
 import armarius
 from armarius.search.contradictions.values import located, topic_of
@@ -103,25 +104,9 @@ def test_an_english_chapter_that_speaks_of_she_disputes_age_and_eyes_unasked(coa
     assert not any(one.competes_with for one in coast.evidence("Tobias Crane"))
 
 
-@pytest.mark.parametrize(
-    ("sentence", "values"),
-    [
-        ("At forty-one she had learned to wait.", {"reached:41"}),
-        ("Even at nineteen, Harriet knew.", {"reached:19"}),
-        ("She is forty one years old.", {"years:41"}),
-        ("A forty-one-year-old clerk.", {"years:41"}),
-        ("Vane, aged 41, sat.", {"years:41"}),
-        ("- Age: forty-one", {"years:41"}),
-        ("Vane was a man of forty.", {"years:40"}),
-        ("She was seventeen.", {"years:17"}),
-        ("At six she rose.", set()),
-        ("They drove at forty miles an hour.", set()),
-        ("At twenty to nine she left.", set()),
-        ("He saw a man of forty.", set()),
-        ("He was one of them.", set()),
-    ],
-)
+@rows("retrieval_conflicts")
 def test_ages_are_read_as_english_spells_them_and_other_numbers_are_not(coast, sentence, values):
+    values = {*values}
     view = coast._parts.project.view()
     with view.corpus.tables() as tables:
         assert {one.text for one in located(tables, sentence, [], topic_of("age"))} == values

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import rows
 
 from armarius import EntityMatcher
 from armarius.search.query.kinship import Phrases, Role, pair_of, table
@@ -63,19 +64,7 @@ def test_words_about_the_text_are_no_content():
     assert ask("describe the chapter where Anna appears").terms == ()
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "续写下一段",
-        "请帮我润色这一段",
-        "往下写两百字",
-        "用第一人称重写",
-        "给我三个后续情节的建议",
-        "翻译成英文",
-        "write the next paragraph",
-        "Give me more ideas for the next scene",
-    ],
-)
+@rows("retrieval_query")
 def test_an_instruction_to_write_asks_for_nothing_that_stands_in_the_book(query):
     assert ask(query).terms == ()
 

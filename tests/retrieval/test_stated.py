@@ -1,6 +1,7 @@
 """What a card says is no faint trace, however little the story holds of it."""
 
 import pytest
+from tests.rows import rows
 
 import armarius
 from armarius.headings import heading
@@ -50,20 +51,7 @@ def test_a_question_that_a_card_answers_has_no_faint_traces(doubtful, query):
     assert doubtful.retrieve(query).outcome == "found"
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "高兴几岁",
-        "陆明远几岁去了月球",
-        "陆明远的妈妈是谁",
-        "贝儿的妈妈几岁",
-        "贝儿的头发是什么颜色",
-        "陆明远住在哪里",
-        "何必几岁",
-        "几岁",
-        "陆明远",
-    ],
-)
+@rows("retrieval_stated")
 def test_what_no_card_says_keeps_its_faint_traces(doubtful, query):
     assert doubtful.retrieve(query).outcome in ("weak", "nothing found")
 

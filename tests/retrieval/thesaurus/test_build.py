@@ -4,6 +4,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from tests.rows import rows
 
 from armarius.search.thesaurus import words as english
 from armarius.search.thesaurus.words import LineTable
@@ -40,16 +41,7 @@ def text(tmp_path_factory):
     return build.table(build.synsets(folder), build.senses(folder))
 
 
-@pytest.mark.parametrize(
-    ("word", "alternatives"),
-    [
-        ("boat", {"gondola": 0.5, "punt": 0.5, "craft": 0.3}),
-        ("gondola", {"punt": 1, "boat": 0.3}),
-        ("craft", {"boat": 0.5}),
-        ("sail", {"boat": 0.5}),  # derived, in the sense of the word it derives from
-        ("watery", {}),
-    ],
-)
+@rows("thesaurus_build")
 def test_database_becomes_a_table_that_answers(text, monkeypatch, word, alternatives):
     monkeypatch.setattr(english, "_wordnet", lambda: LineTable(text.encode("ascii")))
     assert dict(english.english_alternatives.__wrapped__(word)) == alternatives

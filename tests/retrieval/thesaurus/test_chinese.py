@@ -4,6 +4,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import rows
 
 from armarius.search.thesaurus import near, split
 from armarius.search.thesaurus import words as chinese
@@ -66,18 +67,7 @@ def test_without_the_extra_a_chinese_word_has_no_alternatives_and_is_not_split(a
     assert split("拜访老师") == ["拜访老师"]
 
 
-@pytest.mark.parametrize(
-    ("word", "alternatives"),
-    [
-        ("拜访", {"拜訪": 0.75, "訪問": 0.75, "访问": 0.75}),  # two glosses in common
-        ("老师", {"教师": 0.5, "教師": 0.5, "老師": 0.5, "师": 0.375, "師": 0.375}),  # a single character counts half
-        ("老師", {"教师": 0.5, "教師": 0.5, "老师": 0.5, "师": 0.375, "師": 0.375}),
-        ("王", {}),  # a surname is no meaning
-        ("海棠", {}),
-        ("不是一个", {}),  # a gloss of more than four words
-        ("不在书中", {}),
-    ],
-)
+@rows("thesaurus_chinese")
 def test_words_that_share_an_english_gloss_are_alternatives(installed, word, alternatives):
     installed(ENTRIES)
     assert dict(near(word)) == alternatives
@@ -92,18 +82,7 @@ def test_gloss_of_too_many_words_joins_none(installed):
     assert set(chinese.table(few).at(0)) == {word.encode() for word in many[:40]}
 
 
-@pytest.mark.parametrize(
-    ("piece", "parts"),
-    [
-        ("拜访老师", ["拜访", "老师"]),
-        ("拜訪老師", ["拜訪", "老師"]),
-        ("海棠诗社", ["海棠", "诗社"]),  # the longest that fits, not 诗 and 社
-        ("老海棠", ["老", "海棠"]),
-        ("龘龘", ["龘", "龘"]),
-        ("", []),
-        ("harbour", ["harbour"]),
-    ],
-)
+@rows("thesaurus_chinese")
 def test_piece_is_split_by_headwords_leftmost_longest(installed, piece, parts):
     installed(ENTRIES)
     assert split(piece) == parts

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import rows
 
 from armarius import _core
 from armarius.search.thesaurus import near, split
@@ -32,18 +33,7 @@ def test_alternative_weighs_by_its_relation_and_the_rank_of_the_sense(word, othe
     assert near(word)[other] == pytest.approx(weight)
 
 
-@pytest.mark.parametrize(
-    ("form", "lemma"),
-    [
-        ("marries", "marry"),
-        ("quarrels", "quarrel"),
-        ("betrayed", "betray"),
-        ("stabs", "stab"),
-        ("servant's", "servant"),
-        ("PHYSICIAN", "physician"),
-        ("ma’am", "ma'am"),
-    ],
-)
+@rows("thesaurus_english")
 def test_inflected_form_has_the_alternatives_of_its_lemma(form, lemma):
     assert near(lemma)
     assert near(form) == near(lemma)
