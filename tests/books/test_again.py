@@ -9,7 +9,6 @@ from tests.books.test_shelf import OTHER
 import armarius
 from armarius import UnknownId
 from armarius.cli import main
-from armarius.errors import ConfigError
 
 
 @pytest.fixture
@@ -208,13 +207,3 @@ def test_the_user_of_a_prompt_is_who_the_settings_name(novel, tmp_path, monkeypa
         woken = {one.entry.id for one in engine.active(text="白鹭和阿宁")}
         assert woken == ({"0", "1"} if "阿宁" in (project or mine) else {"0"})
         assert {one.entry.id for one in engine.active(text="老李来了", user="老李")} == {"1"}
-
-
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [("user = 3", "books.user must be a name"), ('user = "a\\nb"', "on one line"), ("usr = 'a'", "near it: user")],
-)
-def test_a_wrong_user_is_an_error_that_names_file_and_key(novel, tmp_path, text, what):
-    (novel / "armarius.toml").write_text(f"[books]\n{text}\n", "utf-8")
-    with pytest.raises(ConfigError, match=f"armarius.toml.*{what}"):
-        armarius.open(novel, watch=False, index_dir=tmp_path / "index")

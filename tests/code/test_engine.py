@@ -1,12 +1,9 @@
 """The engine's own door to the code graph, and code in assembled prompts."""
 
-import pytest
-
 import armarius
 from armarius.code import CodeOptions, TextMatches
 from armarius.code.options import read_options
 from armarius.config import load_config
-from armarius.errors import ConfigError
 from armarius.trust.settings import Permissions
 
 
@@ -45,12 +42,3 @@ def test_options_come_from_the_configuration(tmp_path):
     )
     options = read_options(load_config(tmp_path), tmp_path, permissions=Permissions.of(tmp_path, trusted=True))
     assert options == CodeOptions(source="ckb", timeout=3, max_depth=2, index=str(tmp_path / "x" / "i.scip"))
-
-
-@pytest.mark.parametrize(
-    "line", ["depth = 3", 'max_depth = "3"', "max_nodes = 0", 'source = "lsp"', "max_depth = true"]
-)
-def test_wrong_options_are_named(tmp_path, line):
-    (tmp_path / "armarius.toml").write_text(f"[code]\n{line}\n")
-    with pytest.raises(ConfigError, match=r"armarius\.toml: .*code\."):
-        read_options(load_config(tmp_path), tmp_path)

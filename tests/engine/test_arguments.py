@@ -18,6 +18,7 @@ import pytest
 
 import armarius
 from armarius import requests, validation
+from armarius.cli import main
 from armarius.errors import ArmariusError, ProjectError
 from armarius.verbs import methods_of
 
@@ -155,10 +156,14 @@ def test_without_a_query_there_is_a_prompt_where_there_is_something_to_go_on_wit
 
 
 @pytest.mark.parametrize(("text", "said"), TABLE["configurations"])
-def test_configuration_names_file_table_and_key_when_it_is_wrong(tmp_path, text, said):
+def test_a_wrong_configuration_is_refused_with_file_table_and_key(tmp_path, text, said, capsys):
     (tmp_path / "armarius.toml").write_text(text, encoding="utf-8")
-    with pytest.raises(armarius.ConfigError, match=said):
-        armarius.open(tmp_path)
+    with pytest.raises(armarius.ConfigError, match=said) as refused:
+        armarius.open(tmp_path, watch=False)
+    assert str(refused.value).startswith("armarius.toml: ")
+    if text.startswith("[embedding]"):
+        assert main(["doctor", str(tmp_path)]) == 1
+        assert re.search(said, capsys.readouterr().out)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a working directory in use cannot be deleted there")

@@ -9,7 +9,7 @@ from tests.vectors.stores import CountingEmbedder
 import armarius
 from armarius import embedders
 from armarius.cli import main
-from armarius.errors import ConfigError, EmbeddingError
+from armarius.errors import EmbeddingError
 
 TEXTS = {
     "chapters/ch001.md": "# 第一章\n\n林小雨在窗边写信给远方的哥哥。\n\n夜里下起雨来了。\n",
@@ -121,24 +121,6 @@ def test_answers_from_half_the_vectors_say_that_embedding_stopped(novel):
         engine.recall.embed()
         assert engine.retrieve("银色的河流").warnings == ()
         assert engine.status().warnings == ()
-
-
-@pytest.mark.parametrize(
-    ("table", "told"),
-    [
-        ("model = 3", "embedding.model must be a folder"),
-        ('model = ""', "embedding.model must be a folder"),
-        ('modle = "x"', "unknown key embedding.modle; known: model, threads"),
-        ('model = "lexical"\nthreads = 0', "embedding.threads must be a number >= 1"),
-        ('model = "lexical"\nthreads = 100000', "embedding.threads must be a number >= 1 and <= 256"),
-    ],
-)
-def test_a_wrong_table_is_a_config_error(novel, table, told, capsys):
-    (novel / "armarius.toml").write_text(f"[embedding]\n{table}\n", "utf-8")
-    with pytest.raises(ConfigError, match=told):
-        armarius.open(novel)
-    assert main(["doctor", str(novel)]) == 1
-    assert told in capsys.readouterr().out
 
 
 def test_the_files_of_a_configured_model_are_no_documents(novel, minilm):

@@ -12,7 +12,7 @@ import armarius
 from armarius.cli import main
 from armarius.codex.authored.record_file import RecordFile
 from armarius.codex.model import Entity, Fact, Relation
-from armarius.errors import CodexError, ConfigError, GraphError
+from armarius.errors import CodexError, GraphError
 from armarius.graph import Graph, NervusDBGraph, to_bytes
 from armarius.graph.entity_cache import GraphGuard
 from armarius.index.graph import ProjectGraph
@@ -277,27 +277,6 @@ def test_the_configuration_brings_nervusdb(novel, tmp_path, monkeypatch):
     with armarius.open(novel, watch=False, trusted=True) as engine:
         pack = engine.assemble(query=QUESTION)
         assert [str(warning) for warning in pack.warnings] == [UNAVAILABLE]
-
-
-@pytest.mark.parametrize(
-    ("table", "what"),
-    [
-        ("store = 'neo4j'", "graph.store must be project or nervusdb, got 'neo4j'"),
-        ("program = '/bin/sh'", "unknown key graph.program"),
-        ("path = '../outside'", "graph.path must lie inside the project"),
-        ("path = '/etc'", "graph.path must lie inside the project"),
-        ("path = '.'", "graph.path must be a folder of its own"),
-        ("timeout_s = 0", "graph.timeout_s must be > 0"),
-        ("timeout_s = inf", "graph.timeout_s must be > 0 and <= 86,400, got inf"),
-        ("timeout_s = true", "graph.timeout_s must be int or float"),
-        ("max_entities = 1.5", "graph.max_entities must be int"),
-    ],
-)
-def test_a_wrong_table_is_refused_with_file_and_key(novel, table, what):
-    (novel / "armarius.toml").write_text(f"[graph]\n{table}\n")
-    with pytest.raises(ConfigError, match=what) as caught:
-        armarius.open(novel, watch=False)
-    assert str(caught.value).startswith("armarius.toml: ")
 
 
 class TestOfTheProject:

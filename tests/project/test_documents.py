@@ -137,13 +137,6 @@ def test_configuration_is_read_from_armarius_toml(tmp_path):
     assert (config.exclude, config.kinds, config.table("budget")) == (("old/**",), (("note", "x/**"),), {"rules": 0.1})
 
 
-@rows("project_documents")
-def test_wrong_configuration_names_file_and_key(tmp_path, text, message):
-    put(tmp_path, "armarius.toml", text)
-    with pytest.raises(ConfigError, match=message):
-        load_config(tmp_path)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_configuration_that_is_no_regular_file_is_refused_and_not_waited_for(tmp_path, kind):

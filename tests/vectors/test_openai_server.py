@@ -275,11 +275,3 @@ def test_the_users_own_word_is_the_model_of_projects_that_name_none(server, nove
     with armarius.open(novel, watch=False) as engine:
         assert engine.recall.embedder.fingerprint.name == "lexical (no model)"
     assert len(server.requests) == sent
-
-
-@pytest.mark.parametrize("table", ["embedding", "servers"])
-def test_a_project_names_no_address(novel, table):
-    line = {"embedding": 'base_url = "http://127.0.0.1:1/v1"', "servers": 'mine = "http://127.0.0.1:1/v1"'}[table]
-    (novel / "armarius.toml").write_text(f"[{table}]\n{line}\n", "utf-8")
-    with pytest.raises(armarius.ConfigError, match=r"unknown (key embedding\.base_url|table servers)"):
-        armarius.open(novel, watch=False)
