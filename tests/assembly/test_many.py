@@ -6,7 +6,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.assembly.forgeries import forgeries
+from tests.assembly.forgeries import FORGERIES
 from tests.assembly.hostile import ATTACKS, documents
 from tests.assembly.support import assemble, candidate
 
@@ -65,7 +65,7 @@ def test_what_escaping_may_change_is_told_beforehand(groups):
     texts = [
         "雨停了。",
         "a plain line, 3.5 of it",
-        *(text for _, text in forgeries()),
+        *FORGERIES,
         *(text for _, text in documents()),
     ]
     doubts = doubtful(texts, groups)
