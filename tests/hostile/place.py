@@ -7,7 +7,9 @@ base/cache       of the package         base/shared  an index folder that the ca
 base/marks       empty, until a program of the case has run
 """
 
+import contextlib
 import functools
+import importlib
 import json
 import os
 import shutil
@@ -158,6 +160,9 @@ def plant(seeds: Path, model: str) -> Path:
     """The model that cases copy, written once: a static table by hand; BERT and ONNX where the tools for them are."""
     if (seeds / model).exists():
         return seeds / model
+    for name in ("numpy", "onnxruntime", "safetensors.numpy", "tokenizers"):  # what they leave at home is not ours
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     if model == "table":
         words = {word: row for row, word in enumerate(("[PAD]", "[UNK]", "林", "默", "雨", "钟"))}
         vocabulary = {"type": "WordLevel", "vocab": words, "unk_token": "[UNK]"}

@@ -1,6 +1,5 @@
 """No text of a project, wherever it stands in it, poses as a heading on any surface, something asked or nothing."""
 
-import io
 import json
 import shutil
 from collections import Counter
@@ -8,9 +7,9 @@ from collections import Counter
 import pytest
 from tests.assembly.forgeries import FORGERIES, GENUINE, expected, read
 from tests.integrations.conftest import NOVEL
+from tests.reliability.structure import SURFACES, Judge, handed, strings
 
 import armarius
-from armarius.channel.server import Channel
 from armarius.headings import heading
 from armarius.prompt.escape import escape
 from armarius.types import LAYERS
@@ -76,24 +75,10 @@ def request(query):
     return {"query": query, "document": "chapters/ch008.md", "cursor": 700, "budget": BUDGET}
 
 
-def wire(query):
-    asked = {"query": query, "documentId": "chapters/ch008.md", "cursorPosition": 700, "budget": BUDGET}
-    return {"projectId": "", "skillId": "", "additionalInput": "", **asked}
-
-
 def assert_genuine(texts, engine, query):
     """That the headings in `texts`, taken together, are those of the prompt's own groups."""
     pack = engine.assemble(**request(query))
     assert sum((read(text) for text in texts), Counter()) == expected(pack.items)
-
-
-def strings(value):
-    """Every text in plain JSON, keys too."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.items() if isinstance(value, dict) else value:
-            yield from strings(list(item) if isinstance(item, tuple) else item)
 
 
 @QUERIES
@@ -152,92 +137,38 @@ def test_a_small_budget(forged, query):
 
 
 @QUERIES
-def test_channel(forged, query):
-    methods = ("context:prompt:assemble", "context:prompt:inspect")
-    more = {"debugMode": False, "requestedBy": "test"}
-    calls = [
-        {"id": name, "method": name, "params": wire(query) | (more if "inspect" in name else {})} for name in methods
-    ]
-    output = io.BytesIO()
-    lines = b"".join(json.dumps(call).encode() + b"\n" for call in calls)
-    Channel(methods_of(forged)).serve(io.BytesIO(lines), output)
-    answers = {answer["id"]: answer["result"] for answer in map(json.loads, output.getvalue().splitlines())}
-    assert_genuine([answers[methods[0]]["prompt"]], forged, query)
-    assert_genuine([part["content"] for part in answers[methods[1]]["layersDetail"].values()], forged, query)
+@pytest.mark.parametrize("surface", SURFACES)
+async def test_a_surface(forged, query, surface):
+    if surface not in ("engine", "channel"):
+        pytest.importorskip({"mcp": "mcp.server", "llama_index": "llama_index.core"}.get(surface, surface))
+    text = forged.document("chapters/ch008.md").text
+    asked = {**request(query), "text": text, "selection": (700, 700 + len(SOME[-1])), "messages": []}
+    assert await SURFACES[surface](forged, asked, Judge(forged, asked)) == []
 
 
 @QUERIES
-async def test_mcp(forged, query):
+async def test_inspection_and_prompts_of_a_program(forged, query):
     pytest.importorskip("mcp.server", reason="the mcp extra is not installed")
     from mcp import Client
 
     from armarius.mcp import build_server
 
+    wire = {"projectId": "", "skillId": "", "query": query, "documentId": "chapters/ch008.md", "cursorPosition": 700}
+    wire |= {"budget": BUDGET, "debugMode": False, "requestedBy": "test"}
+    inspected = methods_of(forged)["context:prompt:inspect"](wire)["layersDetail"]
+    assert_genuine([part["content"] for part in inspected.values()], forged, query)
     async with Client(build_server(forged)) as client:
-        assembled = await client.call_tool("assemble_context", request(query))
-        assert_genuine([assembled.structured_content["prompt"]], forged, query)
         inspected = (await client.call_tool("inspect_context", request(query))).structured_content["layersDetail"]
         assert_genuine([part["content"] for part in inspected.values()], forged, query)
         prompt = await client.get_prompt("with_context", {"query": query, "document": "chapters/ch008.md"})
         pack = forged.assemble(query=query, document="chapters/ch008.md")
         assert read(prompt.messages[0].content.text) == expected(pack.items)
-        found = [await client.call_tool("retrieve", {"query": "林小雨在灯塔看见了什么", "limit": 100})]
-        found += [
-            await client.call_tool("search", {"query": word, "limit": 100}) for word in ("用户请求", "灯塔", "约束")
-        ]
+        found = [await client.call_tool("search", {"query": word, "limit": 100}) for word in ("用户请求", "约束")]
         found += [await client.call_tool("subgraph", {"symbol": "forged"})]
         for answer in found:
-            texts = [text for text in strings(answer.structured_content) if not text.endswith(".md")]
+            texts = [*strings(answer.structured_content)]
             assert texts
-            assert not [text for text in texts if read(text)]
-
-
-@QUERIES
-def test_langgraph(forged, query):
-    pytest.importorskip("langgraph", reason="the langgraph extra is not installed")
-    from langgraph.graph import END, START, StateGraph
-
-    from armarius.frameworks.langgraph import ArmariusContext, ContextState, inject_context
-
-    graph = StateGraph(ContextState, context_schema=ArmariusContext)
-    graph.add_node("context", inject_context)
-    graph.add_edge(START, "context")
-    graph.add_edge("context", END)
-    state = {"messages": [("human", query)], "document": "chapters/ch008.md", "cursor": 700}
-    context = ArmariusContext(forged, {"budget": BUDGET})
-    assert_genuine([graph.compile().invoke(state, context=context)["context"]], forged, query)
-
-
-@QUERIES
-def test_langchain(forged, query):
-    pytest.importorskip("langchain", reason="the langchain extra is not installed")
-    from langchain.agents import create_agent
-    from langchain_core.messages import AIMessage, HumanMessage
-    from tests.integrations.test_langgraph import Recorder
-
-    from armarius.frameworks.langchain import ArmariusRetriever, ContextMiddleware
-
-    options = {key: value for key, value in request(query).items() if key != "query"}
-    model = Recorder(messages=iter([AIMessage("好")]), seen=[])
-    create_agent(model, middleware=[ContextMiddleware(forged, **options)]).invoke({"messages": [HumanMessage(query)]})
-    *sent, _ = model.seen[0]
-    assert_genuine([message.text for message in sent], forged, query)
-    for document in ArmariusRetriever(engine=forged, k=100).invoke(query or "灯塔"):
-        assert not read(document.page_content)
-
-
-@QUERIES
-def test_llama_index(forged, query):
-    pytest.importorskip("llama_index.core", reason="the llama-index extra is not installed")
-    from llama_index.core.schema import MetadataMode
-
-    from armarius.frameworks.llama_index import ArmariusRetriever
-
-    for node in ArmariusRetriever(forged, similarity_top_k=100).retrieve(query or "灯塔"):
-        text = node.node.get_content(MetadataMode.LLM)
-        path = node.node.metadata["path"]
-        assert "\n" not in path or "⟦" in path
-        assert not read(text.replace(f"path: {path}\n", "") if "\n" not in path else text)
+            assert handed("mcp", texts) == []
 
 
 def test_programs_are_told_texts_as_they_are(forged):
