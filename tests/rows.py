@@ -8,11 +8,11 @@ import pytest
 CASES = Path(__file__).parent / "cases"
 
 
-def rows(table: str):
-    """Parametrise a test by the rows that stand under its name in `tests/cases/<table>.json`."""
+def rows(table: str, name: str = ""):
+    """Parametrise a test by the rows under its name, or under another, in `tests/cases/<table>.json`."""
 
     def mark(test):
-        found = json.loads((CASES / f"{table}.json").read_text("utf-8"))[test.__name__]
+        found = json.loads((CASES / f"{table}.json").read_text("utf-8"))[name or test.__name__]
         return pytest.mark.parametrize(found["names"], found["rows"])(test)
 
     return mark
