@@ -42,7 +42,7 @@ code; several situations may share one.
 """
 _WIRE = """# The wire, method by method
 
-What `armarius channel` ([the JSON channel](channel.md)) takes and answers: a JSON Schema (draft 2020-12) for each
+What `armarius channel` ([the channel](channel.md)) takes and answers: a JSON Schema (draft 2020-12) for each
 method, with `params` and `result`, made from the code that checks them. Generate the types of your language from them.
 
 Names are camelCase, but for keys of your own (`attributes`). An optional param that is null is absent; one that nobody

@@ -1,4 +1,4 @@
-// A client of `armarius channel`: one JSON object a line, answers by id.
+// A client of `armarius channel`: JSON-RPC 2.0, one message a line.
 // Usage: node client.mjs PROJECT QUESTION
 
 import { spawn } from "node:child_process";
@@ -18,8 +18,8 @@ export class Armarius {
       if (message.method !== undefined) onNotification(message.method, message.params);
       if (waiting === undefined) return;
       this.#waiting.delete(message.id);
-      if (message.ok) waiting.resolve(message.result);
-      else waiting.reject(Object.assign(new Error(message.error.message), { code: message.error.code }));
+      if (message.error === undefined) waiting.resolve(message.result);
+      else waiting.reject(Object.assign(new Error(message.error.message), message.error.data));
     });
     const gone = (error) => {
       this.#gone = error;
@@ -36,8 +36,8 @@ export class Armarius {
     if (this.#gone) return Promise.reject(this.#gone);
     const id = ++this.#last;
     const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
-    this.#process.stdin.write(JSON.stringify({ id, method, params }) + "\n");
-    return Object.assign(answer, { cancel: () => this.#send({ method: "cancel", params: { id } }) });
+    this.#send({ id, method, params });
+    return Object.assign(answer, { cancel: () => this.#send({ method: "$/cancelRequest", params: { id } }) });
   }
 
   close() {
@@ -47,7 +47,7 @@ export class Armarius {
   }
 
   #send(message) {
-    this.#process.stdin.write(JSON.stringify(message) + "\n");
+    this.#process.stdin.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
   }
 }
 

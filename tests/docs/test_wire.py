@@ -19,7 +19,7 @@ def messages():
     for page in sorted(DOCS.glob("*.md")):
         for body in FENCE.findall(page.read_text(encoding="utf8")):
             message = json.loads(body)
-            if "method" in message or "ok" in message:
+            if "jsonrpc" in message:
                 yield page.name, message
 
 

@@ -141,14 +141,17 @@ _REQUESTS = (
 
 
 def channel(place: Place, step: Steps, setting: str) -> None:
-    """A host that asks everything over newline-delimited JSON and goes away."""
-    asked = [{"id": number, "method": name, "params": params} for number, (name, params) in enumerate(_REQUESTS)]
+    """A host that asks everything over JSON-RPC and goes away."""
+    asked = [
+        {"jsonrpc": "2.0", "id": number, "method": name, "params": params}
+        for number, (name, params) in enumerate(_REQUESTS)
+    ]
     answers = _session(step, ["channel", str(place.project)], asked)
     for request in asked if answers else ():
         told = [answer for answer in answers if answer.get("id") == request["id"]]
         if len(told) != 1:
             step.faults.append(f"{request['method']}: {len(told)} answers")
-        elif not told[0]["ok"] and told[0]["error"]["code"] == "INTERNAL":
+        elif "error" in told[0] and told[0]["error"]["data"]["code"] == "INTERNAL":
             step.faults.append(f"{request['method']}: INTERNAL: {told[0]['error']['message'][:150]}")
 
 

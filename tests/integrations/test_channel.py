@@ -1,4 +1,4 @@
-"""The JSON channel over real pipes, with methods that block, fail and answer out of order."""
+"""The channel over real pipes, with methods that block, fail and answer out of order."""
 
 import io
 import json
@@ -11,14 +11,33 @@ import pytest
 from armarius import deadline as calls
 from armarius.channel import server as module
 from armarius.channel.server import Channel
-from armarius.errors import UnknownDocument
+from armarius.errors import ContractError, UnknownDocument
+
+
+def sent(message):
+    return json.dumps({"jsonrpc": "2.0", **message}).encode()
+
+
+def result(key, value):
+    return {"jsonrpc": "2.0", "id": key, "result": value}
+
+
+def code_of(answer):
+    return answer["error"]["data"]["code"]
 
 
 def run(methods, *messages, root=None):
-    lines = b"".join(m if isinstance(m, bytes) else json.dumps(m).encode() + b"\n" for m in messages)
+    lines = b"".join(m if isinstance(m, bytes) else sent(m) + b"\n" for m in messages)
     output = io.BytesIO()
     Channel(methods, root=root).serve(io.BytesIO(lines), output)
     return [json.loads(line) for line in output.getvalue().splitlines()]
+
+
+def fail(error):
+    def method(params):
+        raise error
+
+    return method
 
 
 class Pipe:
@@ -34,7 +53,7 @@ class Pipe:
         self.thread.start()
 
     def say(self, message):
-        self.to.write(json.dumps(message).encode() + b"\n")
+        self.to.write(sent(message) + b"\n")
         self.to.flush()
 
     def hear(self):
@@ -50,7 +69,7 @@ class Pipe:
 
 def test_a_request_is_answered_under_its_id():
     assert run({"add": lambda p: p["a"] + p["b"]}, {"id": 7, "method": "add", "params": {"a": 1, "b": 2}}) == [
-        {"id": 7, "ok": True, "result": 3}
+        result(7, 3)
     ]
 
 
@@ -59,9 +78,9 @@ def test_a_slow_request_does_not_hold_up_a_fast_one():
     pipe = Pipe({"slow": lambda p: gate.wait(60), "fast": lambda p: "done"})
     pipe.say({"id": 1, "method": "slow"})
     pipe.say({"id": 2, "method": "fast"})
-    assert pipe.hear() == {"id": 2, "ok": True, "result": "done"}
+    assert pipe.hear() == result(2, "done")
     gate.set()
-    assert pipe.hear() == {"id": 1, "ok": True, "result": True}
+    assert pipe.hear() == result(1, True)
     pipe.close()
 
 
@@ -69,8 +88,8 @@ def test_a_cancelled_request_is_answered_once_and_only_as_cancelled():
     gate = threading.Event()
     pipe = Pipe({"slow": lambda p: gate.wait(60)})
     pipe.say({"id": "a", "method": "slow"})
-    pipe.say({"method": "cancel", "params": {"id": "a"}})
-    assert pipe.hear()["error"]["code"] == "CANCELLED"
+    pipe.say({"method": "$/cancelRequest", "params": {"id": "a"}})
+    assert code_of(pipe.hear()) == "CANCELLED"
     gate.set()
     pipe.say({"id": "b", "method": "slow"})
     assert pipe.hear()["id"] == "b"
@@ -83,7 +102,7 @@ def test_requests_under_way_are_answered_after_the_input_has_ended():
     pipe.say({"id": 1, "method": "slow"})
     pipe.to.close()
     gate.set()
-    assert pipe.hear() == {"id": 1, "ok": True, "result": True}
+    assert pipe.hear() == result(1, True)
     pipe.close()
 
 
@@ -91,42 +110,87 @@ def test_notifications_carry_no_id():
     pipe = Pipe({})
     pipe.say({"id": 1, "method": "nothing"})
     pipe.hear()
-    pipe.channel.notify("index:progress", {"done": 1, "total": 2})
-    assert pipe.hear() == {"method": "index:progress", "params": {"done": 1, "total": 2}}
+    pipe.channel.notify("$/progress", {"token": "index", "value": {"done": 1}})
+    assert pipe.hear() == {"jsonrpc": "2.0", "method": "$/progress", "params": {"token": "index", "value": {"done": 1}}}
     pipe.close()
 
 
 def test_what_happened_before_there_was_a_listener_is_told_first_and_once():
     channel, output = Channel({"ok": lambda p: 1}), io.BytesIO()
     for done in (1, 2, 3):
-        channel.notify("index:progress", {"done": done, "total": 3})
-    channel.serve(io.BytesIO(b'{"id":1,"method":"ok"}\n'), output)
-    channel.notify("index:progress", {"done": 4, "total": 3})
+        channel.notify("$/progress", {"done": done, "total": 3})
+    channel.serve(io.BytesIO(sent({"id": 1, "method": "ok"}) + b"\n"), output)
+    channel.notify("$/progress", {"done": 4, "total": 3})
     assert [json.loads(line) for line in output.getvalue().splitlines()] == [
-        {"method": "index:progress", "params": {"done": 3, "total": 3}},
-        {"id": 1, "ok": True, "result": 1},
+        {"jsonrpc": "2.0", "method": "$/progress", "params": {"done": 3, "total": 3}},
+        result(1, 1),
     ]
 
 
 @pytest.mark.parametrize(
-    ("line", "code"),
+    ("line", "number", "code"),
     [
-        (b"not json\n", "INVALID_JSON"),
-        (b"\xff\xfe\n", "INVALID_JSON"),
-        (b"[1,2]\n", "INVALID_REQUEST"),
-        (b'{"id":1}\n', "INVALID_REQUEST"),
-        (b'{"id":{},"method":"x"}\n', "INVALID_REQUEST"),
-        (b'{"id":true,"method":"x"}\n', "INVALID_REQUEST"),
-        (b'{"method":"x"}\n', "INVALID_REQUEST"),
-        (b'{"id":1,"method":"x","params":[]}\n', "INVALID_REQUEST"),
-        (b'{"id":1,"method":"x"}\n', "UNKNOWN_METHOD"),
-        (b"[" * 100_000 + b"\n", "INVALID_JSON"),
+        (b"not json\n", -32700, "INVALID_JSON"),
+        (b"\xff\xfe\n", -32700, "INVALID_JSON"),
+        (b"[" * 100_000 + b"\n", -32700, "INVALID_JSON"),
+        (b"[1,2]\n", -32600, "INVALID_REQUEST"),
+        (b'{"id":1,"method":"ok"}\n', -32600, "INVALID_REQUEST"),
+        (b'{"jsonrpc":"1.0","id":1,"method":"ok"}\n', -32600, "INVALID_REQUEST"),
+        (b'{"jsonrpc":"2.0","id":1}\n', -32600, "INVALID_REQUEST"),
+        (b'{"jsonrpc":"2.0","id":{},"method":"x"}\n', -32600, "INVALID_REQUEST"),
+        (b'{"jsonrpc":"2.0","id":true,"method":"x"}\n', -32600, "INVALID_REQUEST"),
+        (b'{"jsonrpc":"2.0","id":1,"method":"x","params":[]}\n', -32600, "INVALID_REQUEST"),
+        (b'{"jsonrpc":"2.0","id":1,"method":"x"}\n', -32601, "UNKNOWN_METHOD"),
     ],
 )
-def test_a_broken_line_is_answered_and_the_next_one_still_works(line, code):
+def test_a_broken_line_is_answered_and_the_next_one_still_works(line, number, code):
     answers = run({"ok": lambda p: 1}, line, {"id": 9, "method": "ok"})
-    assert [a.get("error", {}).get("code") for a in answers if not a["ok"]] == [code]
-    assert {"id": 9, "ok": True, "result": 1} in answers
+    assert [(a["error"]["code"], code_of(a)) for a in answers if "error" in a] == [(number, code)]
+    assert result(9, 1) in answers
+
+
+@pytest.mark.parametrize(
+    ("error", "number"),
+    [(ContractError("params.limit"), -32602), (UnknownDocument("a.md"), -32000), (RuntimeError(), -32603)],
+)
+def test_an_error_of_a_method_has_the_number_of_json_rpc_or_ours(error, number):
+    (answer,) = run({"m": fail(error)}, {"id": 1, "method": "m"})
+    assert answer["error"]["code"] == number
+
+
+def test_a_notification_is_carried_out_and_not_answered():
+    asked = []
+    answers = run({"ok": asked.append}, {"method": "ok", "params": {"n": 1}}, {"method": "x"}, {"method": "$/x"})
+    assert (answers, asked) == ([], [{"n": 1}])
+
+
+def framed(body, header=b"Content-Length: %d"):
+    return header % len(body) + b"\r\n\r\n" + body
+
+
+@pytest.mark.parametrize(
+    "header", [b"Content-Length: %d", b"content-length:%d", b"Content-Type: application/json\r\nContent-Length: %d"]
+)
+def test_messages_with_headers_are_answered_with_headers(header):
+    output = io.BytesIO()
+    lines = b"".join(framed(sent({"id": n, "method": "echo", "params": {"n": "\n字"}}), header) for n in (1, 2))
+    channel = Channel({"echo": lambda p: p["n"]}, workers=1)
+    channel.notify("$/progress", {})
+    channel.serve(io.BytesIO(lines), output)
+    parts = output.getvalue().split(b"Content-Length: ")[1:]
+    bodies = [part.partition(b"\r\n\r\n") for part in parts]
+    assert [int(length) for length, _, _ in bodies] == [len(body) for _, _, body in bodies]
+    assert [json.loads(body) for _, _, body in bodies][1:] == [result(1, "\n字"), result(2, "\n字")]
+
+
+def test_a_message_over_the_limit_is_skipped_and_one_without_length_ends_the_input(monkeypatch):
+    monkeypatch.setattr(module, "MAX_MESSAGE_BYTES", 64)
+    ok = framed(sent({"id": 9, "method": "ok"}))
+    output = io.BytesIO()
+    Channel({"ok": lambda p: 1}).serve(io.BytesIO(framed(b"x" * 1000) + ok + b"Content-Size: 3\r\n\r\n" + ok), output)
+    answers = [json.loads(part.partition(b"\r\n\r\n")[2]) for part in output.getvalue().split(b"Content-Length: ")[1:]]
+    assert sorted(code_of(one) for one in answers if "error" in one) == ["INVALID_JSON", "REQUEST_TOO_LARGE"]
+    assert [one["id"] for one in answers if "result" in one] == [9]
 
 
 @pytest.mark.parametrize(
@@ -136,17 +200,17 @@ def test_a_broken_line_is_answered_and_the_next_one_still_works(line, code):
 @pytest.mark.parametrize("key", [98, "a", 0, ""])
 def test_a_broken_request_is_answered_under_its_id(key, broken):
     (answer,) = run({"ok": lambda p: 1}, {"id": key, **broken})
-    assert (answer["id"], answer["error"]["code"]) == (key, "INVALID_REQUEST")
+    assert (answer["id"], code_of(answer)) == (key, "INVALID_REQUEST")
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        rb'{"id":"\ud800","method":5}',
-        rb'{"id":"\ud800","method":"none"}',
-        rb'{"id":"\ud800","method":"ok"}',
-        rb'{"id":"\ud800","method":"cancel"}',
-        rb'{"id":"\ud800","method":"echo"}',
+        rb'{"jsonrpc":"2.0","id":"\ud800","method":5}',
+        rb'{"jsonrpc":"2.0","id":"\ud800","method":"none"}',
+        rb'{"jsonrpc":"2.0","id":"\ud800","method":"ok"}',
+        rb'{"jsonrpc":"2.0","id":"\ud800","method":"$/cancelRequest"}',
+        rb'{"jsonrpc":"2.0","id":"\ud800","method":"echo"}',
     ],
 )
 def test_an_id_with_a_lone_surrogate_is_answered_as_it_came_and_ends_nothing(line):
@@ -155,21 +219,20 @@ def test_an_id_with_a_lone_surrogate_is_answered_as_it_came_and_ends_nothing(lin
 
 
 def test_a_method_that_is_no_text_is_named_in_brief_and_ends_nothing():
-    lines = rb'{"method":"\ud800"}', b'{"method":"' + b"x" * 1_000_000 + b'"}'
-    *refused, last = run({"ok": lambda p: 1}, *(line + b"\n" for line in lines), {"id": 9, "method": "ok"})
-    assert [one["error"]["code"] for one in refused] == ["INVALID_REQUEST"] * 2
+    asked = ({"id": 7, "method": name} for name in ("\ud800", "x" * 1_000_000))
+    *refused, last = run({"ok": lambda p: 1}, *asked, {"id": 9, "method": "ok"})
+    assert [code_of(one) for one in refused] == ["UNKNOWN_METHOD"] * 2
     assert all(len(one["error"]["message"]) < 200 for one in refused)
-    assert last == {"id": 9, "ok": True, "result": 1}
+    assert last == result(9, 1)
 
 
 def test_a_cancel_of_true_cancels_nobody():
     gate = threading.Event()
     pipe = Pipe({"slow": lambda p: gate.wait(60)})
     pipe.say({"id": 1, "method": "slow"})
-    pipe.say({"id": 2, "method": "cancel", "params": {"id": True}})
-    assert pipe.hear() == {"id": 2, "ok": True, "result": None}
+    pipe.say({"method": "$/cancelRequest", "params": {"id": True}})
     gate.set()
-    assert pipe.hear() == {"id": 1, "ok": True, "result": True}
+    assert pipe.hear() == result(1, True)
     pipe.close()
 
 
@@ -179,7 +242,7 @@ def test_an_output_that_takes_no_more_does_not_end_the_reading():
             raise OSError(28, "No space left on device")
 
     asked = []
-    lines = b'nonsense\n{"id":1,"method":"ok"}\n'
+    lines = b"nonsense\n" + sent({"id": 1, "method": "ok"}) + b"\n"
     Channel({"ok": asked.append}).serve(io.BytesIO(lines), Full())
     assert asked == [{}]
 
@@ -187,13 +250,13 @@ def test_an_output_that_takes_no_more_does_not_end_the_reading():
 @pytest.mark.parametrize("key", [None, True, 1.5, [1], {}])
 def test_what_is_no_id_is_answered_under_none(key):
     (answer,) = run({"ok": lambda p: 1}, {"id": key, "method": 5})
-    assert (answer["id"], answer["error"]["code"]) == (None, "INVALID_REQUEST")
+    assert (answer["id"], code_of(answer)) == (None, "INVALID_REQUEST")
 
 
 def test_a_line_over_the_limit_is_refused_and_skipped(monkeypatch):
-    monkeypatch.setattr(module, "MAX_LINE_BYTES", 64)
+    monkeypatch.setattr(module, "MAX_MESSAGE_BYTES", 64)
     answers = run({"ok": lambda p: 1}, b"x" * 1000 + b"\n", {"id": 9, "method": "ok"})
-    assert [a["ok"] for a in answers] == [False, True]
+    assert ["error" in a for a in answers] == [True, False]
 
 
 def test_an_id_under_way_is_not_taken_twice():
@@ -203,15 +266,8 @@ def test_an_id_under_way_is_not_taken_twice():
     pipe.say({"id": 1, "method": "slow"})
     assert "already under way" in pipe.hear()["error"]["message"]
     gate.set()
-    assert pipe.hear()["ok"] is True
+    assert pipe.hear()["result"] is True
     pipe.close()
-
-
-def fail(error):
-    def method(params):
-        raise error
-
-    return method
 
 
 def test_an_error_keeps_its_code_and_loses_the_project_path():
@@ -219,20 +275,21 @@ def test_an_error_keeps_its_code_and_loses_the_project_path():
     error = UnknownDocument(f"no document {root}/chapters/ch9.md in {root} (see /etc/passwd)")
     [answer] = run({"m": fail(error)}, {"id": 1, "method": "m"}, root=root)
     assert answer["error"] == {
-        "code": "UNKNOWN_DOCUMENT",
+        "code": -32000,
         "message": "no document chapters/ch9.md in . (see passwd)",
+        "data": {"code": "UNKNOWN_DOCUMENT"},
     }
 
 
 def test_an_unexpected_error_says_nothing_of_itself():
     [answer] = run({"m": fail(RuntimeError("SELECT secret FROM t at /srv/secret/x"))}, {"id": 1, "method": "m"})
-    assert answer["error"]["code"] == "INTERNAL"
+    assert code_of(answer) == "INTERNAL"
     assert "SELECT" not in answer["error"]["message"]
 
 
 def test_a_result_that_is_not_json_is_a_failure_not_a_silence():
     [answer] = run({"m": lambda p: object()}, {"id": 1, "method": "m"})
-    assert answer["ok"] is False
+    assert "error" in answer
 
 
 def test_the_work_of_a_cancelled_request_stops(tmp_path):
@@ -246,8 +303,8 @@ def test_the_work_of_a_cancelled_request_stops(tmp_path):
     pipe = Pipe({"slow": waits, "next": lambda p: True})
     pipe.say({"id": 1, "method": "slow"})
     assert began.wait(10)
-    pipe.say({"method": "cancel", "params": {"id": 1}})
-    assert pipe.hear()["error"]["code"] == "CANCELLED"
+    pipe.say({"method": "$/cancelRequest", "params": {"id": 1}})
+    assert code_of(pipe.hear()) == "CANCELLED"
     pipe.close()  # waits for the thread
     assert not went.is_set()
 
@@ -257,12 +314,12 @@ def test_an_id_that_was_cancelled_may_come_again_at_once():
     turn = iter(gates)
     pipe = Pipe({"slow": lambda p: next(turn).wait(60)})
     pipe.say({"id": 1, "method": "slow"})
-    pipe.say({"method": "cancel", "params": {"id": 1}})
-    assert pipe.hear()["error"]["code"] == "CANCELLED"
+    pipe.say({"method": "$/cancelRequest", "params": {"id": 1}})
+    assert code_of(pipe.hear()) == "CANCELLED"
     pipe.say({"id": 1, "method": "slow"})
     gates[0].set()
     gates[1].set()
-    assert pipe.hear() == {"id": 1, "ok": True, "result": True}
+    assert pipe.hear() == result(1, True)
     pipe.close()
 
 
@@ -277,5 +334,5 @@ def test_a_request_may_say_how_long_it_waits_for_what_may_be_late():
 @pytest.mark.parametrize("wrong", [0, -1, True, "1", [1], 1e12])
 def test_a_time_that_is_none_is_refused(wrong):
     (answer,) = run({"left": lambda p: 1}, {"id": 1, "method": "left", "timeoutMs": wrong})
-    assert answer["error"]["code"] == "INVALID_REQUEST"
+    assert code_of(answer) == "INVALID_REQUEST"
     assert "timeoutMs" in answer["error"]["message"]

@@ -197,7 +197,10 @@ def environment():
 
 
 def test_channel_is_a_process_that_ends_with_its_input(novel):
-    lines = [{"id": 1, "method": "context:prompt:assemble", "params": REQUEST}, {"id": 2, "method": "no:such"}]
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "context:prompt:assemble", "params": REQUEST},
+        {"jsonrpc": "2.0", "id": 2, "method": "no:such"},
+    ]
     told, by_id = [], {}
     with subprocess.Popen(
         ["armarius", "channel", novel], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
@@ -212,12 +215,12 @@ def test_channel_is_a_process_that_ends_with_its_input(novel):
             message = json.loads(line)
             if "id" in message:
                 by_id[message["id"]] = message
-            elif message["method"] == "index:progress":
-                told.append(message["params"])
+            elif message["params"]["token"] == "index":
+                told.append(message["params"]["value"])
         process.stdin.close()
         assert process.wait(timeout=60) == 0
-    assert by_id[1]["ok"] is True
-    assert by_id[2]["error"]["code"] == "UNKNOWN_METHOD"
+    assert "result" in by_id[1]
+    assert by_id[2]["error"]["data"]["code"] == "UNKNOWN_METHOD"
     assert told[-1]["done"] == told[-1]["total"] > 10
 
 
@@ -226,8 +229,8 @@ def test_a_channel_may_be_of_a_series(novel, tmp_path):
     (book / "chapters").mkdir(parents=True)
     (book / "chapters/ch001.md").write_text("# 第1章\n\n铜鱼沉在暗礁底下。\n", "utf8")
     lines = [
-        {"id": 1, "method": "index:wait", "params": {"timeoutMs": 60_000}},
-        {"id": 2, "method": "documents:locate", "params": {"quote": "铜鱼沉在暗礁底下"}},
+        {"jsonrpc": "2.0", "id": 1, "method": "index:wait", "params": {"timeoutMs": 60_000}},
+        {"jsonrpc": "2.0", "id": 2, "method": "documents:locate", "params": {"quote": "铜鱼沉在暗礁底下"}},
     ]
     with subprocess.Popen(
         ["armarius", "channel", novel, "--with", book],

@@ -138,7 +138,7 @@ def situation(request, tmp_path, monkeypatch):
 
 def answers(engine, *calls):
     lines = b"".join(
-        json.dumps({"id": n, "method": method, "params": params}).encode() + b"\n"
+        json.dumps({"jsonrpc": "2.0", "id": n, "method": method, "params": params}).encode() + b"\n"
         for n, (method, params) in enumerate(calls)
     )
     output = io.BytesIO()

@@ -129,7 +129,7 @@ async def of_channel(engine, asked, judge):
             "text": asked["text"], "selection": list(asked["selection"]), "messages": asked["messages"],
             "budget": asked["budget"], "projectId": "", "skillId": "", "additionalInput": ""}  # fmt: skip
     output = io.BytesIO()
-    call = {"id": 1, "method": "context:prompt:assemble", "params": wire}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "context:prompt:assemble", "params": wire}
     Channel(methods_of(engine)).serve(io.BytesIO(json.dumps(call).encode() + b"\n"), output)
     return judge.wrong("channel", [json.loads(output.getvalue())["result"]["prompt"]])
 

@@ -16,7 +16,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "server" / "app.py"
 
 
 def asked(shelf, tenant, *messages):
-    lines = "".join(json.dumps({"id": number, **one}) + "\n" for number, one in enumerate(messages))
+    lines = "".join(json.dumps({"jsonrpc": "2.0", "id": number, **one}) + "\n" for number, one in enumerate(messages))
     output = io.BytesIO()
     Channel(methods_of_shelf(shelf, tenant), workers=1).serve(io.BytesIO(lines.encode()), output)
     answers = [json.loads(line) for line in output.getvalue().splitlines()]
@@ -41,12 +41,12 @@ def test_a_channel_serves_the_projects_of_its_tenant_and_no_other(shelf, tenant)
     )
     assert answers[0]["result"] == {"version": 1}
     assert [hit["path"] for hit in answers[1]["result"]["items"]] == ["a.md"]
-    assert answers[2]["error"]["code"] == "STORE_CONFLICT"
+    assert answers[2]["error"]["data"]["code"] == "STORE_CONFLICT"
     assert answers[3]["result"]["items"] == []
     assert [one["id"] for one in answers[4]["result"]["items"]] == ["p"]
-    assert (answers[5]["error"]["code"], answers[6]["error"]["code"]) == ("INVALID_REQUEST", "INVALID_REQUEST")
-    assert answers[7]["ok"]
-    assert not answers[8]["ok"]
+    assert [answers[n]["error"]["data"]["code"] for n in (5, 6)] == ["INVALID_REQUEST", "INVALID_REQUEST"]
+    assert "result" in answers[7]
+    assert "error" in answers[8]
     assert shelf.project("theirs", tenant=f"{tenant}-other").search("白鹭")
 
 

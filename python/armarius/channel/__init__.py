@@ -1,4 +1,4 @@
-"""The JSON channel: one request a line, for hosts in other languages.
+"""The channel: JSON-RPC 2.0 over standard input and output, for hosts in other languages.
 
 server.py (reads requests, answers them)   workspace_methods.py (the same over many projects)
 """

@@ -1,23 +1,24 @@
-"""Newline-delimited JSON on two byte streams, for hosts written in other languages.
+"""JSON-RPC 2.0 on two byte streams, for hosts written in other languages.
 
-    -> {"id": 1, "method": "context:prompt:assemble", "params": {...}, "timeoutMs": 300}
-    <- {"id": 1, "ok": true, "result": {...}}
-    <- {"id": 2, "ok": false, "error": {"code": "UNKNOWN_DOCUMENT", "message": "..."}}
-    <- {"method": "index:progress", "params": {"done": 3, "total": 120}}        a notification: no id
-    -> {"method": "cancel", "params": {"id": 1}}                                answered by CANCELLED on id 1
+    -> {"jsonrpc": "2.0", "id": 1, "method": "context:prompt:assemble", "params": {...}, "timeoutMs": 300}
+    <- {"jsonrpc": "2.0", "id": 1, "result": {...}}
+    <- {"jsonrpc": "2.0", "id": 2, "error": {"code": -32000, "message": "...", "data": {"code": "UNKNOWN_DOCUMENT"}}}
+    <- {"jsonrpc": "2.0", "method": "$/progress", "params": {"token": "index", "value": {"done": 3, "total": 120}}}
+    -> {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": 1}}     request 1 is answered by CANCELLED
 
-Requests run concurrently and are answered in the order they finish; each id is answered exactly once. With `timeoutMs`,
-what is late is left out with its warning. The channel ends when its input does, after the requests under way are
-answered.
+A message is a line, or has `Content-Length` headers before it as in LSP; the first byte of the input says which, and
+answers are framed alike. Requests run concurrently and are answered in the order in which they finish, each id once; a
+notification is not answered. With `timeoutMs`, what is late is left out with its warning. The channel ends when its
+input does, after the requests under way are answered.
 """
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from armarius.deadline import CANCEL, Cancelled, calling
 from armarius.errors import Backpressure, ContractError
@@ -26,19 +27,35 @@ from armarius.verbs.failures import Failure, describe
 
 Method = Callable[[Mapping[str, Any]], Any]
 
-MAX_LINE_BYTES = 8 << 20
-"""A longer line is refused and skipped: a host that sends one is broken, and memory is not."""
-
-_LONGEST_MS = 3_600_000
-
+MAX_MESSAGE_BYTES = 8 << 20
+"""A longer message is refused and skipped."""
 MAX_WAITING = 256
 """More requests at once than this are refused with CONTEXT_BACKPRESSURE."""
 
+_LONGEST_MS: Final = 3_600_000
+_MAX_HEADER_BYTES: Final = 1000
 
-@dataclass(slots=True)
+FAILED: Final = -32000
+"""The number of every error that JSON-RPC and LSP have none for; `data.code` says which."""
+NUMBERS: Final = {
+    "INVALID_JSON": -32700,
+    "REQUEST_TOO_LARGE": -32600,
+    "UNKNOWN_METHOD": -32601,
+    "INVALID_REQUEST": -32602,
+    "INVALID_TEXT": -32602,
+    "INTERNAL": -32603,
+    "CANCELLED": -32800,
+}
+"""Our code to the number that JSON-RPC 2.0, or LSP for CANCELLED, has for it."""
+_INVALID_MESSAGE: Final = -32600
+"""The number where the message itself is wrong; its code is INVALID_REQUEST too, as with wrong params."""
+
+
+@dataclass(slots=True, eq=False)
 class _Request:
-    """A request under way."""
+    """A request under way; `id` is None for a notification, which is not answered."""
 
+    id: str | int | None
     method: str
     params: dict[str, Any]
     timeout_s: float | None
@@ -61,149 +78,201 @@ class Channel:
         self._workers = workers
         self._writing = threading.Lock()
         self._state = threading.Lock()
-        self._open: dict[str | int, _Request] = {}
+        self._open: dict[object, _Request] = {}
         self._output: IO[bytes] | None = None
-        self._early: dict[str, bytes] | None = {}  # the last of each kind, until there is somebody to tell
+        self._has_headers = False
+        self._early: dict[str, bytes] | None = {}  # the last notification of each method, until the framing is known
 
     def add(self, methods: Mapping[str, Method]) -> None:
         """Answer these methods too."""
         self._methods.update(methods)
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
-        """Send a notification; before `serve` the last of each method is kept for then, after it nothing is sent."""
-        line = _encode({"method": method, "params": dict(params)})
+        """Send a notification.
+
+        Until the host has sent its first byte, the last one of each method is kept for then; after `serve` has
+        returned, nothing is sent.
+        """
+        body = _encode({"method": method, "params": dict(params)})
         with self._writing:
             if self._early is not None:
-                self._early[method] = line
+                self._early[method] = body
                 return
-        self._write(line)
+        self._write(body)
 
     def serve(self, source: IO[bytes], output: IO[bytes]) -> None:
         """Answer every request of `source` on `output`; returns when `source` ends."""
+        first = source.readline(MAX_MESSAGE_BYTES + 1)
+        self._has_headers = first[:1] in (b"C", b"c")
         with self._writing:
             early, self._early, self._output = self._early or {}, None, output
-        for line in early.values():
-            self._write(line)
+        for body in early.values():
+            self._write(body)
         try:
             with ThreadPoolExecutor(self._workers, thread_name_prefix="armarius-channel") as pool:
-                while line := source.readline(MAX_LINE_BYTES + 1):
-                    if len(line) > MAX_LINE_BYTES:
-                        while line and not line.endswith(b"\n"):
-                            line = source.readline(MAX_LINE_BYTES)
-                        self._refuse(None, "REQUEST_TOO_LARGE", f"a line may have {MAX_LINE_BYTES} bytes")
-                    elif line.strip():
-                        self._accept(line, pool)
+                for message in _framed(first, source) if self._has_headers else _lines(first, source):
+                    if message is None:
+                        self._refuse(None, "REQUEST_TOO_LARGE", f"a message may have {MAX_MESSAGE_BYTES} bytes")
+                    else:
+                        self._accept(message, pool)
         finally:
             self._output = None
 
-    def _accept(self, line: bytes, pool: ThreadPoolExecutor) -> None:
+    def _accept(self, body: bytes, pool: ThreadPoolExecutor) -> None:
         try:
-            message = json.loads(line)
+            message = json.loads(body)
         except (ValueError, RecursionError):
-            self._refuse(None, "INVALID_JSON", "the line is not valid JSON in UTF-8")
+            self._refuse(None, "INVALID_JSON", "the message is not valid JSON in UTF-8")
             return
-        if not isinstance(message, dict):
-            self._refuse(None, "INVALID_REQUEST", "a request is an object with a string `method`")
+        key = message.get("id") if isinstance(message, dict) else None
+        if isinstance(key, bool) or not isinstance(key, str | int | None):
+            key = None
+        if fault := _fault(message):
+            self._refuse(key, "INVALID_REQUEST", fault, number=_INVALID_MESSAGE)
             return
-        key, method, params = message.get("id"), message.get("method"), message.get("params", {})
-        patience = message.get("timeoutMs")
-        if key is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
-            self._refuse(None, "INVALID_REQUEST", "`id` must be a string or an integer")
-        elif not isinstance(method, str):
-            self._refuse(key, "INVALID_REQUEST", "a request is an object with a string `method`")
-        elif not isinstance(params, dict):
-            self._refuse(key, "INVALID_REQUEST", "`params` must be an object")
-        elif patience is not None and (type(patience) not in (int, float) or not 0 < patience <= _LONGEST_MS):
-            self._refuse(key, "INVALID_REQUEST", f"`timeoutMs` must be a number above 0, at most {_LONGEST_MS:,}")
-        elif method == "cancel":
+        method, params, patience = message["method"], message.get("params", {}), message.get("timeoutMs")
+        if key is None and method == "$/cancelRequest":
             self._cancel(params.get("id"))
-            if key is not None:
-                self._send({"id": key, "ok": True, "result": None})
-        elif key is None:
-            self._refuse(None, "INVALID_REQUEST", f"{shown(method)}: a request needs an `id`")
-        elif method not in self._methods:
+        elif method in self._methods:
+            self._start(_Request(key, method, params, None if patience is None else patience / 1000), pool)
+        elif key is not None:
             self._refuse(key, "UNKNOWN_METHOD", f"no method {shown(method)}; known: {', '.join(sorted(self._methods))}")
-        else:
-            self._start(key, _Request(method, params, None if patience is None else patience / 1000), pool)
 
-    def _start(self, key: str | int, request: _Request, pool: ThreadPoolExecutor) -> None:
+    def _start(self, request: _Request, pool: ThreadPoolExecutor) -> None:
+        slot = _slot(request)
         with self._state:
-            taken, full = key in self._open, len(self._open) >= MAX_WAITING
+            taken, full = slot in self._open, len(self._open) >= MAX_WAITING
             if not taken and not full:
-                self._open[key] = request
+                self._open[slot] = request
         if taken:
-            self._refuse(None, "INVALID_REQUEST", f"id {shown(key)} is already under way")
+            fault = f"id {shown(request.id)} is already under way"
+            self._refuse(None, "INVALID_REQUEST", fault, number=_INVALID_MESSAGE)
         elif full:
-            self._refuse(key, Backpressure.code, f"{MAX_WAITING} requests are under way; try again later")
+            if request.id is not None:
+                self._refuse(request.id, Backpressure.code, f"{MAX_WAITING} requests are under way; try again later")
         else:
-            request.future = pool.submit(self._run, key, request)
+            request.future = pool.submit(self._run, request)
 
-    def _run(self, key: str | int, request: _Request) -> None:
-        told = CANCEL.set(request.cancelled)
+    def _run(self, request: _Request) -> None:
+        token = CANCEL.set(request.cancelled)
         try:
             with calling(request.method, request.timeout_s):
-                answer: dict[str, Any] = {
-                    "id": key,
-                    "ok": True,
-                    "result": self._methods[request.method](request.params),
-                }
-            line = _encode(answer)
+                result = self._methods[request.method](request.params)
+            body = _encode({"id": request.id, "result": result})
         except Cancelled:  # it was answered when it was cancelled
             return
-        except Exception as error:  # noqa: BLE001 - whatever a method raises is answered, never lost
-            line = _encode(_failed(key, describe(error, root=self._root)))
+        except Exception as error:  # noqa: BLE001 - every error of a method is answered
+            body = _encode(_failed(request.id, describe(error, root=self._root)))
         finally:
-            CANCEL.reset(told)
-        if self._close(key, request):
-            self._write(line)
+            CANCEL.reset(token)
+        if self._close(request) and request.id is not None:
+            self._write(body)
 
     def _cancel(self, key: object) -> None:
-        if isinstance(key, bool) or not isinstance(key, str | int):  # True is 1, which is another's id
+        if isinstance(key, bool) or not isinstance(key, str | int):  # True == 1 as a key
             return
         with self._state:
             request = self._open.get(key)
         # It is answered now; its thread stops at the next stage of the work, and at once where it waits.
-        if request is not None and self._close(key, request):
+        if request is not None and self._close(request):
             request.cancelled.set()
             if request.future is not None:
                 request.future.cancel()
             self._refuse(key, "CANCELLED", "cancelled by the host")
 
-    def _close(self, key: str | int, request: _Request) -> bool:
-        """Whether this caller is the one to answer `request`, which came as `key`."""
+    def _close(self, request: _Request) -> bool:
+        """Whether this caller is the one to answer `request`."""
         with self._state:
-            if self._open.get(key) is not request:
+            if self._open.get(_slot(request)) is not request:
                 return False
-            del self._open[key]
+            del self._open[_slot(request)]
             return True
 
-    def _refuse(self, key: str | int | None, code: str, message: str) -> None:
-        self._send(_failed(key, Failure(code, message)))
+    def _refuse(self, key: str | int | None, code: str, message: str, *, number: int | None = None) -> None:
+        self._write(_encode(_failed(key, Failure(code, message), number)))
 
-    def _send(self, message: Mapping[str, Any]) -> None:
-        self._write(_encode(message))
-
-    def _write(self, line: bytes) -> None:
+    def _write(self, body: bytes) -> None:
+        message = b"Content-Length: %d\r\n\r\n%b" % (len(body), body) if self._has_headers else body + b"\n"
         with self._writing:
             output = self._output
             if output is None:
                 return
             try:
-                output.write(line)
+                output.write(message)
                 output.flush()
-            except (OSError, ValueError):
-                # The host has gone, or what it reads takes no more; there is nobody left to tell.
+            except (OSError, ValueError):  # the host has gone, or its pipe takes no more
                 self._output = None
 
 
-def _failed(key: str | int | None, failure: Failure) -> dict[str, Any]:
-    return {"id": key, "ok": False, "error": {"code": failure.code, "message": failure.message}}
+def _slot(request: _Request) -> object:
+    """The key of a request among those under way; a notification has itself."""
+    return request if request.id is None else request.id
+
+
+def _lines(line: bytes, source: IO[bytes]) -> Iterator[bytes | None]:
+    """Each line that is not blank, `line` first; None for one that is too long."""
+    while line:
+        if len(line) > MAX_MESSAGE_BYTES:
+            while line and not line.endswith(b"\n"):
+                line = source.readline(MAX_MESSAGE_BYTES)
+            yield None
+        elif line.strip():
+            yield line
+        line = source.readline(MAX_MESSAGE_BYTES + 1)
+
+
+def _framed(line: bytes, source: IO[bytes]) -> Iterator[bytes | None]:
+    """Each message after its headers, of which `line` is the first; None for one that is too long.
+
+    Without a length the next message cannot be found: that ends the input, with b"", which is no JSON.
+    """
+    while line:
+        length = b""
+        while line.strip():
+            name, _, value = line.partition(b":")
+            if name.strip().lower() == b"content-length":
+                length = value.strip()
+            line = source.readline(_MAX_HEADER_BYTES)
+        if not length.isdigit():
+            yield b""
+            return
+        left = int(length[:20])
+        if left <= MAX_MESSAGE_BYTES:
+            yield source.read(left)
+        else:
+            while left > 0 and (part := source.read(min(left, MAX_MESSAGE_BYTES))):
+                left -= len(part)
+            yield None
+        line = source.readline(_MAX_HEADER_BYTES)
+
+
+def _fault(message: Any) -> str:  # noqa: ANN401 - any JSON
+    """What is wrong with a message before its method is looked at; "" where nothing is."""
+    if not isinstance(message, dict):
+        return "a request is an object; there are no batches"
+    if "id" in message and (isinstance(message["id"], bool) or not isinstance(message["id"], str | int)):
+        return "`id` must be a string or an integer"
+    if message.get("jsonrpc") != "2.0":
+        return '`jsonrpc` must be "2.0"'
+    if not isinstance(message.get("method"), str):
+        return "a request is an object with a string `method`"
+    if not isinstance(message.get("params", {}), dict):
+        return "`params` must be an object"
+    patience = message.get("timeoutMs")
+    if patience is not None and (type(patience) not in (int, float) or not 0 < patience <= _LONGEST_MS):
+        return f"`timeoutMs` must be a number above 0, at most {_LONGEST_MS:,}"
+    return ""
+
+
+def _failed(key: str | int | None, failure: Failure, number: int | None = None) -> dict[str, Any]:
+    number = NUMBERS.get(failure.code, FAILED) if number is None else number
+    return {"id": key, "error": {"code": number, "message": failure.message, "data": {"code": failure.code}}}
 
 
 def _encode(message: Mapping[str, Any]) -> bytes:
     try:
-        text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:
         raise ContractError(f"a result is not JSON: {error}") from None
     # A lone surrogate, in an id that a host has made, goes back as it came: "\\ud800", as JavaScript writes it too.
-    return text.encode("utf-8", "backslashreplace") + b"\n"
+    return text.encode("utf-8", "backslashreplace")

@@ -27,7 +27,7 @@ _CLOSING_S = 2.0  # for the index to be left sealed; it is found sound without
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add both commands."""
     serve = subparsers.add_parser("serve", help="an MCP server on standard input and output")
-    channel = subparsers.add_parser("channel", help="newline-delimited JSON on standard input and output")
+    channel = subparsers.add_parser("channel", help="JSON-RPC 2.0 on standard input and output")
     for parser, run in ((serve, _serve), (channel, _channel)):
         parser.add_argument("path", type=Path, nargs="?", help="the project folder")
         add_series(parser)
@@ -70,7 +70,8 @@ def _channel(arguments: argparse.Namespace) -> int:
     channel = Channel({}, root=Path(arguments.path).resolve())
 
     def tell(progress: Progress) -> None:
-        channel.notify("index:progress", {"done": progress.done, "total": progress.total, "path": progress.path})
+        done = {"done": progress.done, "total": progress.total, "path": progress.path}
+        channel.notify("$/progress", {"token": "index", "value": done})
 
     # Opened at once: the host hears of the build over the channel and may already ask.
     with open_engine(arguments.path, wait=False, progress=tell, with_=arguments.series) as engine:

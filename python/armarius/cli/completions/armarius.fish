@@ -262,7 +262,7 @@ complete -c armarius -n '_shtab_armarius_using serve' -l tenant -x -d 'with --st
 complete -c armarius -n '_shtab_armarius_using serve' -l project -x -d 'with --store: which project'
 complete -c armarius -n '_shtab_armarius_using serve' -l allow-write -d 'offer the tools that add to the project: remember, propose'
 complete -c armarius -n '_shtab_armarius_using serve; and test $_shtab_armarius_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the project folder'
-complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a channel -d 'Newline-delimited json on standard input and output'
+complete -c armarius -n '_shtab_armarius_using; and test $_shtab_armarius_npos -eq 0' -a channel -d 'Json-rpc 2.0 on standard input and output'
 complete -c armarius -n '_shtab_armarius_using channel' -s h -l help -d 'show this help message and exit'
 complete -c armarius -n '_shtab_armarius_using channel' -l with -xka "(__fish_complete_path (commandline -ct))" -d 'another folder of the series, read and never written: a bible, an earlier book; may be repeated'
 complete -c armarius -n '_shtab_armarius_using channel' -l store -x -d 'postgresql://… (default: ARMARIUS_DSN of the environment)'

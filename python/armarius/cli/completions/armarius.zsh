@@ -12,7 +12,7 @@ _shtab_armarius_commands() {
   local _commands=(
     ask:'Print the prompt for a question and nothing else; warnings go to standard error.'
     assemble:'Print the prompt; a summary goes to standard error.'
-    channel:'Newline-delimited json on standard input and output'
+    channel:'Json-rpc 2.0 on standard input and output'
     code-index:'Index a repository'"'"'s code with scip-python, scip-typescript'
     completion:'bash: armarius completion bash > ~/.local/share/bash-completion/completions/armarius; zsh: into _armarius in a folder of $fpath; fish: into ~/.config/fish/completions/armarius.fish'
     detect:'One row per entity, in the order of the text; then the names that were not counted, and why.'
