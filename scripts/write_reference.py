@@ -2,7 +2,7 @@
 
 `docs/cli.md` from the command line's own parser, `docs/warnings.md` from the tables of warnings and errors,
 `docs/decisions.md` from the pages under docs/decisions/, `docs/api.md` from the names of the package, `docs/wire.md`
-and `docs/schemas/` from the methods of the channel. And what the shells complete, by shtab, into
+and `docs/schemas/` from the table of verbs. And what the shells complete, by shtab, into
 `python/armarius/cli/completions/`, and the stubs `__init__.pyi` of packages whose names are loaded on first use. They
 are committed; a test holds them to the code.
 """
@@ -19,7 +19,7 @@ import shtab
 import armarius
 from armarius import errors
 from armarius.cli import build_parser
-from armarius.verbs import METHODS
+from armarius.verbs import VERBS
 from armarius.verbs.schemas import file_name, schema_of
 from armarius.warnings import TABLE
 
@@ -50,8 +50,8 @@ knows is refused, and so is `"5"`, `true` or `1.0` where a whole number belongs.
 the request's `positionEncoding`: `code-point` (the default), `utf-16` (JavaScript, Java, LSP) or `utf-8`. Every method
 takes `projectId`.
 
-| method | params (`?`: may be left out) |
-|---|---|
+| method | params (`?`: may be left out) | |
+|---|---|---|
 """
 _API = """# Python API
 
@@ -114,7 +114,7 @@ def pages() -> dict[Path, str]:
         "wire.md": wire(),
     }
     shells = {f"armarius.{shell}": completion(shell) for shell in ("bash", "zsh", "fish")}
-    schemas = {DOCS / "schemas" / file_name(one.name): _json(schema_of(one)) for one in METHODS}
+    schemas = {DOCS / "schemas" / file_name(one.name): _json(schema_of(one)) for one in VERBS}
     return (
         {DOCS / name: text for name, text in of_docs.items()}
         | schemas
@@ -242,11 +242,12 @@ def warnings() -> str:
 def wire() -> str:
     """Every method with its params, and where its schema is."""
     text = _WIRE
-    for one in METHODS:
+    for one in VERBS:
         params = schema_of(one)["properties"]["params"]
         required = params.get("required", [])
         names = [n if n in required else f"{n}?" for n in params["properties"] if n != "projectId" or n in required]
-        text += f"| [`{one.name}`](schemas/{file_name(one.name)}) | {' '.join(f'`{name}`' for name in names)} |\n"
+        shown = " ".join(f"`{name}`" for name in names)
+        text += f"| [`{one.name}`](schemas/{file_name(one.name)}) | {shown} | {one.about} |\n"
     return text
 
 

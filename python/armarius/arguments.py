@@ -23,6 +23,7 @@ __all__ = [
     "MEAN",
     "MOST",
     "MOST_MESSAGES",
+    "MOST_TARGETS",
     "OPEN",
     "SPOKEN",
     "Bounds",
@@ -56,7 +57,7 @@ OPEN: Final[Chapters] = (None, None)
 Read = TypeVar("Read")
 
 _LAST: Final = 1 << 31  # no book has so many chapters, and the core counts in 32 bits
-_MOST_TARGETS: Final = 64  # things pinned or muted by one request
+MOST_TARGETS: Final = 64  # things pinned or muted by one request
 _FORM: Final = "expected a chapter number, or first and last"
 
 
@@ -231,14 +232,14 @@ def read_targets(value: object) -> tuple[str, ...]:
     """What is to be pinned or muted, each once.
 
     Raises:
-        ValueError: No list of texts, an empty one, more than `_MOST_TARGETS`.
+        ValueError: No list of texts, an empty one, more than `MOST_TARGETS`.
     """
     if value is None:
         return ()
     if not isinstance(value, tuple | list) or any(not isinstance(one, str) or not one.strip() for one in value):
         raise ValueError("expected a list of ids, names, paths or tags")
-    if len(value) > _MOST_TARGETS:
-        raise ValueError(f"at most {_MOST_TARGETS} at once, got {len(value)}")
+    if len(value) > MOST_TARGETS:
+        raise ValueError(f"at most {MOST_TARGETS} at once, got {len(value)}")
     return tuple(dict.fromkeys(one.strip() for one in value))
 
 

@@ -27,6 +27,9 @@ from pydantic import (
 
 from armarius.arguments import (
     KINDS,
+    LONGEST,
+    MOST,
+    MOST_TARGETS,
     OPEN,
     Bounds,
     Chapters,
@@ -78,6 +81,7 @@ __all__ = [
 # Nothing is converted, as everywhere else (`armarius.validation`): "5", 1.0, True and b"5" are no numbers.
 Whole = Annotated[int, Strict()]
 Text = Annotated[str, Strict()]
+Count = Annotated[Whole, Field(ge=0)]
 
 
 def _at_most(most: int) -> AfterValidator:
@@ -110,26 +114,85 @@ WIRE_NAMES = {"document": "documentId", "cursor": "cursorPosition", "skill": "sk
 _NUMBER: dict[str, Any] = {"type": ["integer", "null"], "minimum": 0}
 _PAIR: dict[str, Any] = {"type": "array", "prefixItems": [_NUMBER, _NUMBER], "minItems": 2, "maxItems": 2}
 _KIND: dict[str, Any] = {"type": "string", "enum": list(KINDS)}
+_TURN: dict[str, Any] = {"type": "object", "properties": {"role": {"type": "string"}, "content": {}}}
+_TARGETS: dict[str, Any] = {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": MOST_TARGETS}
+_WORDINGS: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string", "minLength": 1, "maxLength": LONGEST},
+    "maxItems": MOST,
+}
 
-ChaptersIn = Annotated[
-    Chapters, BeforeValidator(read_chapters), WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, _PAIR]})
+# The fields that several verbs take: rule, schema and description once, for every surface.
+ProjectIn = Annotated[
+    Name, Field(description="Names the project; any other than the one that is open is refused, empty is that one.")
 ]
-"""A chapter, or first and last of some."""
+DocumentIn = Annotated[Name, Field(description="Path of the current document, relative to the project; empty is none.")]
+QueryIn = Annotated[Question, Field(description="The user's words, in any language.")]
+EncodingIn = Annotated[
+    PositionEncoding,
+    Field(description="Unit of every offset, given and answered: `code-point`, `utf-16` (JavaScript, LSP) or `utf-8`."),
+]
 ChapterIn = Annotated[int | None, BeforeValidator(read_chapter), WithJsonSchema(_NUMBER)]
 """A chapter's number."""
+AsOfIn = Annotated[
+    ChapterIn,
+    Field(
+        description="Nothing of a later chapter than this: no paragraph, outline line, fact or relation, whatever the "
+        "query names. Over the current chapter."
+    ),
+]
+ChaptersIn = Annotated[
+    Chapters,
+    BeforeValidator(read_chapters),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, _PAIR]}),
+    Field(
+        description="Chapters to look into, first and last, inclusive, either open; one number is that chapter alone. "
+        "With it, what is no chapter is not looked into."
+    ),
+]
+"""A chapter, or first and last of some."""
 KindsIn = Annotated[
     tuple[Kind, ...],
     BeforeValidator(read_kinds),
     WithJsonSchema({"anyOf": [_KIND, {"type": "array", "items": _KIND}]}),
+    Field(
+        description="Kinds of documents to look into, one or several; empty is all. Profiles of people and places are "
+        "`setting`."
+    ),
 ]
 """A kind of documents, or several."""
-WordingsIn = Annotated[tuple[str, ...], BeforeValidator(read_wordings)]
+WordingsIn = Annotated[
+    tuple[str, ...],
+    BeforeValidator(read_wordings),
+    WithJsonSchema(_WORDINGS),
+    Field(
+        description="The query in other words, as the book would put it, at most 8 of at most 400 characters: looked "
+        "up with it, never shown."
+    ),
+]
 """A query in other words."""
-_TURN: dict[str, Any] = {"type": "object", "properties": {"role": {"type": "string"}, "content": {}}}
 MessagesIn = Annotated[
-    tuple[Turn, ...], BeforeValidator(read_messages), WithJsonSchema({"type": "array", "items": _TURN})
+    tuple[Turn, ...],
+    BeforeValidator(read_messages),
+    WithJsonSchema({"type": "array", "items": _TURN}),
+    Field(
+        description="The conversation that the query stands in, oldest message first, the query itself last or not: "
+        'messages of the form {"role", "content"}, at most 10,000. What the query leaves to it ("where does she '
+        'live?") is looked up too. Without a query, the last message is it if a user says it.'
+    ),
 ]
 """A conversation, oldest turn first."""
+TextIn = Annotated[
+    Text | None,
+    BeforeValidator(read_text),
+    Field(
+        description="The current document as the editor holds it, saved or not; the index is not touched. With an "
+        "unknown path it is a new document. As saved when not given."
+    ),
+]
+"""A live text."""
+TargetsIn = Annotated[tuple[str, ...], BeforeValidator(read_targets), WithJsonSchema(_TARGETS)]
+"""Ids, names, paths or tags."""
 
 _UNSAID = ((), OPEN)  # what an optional list says when it is not given
 
@@ -148,8 +211,8 @@ def python_name(name: str) -> str:
 class Wire(BaseModel):
     """Frozen, camelCase on the wire, unknown fields refused, every failure a `ContractError`."""
 
-    called: ClassVar[str] = ""
-    """What an error calls it; the name of the class where it has no other."""
+    called: ClassVar[str | None] = ""
+    """What an error calls it: "" is the name of the class, None nothing at all."""
 
     model_config = ConfigDict(
         alias_generator=wire_name, populate_by_name=True, frozen=True, extra="forbid", str_strip_whitespace=False
@@ -186,17 +249,22 @@ class Wire(BaseModel):
             raise ContractError(f"{cls._says()}: expected a JSON object, got {type(wire).__name__}")
         for field in cls.required_on_wire():
             if field not in wire:
-                raise ContractError(f"{cls._says()}.{field}: field required")
+                raise ContractError(f"{cls._says()}.{field} is missing")
         return cls(**wire)
 
     @classmethod
     def _says(cls) -> str:
-        return cls.called or cls.__name__
+        return cls.__name__ if cls.called == "" else cls.called or "arguments"
 
     @classmethod
     def required_on_wire(cls) -> tuple[str, ...]:
         """Fields that have a default in Python and must be sent all the same."""
         return ()
+
+    @classmethod
+    def field_name(cls, name: str) -> str:
+        """What senders call the field `name`."""
+        return wire_name(name)
 
     def to_wire(self) -> dict[str, Any]:
         """The camelCase form as plain JSON types; optional fields that are unset are left out."""
@@ -212,25 +280,61 @@ def _may_lack(kind: type[Wire], name: str) -> bool:
     return field is not None and not field.is_required() and name not in kind.required_on_wire()
 
 
+_FAULTS = {
+    "missing": "is missing",
+    "string_type": "must be a text",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be a number, and finite",
+    "bool_type": "must be true or false",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "greater_than_equal": "must be >= {ge}",
+    "less_than_equal": "must be <= {le}",
+    "literal_error": "must be {expected}",
+    "string_too_short": "must have at least {min_length} character",
+    "string_too_long": "must have at most {max_length} characters",
+}
+"""Type of a fault that pydantic finds to what we say of it."""
+
+
 def _contract_error(kind: type[Wire], error: ValidationError, given: Collection[str]) -> ContractError:
     """The failure as the sender would say it: fields by the names they were `given` under."""
-    name, lines = kind._says(), []
+    prefix = f"{kind.called or kind.__name__}." if kind.called is not None else ""
+    lines = []
     for item in error.errors():
         if not item["loc"]:  # a name that is no text: pydantic does not say where
-            lines.append(f"{name}: {item['msg']}, got {shown(item['input'])}")
+            lines.append(f"{prefix.rstrip('.')}: {item['msg']}, got {shown(item['input'])}")
             continue
         first, *rest = item["loc"]
         ours = python_name(str(first))
         where = ".".join(map(str, (ours if ours in given else first, *rest)))
-        nested = item.get("ctx", {}).get("error")
+        context = item.get("ctx", {})
+        nested = context.get("error")
         if isinstance(nested, ContractError):
-            lines += [f"{name}.{where}.{line.partition('.')[2]}" for line in str(nested).split("; ")]
+            lines += [f"{prefix}{where}.{line.partition('.')[2]}" for line in str(nested).split("; ")]
             continue
-        what = item["msg"].removeprefix("Value error, ")
-        told = item["type"] == "missing" or (item["type"] == "value_error" and ", got " in what)  # ours says it itself
-        got = "" if told else f", got {shown(item['input'])}"
-        lines.append(f"{name}.{where}: {what}{got}")
+        if item["type"] == "extra_forbidden":
+            lines.append(f"{prefix}{where} is unknown{_near(kind, str(first))}")
+            continue
+        fault = _FAULTS.get(item["type"])
+        what = f": {item['msg'].removeprefix('Value error, ')}" if fault is None else f" {fault.format(**context)}"
+        says_it = item["type"] == "missing" or (fault is None and ", got " in what)
+        got = "" if says_it else f", got {shown(item['input'])}"
+        lines.append(f"{prefix}{where}{what}{got}")
     return ContractError("; ".join(lines))
+
+
+def _near(kind: type[Wire], unknown: str) -> str:
+    """Which fields an unknown name was probably to be, or which there are."""
+    from difflib import get_close_matches
+
+    names = [kind.field_name(name) for name in kind.model_fields]
+    close = get_close_matches(unknown, names, n=3)
+    return f"; near it: {', '.join(close)}" if close else f"; there are {', '.join(names)}"
 
 
 class AssembleRequest(Wire):
@@ -238,69 +342,78 @@ class AssembleRequest(Wire):
 
     On the wire `projectId documentId cursorPosition skillId` are required; in Python all have defaults, and None is the
     default of each.
-
-    Attributes:
-        project_id: Names the project; another project's id than the engine's is refused.
-        document: Project-relative path of the current document, "" for none.
-        cursor: Offset into that document, in units of `position_encoding`; None is its end.
-        skill: The host's name for the task; part of the identity of the stable prefix.
-        additional_input: Text around the cursor, or the selection.
-        query: The user's words.
-        model: Decides the counter and the provider's cache rules; None is the configured one.
-        provider: Part of the identity of the stable prefix.
-        tokenizer_version: Likewise.
-        budget: Tokens for the prompt and the reserve together; None means the configured default.
-        reserve_output: Tokens of `budget` kept free for the model's answer.
-        position_encoding: Unit of `cursor` and `selection`: `code-point`, `utf-16` or `utf-8`.
-        chapters: First and last chapter to look into, inclusive, either None; one number is that chapter alone. With
-            it, what is no chapter is not looked into; cards, style, memories and rules stay, without what is told of
-            other chapters.
-        kinds: The kinds of documents to look into, one or several; empty is all.
-        as_of: Nothing of a later chapter than this, nor what holds from a later one; over the current chapter.
-        also: The query in other words, at most 8 of at most 400 characters: looked up beside it, never shown.
-        text: The document as the editor holds it, saved or not; with an unknown path a new one. None is as saved.
-        selection: What is selected in it, first and last offset in either order, in units of `position_encoding`.
-        marks: Whether the prompt says where cursor and selection are.
-        include: Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags; before anything else
-            of the retrieved layer. Over what is pinned and muted for good (`engine.pins`).
-        exclude: Muted likewise.
-        language: Of headings and labels, `zh` or `en`; None is the project's.
-        messages: The conversation that the query stands in, oldest first, as `{"role", "content"}` or objects of a
-            host's: what the query leaves to it ("where does she live?") is looked up too. Without a query the last
-            message is it, if a user says it.
-        include_messages: So many of the newest turns stand in the prompt, before the query, as far as a fifth of it
-            holds them whole.
-        include_content: Whether each layer of the result has its `content`, as in the prompt.
-        task: A name of the host's for what is being done: a prompt continues the last one of its task, as it would with
-            `previous`. The 32 tasks that were at work last are remembered, while the engine is open.
     """
 
-    project_id: Name = ""
-    document: Name = ""
-    cursor: Whole | None = None
-    skill: Name = ""
-    additional_input: Question = ""
-    query: Question = ""
-    model: Chosen | None = None
-    provider: Chosen | None = None
-    tokenizer_version: Chosen | None = None
-    budget: Whole | None = None
-    reserve_output: Whole = 0
-    position_encoding: PositionEncoding = "code-point"
+    project_id: ProjectIn = ""
+    document: DocumentIn = ""
+    cursor: Whole | None = Field(
+        default=None,
+        description="Offset into the current document, in units of `position_encoding`; its end when not given. Past "
+        "the end of what is saved it is the end, with CONTEXT_CURSOR_CLAMPED.",
+    )
+    skill: Name = Field(
+        default="", description="The host's name for the task; part of the identity of the stable prefix."
+    )
+    additional_input: Question = Field(default="", description="The text around the cursor, or the selection.")
+    query: QueryIn = ""
+    model: Chosen | None = Field(
+        default=None,
+        description="Decides the tokenizer and the provider's cache rules, such as deepseek-chat; the configured one "
+        "when not given.",
+    )
+    provider: Chosen | None = Field(
+        default=None, description="Decides the rules of the prompt cache; part of the identity of the stable prefix."
+    )
+    tokenizer_version: Chosen | None = Field(default=None, description="Part of the identity of the stable prefix.")
+    budget: Whole | None = Field(
+        default=None, description="Tokens for prompt and reserve together; the profile's when not given."
+    )
+    reserve_output: Whole = Field(default=0, description="Tokens of `budget` kept free for the model's answer.")
+    position_encoding: EncodingIn = "code-point"
     chapters: ChaptersIn = OPEN
     kinds: KindsIn = ()
-    as_of: ChapterIn = None
+    as_of: AsOfIn = None
     also: WordingsIn = ()
-    text: Annotated[Text | None, BeforeValidator(read_text)] = None
-    selection: Annotated[tuple[int, int] | None, BeforeValidator(read_selection)] = None
-    marks: Flag = True
-    include: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
-    exclude: Annotated[tuple[str, ...], BeforeValidator(read_targets)] = ()
-    language: Language | None = None
+    text: TextIn = None
+    selection: Annotated[
+        tuple[int, int] | None,
+        BeforeValidator(read_selection),
+        Field(
+            description="What is selected in the current document, first and last offset in either order, in units of "
+            "`position_encoding`: in the prompt whole. Without a cursor, that is its end."
+        ),
+    ] = None
+    marks: Flag = Field(
+        default=True,
+        description="Whether the window shows the stated cursor as `<cursor/>`, what is selected in "
+        "`<selection>…</selection>`.",
+    )
+    include: TargetsIn = Field(
+        default=(),
+        description="Pinned: ids, names, paths (`chapters/ch003.md`, `chapters/ch003.md#12`) or tags, before anything "
+        "else of the retrieved layer, also what is muted for good (`engine.pins`).",
+    )
+    exclude: TargetsIn = Field(
+        default=(), description="Muted: ids, names, paths or tags, also what is pinned for good."
+    )
+    language: Language | None = Field(
+        default=None,
+        description="Of headings and labels; what `assembly.language` says when not given, else that of the texts.",
+    )
     messages: MessagesIn = ()
-    include_messages: Annotated[Whole, Field(ge=0)] = 0
-    include_content: Flag = False
-    task: Name | None = None
+    include_messages: Count = Field(
+        default=0,
+        description="So many of the newest messages stand in the prompt before the query, whole, as far as a fifth of "
+        "it holds them; 0 for a host that sends the conversation itself.",
+    )
+    include_content: Flag = Field(
+        default=False, description="Whether each layer of the result has its `content`, as in the prompt."
+    )
+    task: Name | None = Field(
+        default=None,
+        description="A name of the host's for what is being done: a prompt continues the last one of its task. The 32 "
+        "tasks that were at work last are remembered, while the engine is open.",
+    )
 
     @property
     def bounds(self) -> Bounds:
@@ -316,8 +429,8 @@ class AssembleRequest(Wire):
 class InspectRequest(AssembleRequest):
     """A request to see what `assemble` would send, and who asks."""
 
-    debug_mode: Flag = False
-    requested_by: Text = ""
+    debug_mode: Flag = Field(default=False, description="Echoed in `inspect_meta`.")
+    requested_by: Text = Field(default="", description="Likewise: who asks.")
 
     def assembly(self) -> AssembleRequest:
         """The request without who asks."""

@@ -7,12 +7,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from armarius.verbs import METHODS
+from armarius.verbs import VERBS
 from armarius.verbs.schemas import schema_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r"^```json\n(.*?)^```", re.MULTILINE | re.DOTALL)
-SCHEMAS = {method.name: schema_of(method) for method in METHODS}
+SCHEMAS = {method.name: schema_of(method) for method in VERBS}
 
 
 def messages():

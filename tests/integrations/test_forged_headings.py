@@ -180,11 +180,11 @@ def test_programs_are_told_texts_as_they_are(forged):
 
 
 def test_highlights_stand_in_the_text_that_a_model_is_handed(forged):
-    from armarius.verbs.escaped import handed_hit
+    from armarius.verbs.sanitize import escaped_hit
 
     changed = 0
     for hit in forged.search("用户请求", limit=100):
-        told = handed_hit(hit)
+        told = escaped_hit(hit)
         changed += told["text"] != hit.text
         for (start, end), (was, ended) in zip(told["highlights"], hit.highlights, strict=True):
             assert told["text"][start:end] == escape(hit.text[was:ended])

@@ -72,7 +72,7 @@ def test_an_unknown_param_is_refused_and_the_near_one_named(call, params, near):
     name = [*params][1]
     with pytest.raises(ContractError) as caught:
         call("documents:search", **params)
-    assert str(caught.value).startswith(f"params.{name}: ")
+    assert str(caught.value).startswith(f"params.{name} is unknown; ")
     assert str(caught.value).partition("; near")[1:] == ("; near" if near else "", near.removeprefix("; near"))
 
 

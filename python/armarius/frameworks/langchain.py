@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarius.errors import MissingExtra
 from armarius.verbs import wire
-from armarius.verbs.escaped import handed_excerpt
+from armarius.verbs.sanitize import escaped_excerpt
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -191,6 +191,6 @@ class ArmariusRetriever(BaseRetriever):
         asked = {**self.options, "messages": messages} if messages else self.options
         hits = self.engine.retrieve(query, limit=self.k if k is None else k, **asked)
         return [
-            Document(handed_excerpt(self.engine, hit, self.options), metadata=wire(hit), id=hit.reference)
+            Document(escaped_excerpt(self.engine, hit, self.options), metadata=wire(hit), id=hit.reference)
             for hit in hits
         ]

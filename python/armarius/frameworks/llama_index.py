@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarius.errors import ContractError, MissingExtra
 from armarius.verbs import wire
-from armarius.verbs.escaped import handed, handed_excerpt
+from armarius.verbs.sanitize import escaped, escaped_excerpt
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
@@ -54,8 +54,8 @@ class ArmariusRetriever(BaseRetriever):  # type: ignore[misc, unused-ignore]
             NodeWithScore(
                 node=TextNode(
                     id_=hit.reference,
-                    text=handed_excerpt(self._engine, hit, self._options),
-                    metadata=handed(wire(hit)),
+                    text=escaped_excerpt(self._engine, hit, self._options),
+                    metadata=escaped(wire(hit)),
                     excluded_llm_metadata_keys=_REASONS,
                     excluded_embed_metadata_keys=_REASONS,
                 ),

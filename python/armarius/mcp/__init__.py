@@ -1,7 +1,6 @@
 """The engine as an MCP server: tools, resources and a prompt, for agents that speak the protocol.
 
-tools.py (tools that read, and those that add, when the server may)   server.py (the server, resources)
-arguments.py (what tools take, from a function to a tool, how much a tool answers)
+tools.py (the table of tools: what each takes of a verb's request, and answers)   server.py (the server, resources)
 
 stdout is the wire: nothing here prints. A failure is a text that a model can act on, a `ToolError` or its like; it
 names no path outside the project. What is found is cut to a stated size; a prompt has its budget.
@@ -19,9 +18,8 @@ try:
 except ImportError:
     raise MissingExtra("armarius.mcp", "mcp") from None
 
-from armarius.mcp.arguments import Tools
-from armarius.mcp.server import CheckedServer, add_prompt, add_resources
-from armarius.mcp.tools import add_code_tool, add_knowing, add_tools, add_writing
+from armarius.mcp.server import ToolServer, add_prompt, add_resources
+from armarius.mcp.tools import CODE, READING, WRITING
 
 __all__ = ["build_server"]
 
@@ -43,14 +41,8 @@ def build_server(engine: "ContextEngine", *, allow_write: bool = False) -> MCPSe
 
     Cost: a walk of the folder, to see whether there is code.
     """
-    server = CheckedServer("armarius", instructions=_INSTRUCTIONS)
-    tools = Tools(server, engine)
-    add_tools(tools, engine)
-    add_knowing(tools, engine)
-    if _has_code(engine):
-        add_code_tool(tools, engine)
-    if allow_write:
-        add_writing(tools, engine)
+    tools = READING + (CODE if _has_code(engine) else ()) + (WRITING if allow_write else ())
+    server = ToolServer(engine, tools, _INSTRUCTIONS)
     add_resources(server, engine)
     add_prompt(server, engine)
     return server

@@ -1,119 +1,125 @@
-"""A server whose tools refuse what they do not take, in the words in which everything else here is refused."""
+"""A server whose tools are the rows of `tools.py`: it says what is wrong with arguments as every other surface does."""
 
-import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+import json
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec, TypeVar
 
+from anyio.to_thread import run_sync
 from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
-from mcp.types import CallToolResult, InputRequiredResult
+from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from mcp.types import Tool as ListedTool
-from pydantic import ValidationError
+from pydantic import Field
 
-from armarius.errors import ContractError
-from armarius.io.messages_without_paths import without_paths
-from armarius.mcp.arguments import DocumentPath, Query, told
-from armarius.text.unicode import near, suggestion
-from armarius.validation import shown
+from armarius.io.messages_without_paths import answer_without_paths
+from armarius.mcp.tools import Answer, Tool
+from armarius.requests import DocumentIn, QueryIn
+from armarius.verbs.sanitize import Failure, describe
+from armarius.verbs.schemas import schema_of_fields
 from armarius.verbs.wire import wire
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
 
-__all__ = ["CheckedServer", "add_prompt", "add_resources"]
+__all__ = ["ToolServer", "add_prompt", "add_resources"]
 
-_SUBJECT: Final = re.compile(r"^\w+ should (be|have) ")
-_AFTER: Final = re.compile(r" after validation, not \d+$")
-_OUR_WORDS: Final = {
-    "a valid string": "a text",
-    "a valid integer": "a whole number",
-    "a valid number": "a number",
-    "a valid boolean": "true or false",
-    "a valid list": "a list",
-    "a valid dictionary": "an object",
-    "greater than or equal to": ">=",
-    "less than or equal to": "<=",
-}
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+# A client shakes hands at once, while the index is built; what it asks first waits so long for it.
+_PATIENCE_S: Final = 20.0
+_INVALID_PARAMS: Final = -32602
+_READS: Final = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+_ADDS: Final = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 
 
-class CheckedServer(MCPServer):
-    """An `MCPServer` that refuses unknown arguments, which the SDK drops, and says what is wrong in one line."""
+def _guarded(
+    engine: "ContextEngine", failed: Callable[[Failure], Exception]
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Wait for an index under construction, and turn every error into one that names no path of this machine."""
+    root = None if engine.root is None else engine.root.resolve()
+
+    def decorate(answer: Callable[_P, _R]) -> Callable[_P, _R]:
+        @wraps(answer)
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            try:
+                engine.wait(_PATIENCE_S)
+                found: Any = answer(*args, **kwargs)
+                if isinstance(found, CallToolResult):
+                    found.structured_content = answer_without_paths(found.structured_content, root)
+                    return found  # type: ignore[return-value]
+                return answer_without_paths(found, root)  # type: ignore[no-any-return]
+            except Exception as error:  # noqa: BLE001 - the client is told all that may be said
+                raise failed(describe(error, root=root)) from None
+
+        return call
+
+    return decorate
+
+
+class ToolServer(MCPServer):
+    """An `MCPServer` over a table of tools.
+
+    Args:
+        engine: The project.
+        tools: The table.
+        instructions: For the model.
+    """
+
+    def __init__(self, engine: "ContextEngine", tools: Sequence[Tool], instructions: str) -> None:
+        super().__init__("armarius", instructions=instructions)
+        self._engine = engine
+        self._tools = {tool.name: tool for tool in tools}
+        self._listed = {tool.name: schema_of_fields(tool.arguments) for tool in tools}
 
     async def list_tools(self) -> list[ListedTool]:
         """Every tool; the schema of its arguments says that there are no others."""
-        tools = await super().list_tools()
         return [
-            tool.model_copy(update={"input_schema": {**tool.input_schema, "additionalProperties": False}})
-            for tool in tools
+            ListedTool(
+                name=tool.name,
+                description=tool.about,
+                input_schema=self._listed[tool.name],
+                annotations=_ADDS if tool.adds else _READS,
+            )
+            for tool in self._tools.values()
         ]
+
+    def _tool_input_schema(self, name: str) -> dict[str, Any] | None:
+        return self._listed.get(name)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool.
+        """Call a tool, in a thread.
 
         Raises:
-            ToolError: An argument is unknown, missing or of the wrong kind; or the tool failed.
+            ToolError: There is no such tool; an argument is unknown, missing or wrong; or the tool failed.
         """
-        takes = next(
-            (tuple(one.input_schema["properties"]) for one in await super().list_tools() if one.name == name), None
-        )
-        unknown = [] if takes is None else [one for one in arguments if one not in takes]
-        if takes is not None and unknown:
-            close = suggestion(near(unknown[0], takes)) or f"; there are {', '.join(takes)}"
-            raise ToolError(_refusal(name, f"no argument {shown(unknown[0])}{close}"))
-        try:
-            return await super().call_tool(name, arguments, context)
-        except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
-                raise
-            # its cause tells the SDK to log the names of the fields alone
-            raise ToolError(_refusal(name, _said(error.__cause__, arguments))) from error.__cause__
+        tool = self._tools.get(name)
+        if tool is None:
+            raise ToolError(f"Unknown tool: {name}")
 
+        def failed(failure: Failure) -> Exception:
+            return ToolError(f"Error executing tool {name}: {failure.code}: {failure.message}")
 
-def _refusal(tool: str, what: str) -> str:
-    return without_paths(f"Error executing tool {tool}: {ContractError.code}: {what}")
+        @_guarded(self._engine, failed)
+        def answer() -> Answer:
+            return tool.answer(self._engine, tool.arguments.from_wire(arguments))
 
-
-def _said(error: ValidationError, arguments: Mapping[str, Any]) -> str:
-    """`limit must be a whole number, got '5'; query is missing`: for each argument its deepest fault."""
-    faults: dict[str, list[tuple[str, str, object]]] = {}
-    for one in error.errors():
-        field, *rest = one["loc"]
-        # between them stand names of the alternatives of a type
-        place = "".join(f"[{part}]" for part in rest if isinstance(part, int))
-        if one["type"] == "missing":
-            faults.setdefault(str(field), []).append((place, "is missing", None))
-            continue
-        faults.setdefault(str(field), []).append((place, _wanted(one["msg"]), one["input"]))
-    parts = []
-    for field, found in faults.items():
-        deepest = max((place for place, _, _ in found), key=lambda place: place.count("["))
-        wanted = list(dict.fromkeys(what for place, what, _ in found if place == deepest))
-        value = next(value for place, _, value in found if place == deepest)
-        first, *others = wanted
-        said = " or ".join([first, *(what.removeprefix("must be ") for what in others)])
-        got = f", got {shown(value)}" if field in arguments else ""
-        parts.append(f"{field}{deepest} {said}{got}")
-    return "; ".join(parts)
-
-
-def _wanted(message: str) -> str:
-    text = _AFTER.sub("", _SUBJECT.sub(r"must \1 ", message))
-    for theirs, ours in _OUR_WORDS.items():
-        text = text.replace(theirs, ours)
-    return text
-
-
-_INVALID_PARAMS: Final = -32602
+        found = await run_sync(answer)
+        if isinstance(found, CallToolResult):
+            return found
+        text = json.dumps(found, ensure_ascii=False, indent=2)
+        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=found)
 
 
 def add_resources(server: MCPServer, engine: "ContextEngine") -> None:
     """The documents, each of them, and the entities."""
-    listing = told(engine, lambda failure: ResourceError(f"{failure.code}: {failure.message}"))
-    reading = told(engine, lambda failure: ResourceNotFoundError(failure.message))
+    listing = _guarded(engine, lambda failure: ResourceError(f"{failure.code}: {failure.message}"))
+    reading = _guarded(engine, lambda failure: ResourceNotFoundError(failure.message))
 
     @server.resource("armarius://entities", mime_type="application/json")
     @listing
@@ -136,10 +142,10 @@ def add_resources(server: MCPServer, engine: "ContextEngine") -> None:
 
 def add_prompt(server: MCPServer, engine: "ContextEngine") -> None:
     """The question with its context."""
-    prompting = told(engine, lambda failure: MCPError(_INVALID_PARAMS, f"{failure.code}: {failure.message}"))
+    prompting = _guarded(engine, lambda failure: MCPError(_INVALID_PARAMS, f"{failure.code}: {failure.message}"))
 
     @server.prompt()
     @prompting
-    def with_context(query: Query, document: DocumentPath = "") -> str:
+    def with_context(query: Annotated[QueryIn, Field(max_length=20_000)], document: DocumentIn = "") -> str:
         """The user's question with the project's context before it."""
         return engine.assemble(query=query, document=document).prompt

@@ -1,293 +1,283 @@
-"""Tools that read: prompts, passages, places, names, code. None of them changes anything."""
+"""The tools: each a selection of the fields of a verb's request, and what it answers."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
-from mcp.types import CallToolResult, ContentBlock, TextContent
-from pydantic import Field, Strict, StrictInt
+from mcp.types import CallToolResult, TextContent
+from pydantic import ConfigDict, Field, StrictInt, create_model
 
 from armarius.arguments import Bounds
 from armarius.code.subgraph import Subgraph, matches, tree
 from armarius.codex.cards import holds
-from armarius.mcp.arguments import (
-    Also,
-    AsOf,
-    Budget,
-    Buffer,
-    Chapters,
-    Cursor,
-    DocumentPath,
-    FrameLanguage,
-    Kinds,
-    Limit,
-    Messages,
-    Model,
-    Name,
-    Query,
-    Selection,
-    Targets,
-    cut,
-    pair,
-    sized,
-)
-from armarius.verbs.code import around
-from armarius.verbs.documents import summary
-from armarius.verbs.escaped import handed, handed_hit
-from armarius.verbs.wire import match_wire, wire
+from armarius.requests import AssembleRequest, Wire
+from armarius.verbs import VERBS, match_wire, wire
+from armarius.verbs.params import Around, NameIn
+from armarius.verbs.sanitize import escaped, escaped_hit
+from armarius.verbs.table import around, summary
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine
-    from armarius.mcp.arguments import Tools
 
-__all__ = ["add_code_tool", "add_knowing", "add_tools", "add_writing"]
+__all__ = ["CODE", "EXCERPT", "LARGEST", "READING", "WRITING", "Arguments", "Tool"]
 
+EXCERPT: Final = 2_000
+"""Code points of one text in a list of results."""
+LARGEST: Final = 60_000
+"""Code points of the JSON of one list of results; prompts have their own budget."""
+_LISTED: Final = 200
 
-def add_tools(tools: "Tools", engine: "ContextEngine") -> None:
-    """The tools of every project."""
-
-    @tools.reads
-    def assemble_context(
-        query: Query,
-        document: DocumentPath = "",
-        cursor: Cursor = None,
-        text: Buffer = None,
-        selection: Selection = None,
-        include: Targets = None,
-        exclude: Targets = None,
-        budget: Budget = None,
-        model: Model = None,
-        also: Also = None,
-        messages: Messages = None,
-        chapters: Chapters = None,
-        kinds: Kinds = None,
-        as_of: AsOf = None,
-        language: FrameLanguage = None,
-    ) -> CallToolResult:
-        """Assemble a prompt from rules, settings, retrieved and immediate layers, within the budget.
-
-        Say the query again in two to four wordings as `also`, in the words that the book would use, names included:
-        that finds most of what a paraphrase misses. The text of the answer is the prompt; its account is structured.
-        """
-        pack = engine.assemble(
-            query=query,
-            document=document,
-            cursor=cursor,
-            text=text,
-            selection=None if selection is None else (selection[0], selection[1]),
-            include=include or (),
-            exclude=exclude or (),
-            budget=budget,
-            model=model,
-            also=also or (),
-            messages=messages or (),
-            chapters=pair(chapters),
-            kinds=kinds or (),
-            as_of=as_of,
-            language=language,
-        )
-        account = {**pack.to_wire(), "documents": list(pack.documents)}
-        return CallToolResult(content=[TextContent(type="text", text=pack.prompt)], structured_content=account)
-
-    @tools.reads
-    def inspect_context(
-        query: Query,
-        document: DocumentPath = "",
-        cursor: Cursor = None,
-        text: Buffer = None,
-        selection: Selection = None,
-        include: Targets = None,
-        exclude: Targets = None,
-        budget: Budget = None,
-        model: Model = None,
-        also: Also = None,
-        messages: Messages = None,
-        chapters: Chapters = None,
-        kinds: Kinds = None,
-        as_of: AsOf = None,
-        language: FrameLanguage = None,
-    ) -> dict[str, Any]:
-        """Show what assemble_context would send, layer by layer, without the prompt itself."""
-        seen = engine.inspect(
-            query=query,
-            document=document,
-            cursor=cursor,
-            text=text,
-            selection=None if selection is None else (selection[0], selection[1]),
-            include=include or (),
-            exclude=exclude or (),
-            budget=budget,
-            model=model,
-            also=also or (),
-            messages=messages or (),
-            chapters=pair(chapters),
-            kinds=kinds or (),
-            as_of=as_of,
-            language=language,
-            requested_by="mcp",
-        )
-        return seen.to_wire()
-
-    @tools.reads
-    def search(
-        query: Query,
-        limit: Limit = 10,
-        also: Also = None,
-        chapters: Chapters = None,
-        kinds: Kinds = None,
-        as_of: AsOf = None,
-    ) -> dict[str, Any]:
-        """Find passages that contain the given words exactly, or those of `also`. Any text is a valid query."""
-        found = engine.search(
-            query, limit=limit, also=also or (), chapters=pair(chapters), kinds=kinds or (), as_of=as_of
-        )
-        return sized("results", [handed_hit(hit) for hit in found])
-
-    @tools.reads
-    def retrieve(
-        query: Query,
-        limit: Limit = 5,
-        document: DocumentPath = "",
-        also: Also = None,
-        messages: Messages = None,
-        chapters: Chapters = None,
-        kinds: Kinds = None,
-        as_of: AsOf = None,
-    ) -> dict[str, Any]:
-        """Find the documents and sections that a question needs, best first, with the reasons.
-
-        Say the query again in two to four wordings as `also`, in the words that the book would use, names included.
-        """
-        looked = pair(chapters)
-        answer = engine.retrieve(
-            query,
-            limit=limit,
-            document=document,
-            also=also or (),
-            messages=messages or (),
-            chapters=looked,
-            kinds=kinds or (),
-            as_of=as_of,
-        )
-        texts = [engine.excerpt(hit, chapters=looked, as_of=as_of) for hit in answer]
-        results = [handed({**wire(hit), "text": cut(text)}) for hit, text in zip(answer, texts, strict=True)]
-        warnings = [str(warning) for warning in answer.warnings]
-        omitted = [handed(wire(gone)) for gone in answer.omitted]
-        carried = {"carried": list(answer.carried)} if answer.carried else {}
-        return sized("results", results, outcome=answer.outcome, warnings=warnings, omitted=omitted, **carried)
-
-    @tools.reads
-    def locate(
-        quote: Annotated[str, Field(description="Words that stand in the project.", min_length=1, max_length=4_000)],
-        document: DocumentPath = "",
-        text: Buffer = None,
-    ) -> dict[str, Any]:
-        """Find where quoted words stand, in the open document first: path and span in code points, half-open.
-
-        Word for word if they stand anywhere so; else with other width, case, white space, quotation marks or dashes.
-        """
-        return sized("places", [wire(place) for place in engine.locate(quote, document=document, text=text)])
-
-    @tools.reads
-    def detect_entities(text: Annotated[str, Field(max_length=200_000)]) -> dict[str, Any]:
-        """Say which known people, places and things a text names."""
-        return sized("entities", [match_wire(match) for match in engine.detect(text)])
+Answer = dict[str, Any] | CallToolResult
 
 
-def add_code_tool(tools: "Tools", engine: "ContextEngine") -> None:
-    """The code graph, for a project that has code."""
+class Arguments(Wire):
+    """What a tool takes, by the names that the fields have in Python."""
 
-    @tools.reads
-    def subgraph(
-        symbol: Annotated[
-            str, Field(description="Name or qualified name of a function, method or class.", min_length=1)
-        ],
-        depth: Annotated[StrictInt, Field(ge=1, le=10)] = 3,
-        direction: Literal["callers", "callees", "both"] = "both",
-    ) -> CallToolResult:
-        """Walk the code graph around a symbol: calls, references, inheritance, imports, overrides."""
-        found = around(engine, symbol, depth=depth, direction=direction)
-        shown = tree(found) if isinstance(found, Subgraph) else matches(found)
-        content: list[ContentBlock] = [TextContent(type="text", text=str(handed(shown)))]
-        return CallToolResult(content=content, structured_content=handed(found.to_wire()))
+    called: ClassVar[str | None] = None
+    model_config = ConfigDict(alias_generator=None)
+
+    @classmethod
+    def field_name(cls, name: str) -> str:
+        """As it is."""
+        return name
+
+    def given(self) -> dict[str, Any]:
+        """The fields as keywords, without those that are null."""
+        return {name: value for name in type(self).model_fields if (value := getattr(self, name)) is not None}
 
 
-_LISTED = 200
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool.
+
+    Attributes:
+        name: As a model calls it.
+        about: What the model reads of it.
+        arguments: What it takes.
+        answer: From the engine and the checked arguments to JSON, or to text with JSON.
+        adds: Whether it adds to the project.
+    """
+
+    name: str
+    about: str
+    arguments: type[Arguments]
+    answer: "Callable[[ContextEngine, Any], Answer]"
+    adds: bool = False
 
 
-def add_knowing(tools: "Tools", engine: "ContextEngine") -> None:
-    """The tools."""
+def _tool(
+    name: str,
+    fields: str,
+    answer: "Callable[[ContextEngine, Any], Answer]",
+    /,
+    *,
+    adds: bool = False,
+    extra: dict[str, Any] | None = None,
+    **changed: dict[str, Any],
+) -> Tool:
+    """A tool over the verb that names it.
 
-    @tools.reads
-    def list_documents(
-        kinds: Kinds = None,
-        chapters: Chapters = None,
-        offset: Annotated[StrictInt, Field(description="Skip so many.", ge=0)] = 0,
-    ) -> dict[str, Any]:
-        """List the documents of the project by path, at most 200 at once: kind, title, chapter; never their text."""
-        bounds = Bounds.of(pair(chapters), kinds or ())
-        found = [one for one in engine.documents() if bounds.holds(one.kind, one.chapter)]
-        part = [handed(summary(one)) for one in found[offset : offset + _LISTED]]
-        return sized("documents", part, total=len(found))
-
-    @tools.reads
-    def entity(name: Name, as_of: AsOf = None) -> CallToolResult:
-        """Give the card of somebody or something known: what it is, other names, what holds of it in which chapter."""
-        one = engine.entity(name)
-        plain = {**wire(one), "facts": [wire(fact) for fact in one.facts if holds(fact, as_of)]}
-        content: list[ContentBlock] = [TextContent(type="text", text=str(handed(engine.card(name, as_of=as_of))))]
-        return CallToolResult(content=content, structured_content={"entity": handed(plain)})
-
-    @tools.reads
-    def evidence(
-        name: Name,
-        attribute: Annotated[
-            str | None, Field(description="Such as 年龄, 住处 or eye colour; null is whatever the settings say.")
-        ] = None,
-        chapters: Chapters = None,
-        as_of: AsOf = None,
-        limit: Limit = 20,
-    ) -> dict[str, Any]:
-        """Give everything that the project says of somebody, sentence by sentence; competing statements are marked."""
-        found = engine.evidence(name, attribute=attribute, chapters=pair(chapters), as_of=as_of)
-        said = [{**wire(one), "text": cut(one.text)} for one in found[:limit]]
-        return sized("statements", [handed(one) for one in said], total=len(found))
+    Args:
+        name: Of the tool.
+        fields: Of the verb's request, those that the tool takes.
+        answer: Its docstring is what a model reads.
+        adds: Whether it adds to the project.
+        extra: Arguments that the request does not have.
+        **changed: Field to what is another here: `default`, `description`, or a tighter bound.
+    """
+    (model,) = (one.params for one in VERBS if one.tool == name)
+    taken: dict[str, Any] = {}
+    for field in fields.split():
+        info = model.model_fields[field]
+        more = {"description": info.description} | changed.get(field, {})
+        default = more.pop("default", info.default)
+        taken[field] = (Annotated[info.rebuild_annotation(), Field(**more)], default)
+    made = create_model(name, __base__=Arguments, **(taken | (extra or {})))
+    return Tool(name, " ".join((answer.__doc__ or "").split()), made, answer, adds)
 
 
-Short = Annotated[str, Field(min_length=1, max_length=400)]
+def cut(text: str, most: int = EXCERPT) -> str:
+    """`text`, or its beginning and an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def add_writing(tools: "Tools", engine: "ContextEngine") -> None:
-    """The tools."""
+def sized(name: str, items: list[Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    """The items under `name` as far as `LARGEST` holds them; `left_off` says how many more there are.
 
-    @tools.adds
-    def remember(
-        text: Annotated[str, Field(description="One statement, as it is to be read later.", max_length=2_000)],
-        kind: Annotated[
-            Literal["semantic", "episodic", "procedural"],
-            Field(description="Only semantic ones enter prompts by themselves."),
-        ] = "semantic",
-        confidence: Annotated[float, Strict(), Field(ge=0, le=1)] = 0.8,
-    ) -> dict[str, Any]:
-        """Remember something about the project or its user, for later prompts. Kept in `.armarius/memories.toml`."""
-        answer: dict[str, Any] = handed(wire(engine.memories.create(text, kind=kind, confidence=confidence)))
-        return answer
+    Cost: one pass of the JSON encoder.
+    """
+    room = LARGEST
+    kept: list[Any] = []
+    for item in items:
+        room -= len(json.dumps(item, ensure_ascii=False))
+        if room < 0 and kept:
+            break
+        kept.append(item)
+    left = len(items) - len(kept)
+    return {name: kept, **more, **({"left_off": left} if left else {})}
 
-    @tools.adds
-    def propose(
-        name: Short,
-        type: Annotated[  # noqa: A002 - the field's name
-            Short,
-            Field(description="character, location, event, item, faction, foreshadowing, inspiration, or another."),
-        ],
-        description: Annotated[str, Field(max_length=2_000)] = "",
-        aliases: Annotated[list[Short] | None, Field(max_length=20)] = None,
-    ) -> dict[str, Any]:
-        """Propose somebody or something that the project does not describe yet, for the user to approve.
 
-        It is written to `.armarius/codex.toml` with the level `never`: no prompt shows it before the user raises
-        that. What the project knows already is refused.
-        """
-        made = engine.codex.create(
-            name, type=type, description=description, aliases=tuple(aliases or ()), level="never"
-        )
-        answer: dict[str, Any] = handed(wire(made))
-        return answer
+def _text(text: str, account: dict[str, Any]) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=account)
+
+
+def _assemble(engine: "ContextEngine", asked: Arguments) -> CallToolResult:
+    """Assemble a prompt from rules, settings, retrieved and immediate layers, within the budget.
+
+    Say the query again in two to four wordings as `also`, in the words that the book would use, names included:
+    that finds most of what a paraphrase misses. The text of the answer is the prompt; its account is structured.
+    """
+    pack = engine.assemble(AssembleRequest(**asked.given()))
+    return _text(pack.prompt, {**pack.to_wire(), "documents": list(pack.documents)})
+
+
+def _inspect(engine: "ContextEngine", asked: Arguments) -> dict[str, Any]:
+    """Show what assemble_context would send, layer by layer, without the prompt itself."""
+    return engine.inspect(AssembleRequest(**asked.given()), requested_by="mcp").to_wire()
+
+
+def _search(engine: "ContextEngine", asked: Arguments) -> dict[str, Any]:
+    """Find passages that contain the given words exactly, or those of `also`. Any text is a valid query."""
+    given = asked.given()
+    return sized("results", [escaped_hit(hit) for hit in engine.search(given.pop("query"), **given)])
+
+
+def _retrieve(engine: "ContextEngine", asked: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of the request
+    """Find the documents and sections that a question needs, best first, with the reasons.
+
+    Say the query again in two to four wordings as `also`, in the words that the book would use, names included.
+    """
+    answer = engine.retrieve(**asked.given())
+    texts = [engine.excerpt(hit, chapters=asked.chapters, as_of=asked.as_of) for hit in answer]
+    results = [escaped({**wire(hit), "text": cut(text)}) for hit, text in zip(answer, texts, strict=True)]
+    warnings = [str(warning) for warning in answer.warnings]
+    omitted = [escaped(wire(gone)) for gone in answer.omitted]
+    carried = {"carried": list(answer.carried)} if answer.carried else {}
+    return sized("results", results, outcome=answer.outcome, warnings=warnings, omitted=omitted, **carried)
+
+
+def _locate(engine: "ContextEngine", asked: Arguments) -> dict[str, Any]:
+    """Find where quoted words stand, in the open document first: path and span in code points, half-open.
+
+    Word for word if they stand anywhere so; else with other width, case, white space, quotation marks or dashes.
+    """
+    return sized("places", [wire(place) for place in engine.locate(**asked.given())])
+
+
+def _detect(engine: "ContextEngine", asked: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Say which known people, places and things a text names."""
+    return sized("entities", [match_wire(match) for match in engine.detect(asked.text)])
+
+
+def _list(engine: "ContextEngine", asked: Any) -> dict[str, Any]:  # noqa: ANN401
+    """List the documents of the project by path, at most 200 at once: kind, title, chapter; never their text."""
+    bounds = Bounds(asked.chapters, asked.kinds)
+    found = [one for one in engine.documents() if bounds.holds(one.kind, one.chapter)]
+    part = [escaped(summary(one)) for one in found[asked.offset : asked.offset + _LISTED]]
+    return sized("documents", part, total=len(found))
+
+
+def _entity(engine: "ContextEngine", asked: Any) -> CallToolResult:  # noqa: ANN401
+    """Give the card of somebody or something known: what it is, other names, what holds of it in which chapter."""
+    one = engine.entity(asked.name)
+    plain = {**wire(one), "facts": [wire(fact) for fact in one.facts if holds(fact, asked.as_of)]}
+    return _text(str(escaped(engine.card(asked.name, as_of=asked.as_of))), {"entity": escaped(plain)})
+
+
+def _evidence(engine: "ContextEngine", asked: Arguments) -> dict[str, Any]:
+    """Give everything that the project says of somebody, sentence by sentence; competing statements are marked."""
+    given = asked.given()
+    limit = given.pop("limit")
+    found = engine.evidence(given.pop("name"), **given)
+    statements = [escaped({**wire(one), "text": cut(one.text)}) for one in found[:limit]]
+    return sized("statements", statements, total=len(found))
+
+
+def _subgraph(engine: "ContextEngine", asked: Arguments) -> CallToolResult:
+    """Walk the code graph around a symbol: calls, references, inheritance, imports, overrides."""
+    found = around(engine, Around(**asked.given()))
+    shown = tree(found) if isinstance(found, Subgraph) else matches(found)
+    return _text(str(escaped(shown)), escaped(found.to_wire()))
+
+
+def _remember(engine: "ContextEngine", asked: Arguments) -> dict[str, Any]:
+    """Remember something about the project or its user, for later prompts. Kept in `.armarius/memories.toml`."""
+    return dict(escaped(wire(engine.memories.create(**asked.given()))))
+
+
+def _propose(engine: "ContextEngine", asked: Arguments) -> dict[str, Any]:
+    """Propose somebody or something that the project does not describe yet, for the user to approve.
+
+    It is written to `.armarius/codex.toml` with the level `never`: no prompt shows it before the user raises
+    that. What the project knows already is refused.
+    """
+    return dict(escaped(wire(engine.codex.create(**asked.given(), level="never"))))
+
+
+_QUERY: Final[dict[str, Any]] = {"default": ..., "max_length": 20_000}
+_LIMIT: Final[dict[str, Any]] = {"description": "At most this many results.", "ge": 1, "le": 100}
+_SHORT: Final[dict[str, Any]] = {"min_length": 1, "max_length": 400}
+_ALSO: Final = {
+    "description": "Two to four other wordings of the query, each a short sentence in the words that the book itself "
+    "would use, with the names of the people and places meant, in the language of the book. They are looked up with "
+    "the query and never shown: they find what the query's own words miss."
+}
+_FIELDS: Final = (
+    "query document cursor text selection include exclude budget model also messages chapters kinds as_of language"
+)
+_REQUEST: Final[dict[str, Any]] = {
+    "query": _QUERY,
+    "cursor": {"description": "Offset into the document in code points, from 0; null is its end."},
+    "selection": {"description": "What is selected in it: [first, last] offset in code points."},
+    "text": {"max_length": 2_000_000},
+    "also": _ALSO,
+}
+
+READING: Final = (
+    _tool("assemble_context", _FIELDS, _assemble, **_REQUEST),
+    _tool("inspect_context", _FIELDS, _inspect, **_REQUEST),
+    _tool("search", "query limit also chapters kinds as_of", _search, query=_QUERY, limit=_LIMIT, also=_ALSO),
+    _tool(
+        "retrieve",
+        "query limit document also messages chapters kinds as_of",
+        _retrieve,
+        query=_QUERY,
+        limit=_LIMIT,
+        also=_ALSO,
+    ),
+    _tool("locate", "quote document text", _locate, quote={"max_length": 4_000}),
+    _tool("detect_entities", "text", _detect, text={"max_length": 200_000}),
+    _tool("list_documents", "kinds chapters offset", _list),
+    _tool("entity", "as_of", _entity, extra={"name": (NameIn, ...)}),
+    _tool(
+        "evidence",
+        "name attribute chapters as_of",
+        _evidence,
+        extra={"limit": (StrictInt, Field(default=20, **_LIMIT))},
+    ),
+)
+"""The tools of every project."""
+CODE: Final = (_tool("subgraph", "symbol depth direction", _subgraph, depth={"default": 3, "ge": 1, "le": 10}),)
+"""Those of a project that has code."""
+WRITING: Final = (
+    _tool(
+        "remember",
+        "text kind confidence",
+        _remember,
+        adds=True,
+        text={"max_length": 2_000},
+        confidence={"default": 0.8},
+    ),
+    _tool(
+        "propose",
+        "name type description aliases",
+        _propose,
+        adds=True,
+        name=_SHORT,
+        type={"default": ..., **_SHORT},
+        description={"max_length": 2_000},
+        aliases={"max_length": 20},
+    ),
+)
+"""Those of a server that may add to the project."""

@@ -1,31 +1,32 @@
-"""JSON Schemas of every method, for hosts that generate their types: `docs/schemas/`, one file a method."""
+"""JSON Schemas of every verb, for hosts that generate their types: `docs/schemas/`, one file a verb."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pydantic import TypeAdapter, create_model
 
 from armarius.requests import Wire, wire_name
-from armarius.verbs.method import Method
+from armarius.verbs.table import Verb
 
-__all__ = ["file_name", "schema_of"]
+__all__ = ["file_name", "schema_of", "schema_of_fields"]
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-def file_name(method: str) -> str:
+def file_name(verb: str) -> str:
     """`context:prompt:assemble` is `context-prompt-assemble.json`."""
-    return f"{method.replace(':', '-')}.json"
+    return f"{verb.replace(':', '-')}.json"
 
 
-def schema_of(method: Method[Any]) -> dict[str, Any]:
+def schema_of(verb: Verb[Any]) -> dict[str, Any]:
     """One schema with `params` and `result` under `$defs`; it matches an object that has one of them or both."""
     definitions: dict[str, Any] = {}
-    params = _parts(method.params, definitions, "params", optional_null=True)
-    result = _parts(_type(method), definitions, "result", optional_null=False)
+    params = _parts(verb.params, definitions, "params", optional_null=True)
+    result = _parts(_type(verb), definitions, "result", optional_null=False)
     return {
         "$schema": _DIALECT,
-        "title": method.name,
+        "title": verb.name,
+        "description": verb.about,
         "type": "object",
         "properties": {"params": params, "result": result},
         "additionalProperties": False,
@@ -33,10 +34,16 @@ def schema_of(method: Method[Any]) -> dict[str, Any]:
     }
 
 
-def _type(method: Method[Any]) -> Any:  # noqa: ANN401 - a type
-    if not isinstance(method.result, dict):
-        return method.result
-    fields: dict[str, Any] = {name: (kind, ...) for name, kind in method.result.items()}
+def schema_of_fields(kind: type[Wire]) -> dict[str, Any]:
+    """The schema of an object with these fields, by the names that its senders use."""
+    schema: dict[str, Any] = _camel(kind.model_json_schema(), kind.field_name, optional_null=True)
+    return schema
+
+
+def _type(verb: Verb[Any]) -> Any:  # noqa: ANN401 - a type
+    if not isinstance(verb.result, dict):
+        return verb.result
+    fields: dict[str, Any] = {name: (kind, ...) for name, kind in verb.result.items()}
     return create_model("Result", **fields)
 
 
@@ -48,24 +55,26 @@ def _parts(kind: Any, definitions: dict[str, Any], name: str, *, optional_null: 
     if required:
         schema["required"] = sorted({*schema.get("required", ()), *required})
     for part, body in parts.items():
-        definitions[f"{name}.{part}"] = _camel(body, optional_null=optional_null)
-    found: dict[str, Any] = _camel(schema, optional_null=optional_null)
+        definitions[f"{name}.{part}"] = _camel(body, wire_name, optional_null=optional_null)
+    found: dict[str, Any] = _camel(schema, wire_name, optional_null=optional_null)
     return found
 
 
-def _camel(schema: Any, *, optional_null: bool) -> Any:  # noqa: ANN401 - JSON
-    """Names of properties as they travel, and in what is sent null for whatever may lack."""
+def _camel(schema: Any, name_of: Callable[[str], str], *, optional_null: bool) -> Any:  # noqa: ANN401 - JSON
+    """Names of properties as they travel; where something is sent, an optional property may be null."""
     if isinstance(schema, list):
-        return [_camel(one, optional_null=optional_null) for one in schema]
+        return [_camel(one, name_of, optional_null=optional_null) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {key: _camel(value, optional_null=optional_null) for key, value in schema.items() if key != "properties"}
+    found = {
+        key: _camel(value, name_of, optional_null=optional_null) for key, value in schema.items() if key != "properties"
+    }
     if not isinstance(schema.get("properties"), Mapping):
         return found
-    required = {wire_name(name) for name in schema.get("required", ())}
+    required = {name_of(name) for name in schema.get("required", ())}
     properties = {
-        wire_name(name): {
-            key: value for key, value in _camel(body, optional_null=optional_null).items() if key != "title"
+        name_of(name): {
+            key: value for key, value in _camel(body, name_of, optional_null=optional_null).items() if key != "title"
         }
         for name, body in schema["properties"].items()
     }

@@ -1,0 +1,306 @@
+"""What each method takes, as pydantic models; those of prompts are in `armarius.requests`.
+
+A field is written here once: its type, bounds, default and description are those of every surface.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, StrictInt
+
+from armarius.arguments import OPEN
+from armarius.code.subgraph import KINDS
+from armarius.codex.model import ContextLevel
+from armarius.requests import (
+    AsOfIn,
+    ChapterIn,
+    ChaptersIn,
+    Count,
+    DocumentIn,
+    EncodingIn,
+    Flag,
+    KindsIn,
+    MessagesIn,
+    ProjectIn,
+    QueryIn,
+    Share,
+    TextIn,
+    Wire,
+    WordingsIn,
+)
+
+__all__ = ["Params"]
+
+_MOST = 1_000  # results of one answer; a list of documents goes on with `offset`
+_LONGEST_MS = 600_000
+
+Confidence = Annotated[Share, Field(le=1, description="From 0 to 1.")]
+MemoryKind = Annotated[
+    Literal["semantic", "episodic", "procedural"], Field(description="Only semantic ones enter prompts by themselves.")
+]
+NameIn = Annotated[str, Field(description="Name, alias or id of an entity.", min_length=1)]
+EdgeKind = Literal["calls", "inherits", "overrides", "refs", "imports"]
+
+
+class Params(Wire):
+    """What every method takes: the project that is meant."""
+
+    called: ClassVar[str | None] = "params"
+
+    project_id: ProjectIn = ""
+
+    def stated(self, *without: str) -> dict[str, Any]:
+        """The fields that were sent, by name, but for the project and those in `without`."""
+        names = [name for name in type(self).model_fields if name not in ("project_id", *without)]
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+class ById(Params):
+    """Names one record."""
+
+    id: str
+
+
+class UpdateBudget(Params):
+    """A profile, and the version that it was made from."""
+
+    version: StrictInt
+    profile: dict[str, Any]
+
+
+class NewConstraint(Params):
+    """A rule that every prompt is to state."""
+
+    text: str
+    source: Literal["user", "kg"] = "user"
+    priority: Count = 0
+    id: str = ""
+
+
+class ChangedConstraint(ById):
+    """What of a rule is to be another."""
+
+    text: str | None = None
+    source: Literal["user", "kg"] | None = None
+    priority: Count | None = None
+
+
+class NewMemory(Params):
+    """What is to be remembered."""
+
+    text: str = Field(description="One statement, as it is to be read later.")
+    kind: MemoryKind = "semantic"
+    confidence: Confidence = 1.0
+    id: str = ""
+
+
+class ChangedMemory(ById):
+    """What of a memory is to be another."""
+
+    text: str | None = None
+    kind: MemoryKind | None = None
+    confidence: Confidence | None = None
+
+
+class Target(Params):
+    """What is pinned or muted: id, name, path or tag; while a document is open, or always."""
+
+    target: str
+    document: str = ""
+
+
+class NewPin(Target):
+    """A pin, or a mute."""
+
+    mute: Flag = False
+
+
+class FactIn(Wire):
+    """A statement that holds from one chapter until another."""
+
+    text: str
+    since: StrictInt | None = None
+    until: StrictInt | None = None
+
+
+class NewEntity(Params):
+    """An entity to be known; what is not given is not stated.
+
+    A name or an alias that another entity has is refused.
+    """
+
+    name: str
+    id: str = ""
+    force: Flag = Field(default=False, description="Take a name that another entity has: two are meant.")
+    type: str | None = Field(
+        default=None,
+        description="character, location, event, item, faction, foreshadowing, inspiration, or another word.",
+    )
+    aliases: tuple[str, ...] | None = None
+    description: str | None = None
+    attributes: dict[str, str] | None = None
+    level: ContextLevel | None = None
+    facts: tuple[FactIn, ...] | None = None
+
+
+class ChangedEntity(NewEntity):
+    """Of which entity, by id, name or alias, what is to be another; `unset` names what is no longer to be stated.
+
+    A new name or alias that another entity has is refused.
+    """
+
+    id: str
+    name: str | None = None  # type: ignore[assignment]
+    unset: tuple[Literal["type", "aliases", "description", "attributes", "level", "facts"], ...] = ()
+
+
+class DeletedEntity(ById):
+    """Names an entity, by id, name or alias; with its relations if they are to go too.
+
+    One that authored relations need is refused else.
+    """
+
+    relations: Flag = False
+
+
+class Ends(Params):
+    """A relation, read from source to target; each end by id, name or alias."""
+
+    source: str
+    target: str
+    type: str
+
+
+class NewRelation(Ends):
+    """A relation, and in which chapters it holds."""
+
+    since: StrictInt | None = None
+    until: StrictInt | None = None
+
+
+class CardOf(ById):
+    """Of which entity a card is asked for."""
+
+    id: NameIn
+    as_of: AsOfIn = None
+
+
+class RelationsOf(Params):
+    """Of which entity, by id, name or alias, relations are asked for; "" is of all."""
+
+    id: str = ""
+
+
+class InText(Params):
+    """A text to look for names in."""
+
+    text: str
+    position_encoding: EncodingIn = "code-point"
+
+
+class EvidenceOf(Params):
+    """An entity, or one attribute of it, and where to look."""
+
+    name: NameIn
+    attribute: str | None = Field(
+        default=None,
+        description="Such as 年龄, 住处 or eye colour; without, what the settings say, and what is disputed.",
+    )
+    chapter: ChapterIn = Field(default=None, description="The current chapter; later ones are left out.")
+    chapters: ChaptersIn = OPEN
+    kinds: KindsIn = ()
+    as_of: AsOfIn = None
+    position_encoding: EncodingIn = "code-point"
+
+
+class Proposing(Params):
+    """Which names are proposed."""
+
+    least: StrictInt = Field(default=10, ge=2, description="How often a name must be written.")
+    known: Flag = Field(default=False, description="Also those that are described, marked.")
+    position_encoding: EncodingIn = "code-point"
+
+
+class Listing(Params):
+    """Which documents, and which part of the list."""
+
+    chapters: ChaptersIn = OPEN
+    kinds: KindsIn = ()
+    limit: StrictInt = Field(default=_MOST, ge=1, le=_MOST, description="At most so many.")
+    offset: Count = Field(default=0, description="Skip so many.")
+
+
+class Reading(Params):
+    """One document; with its paragraphs if they are asked for."""
+
+    document: str
+    paragraphs: Flag = False
+    position_encoding: EncodingIn = "code-point"
+
+
+class _Bounded(Params):
+    query: QueryIn
+    chapters: ChaptersIn = OPEN
+    kinds: KindsIn = ()
+    as_of: AsOfIn = None
+    also: WordingsIn = ()
+    position_encoding: EncodingIn = "code-point"
+
+    @property
+    def bounds(self) -> dict[str, Any]:
+        """As keywords."""
+        return {"chapters": self.chapters, "kinds": self.kinds, "as_of": self.as_of, "also": self.also}
+
+
+class Searching(_Bounded):
+    """Words as written."""
+
+    limit: StrictInt = Field(default=10, ge=1, le=_MOST, description="At most so many.")
+
+
+class Retrieving(_Bounded):
+    """A question."""
+
+    limit: StrictInt = Field(default=5, ge=0, le=_MOST, description="At most so many.")
+    document: DocumentIn = ""
+    messages: MessagesIn = ()
+    excerpts: Flag = Field(default=False, description="Whether each has the text behind it.")
+
+
+class Locating(Params):
+    """Quoted words, and the document that is open."""
+
+    quote: str = Field(description="Words that stand in the project.", min_length=1)
+    document: DocumentIn = ""
+    text: TextIn = None
+    position_encoding: EncodingIn = "code-point"
+
+
+class OfDocument(Params):
+    """Names a document."""
+
+    document: str
+
+
+class NewSummary(OfDocument):
+    """A document's summary, as it is now."""
+
+    text: str
+
+
+class Around(Params):
+    """A symbol, how far around it, and along which edges."""
+
+    symbol: str = Field(description="Name or qualified name of a function, method or class.", min_length=1)
+    depth: Count | None = Field(default=None, description="Edges from the symbol, at most.")
+    direction: Literal["callers", "callees", "both"] = "both"
+    kinds: tuple[EdgeKind, ...] = KINDS  # type: ignore[assignment]
+    max_nodes: Annotated[StrictInt, Field(ge=1)] | None = None
+    max_edges: Count | None = None
+    external: Flag = False
+    include_tree: Flag = False
+
+
+class Waiting(Params):
+    """For how long at most."""
+
+    timeout_ms: StrictInt = Field(default=10_000, ge=0, le=_LONGEST_MS, description="Milliseconds.")
