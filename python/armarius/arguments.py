@@ -33,9 +33,7 @@ __all__ = [
     "Role",
     "Turn",
     "asked_last",
-    "checked_chapter",
-    "checked_messages",
-    "checked_wordings",
+    "checked",
     "joined_scores",
     "read_chapter",
     "read_chapters",
@@ -94,9 +92,9 @@ class Bounds:
             ContractError: Anything else, with the name of the argument.
         """
         return cls(
-            _named("chapters", read_chapters, chapters),
-            _named("kinds", read_kinds, kinds),
-            checked_chapter("as_of", as_of),
+            checked("chapters", read_chapters, chapters),
+            checked("kinds", read_kinds, kinds),
+            checked("as_of", read_chapter, as_of),
         )
 
     def __bool__(self) -> bool:
@@ -195,15 +193,6 @@ def read_chapter(value: object) -> int | None:
     return int(value)
 
 
-def checked_chapter(name: str, value: object) -> int | None:
-    """As `read_chapter`, for the argument `name`.
-
-    Raises:
-        ContractError: It is neither, with the name of the argument.
-    """
-    return _named(name, read_chapter, value)
-
-
 def read_kinds(value: object) -> tuple[Kind, ...]:
     """`value` as kinds of documents, each once, in the order of `KINDS`.
 
@@ -221,11 +210,17 @@ def read_kinds(value: object) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if kind in given)
 
 
-def _named(name: str, read: Callable[[object], Read], value: object) -> Read:
+def checked(name: str, read: Callable[[object], Read], value: object) -> Read:
+    """`read(value)`, for the argument `name`.
+
+    Raises:
+        ContractError: `read` refused it; the message names the argument.
+    """
     try:
         return read(value)
     except ValueError as error:
-        raise ContractError(f"{name}: {error}") from None
+        said = str(error)
+        raise ContractError(said if said.startswith(f"{name}[") else f"{name}: {said}") from None
 
 
 def read_targets(value: object) -> tuple[str, ...]:
@@ -306,18 +301,6 @@ def read_wordings(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.strip() for one in value))
 
 
-def checked_wordings(value: object) -> tuple[str, ...]:
-    """As `read_wordings`, for an argument `also`.
-
-    Raises:
-        ContractError: It is none, with the name of the argument.
-    """
-    try:
-        return read_wordings(value)
-    except ValueError as error:
-        raise ContractError(f"also: {error}") from None
-
-
 Role = Literal["user", "assistant", "system", "tool", ""]
 """Who says a message; "" for nobody in particular, which only messages of a lorebook search may be."""
 
@@ -395,19 +378,6 @@ def read_messages(value: object, *, lines: bool = False) -> tuple[Turn, ...]:
         if length > LONGEST_TEXT:
             raise ValueError(f"more than {LONGEST_TEXT:,} characters together, up to message {at}")
     return tuple(Turn(one.role, _clean(one.content), _clean(one.name)) for one in turns)
-
-
-def checked_messages(value: object, *, lines: bool = False) -> tuple[Turn, ...]:
-    """As `read_messages`, for an argument `messages`.
-
-    Raises:
-        ContractError: They are none, with the name of the argument.
-    """
-    try:
-        return read_messages(value, lines=lines)
-    except ValueError as error:
-        said = str(error)
-        raise ContractError(said if said.startswith("messages[") else f"messages: {said}") from None
 
 
 def asked_last(query: str, messages: tuple[Turn, ...]) -> tuple[str, tuple[Turn, ...]]:

@@ -1,25 +1,33 @@
-"""A question under way: how long it may take, whether anybody still waits for it, where its time goes.
+"""A question under way: how long it may take, whether it is still waited for, where its time goes; verbs of parts.
 
 A verb begins a call (`calling`); whatever waits on its behalf asks here how long (`remaining`, `patiently`), and says
 what it is at (`stage`). So no room hands a clock to the next one.
 """
 
+import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Protocol, TypeVar
+from functools import wraps
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from armarius.errors import ContractError
 from armarius.validation import shown
 
+if TYPE_CHECKING:
+    import asyncio
+
 __all__ = [
+    "CALLER",
     "CANCEL",
     "Call",
     "Cancelled",
     "Observer",
+    "awaitable",
     "bounded",
     "calling",
     "current",
@@ -27,8 +35,11 @@ __all__ = [
     "patiently",
     "remaining",
     "stage",
+    "verb_of",
 ]
 
+Self = TypeVar("Self")
+P = ParamSpec("P")
 Answer = TypeVar("Answer")
 _FOR_EVER = 1e6  # seconds
 _SLICE_SECONDS = 0.05
@@ -118,6 +129,8 @@ class _Observed:
 _CALL: ContextVar[Call | None] = ContextVar("armarius_call", default=None)
 CANCEL: ContextVar[threading.Event | None] = ContextVar("armarius_cancel", default=None)
 """Set when the coroutine that waits for an answer is cancelled."""
+CALLER: ContextVar["asyncio.AbstractEventLoop | None"] = ContextVar("armarius_caller", default=None)
+"""The event loop that waits for an answer, where it is one: what a verb awaits in turn may be awaited there."""
 
 
 def observe(observer: Observer | None) -> Observer | None:
@@ -246,3 +259,75 @@ def _seconds(timeout_s: object) -> float:
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not 0 < timeout_s < float("inf"):
         raise ContractError(f"timeout_s must be a number of seconds above 0, got {shown(timeout_s)}")
     return float(min(timeout_s, _FOR_EVER))  # a whole number may be more than a float holds
+
+
+def verb_of(
+    part: str, verb: Callable[Concatenate[Any, P], Answer], name: str = "", *, question: bool = True
+) -> Callable[Concatenate[Any, P], Answer]:
+    """A verb of a part as a verb of the whole: the same signature and docstring, written once, where it is done.
+
+    Args:
+        part: Which attribute of the whole is asked, dots and all.
+        verb: Of the class of that part. A `TypeError` for a keyword that it does not have names the nearest it has.
+        name: What the whole calls it, when that is something else.
+        question: Whether it is one that a host asks, with its time taken; `timeout_s`, where it has that, is obeyed.
+    """
+    find = attrgetter(part)
+    name = name or verb.__name__
+    code = verb.__code__
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @wraps(verb)
+    def call(self: object, *args: P.args, **keywords: P.kwargs) -> Answer:
+        for keyword in keywords:
+            if keyword not in known:
+                raise TypeError(_unexpected(name, keyword, known))
+        if not question:
+            return verb(find(self), *args, **keywords)
+        with calling(name, cast("float | None", keywords.get("timeout_s"))) as this:
+            answer = verb(find(self), *args, **keywords)
+            this.answer = answer
+            return answer
+
+    call.__name__, call.__qualname__ = name, verb.__qualname__.removesuffix(verb.__name__) + name
+    return cast("Callable[Concatenate[Any, P], Answer]", call)
+
+
+def awaitable(
+    verb: Callable[Concatenate[Self, P], Answer],
+) -> Callable[Concatenate[Self, P], Coroutine[Any, Any, Answer]]:
+    """`verb` for coroutines: same arguments, same answer, from a worker thread. Its name has an `a` before it.
+
+    Cancelled, its thread stops at the next stage of the work, and at once where it waits.
+    """
+
+    @wraps(verb)
+    async def call(self: Self, *args: P.args, **keywords: P.kwargs) -> Answer:
+        import asyncio
+
+        waiting = CALLER.set(asyncio.get_running_loop())
+        cancel = threading.Event()
+        token = CANCEL.set(cancel)
+        try:
+            return await asyncio.to_thread(verb, self, *args, **keywords)
+        except asyncio.CancelledError:
+            cancel.set()
+            raise
+        finally:
+            CANCEL.reset(token)
+            CALLER.reset(waiting)
+
+    name = verb.__name__
+    call.__name__, call.__qualname__ = f"a{name}", verb.__qualname__.removesuffix(name) + f"a{name}"
+    call.__doc__ = f"`{name}` for coroutines: same arguments, same answer, from a worker thread."
+    return cast("Callable[Concatenate[Self, P], Coroutine[Any, Any, Answer]]", call)
+
+
+def _unexpected(verb: str, name: str, known: tuple[str, ...]) -> str:
+    from difflib import get_close_matches
+
+    names = [one for one in known if one != "self"]
+    meant = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()  # as on the wire
+    near = [meant] if meant in names else get_close_matches(meant, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(names)}"
+    return f"{verb}() got an unexpected keyword argument {name!r}; {hint}"

@@ -1,12 +1,12 @@
 """Lists that show themselves: short at a prompt, as a table where rich or a notebook prints them."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex, TextIO, TypeVar, overload
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Shown", "camel", "counted", "html_table", "rich_table"]
+__all__ = ["Shown", "camel", "counted", "html_table", "is_terminal", "rich_table"]
 
 Row = TypeVar("Row")
 
@@ -86,3 +86,11 @@ def camel(name: str) -> str:
     """A snake_case name in camelCase: `heading_path` is `headingPath`; one without underscores is itself."""
     first, *rest = name.split("_")
     return first + "".join(word[:1].upper() + word[1:] for word in rest)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether `stream` is a terminal; not one that is None (`pythonw` has no console), closed or cannot tell."""
+    try:
+        return stream is not None and stream.isatty()
+    except (AttributeError, ValueError):  # put there by a host; closed
+        return False

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast, runtime_c
 from armarius.arguments import OPEN, Bounds, Chapters, Hidden, Kind, Turn
 from armarius.display import Shown
 from armarius.errors import ContextWarning
-from armarius.quick import quick
 
 if TYPE_CHECKING:
     from armarius.headings import Language
@@ -43,7 +42,6 @@ STORY = "story:"
 OmitReason = Literal["no match", "shadowed", "level", "duplicate", "timeline", "budget", "excluded", "source failed"]
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Why a candidate is considered.
@@ -74,7 +72,6 @@ class Wish:
     reason: OmitReason = "excluded"
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Content offered for one layer, not yet in the prompt.
@@ -115,7 +112,6 @@ class Candidate:
     marks: tuple[tuple[int, str], ...] = ()
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Omission:
     """Something considered and left out before the budget saw it, with one reason of the closed list.
@@ -131,7 +127,6 @@ class Omission:
     aspect: str = ""
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Row:
     """A paragraph of the project that may fill the room which everything demanded leaves.
@@ -225,7 +220,6 @@ class Offer(Protocol):
         ...
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """The answer of one fetcher. Empty candidates without a warning means: looked, found nothing.
@@ -339,7 +333,6 @@ _SHOWN = 40  # code points of a hit's text in its repr
 _CELL = 100  # in a table
 
 
-@quick
 @dataclass(frozen=True, slots=True, repr=False)
 class Hit:
     """A place in a project that answers, with why.

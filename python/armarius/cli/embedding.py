@@ -18,7 +18,7 @@ from rich.progress import Progress as Bar
 import armarius.embedders as embedders
 from armarius.cli.terminal import add_index_dir, add_project, note
 from armarius.config import BUILT_IN_MODELS, Config, load_config
-from armarius.console import is_terminal
+from armarius.display import is_terminal
 from armarius.embedders.protocol import Embedder
 from armarius.errors import ConfigError, DimensionMismatch, EmbeddingError, MissingExtra
 from armarius.index.project_index import ProjectIndex

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from armarius.arguments import Bounds, checked_wordings
+from armarius.arguments import Bounds, checked, read_wordings
 from armarius.cli.terminal import (
     add_also,
     add_bounds,
@@ -90,7 +90,7 @@ def _search(arguments: argparse.Namespace) -> int:
     text = question(arguments.text, "the words")
     match: Literal["all", "any"] = "any" if arguments.any else "all"
     given = bounds_of(arguments)
-    also = checked_wordings(given.pop("also"))
+    also = checked("also", read_wordings, given.pop("also"))
     bounds = Bounds.of(**given)
     asked: dict[str, Any] = {
         "limit": arguments.limit,

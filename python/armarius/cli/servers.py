@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armarius.arguments import Turn, checked_messages
-from armarius.cli.terminal import note, plain, show, show_json, words
+from armarius.arguments import Turn, checked, read_messages
+from armarius.cli.terminal import add_field, note, plain, show, show_json, words
 from armarius.errors import ContractError
 from armarius.io import read_file
 
@@ -204,7 +204,9 @@ _MOST_BYTES = 64 * 1024 * 1024
 
 def add_messages(parser: argparse.ArgumentParser) -> None:
     """Add the option that hands over a conversation."""
-    parser.add_argument(
+    add_field(
+        parser,
+        "messages",
         "--messages",
         metavar="FILE",
         help='the conversation before the query: a JSON list of {"role", "content"}, oldest first; - is standard input',
@@ -213,13 +215,7 @@ def add_messages(parser: argparse.ArgumentParser) -> None:
 
 def add_include(parser: argparse.ArgumentParser) -> None:
     """Add the option that shows turns of it."""
-    parser.add_argument(
-        "--include-messages",
-        type=int,
-        default=0,
-        metavar="N",
-        help="the newest N turns stand in the prompt",
-    )
+    add_field(parser, "include_messages", "--include-messages", type=int, default=0, metavar="N")
 
 
 def messages_of(arguments: argparse.Namespace) -> tuple[Turn, ...]:
@@ -244,4 +240,4 @@ def messages_of(arguments: argparse.Namespace) -> tuple[Turn, ...]:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ContractError(f"--messages {given} is no JSON: {error}") from None
-    return checked_messages(found)
+    return checked("messages", read_messages, found)

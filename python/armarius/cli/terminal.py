@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armarius.arguments import KINDS
-from armarius.console import is_terminal
-from armarius.display import camel
+from armarius.display import camel, is_terminal
 from armarius.errors import ContractError
 from armarius.types import Hit
 from armarius.validation import shown
@@ -20,7 +19,7 @@ from armarius.validation import shown
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["EXAMPLES", "add_also", "add_bounds", "bounds_of"]
+__all__ = ["EXAMPLES", "add_also", "add_bounds", "add_field", "bounds_of", "explain"]
 
 # Columns of what goes to a file or pipe: whoever reads it there has a terminal or a page.
 _PIPED = 80
@@ -69,6 +68,41 @@ def _here(value: str) -> str:
     if not value.strip():
         raise argparse.ArgumentTypeError("names no folder")
     return os.path.join(os.getcwd(), value) if "\0" not in value else value  # noqa: PTH109, PTH118 - as it is
+
+
+def add_field(
+    parser: argparse.ArgumentParser,
+    field: str,
+    *names: str,
+    verb: str = "context:prompt:assemble",
+    **options: Any,  # noqa: ANN401
+) -> None:
+    """Add an option, or an argument, that is a field of a verb's request.
+
+    Args:
+        parser: Of the command.
+        field: Its name in the request; the help is what the request says of it, read when help is asked for.
+        *names: As `add_argument` takes them.
+        verb: The method of the channel.
+        **options: Likewise; with `help`, that is the help.
+    """
+    action = parser.add_argument(*names, **{"help": "", **options})
+    action.field = verb, field  # type: ignore[attr-defined]
+
+
+def explain(parser: argparse.ArgumentParser) -> None:
+    """Give the options that are fields of requests the descriptions of those."""
+    from armarius.verbs import verb
+
+    fields = [action for action in parser._actions if hasattr(action, "field")]
+    own = {action.field[1]: action.option_strings[0] for action in fields if action.option_strings}
+    for action in fields:
+        if not action.help:
+            name, field = action.field
+            text = (verb(name).params.model_fields[field].description or "").partition(". ")[0].rstrip(".")
+            text = re.sub(r"`(\w+)`", lambda found: own.get(found[1], found[1]), text).replace("`", "")
+            again = "; may be repeated" if isinstance(action.default, list) else ""
+            action.help = f"{text[:1].lower()}{text[1:]}{again}".replace("%", "%%")
 
 
 def question(value: str, option: str) -> str:
@@ -176,10 +210,17 @@ _RANGE = re.compile(r"(\d*)\s*(-|–|\.\.)\s*(\d*)")
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what may be looked into."""
-    parser.add_argument(
-        "--chapters", type=_chapters, metavar="N-M", help="look into these chapters alone: 3, 1-40, 5- or -40"
+    add_field(
+        parser,
+        "chapters",
+        "--chapters",
+        type=_chapters,
+        metavar="N-M",
+        help="look into these chapters alone: 3, 1-40, 5- or -40",
     )
-    parser.add_argument(
+    add_field(
+        parser,
+        "kinds",
         "--kind",
         dest="kinds",
         action="append",
@@ -187,18 +228,12 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
         choices=KINDS,
         help="look into documents of this kind alone; several times for several",
     )
-    parser.add_argument("--as-of", type=int, metavar="N", help="nothing later than this chapter of the story")
+    add_field(parser, "as_of", "--as-of", type=int, metavar="N")
 
 
 def add_also(parser: argparse.ArgumentParser) -> None:
     """Add the option that asks in other words."""
-    parser.add_argument(
-        "--also",
-        action="append",
-        default=[],
-        metavar="TEXT",
-        help="the question in other words, as the book would put it; at most 8 times",
-    )
+    add_field(parser, "also", "--also", action="append", default=[], metavar="TEXT")
 
 
 def bounds_of(arguments: argparse.Namespace) -> dict[str, Any]:

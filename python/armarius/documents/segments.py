@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 
 import armarius._core as _core
 from armarius.documents.numerals import chapter_number, volume_number
-from armarius.quick import quick
 from armarius.text.unicode import EAST_ASIAN, ENDS_LINE, ENDS_WIDE_LINE
 
 __all__ = ["PARAGRAPH_LIMIT", "Paragraph", "Parts", "Role", "Splitter", "parts_of", "split_code", "split_prose"]
@@ -25,7 +24,6 @@ Role = Literal["body", "heading", "front_matter"]
 PARAGRAPH_LIMIT = 2000
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """A stretch of a document: `document.text[start:end]`.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from armarius.code.index import CodeIndex
 from armarius.codex import AuthoredCodex, Constraints, Memories, Pins
 from armarius.config import Config
-from armarius.delegation import awaitable, verb_of
+from armarius.deadline import awaitable, verb_of
 from armarius.display import html_table, rich_table
 from armarius.embedders.protocol import AnyEmbedder
 from armarius.engine.build import NO_EMBEDDER, Parts, build

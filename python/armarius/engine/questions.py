@@ -11,9 +11,10 @@ from armarius.arguments import (
     Chapters,
     Kind,
     asked_last,
-    checked_chapter,
-    checked_messages,
-    checked_wordings,
+    checked,
+    read_chapter,
+    read_messages,
+    read_wordings,
 )
 from armarius.codex.cards import Visible, entity_card, shown_of, visible
 from armarius.codex.model import Entity
@@ -103,9 +104,9 @@ class Questions:
         """
         query, limit = strict_text("query", query, most=LONGEST_QUESTION), whole("limit", limit)
         document = valid_text("document", document or "")
-        bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
-        chapter = checked_chapter("chapter", chapter)
-        query, earlier = asked_last(query, checked_messages(messages))
+        bounds, others = Bounds.of(chapters, kinds, as_of), checked("also", read_wordings, also)
+        chapter = checked("chapter", read_chapter, chapter)
+        query, earlier = asked_last(query, checked("messages", read_messages, messages))
         with stage("look"):
             view = self._project.view()
         with stage("understand"):
@@ -169,7 +170,7 @@ class Questions:
             ContractError: A text, limit, chapters, kinds or wordings that are none; a `limit` below 1.
         """
         asked, limit = strict_text("text", text, most=LONGEST_QUESTION), whole("limit", limit, least=1)
-        bounds, others = Bounds.of(chapters, kinds, as_of), checked_wordings(also)
+        bounds, others = Bounds.of(chapters, kinds, as_of), checked("also", read_wordings, also)
         with stage("look"):
             view = self._project.view()
         shown = None if bounds.as_of is None else shown_of(view.documents, bounds)
@@ -213,7 +214,7 @@ class Questions:
             UnknownId: No entity goes by that name; names near ones.
             ContractError: A name, attribute, chapters or kinds that are none.
         """
-        name, chapter = valid_text("name", name), checked_chapter("chapter", chapter)
+        name, chapter = valid_text("name", name), checked("chapter", read_chapter, chapter)
         attribute = None if attribute is None else valid_text("attribute", attribute)
         bounds = Bounds.of(chapters, kinds, as_of)
         view = self._project.view()

@@ -12,12 +12,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal, Self
 
-from armarius.arguments import Bounds, Kind, checked_wordings
+from armarius.arguments import Bounds, Kind, checked, read_wordings
 from armarius.codex.authored.protocol import Authored
 from armarius.codex.load import FolderAuthored
 from armarius.config import Config
 from armarius.corpus.opened import OpenCorpus
-from armarius.delegation import verb_of
+from armarius.deadline import verb_of
 from armarius.documents.document import Document, Skipped
 from armarius.errors import ContractError, StoreError
 from armarius.index.folder_source import FolderSource
@@ -259,7 +259,7 @@ class ProjectIndex:
         text, bounds = strict_text("text", text, most=LONGEST_QUESTION), Bounds.of(chapters, kinds)
         if match not in ("all", "any"):
             raise ContractError(f"match must be 'all' or 'any', got {what_came(match)}")
-        also = checked_wordings(also)
+        also = checked("also", read_wordings, also)
         found = partial(
             search, text=text, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, match=match, also=also,
             shown=shown,

@@ -19,7 +19,6 @@ from armarius.index.settings import LiveConfig
 from armarius.index.snapshot import Snapshot, snapshot_after, untold
 from armarius.index.source import DocumentSource, ReadBatch
 from armarius.index.status import Outcome, Progress
-from armarius.quick import uncollected
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, Learnt, Note, Put, Remove, Restamp
 
@@ -113,8 +112,7 @@ class Refresher:
             if not told or graph != self._snapshot.codex_digest:
                 commits.before(untold(self._snapshot, self._authored, store, graph))
                 graph, told = self._snapshot.codex_digest, True
-            with uncollected():
-                self.snapshot, learnt = learning.learn(self._snapshot, found.changes)
+            self.snapshot, learnt = learning.learn(self._snapshot, found.changes)
             counted = {row.path: row for row in learnt}
             if not self._write(commits, found.changes, counted, written):
                 break
@@ -141,11 +139,10 @@ class Refresher:
 
     def load_snapshot(self, store: Store) -> Snapshot:
         """Codex and matcher from what the store holds."""
-        with uncollected():
-            self._describing.load(store)
-            stamp, self._told = self._authored.stamp(), False
-            self.snapshot = self._names.recall(store, self._describing.codex())
-            self._authored_stamp, self._elsewhere = stamp, False
+        self._describing.load(store)
+        stamp, self._told = self._authored.stamp(), False
+        self.snapshot = self._names.recall(store, self._describing.codex())
+        self._authored_stamp, self._elsewhere = stamp, False
         self.loaded.set()
         return self.snapshot
 
@@ -222,10 +219,9 @@ class Refresher:
 
     def _renew_world(self) -> None:
         """Build the codex again from what describes it."""
-        with uncollected():
-            stamp = self._authored.stamp()
-            self.snapshot = snapshot_after(self.snapshot, self._describing.codex())
-            self._authored_stamp = stamp
+        stamp = self._authored.stamp()
+        self.snapshot = snapshot_after(self.snapshot, self._describing.codex())
+        self._authored_stamp = stamp
 
     def _write(
         self,

@@ -12,7 +12,6 @@ from armarius.codex.identity import NameIndex
 from armarius.codex.model import Codex, Constraint, Entity, Fact, Memory, Origin, Overruled
 from armarius.errors import ContextWarning
 from armarius.names import NameModel
-from armarius.quick import uncollected
 from armarius.store.protocol import Store
 from armarius.store.rows import Change, EntityRow, Graph, Note, Record, Records, RelationRow
 from armarius.text.matcher import EntityMatcher, kind_of
@@ -180,8 +179,7 @@ def untold(snapshot: Snapshot, authored: Authored, store: Store, graph: str | No
         change for change in read_records(authored) if tuple(store.records(change.collection)) != change.records
     ]
     if graph != snapshot.codex_digest:
-        with uncollected():
-            changes += (snapshot.rows(), Note("graph", snapshot.codex_digest))
+        changes += (snapshot.rows(), Note("graph", snapshot.codex_digest))
     return changes
 
 

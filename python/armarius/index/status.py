@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from armarius.console import is_terminal
+from armarius.display import is_terminal
 from armarius.documents.document import Skipped
 from armarius.errors import ContextWarning
 from armarius.store.rows import Change, Put, Remove

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from armarius.arguments import checked_messages
+from functools import partial
+from armarius.arguments import checked, read_messages
 from armarius.errors import ContractError
 from armarius.lorebooks.active.agnai import KNOWN as AGNAI
 from armarius.lorebooks.active.agnai import CompiledAgnai, search_agnai
@@ -72,7 +73,8 @@ def scan_of(
         _check_named(name, values, texts=True)
     story = _checked_story(story)
     tags = strict_texts("tags", tags)
-    lines = checked_messages(tuple(messages) if isinstance(messages, Iterator) else messages, lines=True)
+    said = tuple(messages) if isinstance(messages, Iterator) else messages
+    lines = checked("messages", partial(read_messages, lines=True), said)
     turn = None if turn is None else whole("turn", turn, least=-MOST)
     greeting = None if greeting is None else whole("greeting", greeting)
     budget = None if budget is None else whole("budget", budget)

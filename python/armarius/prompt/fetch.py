@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from armarius.deadline import patiently, remaining
-from armarius.quick import quick
 from armarius.types import (
     LAYERS,
     Candidate,
@@ -35,7 +34,6 @@ Source = TypeVar("Source")
 Said = TypeVar("Said")
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class FetchOutcome:
     """What one fetcher said, or what became of it."""

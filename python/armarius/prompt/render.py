@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from armarius.prompt.escape import closing, opening
-from armarius.quick import quick
 from armarius.types import LAYERS, Candidate, LayerName
 
 __all__ = [
@@ -40,7 +39,6 @@ SEPARATOR = "\n\n"
 Form = Literal["full", "short", "truncated"]
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A candidate that enters the prompt, in the form it enters; `part` is the piece of its content kept.

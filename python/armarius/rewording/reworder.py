@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from armarius.deadline import patiently, remaining
-from armarius.delegation import CALLER
+from armarius.deadline import CALLER, patiently, remaining
 from armarius.errors import ContextWarning, ContractError, RewordingError
 from armarius.rewording.asking import RewordingRequest, how_many, request
 from armarius.validation import seconds, whole

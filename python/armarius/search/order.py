@@ -14,7 +14,6 @@ from typing import Final, Literal
 
 from armarius._core import ScoredUnit
 from armarius.arguments import Bounds
-from armarius.quick import quick
 from armarius.search.query.query import Understanding
 from armarius.search.query.relations import People
 from armarius.search.rank import STOP_SHARE, Ranked
@@ -49,7 +48,6 @@ _NOTHING = 3.01 * SCORE["c"] * SCORE["d"]  # a text without any word of the ques
 How = Literal["words", "chapter", "beside", "relation", "mention", "present", "fulltext", "vector"]
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Ordered:
     """One document or section of the answer.

@@ -9,8 +9,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
 from armarius.config import CONFIG_NAME
-from armarius.deadline import calling
-from armarius.delegation import awaitable
+from armarius.deadline import awaitable, calling
 from armarius.engine.build import Parts
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ConfigError, ContextWarning, ContractError, StoreError, StoreUnavailable

@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 
 import armarius._core as _core
 from armarius.lexicon import word_file
-from armarius.quick import quick
 from armarius.search.query.chapters import ChapterReference, Part, chapter_references, part_asked
 from armarius.search.query.kinship import (
     Role,
@@ -57,7 +56,6 @@ class RelationWord:
     end: int
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Understanding:
     """What was understood of a question.
