@@ -8,9 +8,9 @@ field that is null is one that is absent.
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -74,6 +74,7 @@ __all__ = [
     "Wire",
     "WordingsIn",
     "code_points",
+    "documented",
     "python_name",
     "wire_name",
 ]
@@ -435,6 +436,25 @@ class InspectRequest(AssembleRequest):
     def assembly(self) -> AssembleRequest:
         """The request without who asks."""
         return AssembleRequest(**self.model_dump(include=set(AssembleRequest.model_fields)))
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def documented(kind: type[Wire]) -> Callable[[Function], Function]:
+    """Puts the descriptions of a request's fields before the other arguments in the docstring of a function.
+
+    Cost: a millisecond, when it is defined.
+    """
+    from textwrap import fill
+
+    def decorate(function: Function) -> Function:
+        rows = (f"{name}: {field.description}" for name, field in kind.model_fields.items())
+        lines = "\n".join(fill(row, 116, initial_indent=" " * 12, subsequent_indent=" " * 16) for row in rows)
+        function.__doc__ = (function.__doc__ or "").replace("Args:\n", f"Args:\n{lines}\n", 1)
+        return function
+
+    return decorate
 
 
 class LayerResult(Wire):

@@ -85,9 +85,10 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     for module in _modules(words):
         import_module(f"armarius.{module}").add_commands(subparsers)
     if subparsers.choices and (not words or {"-h", "--help"}.intersection(words)):
-        from armarius.cli.terminal import EXAMPLES
+        from armarius.cli.terminal import EXAMPLES, explain
 
         for name, one in subparsers.choices.items():
+            explain(one)
             one.epilog = f"example: {EXAMPLES[name]}"
     return parser
 

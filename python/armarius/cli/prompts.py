@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from armarius.arguments import asked_last
 from armarius.cli.servers import add_include, add_messages, messages_of
 from armarius.cli.terminal import (
     add_also,
     add_bounds,
+    add_field,
     add_project,
     add_series,
     bounds_of,
@@ -36,7 +37,7 @@ from armarius.lorebooks.edits import Change, to_json
 from armarius.lorebooks.importing import ImportReport
 from armarius.prompt.report.display import Highlight, overview, page
 from armarius.prompt.report.pack import Pack
-from armarius.requests import AssembleRequest
+from armarius.requests import AssembleRequest, PositionEncoding
 from armarius.rewording import Reworder, RewordingRequest
 from armarius.trust.user import end_program, find_program
 from armarius.validation import LONGEST_TEXT
@@ -49,20 +50,18 @@ _MOST_BYTES = 4 * LONGEST_TEXT  # UTF-8
 
 def add_editing(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "--buffer", metavar="FILE", help="the document as the editor holds it; - is standard input (default: as saved)"
+    add_field(
+        parser,
+        "text",
+        "--buffer",
+        metavar="FILE",
+        help="the document as the editor holds it; - is standard input (default: as saved)",
     )
-    parser.add_argument("--selection", type=_span, metavar="A-B", help="offsets of what is selected in it, half-open")
-    parser.add_argument("--no-marks", action="store_true", help="do not mark cursor and selection in the prompt")
-    for option, what in (("--include", "pin"), ("--exclude", "mute")):
-        parser.add_argument(
-            option,
-            action="append",
-            default=[],
-            metavar="TARGET",
-            help=f"{what} an id, name, path, paragraph (path#12) or tag; several times for several",
-        )
-    parser.add_argument("--language", choices=sorted(FRAMES), help="of headings and labels (default: the project's)")
+    add_field(parser, "selection", "--selection", type=_span, metavar="A-B")
+    add_field(parser, "marks", "--no-marks", action="store_true", help="do not mark cursor and selection in the prompt")
+    for field in ("include", "exclude"):
+        add_field(parser, field, f"--{field}", action="append", default=[], metavar="TARGET")
+    add_field(parser, "language", "--language", choices=sorted(FRAMES))
 
 
 def editing_of(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -128,7 +127,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         description="Print the prompt for a question and nothing else; warnings go to standard error.",
     )
     add_project(ask)
-    ask.add_argument("query", help="the question; - reads it from standard input")
+    add_field(ask, "query", "query", help="the question; - reads it from standard input")
     _place(ask)
     ask.add_argument(
         "--reword",
@@ -143,29 +142,25 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 
 def _request(parser: argparse.ArgumentParser) -> None:
     add_project(parser)
-    parser.add_argument("--query", metavar="TEXT", help="the user's words; - reads them from standard input")
+    add_field(parser, "query", "--query", metavar="TEXT", help="the user's words; - reads them from standard input")
     _place(parser)
 
 
 def _place(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--document", metavar="PATH", help="the current document, relative to the project")
-    parser.add_argument("--cursor", type=int, metavar="N", help="offset into it (default: its end)")
-    parser.add_argument("--input", metavar="TEXT", help="the selection or the text around the cursor")
-    parser.add_argument("--budget", type=int, metavar="TOKENS", help="for prompt and answer together")
-    parser.add_argument("--reserve-output", type=int, metavar="TOKENS", help="kept free for the answer")
-    parser.add_argument("--model", metavar="MODEL", help="decides how tokens are counted, such as deepseek-chat")
-    parser.add_argument("--provider", help="decides the rules of the prompt cache")
-    parser.add_argument("--skill", help="the host's name for the task")
+    add_field(parser, "document", "--document", metavar="PATH")
+    add_field(parser, "cursor", "--cursor", type=int, metavar="N")
+    add_field(parser, "additional_input", "--input", metavar="TEXT")
+    add_field(parser, "budget", "--budget", type=int, metavar="TOKENS")
+    add_field(parser, "reserve_output", "--reserve-output", type=int, metavar="TOKENS")
+    add_field(parser, "model", "--model", metavar="MODEL")
+    add_field(parser, "provider", "--provider")
+    add_field(parser, "skill", "--skill")
     add_bounds(parser)
     add_also(parser)
     add_messages(parser)
     add_include(parser)
     add_editing(parser)
-    parser.add_argument(
-        "--position-encoding",
-        choices=("code-point", "utf-16", "utf-8"),
-        help="the unit of --cursor and --selection",
-    )
+    add_field(parser, "position_encoding", "--position-encoding", choices=get_args(PositionEncoding))
     add_series(parser)
 
 

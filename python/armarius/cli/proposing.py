@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from armarius.cli.terminal import add_project, note, plain, show, show_json
+from armarius.cli.terminal import add_field, add_project, note, plain, show, show_json
 from armarius.display import counted
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
@@ -32,8 +32,8 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         "without --write.",
     )
     add_project(parser, alone=True)
-    parser.add_argument("--least", type=int, default=10, metavar="N", help="how often a name is written (default: 10)")
-    parser.add_argument("--known", action="store_true", help="also names that are described, marked")
+    add_field(parser, "least", "--least", verb="entities:propose", type=int, default=10, metavar="N")
+    add_field(parser, "known", "--known", verb="entities:propose", action="store_true")
     parser.add_argument("--write", metavar="PATH", help="write profiles to edit into this new file of the project")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=_propose)

@@ -12,6 +12,7 @@ from armarius.cli.servers import add_messages, messages_of
 from armarius.cli.terminal import (
     add_also,
     add_bounds,
+    add_field,
     add_project,
     add_series,
     bounds_of,
@@ -34,11 +35,12 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     """Add both commands."""
     retrieve = subparsers.add_parser("retrieve", help="the documents and sections that answer a question")
     add_project(retrieve)
-    retrieve.add_argument("query", help="the question; - reads it from standard input")
-    retrieve.add_argument("--limit", type=int, default=5, metavar="N", help="at most so many (default: 5)")
-    retrieve.add_argument(
-        "--document", default="", metavar="PATH", help="the current document; later chapters stay out"
-    )
+    add_field(retrieve, "query", "query", help="the question; - reads it from standard input")
+    add_field(
+        retrieve, "limit", "--limit", verb="documents:retrieve", type=int, default=5, metavar="N",
+        help="at most so many (default: 5)",
+    )  # fmt: skip
+    add_field(retrieve, "document", "--document", default="", metavar="PATH")
     retrieve.add_argument("--chapter", type=int, metavar="N", help="the current chapter, when there is no document")
     add_bounds(retrieve)
     add_series(retrieve)
@@ -49,8 +51,8 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     retrieve.set_defaults(run=_retrieve)
     evidence = subparsers.add_parser("evidence", help="everything the project says about an entity, competing or not")
     add_project(evidence)
-    evidence.add_argument("name", help="name, alias or id of an entity")
-    evidence.add_argument("--attribute", metavar="NAME", help="年龄, 住处, eye colour, …")
+    add_field(evidence, "name", "name", verb="entities:evidence")
+    add_field(evidence, "attribute", "--attribute", verb="entities:evidence", metavar="NAME")
     add_bounds(evidence)
     add_series(evidence)
     evidence.add_argument("--json", action="store_true")

@@ -16,7 +16,7 @@ from armarius.prompt.report.build import inspection
 from armarius.prompt.report.items import Place, Region, located
 from armarius.prompt.report.pack import Pack
 from armarius.prompt.request import Resolver, read_request
-from armarius.requests import AssembleRequest, InspectRequest, InspectResult, PositionEncoding
+from armarius.requests import AssembleRequest, InspectRequest, InspectResult, PositionEncoding, documented
 from armarius.rewording.reworder import Model, Reworder
 from armarius.types import LayerName
 from armarius.validation import LONGEST_TEXT, valid_text
@@ -59,7 +59,8 @@ class Prompts:
         self._follow_ups = follow_ups
         self._tasks = Tasks()
 
-    def assemble(
+    @documented(AssembleRequest)
+    def assemble(  # noqa: D417 - the fields of the request are put there
         self,
         query: str | AssembleRequest = "",
         *,
@@ -95,50 +96,11 @@ class Prompts:
     ) -> Pack:
         """A prompt within its budget, and the account of it.
 
+        The keywords up to `task` are the fields of `AssembleRequest`, which says what each means; a request object may
+        stand in the place of the query and all of them. `messages` may be objects of LangChain or LlamaIndex too, or
+        pairs of role and text.
+
         Args:
-            query: The user's words; or a request object in place of all but the last three keywords.
-            document: Project-relative path of the current document.
-            cursor: Offset into it, in units of `position_encoding`; None is its end. Past the end of what is saved it
-                is the end, with CONTEXT_CURSOR_CLAMPED.
-            additional_input: The text around the cursor, or the selection.
-            skill: The host's name for the task; part of the identity of the stable prefix.
-            project_id: Must be the engine's, where one is configured.
-            model: Decides the counter and the provider's cache rules; None is the configured one.
-            provider: Part of the identity of the stable prefix.
-            tokenizer_version: Likewise.
-            budget: Tokens for prompt and reserve together; None is the profile's.
-            reserve_output: Tokens of `budget` kept free for the answer.
-            position_encoding: `code-point`, `utf-16` (JavaScript, LSP) or `utf-8`.
-            chapters: First and last chapter to look into, inclusive, either None; one number is that chapter alone.
-                With it, what is no chapter is not looked into. Cards, style, memories and rules stay, without what
-                is told of other chapters; so does the open document.
-            kinds: The kinds of documents to look into, one or several; empty is all. What is no document, such as
-                cards, stays.
-            as_of: Nothing of a later chapter than this: no paragraph, outline line, fact or relation, whatever the
-                query names, nor what of the open document is later. Over the current chapter.
-            also: The query in other words, as the book would put it, at most 8 of at most 400 characters: looked up
-                beside it, never shown.
-            text: The document as the editor holds it, saved or not: window, mentions, chapter number and passages of
-                this document come from it, and the index is not touched. With an unknown path it is a new document.
-                None is as saved.
-            selection: What is selected in it, first and last offset in either order, in units of `position_encoding`:
-                in the prompt whole, before anything else around the cursor. Without a cursor, that is its end.
-            marks: Whether the window shows the stated cursor as `<cursor/>`, what is selected in
-                `<selection>…</selection>`.
-            include: Pinned, by id, name, path (`chapters/ch003.md`, `chapters/ch003.md#12`) or tag: before anything
-                else of the retrieved layer, whatever is pinned and muted for good (`engine.pins`).
-            exclude: Muted likewise.
-            language: Of headings and labels, `zh` or `en`; None is what `assembly.language` says, else the language of
-                the project's texts.
-            messages: The conversation that the query stands in, oldest first, the query itself last or not: messages
-                of the OpenAI form (`{"role", "content"}`), objects of LangChain or LlamaIndex, pairs of role and
-                text; at most 10,000. What the query leaves to it ("where does she live?", 那后来呢？) is looked up too,
-                and told at the item `request:query`. Without a query, the last message is it if a user says it.
-            include_messages: So many of its newest turns stand in the prompt before the query, whole, as far as a fifth
-                of the prompt holds them; 0 for a host that sends the conversation itself.
-            include_content: Whether each layer of the result carries its `content`; a pack has it as `contents`.
-            task: A name of yours for what is being done: without `previous`, the last pack of the same task is it. The
-                engine remembers 32 of them, those that were at work last.
             previous: The last pack of this task, or its `continuation()`: what it shares with the new prompt stays in
                 place.
             layers: Budgets for this request only; a mapping with `min`, `max`, `ratio` will do for a `LayerBudget`.
@@ -202,8 +164,8 @@ class Prompts:
     ) -> InspectResult:
         """What `assemble` would send, layer by layer; never the prompt.
 
-        Args, errors and cost are those of `assemble`; `debug_mode` and `requested_by` are echoed in `inspect_meta`.
-        A request object may be an `InspectRequest`, which carries them.
+        Arguments, errors and cost are those of `assemble`; `debug_mode` and `requested_by` are echoed in
+        `inspect_meta`. A request object may be an `InspectRequest`, which carries them.
         """
         request = read_request(locals())
         if isinstance(request, InspectRequest):
