@@ -40,7 +40,7 @@ def test_a_chat_as_lorebook_programs_keep_it_is_read_by_the_same_parser():
     ]  # fmt: skip
     for one in said[:3]:
         with pytest.raises(ContractError, match=r"^messages\[0\]"):
-            checked_messages([one])
+            checked("messages", read_messages, [one])
 
 
 def test_text_parts_are_joined_and_what_is_no_text_is_left_out():

@@ -45,7 +45,7 @@ def test_layer_warnings_appear_on_the_wire_only_when_there_are_any():
 @pytest.mark.parametrize("missing", ["source", "tokenCount"])
 def test_layer_without_source_or_token_count_is_a_contract_error(missing):
     layer = {key: value for key, value in LAYER.items() if key != missing}
-    with pytest.raises(ContractError, match=rf"retrieved\.{missing}: Field required"):
+    with pytest.raises(ContractError, match=rf"retrieved\.{missing} is missing"):
         AssembleResult.from_wire({**RESULT, "layers": {**RESULT["layers"], "retrieved": layer}})
     with pytest.raises(ContractError, match=missing):
         LayerResult(**layer)
@@ -61,7 +61,7 @@ def test_a_layer_stands_under_its_own_name():
     bare = {key: value for key, value in LAYER.items() if key != "layer"}
     with pytest.raises(ContractError, match=r"layers\.rules: .*'retrieved'"):
         AssembleResult.from_wire({**RESULT, "layers": {**RESULT["layers"], "rules": LAYER}})
-    with pytest.raises(ContractError, match=r"layers\.rules\.layer: Field required"):
+    with pytest.raises(ContractError, match=r"layers\.rules\.layer is missing"):
         AssembleResult.from_wire({**RESULT, "layers": {**RESULT["layers"], "rules": bare}})
 
 

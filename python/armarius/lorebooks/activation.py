@@ -4,9 +4,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
-from functools import partial
 from armarius.arguments import checked, read_messages
 from armarius.errors import ContractError
 from armarius.lorebooks.active.agnai import KNOWN as AGNAI
