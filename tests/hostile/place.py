@@ -76,10 +76,6 @@ class Place:
             found /= name
         return found
 
-    def shared_index(self) -> Path:
-        """Where it lies in the folder that the caller names."""
-        return next(iter((self.shared / "armarius-index").glob("project-*")))
-
     def remove(self) -> None:
         """Delete the case, also what nobody may enter and what is deeper than a path can say."""
         try:

@@ -63,7 +63,7 @@ def test_nor_does_anything_else_of_the_whole_product(verdict, record_property, g
 
 
 def test_there_are_hundreds_of_them():
-    assert sum(case.often for case in all_cases().values()) > 400
+    assert sum(case.often for case in all_cases().values()) >= 300
 
 
 @pytest.mark.parametrize("setting", ROWS["settings"])
