@@ -51,9 +51,7 @@ class Channel:
         raise AssertionError("the channel ended")
 
     def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        self._process.communicate()  # closes the pipes; the channel ends with its input
 
 
 def outputs(folder: Path, code: str = "") -> Iterator[tuple[str, Any]]:
