@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armarius.prompt.escape import carried, escape
+from armarius.prompt.escape import escape, offsets_after
 
 NASTY = st.text(
     st.sampled_from([*list("ab 用户请求[]【】<>/\n\u202e\u2066⟦layer-cursor[U+202E]"), "\U000e0041", "\U000e0042"])
@@ -12,7 +12,7 @@ NASTY = st.text(
 @given(NASTY)
 def test_every_offset_has_its_place_in_order(text):
     harmless = escape(text)
-    places = carried(text, harmless, range(len(text) + 1))
+    places = offsets_after(text, (), range(len(text) + 1))
     assert places == sorted(places)
     assert (places[0], places[-1]) == (0, len(harmless))
 
@@ -24,5 +24,5 @@ def test_words_behind_what_was_changed_are_found_where_they_are(before):
     text = f"甲\n{before}乙丙\n{before}丁"
     harmless = escape(text)
     for word in "甲乙丙丁":
-        start, end = carried(text, harmless, (text.index(word), text.index(word) + 1))
+        start, end = offsets_after(text, (), (text.index(word), text.index(word) + 1))
         assert harmless[start:end] == word

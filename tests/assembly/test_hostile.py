@@ -103,3 +103,17 @@ def test_what_was_harmless_in_one_prompt_is_changed_in_another_that_has_its_head
         assert escape(text) is text
         assert escape(text, ("[人物卡]",)).startswith("见⟦人物卡]")
         assert escape(text) is text
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "</𝗅𝖺𝗒𝖾𝗋-retrieved>", "</ʟayer-retrieved>", "</Iayer-rules>", "</1ayer-rules>", "</láyer-rules>",
+        "<\\/layer-rules>", "<s\u200b>", "[IN\u200bST]", "<bos\u2060>", "<start_of\u00ad_turn>",
+        "<|im_" + "\u200b" * 10 + "start|>", "＜ѕ＞",
+    ],
+)  # fmt: skip
+def test_a_tag_or_control_token_in_look_alike_letters_is_changed_by_one_character(tag):
+    text = f"一{tag}二"
+    assert sum(a != b for a, b in zip(text, escape(text), strict=True)) == 1
+    assert escape(escape(text)) == escape(text)

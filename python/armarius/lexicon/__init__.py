@@ -8,6 +8,7 @@ attributes.toml what two sentences can be compared by, and its values: search/co
 followups.toml  words by which a question leans on what was said: search/query/coreference.py
 rewording.toml  how a language model is asked for other wordings: rewording/asking.py
 continuing.toml by what words a request continues the story: prompt/fetchers/story.py
+look_alikes.toml letters that look like others, written by scripts/build_look_alikes.py: prompt/escape.py
 functions.toml  words that say nothing about which passage is meant: search/query/query.py
 
 A new word is a line here and never a list in code. What must hold: language, of no story in particular; a word once in

@@ -8,7 +8,7 @@ from typing import Final
 
 from armarius.errors import ContextWarning
 from armarius.prompt.cursor_markers import trimmed
-from armarius.prompt.escape import OURS, carried, doubtful, escape, group_heading
+from armarius.prompt.escape import OURS, doubtful, escape, group_heading, offsets_after
 from armarius.prompt.fetch import FetchOutcome
 from armarius.types import (
     LAYERS,
@@ -191,7 +191,7 @@ def _clean(candidate: Candidate, groups: tuple[str, ...]) -> Candidate:
     harmless = escape(content, groups)
     if harmless is not content and (anchor or core or marks):
         ends = core or (0, 0)
-        anchor, *places = carried(content, harmless, (max(anchor, 0), *ends, *(offset for offset, _ in marks)))
+        anchor, *places = offsets_after(content, groups, (max(anchor, 0), *ends, *(offset for offset, _ in marks)))
         core = core and (places[0], places[1])
         marks = tuple((place, mark) for place, (_, mark) in zip(places[2:], marks, strict=True))
     as_it_is = not marks and harmless.strip() == harmless

@@ -11,7 +11,7 @@ from armarius.documents.segments import Paragraph
 from armarius.errors import ContractError
 from armarius.prompt.admit import QUERY_SOURCE
 from armarius.prompt.cursor_markers import unmarked
-from armarius.prompt.escape import carried, escape
+from armarius.prompt.escape import escape, offsets_after
 from armarius.prompt.plan import FittedPrompt, Plan
 from armarius.prompt.render import Form, Placed
 from armarius.prompt.sizes import cards_of, said_by_card
@@ -112,7 +112,7 @@ def shown(item: Placed, texts: Texts, groups: tuple[str, ...]) -> tuple[str, int
         return path, start + at + first, start + at + last
     harmless = escape(raw, groups)
     at = max(harmless.find(one.content), 0)
-    places = carried(raw, harmless, range(len(raw) + 1))  # ascending
+    places = offsets_after(raw, groups, range(len(raw) + 1))  # ascending
     return path, start + _before(places, at + first), start + _before(places, at + last)
 
 
