@@ -166,10 +166,12 @@ def test_bytes_that_somebody_made_up_are_an_error_and_nothing_else(kept):
     prompt, plain = json.loads(zlib.decompress(kept[36:]))
     wrong = [
         b"", b"[]", b"{}", b"null", b'["", []]', b"[" * 100_000, b"\xff\xfe",
-        json.dumps([prompt, plain[:-1]]).encode(),
-        json.dumps([prompt, [5, *plain[1:]]]).encode(),
-        json.dumps([prompt, [[-5, 2], *plain[1:]]]).encode(),
-        json.dumps([prompt, [*plain[:8], [["a", 5]], *plain[9:]]]).encode(),
+        json.dumps([prompt, {key: value for key, value in plain.items() if key != "stamps"}]).encode(),
+        json.dumps([prompt, plain | {"document": 5}]).encode(),
+        json.dumps([prompt, plain | {"document": {"@": [-5, 2]}}]).encode(),
+        json.dumps([prompt, plain | {"document": {"@": [0, 10**9]}}]).encode(),
+        json.dumps([prompt, plain | {"chapters": [1]}]).encode(),
+        json.dumps([prompt, plain | {"stamps": [["a", 5]]}]).encode(),
         json.dumps([5, plain]).encode(),
         zlib.compress(b"x"),
         struct.pack("<I", 7),

@@ -10,14 +10,13 @@ next prompt, as whoever can write the conversation can. Keep them where you keep
 
 import hashlib
 import json
-import types
 import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from math import isfinite
-from numbers import Real
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final
+
+from pydantic import TypeAdapter
 
 from armarius.errors import ContractError
 from armarius.prompt.allocate import Previous
@@ -31,8 +30,8 @@ MAX_BYTES: Final = 4 * 1024 * 1024
 _MAGIC: Final = b"ARMc"
 _DIGEST: Final = 16
 _LEVEL: Final = 6
-_INFINITE: Final = ("inf", "-inf", "nan")
 _SLICED: Final = 24  # code points from which a text that stands in the prompt is kept as its place there
+_PLACE: Final = "@"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +75,8 @@ class Continuation:
             ContractError: The prompt is too long to be carried in 4 MiB.
         """
         prompt = self.previous.prompt
-        plain = [prompt, list(_plain(self, prompt))]
-        body = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        plain = [prompt, _sliced(_adapter().dump_python(self, mode="json", warnings=False), prompt)]
+        body = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
         packed = zlib.compress(body.encode("utf-8", "surrogatepass"), _LEVEL)
         data = _MAGIC + _schema() + hashlib.blake2b(packed, digest_size=_DIGEST).digest() + packed
         if len(data) > MAX_BYTES:
@@ -102,99 +101,40 @@ class Continuation:
         try:
             unpacked = zlib.decompressobj().decompress(packed, 4 * MAX_BYTES)
             prompt, plain = json.loads(unpacked.decode("utf-8", "surrogatepass"))
-            found: Continuation = _typed(plain, cls, prompt)
+            return _adapter().validate_python(_whole(plain, prompt))
         except (zlib.error, ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
             raise ContractError(f"previous: the continuation cannot be read: {type(error).__name__}") from error
-        return found
 
 
-def _plain(value: Any, prompt: str) -> Iterator[Any]:  # noqa: ANN401 - a record, by reflection
-    """The fields of a record as JSON holds them, in order; what stands in the prompt, as its place there."""
-    for field in fields(value):
-        yield _one(getattr(value, field.name), prompt)
+def _sliced(plain: Any, prompt: str) -> Any:  # noqa: ANN401 - JSON in, JSON out
+    """`plain` with each longer text that stands in the prompt as its place there."""
+    if isinstance(plain, str):
+        at = prompt.find(plain) if len(plain) >= _SLICED else -1
+        return plain if at < 0 else {_PLACE: [at, at + len(plain)]}
+    if isinstance(plain, dict):
+        return {key: _sliced(value, prompt) for key, value in plain.items()}
+    return [_sliced(value, prompt) for value in plain] if isinstance(plain, list | tuple) else plain
 
 
-def _one(value: Any, prompt: str) -> Any:  # noqa: ANN401
-    if isinstance(value, str):
-        at = prompt.find(value) if len(value) >= _SLICED else -1
-        return value if at < 0 else [at, at + len(value)]
-    if is_dataclass(value):
-        return list(_plain(value, prompt))
-    if isinstance(value, Mapping):
-        return [[key, _one(value[key], prompt)] for key in sorted(value)]
-    if isinstance(value, tuple | list):
-        return [_one(item, prompt) for item in value]
-    if isinstance(value, Real) and not isinstance(value, int):
-        return float(value) if isfinite(value) else repr(float(value))
-    return value
-
-
-def _typed(plain: Any, kind: Any, prompt: str) -> Any:  # noqa: ANN401 - one answer for each kind of type
-    """`plain` as the type that an annotation names; ValueError for anything else."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if kind is str:
-        return prompt[slice(*_numbers(plain, 2))] if isinstance(plain, list) else _exactly(plain, str)
-    if _is_record(kind):
-        hints = _hints(kind)
-        values = _exactly(plain, list)
-        if len(values) != len(hints):
-            raise ValueError(f"{len(values)} fields for {len(hints)}")
-        named = zip(hints.items(), values, strict=True)
-        return kind(**{name: _typed(value, hint, prompt) for (name, hint), value in named})
-    if origin in (Union, types.UnionType):
-        if plain is None and type(None) in parts:
-            return None
-        (one,) = [part for part in parts if part is not type(None)]
-        return _typed(plain, one, prompt)
-    if origin is Literal:
-        if plain not in parts:
-            raise ValueError(f"{plain!r} is none of {parts}")
-        return plain
-    if origin is tuple:
-        values = _exactly(plain, list)
-        kinds = [parts[0]] * len(values) if parts[-1] is Ellipsis else list(parts)
-        return tuple(_typed(value, one, prompt) for value, one in zip(values, kinds, strict=True))
-    if origin is not None and issubclass(origin, Mapping):
-        return {_exactly(key, str): _typed(value, parts[1], prompt) for key, value in _exactly(plain, list)}
-    if kind is float:
-        return float(plain) if type(plain) is int or plain in _INFINITE else _exactly(plain, float)
-    return _exactly(plain, kind)
-
-
-def _exactly(value: Any, kind: type) -> Any:  # noqa: ANN401
-    if type(value) is not kind:
-        raise ValueError(f"{type(value).__name__} in the place of {kind.__name__}")
-    return value
-
-
-def _numbers(values: list[Any], count: int) -> list[int]:
-    if len(values) != count or any(type(value) is not int or value < 0 for value in values):
-        raise ValueError("no place in the prompt")
-    return values
-
-
-def _is_record(kind: Any) -> bool:  # noqa: ANN401
-    return is_dataclass(kind)
+def _whole(plain: Any, prompt: str) -> Any:  # noqa: ANN401 - JSON in, JSON out
+    """What `_sliced` was given."""
+    if isinstance(plain, dict):
+        if plain.keys() == {_PLACE}:
+            start, end = plain[_PLACE]
+            if not 0 <= start <= end <= len(prompt):
+                raise ValueError("no place in the prompt")
+            return prompt[start:end]
+        return {key: _whole(value, prompt) for key, value in plain.items()}
+    return [_whole(value, prompt) for value in plain] if isinstance(plain, list) else plain
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:  # noqa: ANN401
-    hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
+def _adapter() -> TypeAdapter[Continuation]:
+    return TypeAdapter(Continuation)
 
 
 @cache
 def _schema() -> bytes:
     """Differs between versions whose records have other fields."""
-    said: list[str] = []
-
-    def say(kind: Any) -> None:  # noqa: ANN401
-        if _is_record(kind):
-            said.append(f"{kind.__name__}{sorted(_hints(kind).items(), key=str)}")
-            for hint in _hints(kind).values():
-                say(hint)
-        for part in get_args(kind):
-            say(part)
-
-    say(Continuation)
-    return hashlib.blake2b("\n".join(said).encode(), digest_size=_DIGEST).digest()
+    said = json.dumps(_adapter().json_schema(), sort_keys=True)
+    return hashlib.blake2b(said.encode(), digest_size=_DIGEST).digest()
