@@ -76,7 +76,7 @@ def test_every_candidate_of_the_package_takes_its_heading_from_the_table():
                 assert isinstance(group, ast.Name)
                 continue
             called = getattr(getattr(group, "func", None), "id", "")
-            if str(path) == "prompt/passages.py":  # where the heading of an offer is taken in
+            if str(path) == "prompt/pack.py":  # where the heading of an offer is taken in
                 assert ast.unparse(group) == "self.group"
                 continue
             assert called == "heading", f"{path}:{node.lineno}"

@@ -7,15 +7,15 @@ what it is at (`stage`). So no room hands a clock to the next one.
 import re
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Hashable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import wraps
+from functools import partial, wraps
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
-from armarius.errors import ContractError
+from armarius.errors import Backpressure, ContractError
 from armarius.validation import shown
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "Call",
     "Cancelled",
     "Observer",
+    "SingleFlight",
     "awaitable",
     "bounded",
     "calling",
@@ -331,3 +332,77 @@ def _unexpected(verb: str, name: str, known: tuple[str, ...]) -> str:
     near = [meant] if meant in names else get_close_matches(meant, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(names)}"
     return f"{verb}() got an unexpected keyword argument {name!r}; {hint}"
+
+
+_FOR_EVER = 1e6  # seconds; the work itself has limits
+
+
+class SingleFlight(Generic[Answer]):
+    """Runs work under a limit; work with the key of work in flight waits for that answer instead.
+
+    Args:
+        limit: At most so many at once.
+        patience: Seconds that one more waits for its turn before `Backpressure`.
+
+    Attributes:
+        waiting: How many wait for the answer of another right now.
+    """
+
+    def __init__(self, limit: int, patience: float) -> None:
+        self._limit = limit
+        self._patience = patience
+        self._turns = threading.BoundedSemaphore(limit)
+        self._flying: dict[Hashable, Future[Answer]] = {}
+        self._lock = threading.Lock()
+        self.waiting = 0
+
+    def run(self, key: Hashable, work: Callable[[], Answer]) -> Answer:
+        """The answer of `work`, or of the same work already under way.
+
+        Raises:
+            Backpressure: No turn within the patience.
+        """
+        while True:
+            with self._lock:
+                under_way = self._flying.get(key)
+                if under_way is None:
+                    future: Future[Answer] = Future()
+                    self._flying[key] = future
+                    break
+                self.waiting += 1
+            try:
+                patiently(partial(_lands, under_way), _FOR_EVER)
+            finally:
+                with self._lock:
+                    self.waiting -= 1
+            try:
+                return under_way.result()
+            except Cancelled:  # nobody waited for that one any longer, and here somebody does
+                continue
+        try:
+            answer = self._in_turn(work)
+        except BaseException as error:
+            self._land(key)
+            future.set_exception(error)
+            raise
+        self._land(key)
+        future.set_result(answer)
+        return answer
+
+    def _in_turn(self, work: Callable[[], Answer]) -> Answer:
+        started = time.monotonic()
+        if not patiently(lambda seconds: self._turns.acquire(timeout=seconds), self._patience):
+            waited = time.monotonic() - started
+            raise Backpressure(f"{self._limit} assemblies are running, no turn came within {waited:.1f} s")
+        try:
+            return work()
+        finally:
+            self._turns.release()
+
+    def _land(self, key: Hashable) -> None:
+        with self._lock:
+            del self._flying[key]
+
+
+def _lands(flight: "Future[Answer]", seconds: float) -> bool:
+    return bool(wait([flight], seconds).done)

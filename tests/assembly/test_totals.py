@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import armarius
 from armarius.prompt import sizes as totals
 from armarius.prompt.counter import CachedCounter
-from armarius.prompt.render import SEPARATOR, Placed, render
+from armarius.prompt.render import SEPARATOR, PromptItem, render
 from armarius.prompt.sizes import layer_tokens, prompt_tokens
 from armarius.testing import FixedCounter
 from armarius.types import LAYERS, Candidate
@@ -27,7 +27,7 @@ def rendered(items):
     ordered = sorted(items, key=lambda one: LAYERS.index(one[0]))
     return render(
         [
-            Placed(Candidate(id=f"c{at}", layer=layer, source="s", content=text, group=group), text)
+            PromptItem(Candidate(id=f"c{at}", layer=layer, source="s", content=text, group=group), text)
             for at, (layer, text, group) in enumerate(ordered)
         ]
     )

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from armarius.deadline import SingleFlight
 from armarius.engine import ContextEngine
 from armarius.errors import Backpressure
-from armarius.prompt.assembler import SingleFlight
 from armarius.testing import FakeFetcher, FixedCounter
 from armarius.types import Fetched
 

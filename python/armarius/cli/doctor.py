@@ -14,8 +14,7 @@ from armarius.index.next_steps import books_lying_about, found_lines, next_steps
 from armarius.index.project_index import ProjectIndex
 from armarius.io.folder import project_folder
 from armarius.lorebooks.project_books import Books
-from armarius.prompt.assembler import read_settings
-from armarius.prompt.profile import ProfileStore
+from armarius.prompt.profile import ProfileStore, read_settings
 from armarius.warnings import LORE_INVALID
 
 __all__ = ["add_commands"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from armarius.code.index import CodeIndex
 from armarius.code.options import read_options
 from armarius.config import Config, load_config
+from armarius.deadline import SingleFlight
 from armarius.embedders import configured
 from armarius.embedders.adapt import as_embedder
 from armarius.embedders.protocol import AnyEmbedder, Embedder
@@ -23,10 +24,10 @@ from armarius.index.project_index import ProjectIndex
 from armarius.index.status import Progress
 from armarius.io.folder import project_folder, project_name
 from armarius.project import Project
-from armarius.prompt.assembler import Assembler, SingleFlight, read_settings
+from armarius.prompt.assembler import Assembler
 from armarius.prompt.counter import Counter
 from armarius.prompt.fetchers.code import SubgraphFetcher
-from armarius.prompt.profile import ProfileStore
+from armarius.prompt.profile import ProfileStore, read_settings
 from armarius.prompt.request import CounterFor, Resolver
 from armarius.rewording.reworder import Model, Reworder
 from armarius.search.rerank import Reranker, Reranking

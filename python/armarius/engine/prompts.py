@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from armarius.arguments import OPEN, Chapters, Kind, asked_last
-from armarius.deadline import current, stage
+from armarius.deadline import SingleFlight, current, stage
 from armarius.engine.rewords import FollowUps, Rewords, Tasks
 from armarius.headings import Language
 from armarius.positions import cleaned
 from armarius.project import Project, ProjectView
-from armarius.prompt.assembler import Assembler, SingleFlight, Task
+from armarius.prompt.assembler import Assembler, Task
 from armarius.prompt.profile import BudgetProfile, LayerBudget, ProfileStore
 from armarius.prompt.report.build import inspection
 from armarius.prompt.report.items import Place, Region, located

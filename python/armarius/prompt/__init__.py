@@ -1,15 +1,18 @@
-"""One request to one prompt: fetch, admit, fit, render, report; a task passes each file once.
+"""One request to one prompt: fetch, admit, allocate, pack, render, report; each entered once.
 
-request.py (a request to a task: document read, cursor, counter, profile)   assembler.py (the line, and nothing else)
-fetch.py (who is asked, in parallel, with a timeout)   admit.py (checked, escaped, deduplicated, in one order)
-escape.py (text that would pose as part of the prompt)   fit/ (who gets in, in which form)
-render.py (four fenced layers; the one place that writes a prompt)   report/ (the account of it)
-assembler.py (what `armarius.toml` says of all this)   assembler.py (alike requests at once)
+request.py       a request to a task: document read, cursor in code points, counter and profile chosen
+assembler.py     the steps in their order, and nothing else
+fetch.py         every fetcher asked, in parallel, with a timeout; pins.py applies pins and mutes; history.py: the turns
+admit.py         checked, escaped (escape.py), without duplicates, in one order
+pack.py          shares.py limits cards, turns and story; continuation.py keeps what the previous prompt held;
+                 plan.py fits demand (allocate.py, sizes.py, profile.py); then paragraphs fill what is left
+render.py        four fenced layers; the one place that writes a prompt
+report/          the account of it
 
-A budget rule is `fit/` and, for how a budget is divided, `rust/budget`; a heading is `armarius.headings`; a new
+A budget rule is `plan.py` and, for how a budget is divided, `rust/budget`; a heading is `armarius.headings`; a new
 source is a fetcher, not a line here. What must hold: `token_count` is that of the prompt as sent and within the
 budget, for every input; the same request of the same moment is the same bytes; what is left out is listed with its
-reason; nothing fetched can close a fence or pose as a heading; a fetcher never knows the budget. The order of these
+reason; nothing fetched can close a fence or equal a heading; a fetcher never knows the budget. The order of these
 files is a contract of `lint-imports` (pyproject.toml).
 """
 

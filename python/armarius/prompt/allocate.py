@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from armarius._core import BudgetItems, allocate
 from armarius.errors import BudgetError
@@ -10,13 +10,13 @@ from armarius.prompt.counter import CachedCounter
 from armarius.prompt.cursor_markers import marked, trimmed
 from armarius.prompt.prefix import cut, window
 from armarius.prompt.profile import MOST_TOKENS, BudgetProfile
-from armarius.prompt.render import SEPARATOR, Placed, closing_piece, heading_piece, opening_piece
+from armarius.prompt.render import SEPARATOR, PromptItem, closing_piece, heading_piece, opening_piece
 from armarius.prompt.sizes import Sizes
 from armarius.requests import AssembleRequest
 from armarius.types import LAYERS, Candidate, LayerName
 from armarius.validation import shown
 
-__all__ = ["FULL", "OMITTED", "SHORT", "Allocator", "Previous", "available_tokens", "place"]
+__all__ = ["FULL", "OMITTED", "SHORT", "Allocation", "Allocator", "Previous", "available_tokens", "place"]
 
 # What `_core.allocate` answers for an item; from 0 on it is the tokens the item may be cut to.
 OMITTED, SHORT, FULL = -1, -2, -3
@@ -37,8 +37,8 @@ class Previous:
     """
 
     prompt: str = ""
-    retrieved: tuple[Placed, ...] = ()
-    rows: tuple[Placed, ...] = ()
+    retrieved: tuple[PromptItem, ...] = ()
+    rows: tuple[PromptItem, ...] = ()
     demand: str = ""
     ends: tuple[int, ...] = ()
     windows: Mapping[str, tuple[int, str]] = field(default_factory=dict)
@@ -50,7 +50,7 @@ def place(
     decisions: Sequence[int],
     measured: CachedCounter,
     windows: Mapping[str, tuple[int, str]],
-) -> tuple[list[Placed], bool]:
+) -> tuple[list[PromptItem], bool]:
     """The items that `decisions` let in, and whether a window starts elsewhere than in the previous prompt."""
     placed, moved = [], False
     for index, decision in enumerate(decisions):
@@ -58,15 +58,15 @@ def place(
             continue
         candidate = candidates[index]
         if decision == FULL:
-            placed.append(Placed(candidate, marked(candidate.content, candidate.marks)))
+            placed.append(PromptItem(candidate, marked(candidate.content, candidate.marks)))
         elif decision == SHORT and candidate.short is not None:
-            placed.append(Placed(candidate, candidate.short, "short"))
+            placed.append(PromptItem(candidate, candidate.short, "short"))
         elif decision >= 0:
             before = _started(candidate, windows)
             start, end = _cut(candidate, sizes.piece(index), decision, before, measured)
             if start < end:
                 text = marked(candidate.content, candidate.marks, start, end)
-                placed.append(Placed(candidate, text, "truncated", (start, end)))
+                placed.append(PromptItem(candidate, text, "truncated", (start, end)))
                 moved |= before is not None and before != start
     return placed, moved
 
@@ -148,6 +148,14 @@ def available_tokens(request: AssembleRequest, profile: BudgetProfile) -> int:
     return budget - request.reserve_output
 
 
+class Allocation(NamedTuple):
+    """One decision for each candidate (OMITTED, SHORT, FULL, or the tokens it is cut to); tokens for each layer."""
+
+    decisions: list[int]
+    granted: dict[LayerName, int]
+    used: dict[LayerName, int]
+
+
 class Allocator:
     """The rules by which some candidates share a budget.
 
@@ -197,10 +205,8 @@ class Allocator:
         present = {candidate.layer for candidate in candidates}
         self.frame = sum(self._headings) + sum(self._overheads[layer] for layer in present)
 
-    def allocate(
-        self, target: int, available: int, measured: Sizes, fixed: Mapping[int, int]
-    ) -> tuple[list[int], dict[LayerName, int], dict[LayerName, int]]:
-        """Decisions, tokens granted and tokens used per layer; what is `fixed` is pinned at its tokens."""
+    def allocate(self, target: int, available: int, measured: Sizes, fixed: Mapping[int, int]) -> Allocation:
+        """The allocation of `target` tokens; what is `fixed` is pinned at its tokens."""
         row = self._row
         everyone = isinstance(row, range)
         tokens = measured.tokens.copy() if everyone else [measured.tokens[index] for index in row]
@@ -237,4 +243,5 @@ class Allocator:
         for (index, core), decision in zip(around.items(), beside, strict=True):
             if decisions[index] == FULL and decision != FULL:
                 decisions[index] = core + max(decision, 0)
-        return decisions, dict(zip(LAYERS, found.granted, strict=True)), dict(zip(LAYERS, found.used, strict=True))
+        granted = dict(zip(LAYERS, found.granted, strict=True))
+        return Allocation(decisions, granted, dict(zip(LAYERS, found.used, strict=True)))

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 
 from armarius.errors import BudgetError
 from armarius.prompt.admit import Admitted, canonical
-from armarius.prompt.allocate import FULL, OMITTED, Previous
+from armarius.prompt.allocate import FULL, OMITTED, Allocation, Previous
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import escape
-from armarius.prompt.plan import Choice, FittedPrompt, Plan, is_window
+from armarius.prompt.plan import FittedPrompt, Plan, is_window
 from armarius.prompt.prefix import common_prefix
 from armarius.prompt.profile import BudgetProfile
-from armarius.prompt.render import Placed
+from armarius.prompt.render import PromptItem
 from armarius.types import Candidate, Evidence
 
-__all__ = ["PREVIOUS", "carry", "fit"]
+__all__ = ["PREVIOUS", "carry", "fit", "still_valid"]
 
 PREVIOUS = Evidence("previous", "in the previous prompt, and still true")
 # Of the prompt's limit: what the window around the cursor keeps beside held items, if it would have that much.
@@ -30,7 +30,7 @@ _WINDOW_PERCENT = 35
 _FORM_PERCENT = 60
 
 
-def still_true(
+def still_valid(
     candidates: Sequence[Candidate], then: Mapping[str, str], now: Mapping[str, str], confirmed: Collection[str] = ()
 ) -> set[str]:
     """The ids of those `candidates` that read today as they did.
@@ -52,9 +52,9 @@ def fit(
     profile: BudgetProfile,
     available: int,
     previous: Previous,
-    true: Collection[str],
+    valid: Collection[str],
     window_most: int | None = None,
-) -> tuple[Plan, FittedPrompt]:
+) -> FittedPrompt:
     """The prompt that shares most with the previous one and lacks nothing that one without history would have.
 
     Args:
@@ -63,7 +63,7 @@ def fit(
         profile: The rules for dividing.
         available: The budget less the reserve.
         previous: The previous prompt, empty if there is none.
-        true: Ids of its items that still hold although this request may not offer them.
+        valid: Ids of its items that still hold although this request may not offer them.
         window_most: Tokens that the window around the cursor may take.
 
     Raises:
@@ -72,28 +72,25 @@ def fit(
     Cost: without a previous prompt one fit; else a logarithm of its items in allocations, and a second fit where
     the prompt changes.
     """
-    plain = Plan(admitted, measured, profile, Previous(), window_most=window_most)
+    plain = Plan(admitted, measured, profile, available, window_most=window_most)
     if not previous.prompt:
-        return plain, plain.fit(available)
-    line = _line(plain, previous, true)
-    attempt = _Attempt(plain, previous, line, available, window_most)
-    kept = line[: attempt.most()]
+        return plain.fit()
+    line = _line(plain, previous, valid)
+    trial = _Trial(plain, previous, line, window_most)
+    kept = line[: trial.most()]
     try:
-        plan = attempt.plan(kept)
-        fitted = plan.fit(available)
-        rest = attempt.behind(fitted, kept)
+        fitted = trial.plan(kept).fit()
+        rest = trial.behind(fitted, kept)
         if rest is not None:
-            plan = attempt.plan(rest, free=True)
-            fitted = plan.fit(available)
+            fitted = trial.plan(rest, free=True).fit()
     except BudgetError:
         # A counter that does not add up: what was chosen beside the held items may take more in the end.
-        plan, kept, rest = Plan(admitted, measured, profile, previous, window_most=window_most), [], None
-        fitted = plan.fit(available)
-    moved = fitted.anchor_moved or rest is not None or len(kept) < len(line)
-    return plan, replace(fitted, anchor_moved=moved)
+        kept, rest = [], None
+        fitted = Plan(admitted, measured, profile, available, previous, window_most=window_most).fit()
+    return replace(fitted, anchor_moved=fitted.anchor_moved or rest is not None or len(kept) < len(line))
 
 
-def _line(plain: Plan, previous: Previous, true: Collection[str]) -> list[Placed]:
+def _line(plain: Plan, previous: Previous, valid: Collection[str]) -> list[PromptItem]:
     """The previous items that may stay as they stand, in their order."""
     offered = {c.id: c for c in plain.candidates if c.layer == "retrieved"}
     contents = {c.content for c in plain.candidates}
@@ -102,7 +99,7 @@ def _line(plain: Plan, previous: Previous, true: Collection[str]) -> list[Placed
         was = item.candidate
         now = offered.get(was.id)
         # A heading that is new to this prompt may be one that an item of the previous prompt was free to spell.
-        if now is None and was.id in true and was.content not in contents and _harmless(item, plain.admitted.groups):
+        if now is None and was.id in valid and was.content not in contents and _harmless(item, plain.admitted.groups):
             evidence = (*(e for e in was.evidence if e != PREVIOUS), PREVIOUS)
             line.append(replace(item, candidate=replace(was, pinned=False, evidence=evidence)))
         elif now is not None and (now.content, now.group) == (was.content, was.group):
@@ -110,11 +107,11 @@ def _line(plain: Plan, previous: Previous, true: Collection[str]) -> list[Placed
     return line
 
 
-def _harmless(item: Placed, groups: tuple[str, ...]) -> bool:
+def _harmless(item: PromptItem, groups: tuple[str, ...]) -> bool:
     return all(escape(text, groups) == text for text in (item.text, item.candidate.content))
 
 
-def carry(admitted: Admitted, items: Sequence[Placed]) -> Admitted:
+def carry(admitted: Admitted, items: Sequence[PromptItem]) -> Admitted:
     """`admitted` with the items that it does not offer itself."""
     offered = {(c.layer, c.id) for c in admitted.candidates}
     staying = {(i.candidate.layer, i.candidate.id): i.candidate for i in items}
@@ -128,30 +125,29 @@ def carry(admitted: Admitted, items: Sequence[Placed]) -> Admitted:
 
 
 @dataclass
-class _Attempt:
+class _Trial:
     """Tries how much of the previous layer a prompt can hold."""
 
     plain: Plan
     previous: Previous
-    line: list[Placed]
-    available: int
+    line: list[PromptItem]
     window_most: int | None = None
 
     def __post_init__(self) -> None:
-        self._choice = self.plain.choose(self.available)
-        entering = self.plain.entering(self._choice, self.available)
+        self._allocation = self.plain.allocate()
+        entering = self.plain.entering(self._allocation)
         mine = [item for item in entering if item.candidate.layer == "retrieved"]
         wanted = [item for item in mine if item.form != "truncated"]
         # What is cut differs from prompt to prompt: it may enter again, but is not promised.
         self._cut = {item.candidate.id for item in mine if item.form == "truncated"}
         self._wanted = sorted(wanted, key=lambda i: (-i.candidate.score, i.candidate.source, i.candidate.id))
         profile = self.plain.profile
-        least = max(profile.limit(self.available) * _WINDOW_PERCENT // 100, profile.insisted_min(self.available))
+        least = max(self.plain.limit * _WINDOW_PERCENT // 100, profile.insisted_min(self.plain.available))
         alone = self.plan([])
-        self._window = min(_window(alone, alone.choose(self.available)), least)
-        self._most = max(profile.most("retrieved", self.available), self._choice.used["retrieved"])
+        self._window = min(_window(alone, alone.allocate()), least)
+        self._most = max(profile.most("retrieved", self.plain.available), self._allocation.used["retrieved"])
 
-    def plan(self, kept: Sequence[Placed], *, free: bool = False) -> Plan:
+    def plan(self, kept: Sequence[PromptItem], *, free: bool = False) -> Plan:
         """The plan that holds `kept` and what is wanted; `free` lets the window start where it is best."""
         wanted = {item.candidate.id: item for item in self._wanted}
         held = []
@@ -164,9 +160,8 @@ class _Attempt:
         previous = replace(self.previous, windows={}) if free else self.previous
         entering = {item.candidate.id for item in held} | self._cut
         barred = [c.id for c in self.plain.candidates if c.layer == "retrieved" and c.id not in entering]
-        measured, profile = self.plain.measured, self.plain.profile
-        admitted = carry(self.plain.admitted, kept)
-        return Plan(admitted, measured, profile, previous, held, barred, self.window_most)
+        plain, admitted = self.plain, carry(self.plain.admitted, kept)
+        return Plan(admitted, plain.measured, plain.profile, plain.available, previous, held, barred, self.window_most)
 
     def most(self) -> int:
         """How many items of the line fit, from its first on, beside all that is wanted."""
@@ -186,11 +181,11 @@ class _Attempt:
 
     def _fits(self, count: int) -> bool:
         plan = self.plan(self.line[:count])
-        choice = plan.choose(self.available)
-        if _window(plan, choice) < self._window or choice.used["retrieved"] > self._most:
+        allocation = plan.allocate()
+        if _window(plan, allocation) < self._window or allocation.used["retrieved"] > self._most:
             return False
-        theirs = {(c.layer, c.id): d for c, d in zip(self.plain.candidates, self._choice.decisions, strict=True)}
-        for candidate, decision in zip(plan.candidates, choice.decisions, strict=True):
+        theirs = {(c.layer, c.id): d for c, d in zip(self.plain.candidates, self._allocation.decisions, strict=True)}
+        for candidate, decision in zip(plan.candidates, allocation.decisions, strict=True):
             key = (candidate.layer, candidate.id)
             if candidate.layer == "retrieved":
                 if decision == OMITTED and key in plan.places:
@@ -199,7 +194,7 @@ class _Attempt:
                 return False
         return True
 
-    def behind(self, fitted: FittedPrompt, kept: Sequence[Placed]) -> list[Placed] | None:
+    def behind(self, fitted: FittedPrompt, kept: Sequence[PromptItem]) -> list[PromptItem] | None:
         """What stays of `kept` when what stands behind the first change gives way; None when nothing need change."""
         rendered = fitted.rendered
         spans = zip(rendered.placed, rendered.spans, strict=True)
@@ -211,9 +206,8 @@ class _Attempt:
         front = 0
         while front < len(kept) and ends[kept[front].candidate.id] <= shared:
             front += 1
-        cramped = (
-            any(i.form == "truncated" for i in rendered.placed if i.candidate.layer == "immediate")
-            or "retrieved" in fitted.left_out.layers
+        cramped = any(i.form == "truncated" for i in rendered.placed if i.candidate.layer == "immediate") or any(
+            one.layer == "retrieved" for one, _ in fitted.omitted
         )
         if not cramped:
             return None
@@ -223,10 +217,10 @@ class _Attempt:
         return [*kept[:front], *rest]
 
 
-def _window(plan: Plan, choice: Choice) -> int:
+def _window(plan: Plan, allocation: Allocation) -> int:
     """Tokens of the window around the cursor."""
     total = 0
-    for candidate, tokens, decision in zip(plan.candidates, choice.sizes.tokens, choice.decisions, strict=True):
+    for candidate, tokens, decision in zip(plan.candidates, plan.sizes.tokens, allocation.decisions, strict=True):
         if is_window(candidate):
             total += tokens if decision == FULL else max(decision, 0)
     return total

@@ -7,33 +7,17 @@ Every line of what was said begins with a mark, so that no line of it can pose a
 rest. A turn that does not fit is left out with all before it, so that what stands there has no hole.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from armarius.headings import frame, heading
-from armarius.prompt.admit import Admitted
-from armarius.prompt.counter import CachedCounter
+from armarius.prompt.admit import QUERY_SOURCE
 from armarius.prompt.fetch import FetchOutcome
-from armarius.prompt.profile import BudgetProfile, LayerBudget
-from armarius.types import STORY, Candidate, Evidence, Fetched, FetchRequest, LayerName, Omission
+from armarius.types import Candidate, Evidence, Fetched, FetchRequest, Omission
 
-__all__ = [
-    "MESSAGE",
-    "TURNS_PERCENT",
-    "has_turns",
-    "spoken",
-    "story_layers",
-    "told_within",
-    "within_share",
-    "without_older",
-]
+__all__ = ["MESSAGE", "query_candidate", "spoken"]
 
 MESSAGE: Final = "request:message:"
 """What the source of a turn begins with; its number among the messages follows, from 1."""
-TURNS_PERCENT: Final = 20
-"""Of the prompt's limit: what the turns may take together (docs/decisions/0074)."""
-_MOST_PER_TOKEN = 16  # characters: a text that has more fits no share, and need not be counted
 
 
 def spoken(request: FetchRequest) -> FetchOutcome:
@@ -69,118 +53,18 @@ def spoken(request: FetchRequest) -> FetchOutcome:
     return FetchOutcome("conversation", "immediate", Fetched(tuple(candidates), omitted))
 
 
-def has_turns(admitted: Admitted) -> bool:
-    """Whether turns compete."""
-    return bool(_turns(admitted))
-
-
-def within_share(admitted: Admitted, counter: CachedCounter, limit: int) -> Admitted:
-    """`admitted` with as many of the newest turns as fit into their share of a prompt of `limit` tokens.
-
-    Cost: one count of each turn that is short enough.
-    """
-    share = limit * TURNS_PERCENT // 100
-    used, kept = 0, 0
-    for turn in sorted(_turns(admitted), key=_number, reverse=True):
-        if len(turn.content) > share * _MOST_PER_TOKEN:
-            break
-        used += counter.section(turn.content)
-        if used > share:
-            break
-        kept += 1
-    return _newest(admitted, kept, f"beyond {share} tokens, {TURNS_PERCENT} % of the prompt, that turns may take")
-
-
-def without_older(admitted: Admitted) -> Admitted:
-    """`admitted` with the newer half of its turns."""
-    return _newest(admitted, len(_turns(admitted)) // 2, "no room beside what must be in the prompt")
-
-
-def _newest(admitted: Admitted, count: int, why: str) -> Admitted:
-    turns = sorted(_turns(admitted), key=_number)
-    gone = turns[: len(turns) - count]
-    if not gone:
-        return admitted
-    ids = {one.id for one in gone}
-    candidates = tuple(one for one in admitted.candidates if not (one.layer == "immediate" and one.id in ids))
-    omitted = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in gone)
-    return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *omitted))
-
-
-def _turns(admitted: Admitted) -> list[Candidate]:
-    return [one for one in admitted.candidates if one.layer == "immediate" and one.source.startswith(MESSAGE)]
-
-
-def _number(candidate: Candidate) -> float:
-    return -candidate.score
-
-
-_ENDING = f"{STORY}ending:"
-_LEAST = 40  # characters of an ending that are worth their heading
-
-
-def told_within(admitted: Admitted, counter: CachedCounter, limit: int, percent: int) -> Admitted:
-    """`admitted` with as much of the story as `percent` of a prompt of `limit` tokens holds.
-
-    Whole items, those of the outline first; of the end of a chapter so many of the last lines as there is room for.
-
-    Cost: one count for each item, and for each halving of an ending that does not fit.
-    """
-    told = _told(admitted)
-    if not told:
-        return admitted
-    told.sort(key=lambda one: (-one.score, one.source))
-    room = limit * percent // 100
-    kept: dict[str, Candidate] = {}
-    for one in told:
-        fits = _fitting(one, counter, room)
-        if fits is not None:
-            room -= counter.section(fits.content)
-            kept[one.id] = fits
-    why = f"beyond {limit * percent // 100} tokens, {percent} % of the prompt, that the story may take"
-    gone = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in told if one.id not in kept)
-    candidates = tuple(kept.get(one.id, one) for one in admitted.candidates if not _is_story(one) or one.id in kept)
-    return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *gone))
-
-
-def story_layers(admitted: Admitted, profile: BudgetProfile, percent: int) -> Mapping[LayerName, LayerBudget]:
-    """What the layers may take when there is a story to tell; nothing changed when there is none."""
-    if not _told(admitted):
-        return {}
-    settings, around = (profile.layers[name].ratio or 0 for name in ("settings", "immediate"))
-    more = min(percent, around)
-    return {
-        "settings": LayerBudget(ratio=min(100, settings + more)),
-        "immediate": LayerBudget(ratio=around - more),
-    }
-
-
-def _fitting(one: Candidate, counter: CachedCounter, room: int) -> Candidate | None:
-    """The candidate if it fits; of an ending as many of its last lines as do; None when that is nothing."""
-    if counter.section(one.content) <= room:
-        return one
-    if not one.source.startswith(_ENDING):
-        return None
-    title, _, text = one.content.partition("\n")
-    lines = text.split("\n")
-    low, high = 1, len(lines)  # from which line on: the first that fits
-    while low < high:
-        middle = (low + high) // 2
-        if counter.section(f"{title}\n{_from(lines, middle)}") <= room:
-            high = middle
-        else:
-            low = middle + 1
-    kept = _from(lines, low)
-    return replace(one, content=f"{title}\n{kept}") if len(kept) >= _LEAST else None
-
-
-def _from(lines: list[str], first: int) -> str:
-    return "\n".join(lines[first:]).strip()
-
-
-def _told(admitted: Admitted) -> list[Candidate]:
-    return [one for one in admitted.candidates if one.layer == "settings" and one.source.startswith(STORY)]
-
-
-def _is_story(candidate: Candidate) -> bool:
-    return candidate.layer == "settings" and candidate.source.startswith(STORY)
+def query_candidate(request: FetchRequest) -> FetchOutcome:
+    """The user's words, which close the prompt; they are kept before anything else of their layer."""
+    evidence = (Evidence("query", "the user's words"), *(Evidence("query", said) for said in request.carried))
+    candidate = Candidate(
+        id=QUERY_SOURCE,
+        layer="immediate",
+        source=QUERY_SOURCE,
+        content=request.query,
+        score=-1e308,
+        evidence=evidence,
+        group=heading("query", request.language),
+        pinned=True,
+        keep="head",
+    )
+    return FetchOutcome("query", "immediate", Fetched((candidate,) if request.query.strip() else ()))

@@ -8,7 +8,7 @@ from armarius.arguments import Bounds
 from armarius.prompt.fetch import FetchOutcome
 from armarius.types import STORY, Candidate, Evidence, Fetched, Offer, Omission, OmitReason, Row, Shares, Wish
 
-__all__ = ["let_go", "settled"]
+__all__ = ["apply_pins", "dropped_pins"]
 
 _TEXTS = ("document", "paragraph")
 _ENTITY = "entity:"
@@ -20,7 +20,7 @@ _QUERY = "request:query"
 _WINDOW = "editor:"
 
 
-def settled(answers: Sequence[FetchOutcome], wishes: Sequence[Wish]) -> list[FetchOutcome]:
+def apply_pins(answers: Sequence[FetchOutcome], wishes: Sequence[Wish]) -> list[FetchOutcome]:
     """The answers as the wishes of a request have them. Cost: some look-ups for each candidate."""
     if not wishes:
         return list(answers)
@@ -28,10 +28,10 @@ def settled(answers: Sequence[FetchOutcome], wishes: Sequence[Wish]) -> list[Fet
     found = {one.id for answer in answers if answer.name != "pins" for one in answer.fetched.candidates}
     pins = [one for answer in answers if answer.name == "pins" for one in answer.fetched.candidates]
     pinned = {one.id for one in pins if known.of(one, mute=True) is None}
-    return [_settled(answer, known, found, pinned) for answer in answers]
+    return [_applied(answer, known, found, pinned) for answer in answers]
 
 
-def let_go(wishes: Sequence[Wish], bounds: Bounds, previous: Iterable[Candidate]) -> Iterator[str]:
+def dropped_pins(wishes: Sequence[Wish], bounds: Bounds, previous: Iterable[Candidate]) -> Iterator[str]:
     """Ids of what no longer stays from a previous prompt: what is muted, and what was there only as it was pinned."""
     known = _Wishes(wishes)
     for one in previous:
@@ -63,7 +63,7 @@ class _Wishes:
         return next((wish for _, wish in sorted(found, key=itemgetter(0)) if mute in (None, wish.mute)), None)
 
 
-def _settled(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[str]) -> FetchOutcome:
+def _applied(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[str]) -> FetchOutcome:
     fetched = answer.fetched
     candidates: list[Candidate] = []
     omitted = list(fetched.omitted)
@@ -81,7 +81,7 @@ def _settled(answer: FetchOutcome, wishes: _Wishes, found: set[str], pins: set[s
     omitted = [gone for gone in omitted if gone.id not in pinned]
     offer = fetched.offer
     if offer is not None and wishes.has_texts:
-        offer = _Wished(offer, wishes)
+        offer = _PinnedOffer(offer, wishes)
     if offer is not None:  # of levels, which stand, `withheld` tells when it is asked
         muted_texts = [one for one in wishes.all if one.mute and one.kind in _TEXTS and one.reason != "level"]
         omitted += [Omission(_source(wish), "retrieved", _source(wish), wish.reason, wish.why) for wish in muted_texts]
@@ -110,7 +110,7 @@ def _keys(one: Candidate) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
-class _Wished:
+class _PinnedOffer:
     """An offer without what is muted, nor what is pinned and so in the prompt already; see `records.Offer`."""
 
     offer: Offer

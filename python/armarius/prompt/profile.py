@@ -2,7 +2,7 @@
 
 The allocation itself is Rust (`armarius._core.allocate`); here are its inputs in the words of the
 contract: minima, maxima and ratios per layer, the two capacity thresholds, and one profile per
-project whose updates carry a version.
+project whose updates carry a version. `read_settings` reads what `armarius.toml` says of all this.
 """
 
 import threading
@@ -13,13 +13,24 @@ from typing import Any, Final
 
 from armarius._core import BudgetLayer
 from armarius.codex.authored.protocol import Authored
+from armarius.config import CONFIG_NAME, Config
 from armarius.display import camel
 from armarius.errors import BudgetConflict, BudgetError, ConfigError, ContextWarning
+from armarius.headings import FRAMES, Language
 from armarius.types import LAYERS, LayerName
 from armarius.validation import shown, whole
 from armarius.warnings import PROFILE_INVALID
 
-__all__ = ["MOST_TOKENS", "BudgetProfile", "LayerBudget", "ProfileStore", "layer_budgets", "profile_number"]
+__all__ = [
+    "MOST_TOKENS",
+    "AssemblySettings",
+    "BudgetProfile",
+    "LayerBudget",
+    "ProfileStore",
+    "layer_budgets",
+    "profile_number",
+    "read_settings",
+]
 
 
 # Served first when tokens are scarce: what must not be missed, then what the writer looks at.
@@ -324,3 +335,97 @@ class ProfileStore:
             name = "the profile" if self._authored is None else self._authored.profile_name
             raise ConfigError(f"{name}: not a budget profile: {error}") from error
         return profile
+
+
+_DEFAULT_MODEL = "gpt-4o"
+_MOST = 86_400  # of seconds, and of assemblies at once
+_OF_LAYER = ("min", "max", "ratio")
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblySettings:
+    """The tables `project`, `budget` and `assembly`, checked.
+
+    Attributes:
+        project_id: None when the project does not insist on one.
+        model: Whose counter is used when a request names no model.
+        language: Of headings and labels; None is that of the texts.
+    """
+
+    project_id: str | None = None
+    model: str = _DEFAULT_MODEL
+    language: Language | None = None
+    fetch_timeout_s: float = 5.0
+    max_concurrent: int = 8
+    queue_timeout_s: float = 30.0
+    profile: BudgetProfile = field(default_factory=BudgetProfile)
+
+
+def read_settings(config: Config) -> AssemblySettings:
+    """The settings in `config`.
+
+    Raises:
+        ConfigError: An unknown key or a value of the wrong kind; names file, table and key.
+    """
+    project = _checked(config.table("project"), "project", {"id": str})
+    assembly = _checked(
+        config.table("assembly"),
+        "assembly",
+        {"model": str, "language": str, "fetch_timeout_s": float, "max_concurrent": int, "queue_timeout_s": float},
+    )
+    budget = _checked(
+        config.table("budget"),
+        "budget",
+        {"tokens": int, "warn_percent": int, "trim_percent": int, "story": int, "layers": dict},
+    )
+    if (language := assembly.get("language")) is not None and language not in FRAMES:
+        known = ", ".join(FRAMES)
+        raise ConfigError(f"{CONFIG_NAME}: assembly.language must be one of {known}, got {language!r}")
+    for name, value in assembly.items():
+        if not isinstance(value, str) and not 0 < value <= _MOST:
+            raise ConfigError(f"{CONFIG_NAME}: assembly.{name} must be > 0 and <= {_MOST:,}, got {value!r}")
+    return AssemblySettings(project_id=project.get("id"), profile=_profile(budget), **assembly)
+
+
+def _profile(budget: Mapping[str, Any]) -> BudgetProfile:
+    names = {
+        "tokens": "budget", "warn_percent": "warn_percent", "trim_percent": "trim_percent", "story": "story_percent",
+    }  # fmt: skip
+    try:
+        values: dict[str, Any] = {
+            names[key]: profile_number(names[key], value, key) for key, value in budget.items() if key != "layers"
+        }
+        return BudgetProfile(layers=_layers(budget.get("layers", {})), **values)
+    except BudgetError as error:
+        raise ConfigError(f"{CONFIG_NAME}: budget.{error.message}") from None
+
+
+def _layers(layers: Mapping[str, Any]) -> dict[LayerName, LayerBudget]:
+    if unknown := sorted(layers.keys() - set(LAYERS)):
+        raise ConfigError(f"{CONFIG_NAME}: unknown key budget.layers.{unknown[0]}; known: {', '.join(LAYERS)}")
+    return {name: _layer(name, layers[name]) for name in LAYERS if name in layers}
+
+
+def _layer(name: LayerName, said: object) -> LayerBudget:
+    if not isinstance(said, Mapping):
+        wanted = "a table of min, max and ratio"
+        raise ConfigError(f"{CONFIG_NAME}: budget.layers.{name} must be {wanted}, got {shown(said)}")
+    if unknown := sorted(said.keys() - set(_OF_LAYER)):
+        raise ConfigError(
+            f"{CONFIG_NAME}: unknown key budget.layers.{name}.{unknown[0]}; known: {', '.join(_OF_LAYER)}"
+        )
+    try:
+        return LayerBudget(**said)
+    except BudgetError as error:  # begins with the key
+        key = error.message.partition(" ")[0]
+        raise ConfigError(f"{CONFIG_NAME}: budget: {error.message} (budget.layers.{name}.{key})") from None
+
+
+def _checked(table: Mapping[str, Any], name: str, kinds: Mapping[str, type]) -> dict[str, Any]:
+    if unknown := sorted(table.keys() - kinds.keys()):
+        raise ConfigError(f"{CONFIG_NAME}: unknown key {name}.{unknown[0]}; known: {', '.join(kinds)}")
+    for key, value in table.items():
+        accepted = (int, float) if kinds[key] is float else (kinds[key],)
+        if isinstance(value, bool) or not isinstance(value, accepted):
+            raise ConfigError(f"{CONFIG_NAME}: {name}.{key} must be of type {kinds[key].__name__}, got {value!r}")
+    return dict(table)

@@ -26,7 +26,7 @@ from armarius.types import LAYERS, Candidate, LayerName
 __all__ = [
     "SEPARATOR",
     "Form",
-    "Placed",
+    "PromptItem",
     "Rendered",
     "arrange",
     "closing_piece",
@@ -40,7 +40,7 @@ Form = Literal["full", "short", "truncated"]
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PromptItem:
     """A candidate that enters the prompt, in the form it enters; `part` is the piece of its content kept.
 
     `fills` marks a paragraph that nothing demanded: it fills room that was left.
@@ -53,7 +53,7 @@ class Placed:
     fills: bool = False
 
 
-_END: tuple[Placed | None, tuple[int, int]] = (None, (0, 0))
+_END: tuple[PromptItem | None, tuple[int, int]] = (None, (0, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Rendered:
 
     prompt: str
     contents: dict[LayerName, str]
-    placed: tuple[Placed, ...]
+    placed: tuple[PromptItem, ...]
     spans: tuple[tuple[int, int], ...]
 
     def pieces(self) -> dict[LayerName, list[tuple[str, bool]]]:
@@ -104,7 +104,7 @@ def heading_piece(group: str) -> str:
     return group + "\n"
 
 
-def arrange(placed: Sequence[Placed], before: Mapping[tuple[LayerName, str], int]) -> list[Placed]:
+def arrange(placed: Sequence[PromptItem], before: Mapping[tuple[LayerName, str], int]) -> list[PromptItem]:
     """Bring items into prompt order.
 
     Rules and settings: by group, source and id, so that neither scores nor arrival move them.
@@ -116,7 +116,7 @@ def arrange(placed: Sequence[Placed], before: Mapping[tuple[LayerName, str], int
         placed: In any order.
         before: Place of each (layer, id) in the previous prompt.
     """
-    ordered: list[Placed] = []
+    ordered: list[PromptItem] = []
     for layer in LAYERS:
         mine = [item for item in placed if item.candidate.layer == layer]
         if layer in ("rules", "settings"):
@@ -134,11 +134,11 @@ def arrange(placed: Sequence[Placed], before: Mapping[tuple[LayerName, str], int
     return ordered
 
 
-def _value(item: Placed) -> tuple[float, str, str]:
+def _value(item: PromptItem) -> tuple[float, str, str]:
     return -item.candidate.score, item.candidate.source, item.candidate.id
 
 
-def render(ordered: Sequence[Placed]) -> Rendered:
+def render(ordered: Sequence[PromptItem]) -> Rendered:
     """Write the prompt.
 
     Args:

@@ -19,9 +19,9 @@ from armarius.errors import (
 )
 from armarius.headings import Language
 from armarius.positions import clamped, code_points, units
-from armarius.prompt.assembler import AssemblySettings, Task
+from armarius.prompt.assembler import Task
 from armarius.prompt.counter import CachedCounter, Counter
-from armarius.prompt.profile import LayerBudget, ProfileStore, layer_budgets
+from armarius.prompt.profile import AssemblySettings, LayerBudget, ProfileStore, layer_budgets
 from armarius.prompt.report.continuation import Continuation
 from armarius.prompt.report.items import Known
 from armarius.prompt.report.pack import Pack

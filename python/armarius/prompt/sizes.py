@@ -12,10 +12,10 @@ from armarius.codex.cards import one_line
 from armarius.codex.profiles.fields import role_of
 from armarius.prompt.counter import CachedCounter
 from armarius.prompt.cursor_markers import marked
-from armarius.prompt.render import Placed, Rendered
+from armarius.prompt.render import PromptItem, Rendered
 from armarius.types import Candidate, LayerName, Row
 
-__all__ = ["Sizes", "cards_of", "core_of", "layer_tokens", "prompt_tokens", "said_by_card", "sizes"]
+__all__ = ["Sizes", "cards_of", "core_of", "covering_card", "layer_tokens", "prompt_tokens", "sizes"]
 
 # No encoding in use averages more code points per token over prose or code; beyond it the text is counted whole.
 _CHARACTERS_PER_TOKEN = 8
@@ -143,12 +143,12 @@ _FIELD: Final = re.compile(r"\s*[-*+•]\s+(?P<label>[^：:\n]{1,40})[：:]\s*(?
 _NAMES: Final = re.compile(r"[、，,;；/／|｜]")
 
 
-def cards_of(placed: Iterable[Placed]) -> list[Placed]:
+def cards_of(placed: Iterable[PromptItem]) -> list[PromptItem]:
     """The cards that are in whole."""
     return [item for item in placed if item.form == "full" and item.candidate.id.startswith("entity:")]
 
 
-def said_by_card(row: Row, cards: Iterable[Placed]) -> Placed | None:
+def covering_card(row: Row, cards: Iterable[PromptItem]) -> PromptItem | None:
     """The card that says all of a paragraph; None where one of its lines is not on it, or is no labelled line.
 
     The paragraph stands in a document that the card draws on, under the name of the card. A line is on the card when

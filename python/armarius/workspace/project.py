@@ -14,7 +14,7 @@ from armarius.engine.build import Parts
 from armarius.engine.engine import ContextEngine
 from armarius.errors import ConfigError, ContextWarning, ContractError, StoreError, StoreUnavailable
 from armarius.lorebooks.importing import Importing
-from armarius.prompt.assembler import read_settings
+from armarius.prompt.profile import read_settings
 from armarius.store.postgres.files import put_files
 from armarius.store.postgres.keys import check_path
 from armarius.store.postgres.pool import Pool

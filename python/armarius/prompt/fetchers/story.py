@@ -10,7 +10,7 @@
 What the outline says of this chapter, the one before and the one after; summaries of the chapters before, of their
 front matter (`summary`) or kept by the project; how the chapter before ends; threads of the plot that the codex marks
 as `foreshadowing`, unless an attribute says that they are closed. How much of it a prompt holds is decided in
-`prompt/history.py`.
+`prompt/shares.py`.
 """
 
 import re

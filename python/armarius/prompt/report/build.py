@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from armarius.errors import ContextWarning
 from armarius.positions import PositionEncoding, units
 from armarius.prompt.admit import QUERY_SOURCE
-from armarius.prompt.allocate import available_tokens
-from armarius.prompt.plan import FittedPrompt, Plan
+from armarius.prompt.plan import FittedPrompt
 from armarius.prompt.prefix import stable_hash
 from armarius.prompt.profile import BudgetProfile
 from armarius.prompt.report.items import UNKNOWN, Known, PackItem, Texts, items_of
@@ -42,7 +41,6 @@ def _no_text(_path: str) -> None:
 
 def account(
     request: AssembleRequest,
-    plan: Plan,
     fitted: FittedPrompt,
     *,
     stamps: Mapping[str, str],
@@ -57,7 +55,6 @@ def account(
 
     Args:
         request: As resolved.
-        plan: What the prompt was chosen from.
         fitted: The prompt.
         stamps: Of the project's files.
         extra: Warnings of the request as a whole.
@@ -69,7 +66,7 @@ def account(
 
     Cost: linear in what went in; nothing is counted but the layers. What stayed out is listed when it is asked for.
     """
-    available = available_tokens(request, plan.profile)
+    plan, available = fitted.plan, fitted.plan.available
     contents = fitted.rendered.contents
     placed = fitted.rendered.placed
     tokens = fitted.by_layer or layer_tokens(fitted.rendered, plan.measured)
@@ -90,8 +87,8 @@ def account(
         shortened = CONTEXT_QUERY_TRUNCATED(kept=cut.part[1] - cut.part[0], written=len(request.query))
         said["immediate"].append(str(shortened))
     everything = [str(warning) for warning in extra] + [text for layer in LAYERS for text in said[layer]]
-    everything += _capacity(plan.profile, fitted, available, bool(fitted.left_out or shaped))
-    trimmed = {item.candidate.layer for item in shaped} | fitted.left_out.layers
+    everything += _capacity(plan.profile, fitted, available, bool(fitted.omitted or shaped))
+    trimmed = {item.candidate.layer for item in shaped} | {one.layer for one, _ in fitted.omitted}
     layers = {
         layer: LayerResult(
             layer=layer,
@@ -114,7 +111,7 @@ def account(
         warnings=tuple(dict.fromkeys(everything)),
         capacity_percent=round(100 * fitted.token_count / available, 1),
         layers=LayerResults(**layers),
-        shown=_shown(items_of(plan, fitted, texts), texts, encoding) if tells_places else None,
+        shown=_shown(items_of(fitted, texts), texts, encoding) if tells_places else None,
     )
 
     return Pack(
@@ -126,7 +123,6 @@ def account(
         contents=contents,
         granted=fitted.granted,
         stamps={path: stamps[path] for path in drawn_on if path in stamps},
-        _plan=plan,
         _fitted=fitted,
         _again=again,
         _texts=texts,

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from armarius.prompt.render import Placed, Rendered
+from armarius.prompt.render import PromptItem, Rendered
 from armarius.prompt.report.items import Difference, PackItem, PackOmission
 from armarius.requests import AssembleRequest, LayerResults
 from armarius.types import LAYERS, Evidence, LayerName
@@ -75,19 +75,19 @@ def difference(now: Rendered, before: Rendered, tokens: int) -> Difference:
     )
 
 
-def _placed(rendered: Rendered) -> dict[tuple[LayerName, str], list[Placed]]:
+def _placed(rendered: Rendered) -> dict[tuple[LayerName, str], list[PromptItem]]:
     """What is in the prompt by layer and source; several items may come from one source."""
-    found: dict[tuple[LayerName, str], list[Placed]] = {}
+    found: dict[tuple[LayerName, str], list[PromptItem]] = {}
     for item in rendered.placed:
         found.setdefault((item.candidate.layer, item.candidate.source), []).append(item)
     return found
 
 
-def _forms(items: Sequence[Placed]) -> list[str]:
+def _forms(items: Sequence[PromptItem]) -> list[str]:
     return [item.form for item in items]
 
 
-def _changed(now: Sequence[Placed], before: Sequence[Placed]) -> bool:
+def _changed(now: Sequence[PromptItem], before: Sequence[PromptItem]) -> bool:
     """Whether the source says something else, or the same form shows another piece of it."""
     if [item.candidate.content for item in now] != [item.candidate.content for item in before]:
         return True

@@ -12,9 +12,9 @@ from armarius.errors import ContractError
 from armarius.prompt.admit import QUERY_SOURCE
 from armarius.prompt.cursor_markers import unmarked
 from armarius.prompt.escape import escape, offsets_after
-from armarius.prompt.plan import FittedPrompt, Plan
-from armarius.prompt.render import Form, Placed
-from armarius.prompt.sizes import cards_of, said_by_card
+from armarius.prompt.plan import FittedPrompt
+from armarius.prompt.render import Form, PromptItem
+from armarius.prompt.sizes import cards_of, covering_card
 from armarius.types import (
     LAYERS,
     Candidate,
@@ -89,7 +89,7 @@ class Region:
     end: int
 
 
-def shown(item: Placed, texts: Texts, groups: tuple[str, ...]) -> tuple[str, int, int] | None:
+def shown(item: PromptItem, texts: Texts, groups: tuple[str, ...]) -> tuple[str, int, int] | None:
     """Path and span of what an item shows word for word; None for what is no stretch of a document, such as a card.
 
     Cost: of the window one search in it; where it had to be escaped, one escape.
@@ -320,9 +320,9 @@ class Difference:
     tokens: int
 
 
-def items_of(plan: Plan, fitted: FittedPrompt, texts: Texts) -> tuple[PackItem, ...]:
+def items_of(fitted: FittedPrompt, texts: Texts) -> tuple[PackItem, ...]:
     """The items of a fitted prompt, in prompt order. Cost: a look-up and a record for each."""
-    rendered = fitted.rendered
+    rendered, plan = fitted.rendered, fitted.plan
     tokens = plan.measured.sections([item.text for item in rendered.placed])
     return tuple(
         PackItem(
@@ -349,29 +349,28 @@ ROWS = "rag:passages"
 """The one omission that stands for every paragraph on offer that did not enter."""
 
 
-def omissions(plan: Plan, fitted: FittedPrompt) -> tuple[PackOmission, ...]:
+def omissions(fitted: FittedPrompt) -> tuple[PackOmission, ...]:
     """Everything left out, ordered by layer and source; paragraphs on offer that did not enter are one of them."""
     refused = [
         PackOmission(o.id, o.layer, o.source, o.reason, o.detail, aspect=o.aspect)
-        for o in sorted(plan.admitted.omitted, key=lambda o: o.detail)
+        for o in sorted(fitted.plan.admitted.omitted, key=lambda o: o.detail)
     ]
-    left_out = [
+    no_room = [
         PackOmission(c.id, c.layer, c.source, "budget", f"{tokens} tokens did not fit", tokens, score_of(c), c.evidence)
-        for c, tokens in fitted.left_out
+        for c, tokens in fitted.omitted
     ]
-    unused = sum(len(offer.rows) for offer in plan.admitted.offers) - fitted.entered
+    unused = sum(len(offer.rows) for offer in fitted.plan.admitted.offers) - fitted.entered
     if unused > 0:
         why = f"are worth less than {fitted.line:.3f}" if fitted.line >= 0.001 else "say too little of the question"
         detail = f"{unused} more paragraphs {why}; explain() answers for each"
-        left_out.append(PackOmission(ROWS, "retrieved", ROWS, "budget", detail))
-    return tuple(sorted([*refused, *left_out], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
+        no_room.append(PackOmission(ROWS, "retrieved", ROWS, "budget", detail))
+    return tuple(sorted([*refused, *no_room], key=lambda o: (LAYERS.index(o.layer), o.source, o.id, o.reason)))
 
 
-def unused(plan: Plan, fitted: FittedPrompt, wanted: str) -> Iterator[PackOmission]:
+def unused(fitted: FittedPrompt, wanted: str) -> Iterator[PackOmission]:
     """A paragraph that was on offer and did not enter: its worth, the line it missed, why.
 
     Args:
-        plan: What the prompt was chosen from.
         fitted: The prompt.
         wanted: `path#number`; nothing is said of one that is in, nor of one that was not on offer.
     """
@@ -379,7 +378,7 @@ def unused(plan: Plan, fitted: FittedPrompt, wanted: str) -> Iterator[PackOmissi
     placed = fitted.rendered.placed
     if not number.isdecimal() or any(item.candidate.source == PASSAGE + wanted for item in placed):
         return
-    for offer in plan.admitted.offers:
+    for offer in fitted.plan.admitted.offers:
         row = offer.row(path, int(number))
         if row is None:
             continue
@@ -392,7 +391,7 @@ def unused(plan: Plan, fitted: FittedPrompt, wanted: str) -> Iterator[PackOmissi
             reason, detail = withheld
         elif shown:
             reason, detail = "duplicate", "stands in the prompt already"
-        elif (card := said_by_card(row, cards_of(placed))) is not None:
+        elif (card := covering_card(row, cards_of(placed))) is not None:
             reason, detail = "duplicate", f"said by its card, {card.candidate.source}"
         elif worth <= 0:
             reason, detail = "no match", "nothing speaks for it"
@@ -434,7 +433,6 @@ class Prompted:
     prompt: str
     items: tuple[PackItem, ...]
     omitted: tuple[PackOmission, ...]
-    plan: Plan
     fitted: FittedPrompt
     texts: Texts
     known: Known
@@ -447,7 +445,7 @@ class Prompted:
             return False
         text = (self.texts(path) or "")[paragraph.start : paragraph.end].strip()
         there = unmarked(self.prompt[item.span[0] : item.span[1]])
-        return bool(text) and escape(text, self.plan.admitted.groups) in there
+        return bool(text) and escape(text, self.fitted.plan.admitted.groups) in there
 
 
 def explained(wanted: str, pack: Prompted) -> Explanation | None:
@@ -485,7 +483,7 @@ def _paragraph(wanted: str, pack: Prompted) -> Explanation | None:
         replace(gone, reason="budget", detail="the document is in, cut before it")
         if cut and gone.reason == "duplicate"
         else gone
-        for gone in unused(pack.plan, pack.fitted, name)
+        for gone in unused(pack.fitted, name)
     )
     if not omitted and own is None and pack.known.paragraphs(path)[int(number) : int(number) + 1]:
         omitted = (_unasked(PASSAGE + name),)
@@ -515,12 +513,12 @@ def _is_of(path: str, source: str) -> bool:
 
 def _best(path: str, body: Sequence[Paragraph], pack: Prompted) -> Iterator[PackOmission]:
     """Why the paragraph that is worth most did not enter."""
-    rows = [offer.row(path, one.index) for offer in pack.plan.admitted.offers for one in body]
+    rows = [offer.row(path, one.index) for offer in pack.fitted.plan.admitted.offers for one in body]
     best = max((row for row in rows if row is not None), key=lambda row: row.score, default=None)
     if best is None:
         yield _unasked(_DOCUMENT + path)
     else:
-        yield from unused(pack.plan, pack.fitted, f"{best.path}#{best.paragraph}")
+        yield from unused(pack.fitted, f"{best.path}#{best.paragraph}")
 
 
 def _unasked(source: str) -> PackOmission:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from armarius.errors import ContractError, UnknownId
 from armarius.headings import DEFAULT_LANGUAGE
 from armarius.prompt.allocate import Previous
-from armarius.prompt.plan import FittedPrompt, Plan
+from armarius.prompt.plan import FittedPrompt
 from armarius.prompt.prefix import PrefixReport, common_prefix, layer_at
 from armarius.prompt.report.continuation import Continuation
 from armarius.prompt.report.display import difference
@@ -132,7 +132,6 @@ class Pack:
     contents: dict[LayerName, str]
     granted: dict[LayerName, int]
     stamps: Mapping[str, str]
-    _plan: Plan = field(repr=False, compare=False)
     _fitted: FittedPrompt = field(repr=False, compare=False)
     _again: Callable[[int], "Pack"] = field(repr=False, compare=False)
     _texts: Texts = field(repr=False, compare=False)
@@ -191,12 +190,12 @@ class Pack:
     @cached_property
     def items(self) -> tuple[PackItem, ...]:
         """What is in the prompt, in prompt order. Cost: built at the first use."""
-        return items_of(self._plan, self._fitted, self._texts)
+        return items_of(self._fitted, self._texts)
 
     @cached_property
     def omitted(self) -> tuple[PackOmission, ...]:
         """What was considered and is not in the prompt, ordered by layer and source. Cost: built at the first use."""
-        return omissions(self._plan, self._fitted)
+        return omissions(self._fitted)
 
     @cached_property
     def _names(self) -> Mapping[str, str]:
@@ -205,7 +204,7 @@ class Pack:
     @cached_property
     def prefix(self) -> PrefixReport:
         """How much of this prompt a provider's cache can reuse."""
-        measured, before = self._plan.measured, self._plan.previous.prompt
+        measured, before = self._fitted.plan.measured, self._fitted.plan.previous.prompt
         shared = common_prefix(before, self.prompt)
         rule = cache_rule(self.request.model, self.request.provider)
         minimum = rule.minimum_tokens if rule else None
@@ -235,7 +234,7 @@ class Pack:
             ContractError: `wanted` is no text.
         """
         wanted = strict_text("wanted", wanted)
-        prompted = Prompted(self.prompt, self.items, self.omitted, self._plan, self._fitted, self._texts, self._known)
+        prompted = Prompted(self.prompt, self.items, self.omitted, self._fitted, self._texts, self._known)
         found = explained(wanted, prompted)
         if found is None:
             considered = [name for item in self.items for name in (item.id, item.source)]
@@ -373,7 +372,7 @@ class Pack:
 
     @property
     def _omitted_count(self) -> int:
-        return len(self._plan.admitted.omitted) + len(self._fitted.left_out)
+        return len(self._fitted.plan.admitted.omitted) + len(self._fitted.omitted)
 
     def __repr__(self) -> str:
         about = "" if self.counter_exact else "≈"

@@ -1,0 +1,391 @@
+"""From admitted candidates to a prompt that fits: demand first, then paragraphs of the project in the room left.
+
+Demand is everything a request cannot do without; the window around the cursor is held to a share of the prompt while
+paragraphs are on offer. Paragraphs enter greedily by worth while they fit, and stand in the order of the story; what a
+previous prompt held keeps its place, and new ones follow. Neighbours join under one heading.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+from operator import attrgetter
+
+from armarius.deadline import stage
+from armarius.errors import BudgetError
+from armarius.headings import DEFAULT_LANGUAGE, Language, frame
+from armarius.prompt.admit import Admitted
+from armarius.prompt.allocate import Previous
+from armarius.prompt.continuation import fit
+from armarius.prompt.counter import CachedCounter
+from armarius.prompt.escape import escape, group_heading
+from armarius.prompt.plan import FittedPrompt, is_window
+from armarius.prompt.profile import BudgetProfile
+from armarius.prompt.render import PromptItem, closing_piece, heading_piece, opening_piece, render
+from armarius.prompt.shares import drop_older_turns, has_turns, limit_cards, limit_story, limit_turns, story_layers
+from armarius.prompt.sizes import cards_of, covering_card, layer_tokens, prompt_tokens
+from armarius.types import STORY, Candidate, Offer, Row
+
+__all__ = ["WINDOW_PERCENT", "pack"]
+
+WINDOW_PERCENT = 25
+"""Of the prompt's limit: what the window around the cursor keeps beside paragraphs on offer (docs/decisions/0034)."""
+_STEP = 256  # tokens: room changes in steps, so that a key stroke moves no paragraph
+_BATCH = 48  # rows counted at once
+_MISSES = 96  # rows in a row that do not fit before the search for a smaller one ends
+_LEAST = 24  # tokens: no paragraph worth reading is shorter with its heading
+_LONG = 40  # code points that are not said twice by chance
+_RUN = re.compile(r"\w{4,16}")
+_SPARE = 256  # tokens that paragraphs leave before the window is given them
+_NOTHING = Previous()
+_SUBHEADING = 7  # tokens of the line between two paragraphs of one chapter that are no neighbours
+_REPAIRS = 12
+_LINES_PERCENT = 8  # of the room: single lines about the rows that enter, where the offer has any
+_OTHERS_PERCENT = 40  # of the room: more is not kept from rows that are asked for, however small it is
+_PLACE = attrgetter("place")
+_KEPT_PERCENT = 90  # of the worth of a prompt without history: what one that continues another holds at least
+
+
+def pack(
+    admitted: Admitted,
+    counter: CachedCounter,
+    profile: BudgetProfile,
+    available: int,
+    previous: Previous = _NOTHING,
+    valid: Collection[str] = (),
+    language: Language = DEFAULT_LANGUAGE,
+) -> FittedPrompt:
+    """The prompt of `admitted`: demand first, then the paragraphs on offer in what it leaves.
+
+    Args:
+        admitted: The candidates of a request.
+        counter: Counts tokens.
+        profile: How the budget is divided.
+        available: The budget less the reserve.
+        previous: The prompt that this one continues.
+        valid: Ids of its items that still hold although this request may not offer them.
+        language: Of the line above a paragraph.
+
+    Raises:
+        BudgetError: What must be in does not fit, without any turn of the conversation either.
+    """
+    limit = profile.limit(available)
+    profile = profile.with_layers(story_layers(admitted, profile, profile.story_percent))
+    admitted = limit_cards(admitted, counter, available)
+    admitted = limit_turns(admitted, counter, limit)
+    admitted = limit_story(admitted, counter, limit, profile.story_percent)
+    while True:
+        try:
+            return _packed(admitted, counter, profile, available, previous, valid, language)
+        except BudgetError:
+            if not has_turns(admitted):
+                raise
+            admitted = drop_older_turns(admitted)
+
+
+def _packed(
+    admitted: Admitted,
+    counter: CachedCounter,
+    profile: BudgetProfile,
+    available: int,
+    previous: Previous,
+    valid: Collection[str],
+    language: Language,
+) -> FittedPrompt:
+    offers = [offer for offer in admitted.offers if offer.rows]
+    if not offers:
+        return fit(admitted, counter, profile, available, previous, valid)
+    limit = profile.limit(available)
+    most = max(limit * WINDOW_PERCENT // 100, profile.insisted_min(available))
+    fitted = fit(admitted, counter, profile, available, previous, valid, most)
+    for offer in offers:
+        fitted = _filled(fitted, offer, previous, most, language)
+    spare = limit - fitted.token_count
+    if spare <= _SPARE or not any(
+        item.form == "truncated" and is_window(item.candidate) for item in fitted.rendered.placed
+    ):
+        return fitted
+    # What no paragraph wanted is the window's again.
+    fitted = fit(admitted, counter, profile, available, previous, valid, most + spare - _SPARE // 2)
+    for offer in offers:
+        fitted = _filled(fitted, offer, previous, None, language)
+    return fitted
+
+
+def _filled(
+    fitted: FittedPrompt, offer: Offer, previous: Previous, window_most: int | None, language: Language
+) -> FittedPrompt:
+    """`fitted` with the paragraphs of `offer` that fit beside it.
+
+    Args:
+        fitted: A prompt of demand alone.
+        offer: The paragraphs, best first.
+        previous: Whose paragraphs keep their place.
+        window_most: What the window was held to; its share stays reserved while it is not full.
+        language: Of the line above a paragraph.
+
+    Cost: one count of each paragraph tried, remembered; one count of the final prompt.
+    """
+    plan = fitted.plan
+    packer = _Packer(fitted, offer, previous, language)
+    rows = packer.choose(packer.room(window_most))
+    for attempt in range(_REPAIRS):
+        if not rows:
+            break
+        placed = packer.place(rows)
+        with stage("render"):
+            rendered = render(packer.arranged(placed))
+        total, by_layer = prompt_tokens(rendered, plan.measured)
+        if total <= plan.limit:
+            line = min((row.score for row in rows if not (row.asked or row.signature)), default=0.0)
+            return replace(
+                fitted, rendered=rendered, token_count=total, by_layer=by_layer, entered=len(placed), line=line
+            )
+        worst = sorted(rows, key=lambda row: (not row.asked, -row.score, row.source))
+        gone = {row.source for row in worst[-(1 << attempt) :]}
+        rows = [row for row in rows if row.source not in gone]
+    return fitted
+
+
+class _Packer:
+    """Chooses and places the paragraphs of one offer for one prompt."""
+
+    def __init__(self, fitted: FittedPrompt, offer: Offer, previous: Previous, language: Language) -> None:
+        self.fitted = fitted
+        self.offer = offer
+        self.previous = previous
+        self.language = language
+        self.measured = fitted.plan.measured
+        self.groups = fitted.plan.admitted.groups
+        self.group = group_heading(offer.group)  # as it may stand in a prompt
+        placed = fitted.rendered.placed
+        self.cards = cards_of(placed)
+        self.card_paths = {path for card in self.cards for path in card.candidate.documents}
+        # What the window and the story so far show already, line by line.
+        self.shown = _lines("\n\n".join([_unmarked(item) for item in placed if _is_text(item.candidate)]))
+
+    def room(self, window_most: int | None) -> int:
+        """Tokens that rows may take in all."""
+        plan, placed = self.fitted.plan, self.fitted.rendered.placed
+        layer = [item for item in placed if item.candidate.layer == "retrieved"]
+        frame = 0 if layer else sum(self.measured.counts([opening_piece("retrieved"), closing_piece("retrieved")]))
+        if all(item.candidate.group != self.group for item in layer):
+            frame += self.measured.count(heading_piece(self.group))
+        window = next((item for item in placed if is_window(item.candidate)), None)
+        unused = 0
+        if window is not None and window_most is not None:
+            tokens = self.measured.section(window.text)
+            unused = min(-(-tokens // _STEP) * _STEP, max(window_most, tokens)) - tokens
+        held = (self.fitted.by_layer or layer_tokens(self.fitted.rendered, self.measured))["retrieved"]
+        room = plan.limit - self.fitted.token_count - unused - frame
+        return min(room, plan.profile.most("retrieved", plan.available) - frame - held)
+
+    def choose(self, room: int) -> list[Row]:
+        """The rows that enter, in the order of the prompt: what a previous one held, from its first row on, then new.
+
+        As many of those are kept as leave room for most of what a prompt without history would hold.
+        """
+        held = [row for row in map(self._unchanged, self.previous.rows) if row is not None]
+        fresh = self._pick((), room)
+        if not held:
+            return sorted(fresh.values(), key=_PLACE)
+        kept, rows = held, self._pick(held, room)
+        if not _serves(rows, fresh):
+            least, most, rows = 0, len(held), fresh
+            while most - least > 1:
+                middle = (least + most) // 2
+                tried = self._pick(held[:middle], room)
+                if _serves(tried, fresh):
+                    least, rows = middle, tried
+                else:
+                    most = middle
+            kept = held[:least]
+        first = {row.source: row for row in kept if row.source in rows}
+        new = sorted((row for source, row in rows.items() if source not in first), key=_PLACE)
+        return [*first.values(), *new]
+
+    def _pick(self, first: Sequence[Row], room: int) -> dict[str, Row]:
+        """Rows by source: `first`, what is asked for, then the best of the offer."""
+        lines = room * _LINES_PERCENT // 100 if self.offer.lines else 0
+        chosen = _Chosen(self, room - lines)
+        chosen.add_fitting(first)
+        offered = iter(self.offer.rows)
+        asked = []
+        for row in offered:  # they come first
+            if not row.asked:
+                offered = chain([row], offered)
+                break
+            asked.append(row)
+        reserved = self._reserved_for_others(asked, room) if asked else 0
+        chosen.room -= reserved
+        if asked and not chosen.add_all(asked):
+            chosen.add_fitting(asked)
+        chosen.room += reserved
+        chosen.add_fitting(offered)
+        if reserved:
+            chosen.add_fitting(asked)
+        if lines:
+            chosen.room += lines
+            chosen.add_fitting(self.offer.beside(list(chosen.rows.values())))
+        return chosen.rows
+
+    def _reserved_for_others(self, asked: Sequence[Row], room: int) -> int:
+        """Tokens of the room that rows asked for leave to others, where the offer says how a prompt is divided."""
+        shares = self.offer.shares
+        if shares is None:
+            return 0
+        paths = {row.path for row in asked}
+        window = sum(
+            self.measured.section(item.text)
+            for item in self.fitted.rendered.placed
+            if is_window(item.candidate) and not paths.isdisjoint(item.candidate.documents)
+        )
+        least = min(self.fitted.plan.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
+        return max(least, room - max(0, self.fitted.plan.available * shares.asked // 100 - window))
+
+    def _unchanged(self, item: PromptItem) -> Row | None:
+        """The row of a paragraph of the previous prompt that reads as it did."""
+        path, _, number = item.candidate.source.removeprefix("rag:passage:").rpartition("#")
+        row = self.offer.row(path, int(number)) if number.isdecimal() else None
+        if row is None or not row.text:
+            return None
+        return row if item.text.endswith(escape(row.text, self.groups)) else None
+
+    def shows(self, text: str) -> bool:
+        """Whether the window or the story so far has a row's text already."""
+        run = _RUN.search(text)
+        # Letters stand in a prompt as they are, whatever becomes of what is around them.
+        if run is not None and run[0] not in self.shown:
+            return False
+        lines = _lines(escape(text, self.groups))
+        # A short line stands alone or says something else there; a piece of a long paragraph has no line ends.
+        return (lines.strip() if len(text) >= _LONG else lines) in self.shown
+
+    def place(self, rows: Sequence[Row]) -> list[PromptItem]:
+        """The rows as they stand in the prompt, each under its heading unless it continues the one before."""
+        placed, before = [], None
+        evidence = self.offer.evidence
+        for row in rows:
+            head = _head(row, before, self.language)
+            text = escape(row.text, self.groups)
+            if head:
+                text = escape(head, self.groups) + text
+            source, score = row.source, row.score
+            candidate = Candidate(
+                source, "retrieved", source, text, score, (evidence(row),), self.group, documents=(row.path,)
+            )
+            placed.append(PromptItem(candidate, text, "full", None, True))
+            before = row
+        return placed
+
+    def arranged(self, rows: Sequence[PromptItem]) -> list[PromptItem]:
+        """Everything demanded as it stood, and the rows at the end of their layer under one heading."""
+        before: list[PromptItem] = []
+        group: list[PromptItem] = []
+        behind: list[PromptItem] = []
+        for item in self.fitted.rendered.placed:
+            if item.candidate.layer == "immediate":
+                behind.append(item)
+            elif item.candidate.layer == "retrieved" and item.candidate.group == self.group:
+                group.append(item)
+            else:
+                before.append(item)
+        return [*before, *group, *rows, *behind]
+
+
+def _serves(rows: Mapping[str, Row], fresh: Mapping[str, Row]) -> bool:
+    """Whether `rows` are worth nearly what those of a prompt without history are, and hold all that is asked for."""
+    worth, enough = (sum(row.score for row in some.values() if not row.asked) for some in (rows, fresh))
+    asked = {source for source, row in fresh.items() if row.asked}
+    return asked <= rows.keys() and 100 * worth >= _KEPT_PERCENT * enough
+
+
+def _is_text(candidate: Candidate) -> bool:
+    """Whether it shows the project's texts as they are written, which a paragraph may then not show again."""
+    return candidate.layer == "immediate" or candidate.source.startswith(STORY)
+
+
+def _unmarked(item: PromptItem) -> str:
+    if not item.candidate.marks:
+        return item.text
+    return item.candidate.content[slice(*item.part)] if item.part else item.candidate.content
+
+
+class _Chosen:
+    """Rows chosen so far, by source, and the tokens of room that they leave."""
+
+    def __init__(self, packer: _Packer, room: int) -> None:
+        self.rows: dict[str, Row] = {}
+        self.room = room
+        self._packer = packer
+        self._seen: set[object] = set()  # texts, (path, paragraph) and headings of the rows
+
+    def add_all(self, rows: Sequence[Row]) -> bool:
+        """Add every one of `rows`, if all fit."""
+        before = self.room, dict(self.rows), set(self._seen)
+        for row, tokens in self._counted(rows):
+            self._add(row, tokens, None)
+        if self.room >= 0:
+            return True
+        self.room, self.rows, self._seen = before
+        return False
+
+    def add_fitting(self, rows: Iterable[Row]) -> None:
+        """Add each of `rows` that still fits, in their order; looks no further than there is room."""
+        missed = 0
+        for row, tokens in self._counted(rows):
+            if self.room < _LEAST or missed > _MISSES:
+                return
+            added = self._add(row, tokens, self.room)
+            if added is not None:
+                missed = 0 if added else missed + 1
+
+    def _counted(self, rows: Iterable[Row]) -> Iterator[tuple[Row, int]]:
+        rows = iter(rows)
+        while part := list(islice(rows, _BATCH)):
+            yield from zip(part, self._packer.measured.sections([row.text for row in part]), strict=True)
+
+    def _add(self, row: Row, tokens: int, most: int | None) -> bool | None:
+        """Add `row` if it costs at most `most`; None when the prompt has its text already."""
+        packer, seen, source, heading = self._packer, self._seen, row.source, _heading_of(row)
+        if not row.text or row.text in seen or source in self.rows:
+            return None
+        if row.path in packer.card_paths and covering_card(row, packer.cards) is not None:
+            return None
+        if packer.shows(row.text):
+            return None
+        if heading not in seen:
+            tokens += packer.measured.count(_head(row, None, packer.language))
+        elif not row.signature:
+            beside = ((row.path, row.paragraph - 1) in seen) + ((row.path, row.paragraph + 1) in seen)
+            tokens += _SUBHEADING * (1 - beside)
+        if most is not None and tokens > most:
+            return False
+        self.rows[source] = row
+        seen.update((row.text, (row.path, row.paragraph), heading))
+        self.room -= tokens
+        return True
+
+
+def _lines(text: str) -> str:
+    """A text between line ends, each line without the white space around it."""
+    return "\n" + "\n".join(map(str.strip, text.splitlines())) + "\n"
+
+
+def _head(row: Row, before: Row | None, language: Language) -> str:
+    if before is None or _heading_of(before) != _heading_of(row):
+        said = frame(language)
+        if row.signature:
+            return said.signatures + "\n"
+        return said.passage.format(title=row.title, place=f"{row.path}{_place(row)}") + "\n"
+    return "" if row.signature or before.paragraph + 1 == row.paragraph else f"### … {_place(row)}\n"
+
+
+def _place(row: Row) -> str:
+    """Where in its file: of source code the line, else the number of the paragraph."""
+    return f":{row.line}" if row.line else f"#{row.paragraph}"
+
+
+def _heading_of(row: Row) -> tuple[str, str, str]:
+    """Rows with the same stand under one heading."""
+    return ("heading", "", "signatures") if row.signature else ("heading", row.path, row.title)
