@@ -3,7 +3,7 @@
 import threading
 
 import armarius
-from armarius.prompt.fetch import gather
+from armarius.prompt.fetch import fetch_all
 from armarius.prompt.fetchers.code import SubgraphFetcher
 from armarius.types import Fetched, FetchRequest
 
@@ -25,7 +25,7 @@ class Noted:
 
 def asked(inline, query="灯塔"):
     fetcher = Noted("noted", inline)
-    (answer,) = gather([fetcher], FetchRequest(project_id="p", query=query), timeout=5)
+    (answer,) = fetch_all([fetcher], FetchRequest(project_id="p", query=query), timeout=5)
     assert not answer.fetched.warnings
     return fetcher.thread is threading.current_thread()
 

@@ -11,7 +11,7 @@ from tests.steps import steps
 
 from armarius._core import Speech
 from armarius.codex import Codex, Entity
-from armarius.prompt.fetchers.detected import MOST, RetrievedFetcher, Ties, presence, present, weights
+from armarius.prompt.fetchers.detected import MOST, ProfileLinks, RetrievedFetcher, presence, present, weights
 from armarius.prompt.fetchers.entities import CodexSource
 from armarius.text.matcher import EntityMatcher
 from armarius.types import FetchRequest
@@ -23,7 +23,7 @@ CASES = json.loads((Path(__file__).parents[1] / "cases" / "scene.json").read_tex
 
 def weighed(text, cursor, entities=PEOPLE, asked=()):
     mentions = EntityMatcher(entities).find_all(text)
-    return weights(presence(text, cursor, mentions), Ties({one.id: one for one in entities}), asked)
+    return weights(presence(text, cursor, mentions), ProfileLinks({one.id: one for one in entities}), asked)
 
 
 def fetched(entities, **values):
@@ -77,7 +77,7 @@ def test_whoever_is_related_is_named_in_a_profile_or_has_one_that_names(people, 
             for one in asked & entities.keys()
         )
     ]
-    assert Ties(entities).related(asked, others) == expected
+    assert ProfileLinks(entities).related(asked, others) == expected
 
 
 def test_people_of_one_name_take_steps_as_they_are_many():

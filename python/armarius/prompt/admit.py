@@ -164,7 +164,7 @@ def _headings(candidates: Sequence[Candidate]) -> set[str]:
 
 
 def _cleaned(candidates: Sequence[Candidate], groups: tuple[str, ...]) -> list[Candidate]:
-    """Each as it may stand in a prompt; those that may as they are, the most of them, are told in few steps."""
+    """Each as it may stand in a prompt; most are returned unchanged after a few checks."""
     fast = len(candidates) > _MANY
     doubts = doubtful([one.content for one in candidates], groups) if fast else range(len(candidates))
     steady = {group for group in {one.group for one in candidates} if not group or group_heading(group) == group}

@@ -10,7 +10,7 @@ from armarius.prompt.counter import CachedCounter
 from armarius.prompt.cursor_markers import marked, trimmed
 from armarius.prompt.prefix import cut, window
 from armarius.prompt.profile import MOST_TOKENS, BudgetProfile
-from armarius.prompt.render import SEPARATOR, PromptItem, closing_piece, heading_piece, opening_piece
+from armarius.prompt.render import CLOSING, OPENING, SEPARATOR, PromptItem, heading_piece
 from armarius.prompt.sizes import Sizes
 from armarius.requests import AssembleRequest
 from armarius.types import LAYERS, Candidate, LayerName
@@ -163,7 +163,7 @@ class Allocator:
         candidates: In their canonical order.
         measured: Counts headings and fences.
         profile: What each layer may take.
-        barred: Ids of the retrieved layer that do not enter, whatever room there is.
+        barred: Ids of the retrieved layer that never enter.
 
     Attributes:
         frame: Tokens of all headings, and of the fences of the layers that have candidates.
@@ -200,7 +200,7 @@ class Allocator:
             [c.id for c in rows],
         )
         self._headings = measured.counts([heading_piece(group) for _, group in groups])
-        ends = measured.counts([piece(layer) for layer in LAYERS for piece in (opening_piece, closing_piece)])
+        ends = measured.counts([piece[layer] for layer in LAYERS for piece in (OPENING, CLOSING)])
         self._overheads = {layer: ends[2 * i] + ends[2 * i + 1] for i, layer in enumerate(LAYERS)}
         present = {candidate.layer for candidate in candidates}
         self.frame = sum(self._headings) + sum(self._overheads[layer] for layer in present)
@@ -233,14 +233,14 @@ class Allocator:
             [(row[index], measured.tokens[index] - core) for index, core in around.items()],
         )
         taken = found.decisions
-        beside = taken[len(row) :]
+        around_cores = taken[len(row) :]
         if everyone:
             decisions = taken[: len(row)]
         else:
             decisions = [OMITTED] * len(measured.tokens)
             for index, decision in zip(row, taken, strict=False):
                 decisions[index] = decision
-        for (index, core), decision in zip(around.items(), beside, strict=True):
+        for (index, core), decision in zip(around.items(), around_cores, strict=True):
             if decisions[index] == FULL and decision != FULL:
                 decisions[index] = core + max(decision, 0)
         granted = dict(zip(LAYERS, found.granted, strict=True))

@@ -10,7 +10,7 @@ from armarius.prompt.admit import Admitted, admit
 from armarius.prompt.allocate import Previous, available_tokens
 from armarius.prompt.continuation import still_valid
 from armarius.prompt.counter import CachedCounter, Counter
-from armarius.prompt.fetch import confirmed, gather
+from armarius.prompt.fetch import confirmed, fetch_all
 from armarius.prompt.history import query_candidate, spoken
 from armarius.prompt.pack import pack
 from armarius.prompt.pins import apply_pins, dropped_pins
@@ -85,7 +85,7 @@ class Assembler:
         before = task.previous
         continues = before is not None and _same_place(before, task)
         with stage("fetch"):
-            outcomes = apply_pins(gather(task.fetchers, task.fetch, timeout=self._fetch_timeout), task.fetch.wishes)
+            outcomes = apply_pins(fetch_all(task.fetchers, task.fetch, timeout=self._fetch_timeout), task.fetch.wishes)
             confirmed_ids: set[str] = set()
             if before is not None and continues:
                 confirmed_ids, failed = confirmed(
@@ -170,7 +170,7 @@ def _same_place(before: Continuation, task: Task) -> bool:
 
 
 def _identity(request: AssembleRequest | Continuation, counter: CachedCounter) -> tuple[str, ...]:
-    """What two prompts have in common whose stable prefixes are compared."""
+    """The key under which stable prefixes are compared."""
     return (
         request.project_id,
         request.skill,

@@ -1,7 +1,7 @@
 """Continuing the previous prompt: which of its retrieved items stay, and where they stand.
 
 A provider's cache pays for an unchanged beginning, so what is dropped should stand late. The items of the
-previous retrieved layer are held from its first one on, as many as the prompt has room for beside everything
+previous retrieved layer are held from its first one on, as many as fit together with everything
 that a prompt without history would hold; what gives way gives way at the end. An item that nothing names any
 more is held as well while it is true. Where the prompt changes anyway, all that stands behind the change is free:
 items that nothing names go if the room is wanted, and the window around the cursor starts where it is best.
@@ -24,7 +24,7 @@ from armarius.types import Candidate, Evidence
 __all__ = ["PREVIOUS", "carry", "fit", "still_valid"]
 
 PREVIOUS = Evidence("previous", "in the previous prompt, and still true")
-# Of the prompt's limit: what the window around the cursor keeps beside held items, if it would have that much.
+# Of the prompt's limit: the least share of the window around the cursor while items are held.
 _WINDOW_PERCENT = 35
 # A held form counts as the item when it has at least this share of what a prompt without history would show.
 _FORM_PERCENT = 60
@@ -84,7 +84,7 @@ def fit(
         if rest is not None:
             fitted = trial.plan(rest, free=True).fit()
     except BudgetError:
-        # A counter that does not add up: what was chosen beside the held items may take more in the end.
+        # A counter that does not add up: what was chosen together with the held items may take more in the end.
         kept, rest = [], None
         fitted = Plan(admitted, measured, profile, available, previous, window_most=window_most).fit()
     return replace(fitted, anchor_moved=fitted.anchor_moved or rest is not None or len(kept) < len(line))
@@ -164,7 +164,7 @@ class _Trial:
         return Plan(admitted, plain.measured, plain.profile, plain.available, previous, held, barred, self.window_most)
 
     def most(self) -> int:
-        """How many items of the line fit, from its first on, beside all that is wanted."""
+        """How many items of the line fit, from its first on, together with all that is wanted."""
         low, high = 0, len(self.line)
         if self._fits(high):
             return high

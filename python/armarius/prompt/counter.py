@@ -96,7 +96,7 @@ class CachedCounter:
         batch: Callable[[list[str]], list[int]] | None = getattr(self.counter, "count_batch", None)
         found = [self.counter.count(text) for text in read] if batch is None else batch(read)
         counted.update(zip(missing, found, strict=True))
-        # Copies: a text holds its UTF-8 beside its characters once the core has read it.
+        # Copies: a text also holds its UTF-8 once the core has read it.
         keys = [text[: -len(end)] for text in read] if end else [(text + "\n")[:-1] for text in read]
         self._remember(known, keys, found)
         return [counted[text] for text in texts]

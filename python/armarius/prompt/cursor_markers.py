@@ -2,7 +2,7 @@
 
     林渡把信<selection>收进袖中</selection><cursor/>，没有说话。
 
-A mark stands where its offset is and belongs to none of the words beside it. A cursor inside a selection is not marked:
+A mark stands where its offset is and belongs to none of the adjacent words. A cursor inside a selection is not marked:
 what is selected stands word for word.
 """
 

@@ -87,7 +87,7 @@ _SIGN = re.compile(rf"[{re.escape(_OPEN + _CORNER)}<＜﹤{_BIDI}{_TAGS}{_CONTRO
 _LINE = re.compile(f"[^{_BREAK}]+")
 _LEAD = re.compile(rf"(?:[^\w{_BRACKETS}]|_)*(?=\w)")
 _BEFORE_COLON = re.compile(r"[\W_]*[^:\d]*")
-# `errors[code]` is no heading, whoever calls one `[Code]`.
+# `errors[code]` is no heading, even if a host has a heading `[Code]`.
 _SUBSCRIPTED = re.compile(r"[A-Za-z0-9_)\]]")
 _OWN = frozenset(map(_letters, OURS))
 

@@ -20,7 +20,7 @@ from armarius.types import (
 )
 from armarius.warnings import IMMEDIATE_FAILED, RETRIEVED_FAILED, RULES_FAILED, SETTINGS_FAILED, Row
 
-__all__ = ["FetchOutcome", "confirmed", "gather"]
+__all__ = ["FetchOutcome", "confirmed", "fetch_all"]
 
 _FAILED: dict[LayerName, Row] = {
     "rules": RULES_FAILED,
@@ -43,7 +43,7 @@ class FetchOutcome:
     fetched: Fetched
 
 
-def gather(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float) -> list[FetchOutcome]:
+def fetch_all(fetchers: Sequence[Fetcher], request: FetchRequest, *, timeout: float) -> list[FetchOutcome]:
     """Ask every fetcher at once.
 
     Args:
@@ -79,7 +79,7 @@ def confirmed(
         fetchers: Those that are `Confirming` are asked, in threads of their own.
         candidates: Handed to each as they are.
         request: Likewise.
-        timeout: As for `gather`.
+        timeout: As for `fetch_all`.
 
     Returns:
         The ids, and for each fetcher that raised or timed out an answer with the warning of its layer alone.

@@ -21,7 +21,7 @@ from armarius.prompt.counter import CachedCounter
 from armarius.prompt.escape import escape, group_heading
 from armarius.prompt.plan import FittedPrompt, is_window
 from armarius.prompt.profile import BudgetProfile
-from armarius.prompt.render import PromptItem, closing_piece, heading_piece, opening_piece, render
+from armarius.prompt.render import CLOSING, OPENING, PromptItem, heading_piece, render
 from armarius.prompt.shares import drop_older_turns, has_turns, limit_cards, limit_story, limit_turns, story_layers
 from armarius.prompt.sizes import cards_of, covering_card, layer_tokens, prompt_tokens
 from armarius.types import STORY, Candidate, Offer, Row
@@ -29,7 +29,7 @@ from armarius.types import STORY, Candidate, Offer, Row
 __all__ = ["WINDOW_PERCENT", "pack"]
 
 WINDOW_PERCENT = 25
-"""Of the prompt's limit: what the window around the cursor keeps beside paragraphs on offer (docs/decisions/0034)."""
+"""Of the prompt's limit: the window's share while paragraphs are on offer (docs/decisions/0034)."""
 _STEP = 256  # tokens: room changes in steps, so that a key stroke moves no paragraph
 _BATCH = 48  # rows counted at once
 _MISSES = 96  # rows in a row that do not fit before the search for a smaller one ends
@@ -115,12 +115,12 @@ def _packed(
 def _filled(
     fitted: FittedPrompt, offer: Offer, previous: Previous, window_most: int | None, language: Language
 ) -> FittedPrompt:
-    """`fitted` with the paragraphs of `offer` that fit beside it.
+    """`fitted` with the paragraphs of `offer` that fit in the room left.
 
     Args:
         fitted: A prompt of demand alone.
         offer: The paragraphs, best first.
-        previous: Whose paragraphs keep their place.
+        previous: The prompt continued; its paragraphs keep their places.
         window_most: What the window was held to; its share stays reserved while it is not full.
         language: Of the line above a paragraph.
 
@@ -168,7 +168,7 @@ class _Packer:
         """Tokens that rows may take in all."""
         plan, placed = self.fitted.plan, self.fitted.rendered.placed
         layer = [item for item in placed if item.candidate.layer == "retrieved"]
-        frame = 0 if layer else sum(self.measured.counts([opening_piece("retrieved"), closing_piece("retrieved")]))
+        frame = 0 if layer else sum(self.measured.counts([OPENING["retrieved"], CLOSING["retrieved"]]))
         if all(item.candidate.group != self.group for item in layer):
             frame += self.measured.count(heading_piece(self.group))
         window = next((item for item in placed if is_window(item.candidate)), None)
@@ -236,9 +236,11 @@ class _Packer:
             return 0
         paths = {row.path for row in asked}
         window = sum(
-            self.measured.section(item.text)
-            for item in self.fitted.rendered.placed
-            if is_window(item.candidate) and not paths.isdisjoint(item.candidate.documents)
+            [
+                self.measured.section(item.text)
+                for item in self.fitted.rendered.placed
+                if is_window(item.candidate) and not paths.isdisjoint(item.candidate.documents)
+            ]
         )
         least = min(self.fitted.plan.available * shares.others // 100, room * _OTHERS_PERCENT // 100)
         return max(least, room - max(0, self.fitted.plan.available * shares.asked // 100 - window))
@@ -254,7 +256,7 @@ class _Packer:
     def shows(self, text: str) -> bool:
         """Whether the window or the story so far has a row's text already."""
         run = _RUN.search(text)
-        # Letters stand in a prompt as they are, whatever becomes of what is around them.
+        # Escaping changes no letters.
         if run is not None and run[0] not in self.shown:
             return False
         lines = _lines(escape(text, self.groups))
@@ -357,8 +359,8 @@ class _Chosen:
         if heading not in seen:
             tokens += packer.measured.count(_head(row, None, packer.language))
         elif not row.signature:
-            beside = ((row.path, row.paragraph - 1) in seen) + ((row.path, row.paragraph + 1) in seen)
-            tokens += _SUBHEADING * (1 - beside)
+            adjacent = ((row.path, row.paragraph - 1) in seen) + ((row.path, row.paragraph + 1) in seen)
+            tokens += _SUBHEADING * (1 - adjacent)
         if most is not None and tokens > most:
             return False
         self.rows[source] = row

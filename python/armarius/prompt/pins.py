@@ -157,11 +157,11 @@ class _PinnedOffer:
 class _Rows(Sequence[Row]):
     """The rows that no wish takes out, made as they are looked at."""
 
-    def __init__(self, wished: _Wished) -> None:
-        self._wished = wished
+    def __init__(self, offer: _PinnedOffer) -> None:
+        self._offer = offer
 
     def __iter__(self) -> Iterator[Row]:
-        return (row for row in self._wished.offer.rows if self._wished.wish(row) is None)
+        return (row for row in self._offer.offer.rows if self._offer.wish(row) is None)
 
     def __bool__(self) -> bool:
         return next(iter(self), None) is not None

@@ -72,9 +72,9 @@ class Plan:
         measured: The counter.
         profile: The rules.
         available: The budget less the reserve.
-        previous: Whose windows are continued.
+        previous: The prompt continued; its windows keep their start.
         held: Items of the retrieved layer that enter exactly as given, in this order, before all others of it.
-        barred: Ids of the retrieved layer that do not enter, whatever room there is.
+        barred: Ids of the retrieved layer that never enter.
         window_most: Tokens that the window around the cursor may take, when others are to have the rest.
 
     Attributes:
@@ -236,7 +236,7 @@ class Plan:
 
 
 def is_window(candidate: Candidate) -> bool:
-    """Whether it is the text around the cursor, whose length is what others leave."""
+    """Whether it is the text around the cursor, which takes what others leave."""
     return candidate.layer == "immediate" and candidate.keep == "around"
 
 

@@ -165,7 +165,7 @@ def layer_at(contents: dict[LayerName, str], offset: int) -> tuple[LayerName, in
 def window(
     text: str, anchor: int, max_tokens: int, measured: CachedCounter, before: int | None = None
 ) -> tuple[int, int]:
-    """The piece of `text` around `anchor` whose start stays put while its end grows.
+    """The piece of `text` around `anchor`; its start stays put while its end grows.
 
     Args:
         text: A document, or a long enough piece of it.

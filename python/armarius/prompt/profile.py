@@ -2,7 +2,7 @@
 
 The allocation itself is Rust (`armarius._core.allocate`); here are its inputs in the words of the
 contract: minima, maxima and ratios per layer, the two capacity thresholds, and one profile per
-project whose updates carry a version. `read_settings` reads what `armarius.toml` says of all this.
+project, updated with a version. `read_settings` reads what `armarius.toml` says of all this.
 """
 
 import threading
@@ -211,7 +211,7 @@ class BudgetProfile:
         return changed
 
     def limit(self, available: int) -> int:
-        """Tokens a prompt may grow to when `available` are left beside the reserve."""
+        """Tokens a prompt may grow to of `available` tokens, the reserve subtracted."""
         return available * self.trim_percent // 100
 
     def most(self, layer: LayerName, available: int) -> int:
@@ -348,7 +348,7 @@ class AssemblySettings:
 
     Attributes:
         project_id: None when the project does not insist on one.
-        model: Whose counter is used when a request names no model.
+        model: Its counter is used when a request names no model.
         language: Of headings and labels; None is that of the texts.
     """
 

@@ -18,20 +18,20 @@ of the whole (measured; the assembler still counts the final prompt).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Final, Literal
 
 from armarius.prompt.escape import closing, opening
 from armarius.types import LAYERS, Candidate, LayerName
 
 __all__ = [
+    "CLOSING",
+    "OPENING",
     "SEPARATOR",
     "Form",
     "PromptItem",
     "Rendered",
     "arrange",
-    "closing_piece",
     "heading_piece",
-    "opening_piece",
     "render",
 ]
 
@@ -89,14 +89,11 @@ class Rendered:
         return found
 
 
-def opening_piece(layer: LayerName) -> str:
-    """What a layer with items begins with."""
-    return opening(layer) + "\n"
-
-
-def closing_piece(layer: LayerName) -> str:
-    """What a layer with items ends with; the last layer ends the prompt without line breaks."""
-    return closing(layer) + ("" if layer == LAYERS[-1] else SEPARATOR)
+OPENING: Final = {layer: opening(layer) + "\n" for layer in LAYERS}
+"""What a layer with items begins with."""
+CLOSING: Final = {layer: closing(layer) + ("" if layer == LAYERS[-1] else SEPARATOR) for layer in LAYERS}
+"""What a layer with items ends with; the last layer ends the prompt without line breaks."""
+_INDEX: Final = {layer: index for index, layer in enumerate(LAYERS)}
 
 
 def heading_piece(group: str) -> str:
@@ -116,26 +113,18 @@ def arrange(placed: Sequence[PromptItem], before: Mapping[tuple[LayerName, str],
         placed: In any order.
         before: Place of each (layer, id) in the previous prompt.
     """
-    ordered: list[PromptItem] = []
-    for layer in LAYERS:
-        mine = [item for item in placed if item.candidate.layer == layer]
-        if layer in ("rules", "settings"):
-            mine.sort(key=lambda item: (item.candidate.group, item.candidate.source, item.candidate.id))
-        else:
-            new = len(before) if layer == "retrieved" else 0
-            seen = before if layer == "retrieved" else {}
-            mine.sort(key=lambda item: (seen.get((item.candidate.layer, item.candidate.id), new), *_value(item)))
-            if layer == "immediate":
-                mine.sort(key=lambda item: item.candidate.keep != "around")
-        groups = dict.fromkeys([""] + [item.candidate.group for item in mine])
-        places = {group: place for place, group in enumerate(groups)}
-        mine.sort(key=lambda item: places[item.candidate.group])
-        ordered += mine
-    return ordered
 
+    def rank(item: PromptItem) -> tuple[Any, ...]:
+        one = item.candidate
+        if one.layer in ("rules", "settings"):
+            return _INDEX[one.layer], one.group, one.source, one.id
+        first = one.keep != "around" if one.layer == "immediate" else before.get((one.layer, one.id), len(before))
+        return _INDEX[one.layer], first, -one.score, one.source, one.id
 
-def _value(item: PromptItem) -> tuple[float, str, str]:
-    return -item.candidate.score, item.candidate.source, item.candidate.id
+    groups: dict[tuple[LayerName, str], list[PromptItem]] = {(layer, ""): [] for layer in LAYERS}
+    for item in sorted(placed, key=rank):
+        groups.setdefault((item.candidate.layer, item.candidate.group), []).append(item)
+    return [item for layer in LAYERS for key, items in groups.items() if key[0] == layer for item in items]
 
 
 def render(ordered: Sequence[PromptItem]) -> Rendered:
@@ -155,7 +144,7 @@ def render(ordered: Sequence[PromptItem]) -> Rendered:
         for item in ordered:
             if item.candidate.layer != layer:
                 continue
-            opened = "" if pieces else opening_piece(layer)
+            opened = "" if pieces else OPENING[layer]
             if item.candidate.group != group:
                 group = item.candidate.group
                 opened += heading_piece(group)
@@ -164,7 +153,7 @@ def render(ordered: Sequence[PromptItem]) -> Rendered:
             spans.append((at, at + len(item.text)))
             at += len(item.text) + len(SEPARATOR)
         if pieces:
-            pieces.append(closing_piece(layer))
+            pieces.append(CLOSING[layer])
         contents[layer] = "".join(pieces)
         at = start + len(contents[layer])
     return Rendered("".join(contents.values()), contents, tuple(ordered), tuple(spans))

@@ -75,7 +75,7 @@ class State(Protocol):
         ...
 
     def named(self, name: str, /) -> Collection[str]:
-        """The ids of the cards and relations of whoever bears that id, name or alias; none for nobody."""
+        """Ids of the cards and relations of the entity with that id, name or alias."""
         ...
 
     def names(self) -> Mapping[str, str]:
@@ -104,11 +104,11 @@ def read_request(given: Mapping[str, Any]) -> AssembleRequest:
     query = given["query"]
     fields = {name: given[name] for name in AssembleRequest.model_fields if name in given and name != "query"}
     if isinstance(query, AssembleRequest):
-        beside = [
+        given_too = [
             name for name, value in fields.items() if value not in (None, AssembleRequest.model_fields[name].default)
         ]
-        if beside:
-            raise ContractError(f"a request object and keywords together: {', '.join(sorted(beside))}")
+        if given_too:
+            raise ContractError(f"a request object and keywords together: {', '.join(sorted(given_too))}")
         return query
     if isinstance(query, Mapping):
         raise ContractError(
@@ -360,7 +360,7 @@ def _known(document: Document, cursor: int, as_of: int | None) -> tuple[str, str
 
 
 def _continued(previous: object) -> Continuation | None:
-    """What the next prompt continues; `previous` is whatever a caller gave."""
+    """What the next prompt continues; `previous` is what a caller gave."""
     if previous is None:
         return None
     if isinstance(previous, Pack):

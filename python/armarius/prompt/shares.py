@@ -104,19 +104,19 @@ def limit_story(admitted: Admitted, counter: CachedCounter, limit: int, percent:
 
     Cost: one count for each item, and for each halving of an ending that does not fit.
     """
-    told = _story(admitted)
-    if not told:
+    story = _story(admitted)
+    if not story:
         return admitted
-    told.sort(key=lambda one: (-one.score, one.source))
+    story.sort(key=lambda one: (-one.score, one.source))
     room = limit * percent // 100
     kept: dict[str, Candidate] = {}
-    for one in told:
+    for one in story:
         fits = _fitting(one, counter, room)
         if fits is not None:
             room -= counter.section(fits.content)
             kept[one.id] = fits
     why = f"beyond {limit * percent // 100} tokens, {percent} % of the prompt, that the story may take"
-    gone = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in told if one.id not in kept)
+    gone = tuple(Omission(one.id, one.layer, one.source, "budget", why) for one in story if one.id not in kept)
     candidates = tuple(kept.get(one.id, one) for one in admitted.candidates if not _is_story(one) or one.id in kept)
     return replace(admitted, candidates=candidates, omitted=(*admitted.omitted, *gone))
 

@@ -26,7 +26,7 @@ class Sizes:
     """What some candidates cost, in their order, marks and separators included.
 
     Attributes:
-        candidates: Whose sizes these are.
+        candidates: The candidates, in order.
         tokens: Of the whole, or of the piece of it that can matter.
         shorts: Of the short form, where that is shorter.
         cores: By index, of what no truncation may touch.
@@ -116,7 +116,7 @@ logger = logging.getLogger("armarius")
 def layer_tokens(rendered: Rendered, measured: CachedCounter) -> dict[LayerName, int]:
     """The tokens of each layer on its own.
 
-    Cost: a look-up per piece; for counters whose counts do not add up, the prompt.
+    Cost: a look-up per piece; for counters that do not add up, a count of the prompt.
     """
     return {layer: measured.of_pieces(pieces) for layer, pieces in rendered.pieces().items()}
 

@@ -23,7 +23,7 @@ from armarius.warnings import CODE_DEPTH_LIMIT
 
 __all__ = ["SubgraphFetcher", "written_symbols"]
 
-# ASCII on purpose: a name directly beside Chinese words ends where they begin.
+# ASCII on purpose: a name adjacent to Chinese words ends where they begin.
 _NAME = r"[A-Za-z_$][A-Za-z0-9_$]*"
 _SYMBOL = re.compile(rf"(`?)(?<![A-Za-z0-9_$])({_NAME}(?:(?:\.|::|#){_NAME})*)(\(?)")
 _TELLING = re.compile(r"[_$]|[a-z0-9][A-Z]|[A-Z]{2}.*[a-z]|\.|::|#")

@@ -27,7 +27,7 @@ from armarius.types import (
 )
 from armarius.warnings import ENTITY_MATCH_FAILED, KG_UNAVAILABLE
 
-__all__ = ["MOST", "Ties", "presence", "present", "weights"]
+__all__ = ["MOST", "ProfileLinks", "presence", "present", "weights"]
 
 # Cards of the scene in one prompt, by weight.
 MOST: Final = 6
@@ -35,7 +35,7 @@ MOST: Final = 6
 _NEAR: Final = 600
 _WEIGHT_PER_MENTION: Final = 0.1
 _MOST_MENTIONS: Final = 9
-# What speaks for somebody: named beside the cursor, speaking, belonging to whom the user names.
+# Weights of an entity: named near the cursor, speaking, related to an entity of the question.
 _NEARBY, _SPEAKS, _RELATED = 1.0, 0.5, 0.5
 _ENOUGH: Final = 0.3  # less is a name in passing: twice in the window, never near, never speaking
 # Of a name that a profile is searched for, in code points: the automaton keeps, for each beginning of a name, the names
@@ -57,8 +57,8 @@ def present(
         matcher: Of the project's names.
 
     Returns:
-        By id the first mention, how many there are, what `presence` says; and of those whose name stands only inside a
-        longer one, which.
+        By id the first mention, how many there are, what `presence` says; and for entities named only inside a longer
+        name, that name.
 
     Cost: two searches; an object for each entity and none for each mention.
     """
@@ -109,12 +109,12 @@ def _weight(count: int, *, near: bool, speaks: bool) -> float:
     return round(min(count, _MOST_MENTIONS) * _WEIGHT_PER_MENTION + (_NEARBY * near + _SPEAKS * speaks), 3)
 
 
-def weights(present: Mapping[str, float], ties: "Ties", asked: Collection[str]) -> dict[str, float]:
+def weights(present: Mapping[str, float], ties: "ProfileLinks", asked: Collection[str]) -> dict[str, float]:
     """How much each entity matters to the scene around the cursor; those named in passing have 0.
 
     Args:
         present: What each has from the window alone (`presence`).
-        ties: Whose profile names whom.
+        ties: Which profiles name which entities.
         asked: Ids of those whom the user's words name; they are related to nobody here, as they have a card anyway.
 
     Returns:
@@ -128,7 +128,7 @@ def weights(present: Mapping[str, float], ties: "Ties", asked: Collection[str]) 
     return {id_: weight if weight >= _ENOUGH else 0.0 for id_, weight in total.items()}
 
 
-class Ties:
+class ProfileLinks:
     """Whose profile names whom among some entities; each profile is read once. Threads may share it.
 
     A name of a single character names nobody here, nor does one of more than 64.
@@ -183,8 +183,8 @@ def _is_said(text: str, end: int, han: Collection[str]) -> bool:
 
 def _says(text: str, start: int, end: int, latin: Collection[str]) -> bool:
     """Whether a word for speaking stands before a name or behind it."""
-    beside = text[max(0, start - 2) : start] + text[end : end + 2]
-    if _LATIN.search(beside) is None:  # no word of Latin script stands there
+    adjacent = text[max(0, start - 2) : start] + text[end : end + 2]
+    if _LATIN.search(adjacent) is None:  # no word of Latin script stands there
         return False
     following, previous = _WORD.match(text, end, end + 24), _LAST.search(text[max(0, start - 24) : start])
     return bool((following and following[1] in latin) or (previous and previous[1] in latin))
@@ -196,7 +196,7 @@ def _names(one: Entity) -> list[str]:
 
 # Code points of each text that are searched; what lies beyond is listed as not searched.
 MAX_SEARCHED = 262_144
-# Code points before and after the cursor whose mentions count.
+# Code points before and after the cursor in which mentions count.
 AROUND_CURSOR = 3_000
 # More entities than this share one "no match" line.
 _LISTED_APART = 2_000
@@ -205,7 +205,7 @@ _SCORES = {"query": 1.0, "input": 0.8, "cursor": 0.5}
 _PER_MENTION = 0.01
 _MENTIONS_COUNTED = 9
 _PER_WEIGHT = 0.1  # of the scene, at most 2.9: still below what is selected
-_SCENES = 8  # windows around a cursor whose mentions are remembered
+_SCENES = 8  # windows around a cursor that are remembered with their mentions
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class _Text:
 class _Read:
     """What a matcher found in a text: where each entity stands first, how often, and what longer names hide.
 
-    `shadowed` may leave out whom the text names as well: who is named is told, and by what else it is hidden is not.
+    `shadowed` may leave out entities that the text also names on their own.
     `present` is what the entities of the text around the cursor have of their weight in the scene, else empty.
     """
 
@@ -245,7 +245,7 @@ class _Built:
     by_id: dict[str, Entity]
     absent: dict[str, Omission]
     detectable: int
-    ties: Ties
+    ties: ProfileLinks
     scenes: dict[tuple[str, int, int], _Read] = field(default_factory=dict)
 
     def read(self, text: _Text, cursor: int) -> _Read:
@@ -274,7 +274,7 @@ class RetrievedFetcher:
     """Entities with the level `when_detected` that are mentioned, as `codex:detected:<id>`.
 
     Searched are the query, the additional input and, when the request names a document, the text around the cursor;
-    the evidence says which. Everybody whom the user's words or the selection name has a card; of those named around the
+    the evidence says which. Every entity in the user's words or in the selection has a card; of those named around the
     cursor alone the at most `MOST` that matter most to the scene (`scene`), the others are listed as `excluded`. With
     nothing to search the source is not asked and the matcher not called. Entities of other levels are never injected
     here; those mentioned are listed with the reason `level` when `report_levels` asks the source for them too, which
@@ -334,9 +334,9 @@ class RetrievedFetcher:
         return self._answer(request, built, found, omitted)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
-        """The ids of those `candidates` whose entity's card still reads the same; whatever the source raises passes.
+        """The ids of the `candidates` that have the same card today; errors of the source are raised.
 
-        Cost: one card per candidate whose entity or chapter is another.
+        Cost: one card per candidate with a changed entity or chapter.
         """
         mine = [candidate for candidate in candidates if candidate.source.startswith("codex:detected:")]
         if not mine:
@@ -377,7 +377,7 @@ class RetrievedFetcher:
         by_id = {entity.id: entity for entity in reversed(entities)}
         detectable = [entity for entity in by_id.values() if entity.level == "when_detected"]
         absent = {entity.id: _absent(entity) for entity in detectable} if len(detectable) <= _LISTED_APART else {}
-        built = _Built(groups, self._build(entities), by_id, absent, len(detectable), Ties(by_id))
+        built = _Built(groups, self._build(entities), by_id, absent, len(detectable), ProfileLinks(by_id))
         with self._lock:
             self._built = built
         return built
@@ -401,7 +401,8 @@ class RetrievedFetcher:
             scores |= {id_: _SCORES["cursor"] + _PER_WEIGHT * one for id_, one in weight.items()}
         candidates: list[Candidate] = []
         named = sorted((scores.keys() | shadowed.keys()) & built.by_id.keys())
-        for entity in (built.by_id[id_] for id_ in named):
+        for id_ in named:
+            entity = built.by_id[id_]
             source = f"codex:detected:{entity.id}"
             if entity.id not in scores:
                 by = shadowed[entity.id]
@@ -412,12 +413,12 @@ class RetrievedFetcher:
                 omitted.append(Omission(f"entity:{entity.id}", "retrieved", source, "excluded", passing[entity.id]))
             else:
                 card, short = self._cards.of(entity, request)
-                why = tuple(
+                why = [
                     _evidence(read.text, read.firsts[entity.id], request, built.matcher)
                     for read in found
                     if entity.id in read.firsts  # where each text that names somebody does so first
-                )
-                candidates.append(_candidate(entity, source, scores[entity.id], why, card, short, request))
+                ]
+                candidates.append(_candidate(entity, source, scores[entity.id], tuple(why), card, short, request))
                 omitted += withheld_facts(entity, source, "retrieved", request)
         omitted += [omission for id_, omission in built.absent.items() if id_ not in scores and id_ not in shadowed]
         if not built.absent and built.detectable:
@@ -428,7 +429,7 @@ class RetrievedFetcher:
 
 
 def _in_passing(built: _Built, found: list[_Read]) -> tuple[dict[str, str], dict[str, float]]:
-    """Whom the text around the cursor alone names: who gets no card for it, with the reason; and everybody's weight."""
+    """Of entities named around the cursor alone: those without a card, with the reason; and the weight of each."""
     asked = {id_ for read in found if read.text.origin != "cursor" for id_ in read.counts}
     weight: dict[str, float] = {}
     for read in found:
@@ -463,7 +464,7 @@ def _candidate(
         evidence=evidence,
         group=heading("detected", request.language),
         short=short,
-        documents=tuple(dict.fromkeys(origin.path for origin in entity.origins)),
+        documents=tuple(dict.fromkeys([origin.path for origin in entity.origins])),
         project_id=request.project_id,
     )
 
@@ -488,7 +489,7 @@ def _find(matcher: Any, text: _Text) -> Any:  # noqa: ANN401 - a host's matcher
 
 
 def _shadowed(matcher: Any, text: _Text) -> dict[str, str]:  # noqa: ANN401
-    """Entities whose name stands in a text only inside a longer one, with that one; {} when the matcher cannot say."""
+    """Entities named only inside a longer name, with that name; {} when the matcher cannot say."""
     explain = getattr(matcher, "explain", None)
     if explain is None:
         return {}

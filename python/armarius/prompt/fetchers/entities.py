@@ -72,7 +72,7 @@ class Listed:
 
 
 def list_entities(source: EntitySource, project_id: str, level: ContextLevel) -> Listed:
-    """Ask `source` and read its answer; whatever the source raises passes through."""
+    """Ask `source` and read its answer; errors of the source are raised."""
     answer = resolve(source.entity_list(project_id, level))
     if isinstance(answer, tuple) and {Entity}.issuperset(map(type, answer)):
         return Listed(answer)
@@ -118,7 +118,7 @@ def card_of(entity: Entity, request: FetchRequest) -> str:
     return entity_card(entity, chapter=request.moment, chapters=request.chapters, language=request.language)
 
 
-def resolve(answer: Any) -> Any:  # noqa: ANN401 - whatever the host returns
+def resolve(answer: Any) -> Any:  # noqa: ANN401 - what a host returns
     """`answer`, awaited if it is awaitable.
 
     Fetchers run in worker threads, where a coroutine gets an event loop of its own; called inside a running loop, it

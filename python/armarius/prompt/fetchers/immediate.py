@@ -33,7 +33,7 @@ class ImmediateFetcher:
     The text stays the author's, byte for byte, but for the marks of cursor and selection
     (`armarius.prompt.cursor_markers`); the place of the cursor is the candidate's `anchor`, what is
     selected its `core`, which is in the prompt whole or there is none. Without a document, the additional input is the
-    window; with one, an additional input that the window does not contain stands beside it as `editor:selection`.
+    window; with one, an additional input that the window does not contain follows it as `editor:selection`.
 
     Args:
         before: Code points before the cursor at most.
@@ -53,7 +53,7 @@ class ImmediateFetcher:
     def fetch(self, request: FetchRequest, /) -> Fetched:
         """The text around the cursor; nothing when there is neither a document nor an additional input.
 
-        Cost: slices of at most `before + after` code points, whatever the size of the document.
+        Cost: slices of at most `before + after` code points, independent of the size of the document.
         """
         given = request.additional_input
         omitted = [_withheld(request)] if request.withheld else []

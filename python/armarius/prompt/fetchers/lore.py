@@ -1,6 +1,6 @@
 """Active lorebook entries: constant ones as settings, the others as retrieved, rules only on the user's word.
 
-One search serves all three layers of a request. Where an entry goes is one table: `layer_of` and `SLOTS` below, told in
+One search serves all three layers of a request. Where an entry goes is one table: `layer_of` and `SLOTS` below, see
 docs/lorebooks.md.
 """
 
@@ -77,9 +77,9 @@ _GROUPS: Final[dict[LayerName, HeadingKey]] = {
 _CONSTANT = 3.0
 # Woken entries stand between names in the user's words (1) and those around the cursor (0.5).
 _WOKEN, _PER_SLOT, _PER_PLACE = 0.79, 0.02, 0.02
-_BACK = 20_000  # code points before the cursor whose paragraphs count as messages
+_BACK = 20_000  # code points before the cursor that count as messages, by paragraphs
 _PARAGRAPHS = 64
-_REQUESTS = 4  # whose answers are kept: a request has three layers, and several may be under way
+_REQUESTS = 4  # with their answers kept: a request has three layers, and several may be under way
 _BLANK = re.compile(r"\n\s*\n|\n")
 _USER = "User"  # {{user}} where no setting names one; SillyTavern's name for nobody in particular
 _WHY: Final[tuple[tuple[str, OmitReason], ...]] = (
@@ -173,10 +173,10 @@ class LoreSearch:
         )
         found = self.asked.activator.search(fixed.books, scan)
         woken = tuple(one for one in found if f"{one.book}/{one.entry.id}" not in fixed.active)
-        told = fixed.active | {f"{one.book}/{one.entry.id}" for one in woken}
+        active = fixed.active | {f"{one.book}/{one.entry.id}" for one in woken}
         left = {f"{one.book}/{one.entry.id}": one for one in (*fixed.found.left, *found.left)}
         return Looked(
-            books, tuple(fixed.found), woken, tuple(one for id_, one in left.items() if id_ not in told), problems
+            books, tuple(fixed.found), woken, tuple(one for id_, one in left.items() if id_ not in active), problems
         )
 
 

@@ -57,7 +57,7 @@ class PassageFetcher:
     Args:
         corpus: Of the view that the request sees.
         sources: Where else to look.
-        reranking: Whose order the first paragraphs stand in, when there is a reranker.
+        reranking: The reranker that orders the first paragraphs, if there is one.
         lives: Reads the open document where an editor is ahead of the project; without it, only as saved.
     """
 
@@ -134,7 +134,7 @@ class PassageFetcher:
         return self._lives.read(request.document, request.text)
 
     def confirm(self, candidates: Sequence[Candidate], request: FetchRequest, /) -> set[str]:
-        """The ids of those `candidates` whose card or relation reads the same.
+        """The ids of the `candidates` with an unchanged card or relation.
 
         Cost: one comparison per candidate; nothing is retrieved.
         """
@@ -158,7 +158,7 @@ def _unknown(ranked: Ranked) -> list[Omission]:
 
 
 def _disputed(tables: CorpusTables, found: Found, chapter: int | None) -> list[Statement]:
-    """Sentences that say different things about whom the question is about.
+    """Sentences that contradict each other about the entities of the question.
 
     Of what is asked, when the question is one of consistency or of something that can be compared (age, home, mark …);
     of anything, when consistency is asked in general, of those named or else of those in the chapters found.
@@ -197,7 +197,7 @@ def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterato
 
 
 def _present(tables: CorpusTables, found: Found, request: FetchRequest, check: Check | None) -> Iterator[Candidate]:
-    """Cards of those who are in the chapters whose consistency is asked about, most often named first."""
+    """Cards of the entities in the chapters to be checked for consistency, most often named first."""
     asked = found.answer.understanding
     if "consistency" not in asked.intents:
         return

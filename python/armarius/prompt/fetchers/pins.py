@@ -31,7 +31,7 @@ __all__ = ["PinFetcher", "same_target", "wishes"]
 
 _TAGS: Final = ("tags", "tag", "标签")
 _SOURCES: Final = ("codex:", "constraint:", "kg:", "lore:", "memory:", "rag:", "style:", "code:")
-_SCORE: Final = 10.0  # above whatever is found: what is cut is cut elsewhere
+_SCORE: Final = 10.0  # above all that is found, so that others are cut first
 _ASKED: Final = 1.0  # as whom the query names
 _SHOWN: Final = 1_000  # code points from the cursor that the window shows anyway
 
@@ -148,7 +148,7 @@ def wishes(
                     _refuse(found, wish)
                 elif said.mute != mute:
                     raise ContractError(f"include and exclude: both hold {target!r}")
-    many = project.mute_along(found, many)  # over whatever lasts
+    many = project.mute_along(found, many)  # overrides lasting pins and mutes
     unknown = []
     # Of one pin and one mute of the same rank the mute holds.
     for pin in sorted(lasting, key=lambda one: (not one.document, not one.mute)):

@@ -29,15 +29,15 @@ __all__ = ["relation_source", "relation_text", "relations_asked", "relations_con
 
 _SHOWN = ("always", "when_detected")
 _MOST = 16  # pairs; somebody with more relations is asked about more narrowly
-_BETWEEN = 1.0  # both ends are named in the question: before passages, beside the cards of those named
+_BETWEEN = 1.0  # both ends are named in the question: before passages, with the cards of those named
 _TOUCHING = 0.96  # before passages still
 
 
 def relations_asked(tables: CorpusTables, found: Found, request: FetchRequest) -> Fetched:
     """The stated relations that a question with relation words is about, one candidate for each pair of ends.
 
-    Between entities that it names; between those and the ones its words lead to; of one whose relations of any kind
-    are asked for, all; of several, also what ties them to the same third. What holds in another chapter is omitted
+    Between entities that it names; between those and the ones its words lead to; of one, if relations of any kind are
+    asked for, all; of several, also what ties them to the same third. What holds in another chapter is omitted
     with the reason timeline, what touches an entity that the request mutes or its level keeps back with that reason.
 
     Cost: linear in the relations of the project; nothing without a name and a relation word.

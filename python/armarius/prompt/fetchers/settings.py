@@ -41,7 +41,7 @@ class StyleSource(Protocol):
 class SettingsFetcher:
     """Style as `style:<path>`, semantic memories as `memory:semantic:<id>` scored by confidence.
 
-    Episodic and procedural memories are left to whoever asks for them: they are listed as excluded.
+    Episodic and procedural memories are for other tools and are listed as excluded.
 
     Args:
         memories: Lists the memories, or None.

@@ -151,8 +151,8 @@ class StoryFetcher:
                 yield Omission(source, "settings", source, "excluded", "stale: the chapter has changed since")
             else:
                 title = frame(request.language).summarised.format(title=one_line(document.title))
-                told = _candidate(request, source, "summary", title, one_line(text), document.path)
-                yield replace(told, score=told.score - far / 1000)
+                summary = _candidate(request, source, "summary", title, one_line(text), document.path)
+                yield replace(summary, score=summary.score - far / 1000)
 
     def _ending(self, request: FetchRequest) -> Iterator[Candidate | Omission]:
         """How the chapter before ends."""

@@ -2,7 +2,7 @@
 
 [style]
 files = ["guide/tone.md"]      # instead of the names below
-text = "第三人称限知。"          # beside them
+text = "第三人称限知。"          # in addition to them
 """
 
 from collections.abc import Iterable

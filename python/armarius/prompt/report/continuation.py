@@ -4,8 +4,8 @@
     kept = pack.continuation()
 
 The bytes hold the prompt and what stood where in it, compressed: about half of the prompt's own UTF-8. They are for
-this version of the package, checked against damage and not against malice: whoever can write them can put text into the
-next prompt, as whoever can write the conversation can. Keep them where you keep that.
+this version of the package, checked against damage and not against malice: who can write them can put text into the
+next prompt, as who can write the conversation can. Keep them where you keep that.
 """
 
 import hashlib
@@ -135,6 +135,6 @@ def _adapter() -> TypeAdapter[Continuation]:
 
 @cache
 def _schema() -> bytes:
-    """Differs between versions whose records have other fields."""
+    """Differs between versions with other fields of the records."""
     said = json.dumps(_adapter().json_schema(), sort_keys=True)
     return hashlib.blake2b(said.encode(), digest_size=_DIGEST).digest()

@@ -190,7 +190,7 @@ def _kept(pack: Account, item: PackItem, marks: Sequence[Highlight]) -> str:
 
 
 def _called(pack: Account, source: str) -> str:
-    """Name and source: an id alone says nothing to whoever did not give it."""
+    """Name and source: an id alone says little to a reader."""
     name = pack.name_of(source)
     return (f"<b>{escape(name)}</b> " if name else "") + f"<code>{escape(source)}</code>"
 

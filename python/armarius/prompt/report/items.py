@@ -22,7 +22,7 @@ from armarius.types import (
     LayerName,
     OmitReason,
 )
-from armarius.validation import shown as what_came
+from armarius.validation import shown
 
 __all__ = [
     "PASSAGE",
@@ -89,7 +89,7 @@ class Region:
     end: int
 
 
-def shown(item: PromptItem, texts: Texts, groups: tuple[str, ...]) -> tuple[str, int, int] | None:
+def shown_span(item: PromptItem, texts: Texts, groups: tuple[str, ...]) -> tuple[str, int, int] | None:
     """Path and span of what an item shows word for word; None for what is no stretch of a document, such as a card.
 
     Cost: of the window one search in it; where it had to be escaped, one escape.
@@ -139,7 +139,7 @@ def located(quote: str, regions: Iterable[Region], texts: Texts) -> tuple[Place,
 
 def _words(quote: object) -> str:
     if not isinstance(quote, str) or not quote.strip():
-        raise ContractError(f"quote: expected words to look for, got {what_came(quote)}")
+        raise ContractError(f"quote: expected words to look for, got {shown(quote)}")
     return quote.strip()
 
 
@@ -215,7 +215,7 @@ def _sign(char: str) -> str:
 
 
 def _before(places: Sequence[int], wanted: int) -> int:
-    """The first offset whose place is `wanted` or behind it."""
+    """The first offset with its place at `wanted` or behind it."""
     return next((at for at, place in enumerate(places) if place >= wanted), len(places) - 1)
 
 
@@ -337,7 +337,7 @@ def items_of(fitted: FittedPrompt, texts: Texts) -> tuple[PackItem, ...]:
             part=item.part,
             group=item.candidate.group,
             documents=item.candidate.documents,
-            shows=shown(item, texts, plan.admitted.groups),
+            shows=shown_span(item, texts, plan.admitted.groups),
         )
         for item, span, cost in zip(rendered.placed, rendered.spans, tokens, strict=True)
     )

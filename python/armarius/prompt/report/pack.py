@@ -270,7 +270,7 @@ class Pack:
         return located(quote, wholes, self._texts)
 
     def name_of(self, source: str, /) -> str:
-        """The name of whoever a source or id is about, where that says more than the id; else ""."""
+        """The name of the entity of a source or id, where that says more than the id; else ""."""
         _, _, about = source.rpartition(":")
         name = self._names.get(about, "")
         return "" if name == about else name
