@@ -245,11 +245,6 @@ class _Bounded(Params):
     also: WordingsIn = ()
     position_encoding: EncodingIn = "code-point"
 
-    @property
-    def bounds(self) -> dict[str, Any]:
-        """As keywords."""
-        return {"chapters": self.chapters, "kinds": self.kinds, "as_of": self.as_of, "also": self.also}
-
 
 class Searching(_Bounded):
     """Words as written."""

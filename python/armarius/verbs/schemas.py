@@ -18,7 +18,7 @@ def file_name(verb: str) -> str:
     return f"{verb.replace(':', '-')}.json"
 
 
-def schema_of(verb: Verb[Any]) -> dict[str, Any]:
+def schema_of(verb: Verb) -> dict[str, Any]:
     """One schema with `params` and `result` under `$defs`; it matches an object that has one of them or both."""
     definitions: dict[str, Any] = {}
     params = _parts(verb.params, definitions, "params", optional_null=True)
@@ -40,7 +40,7 @@ def schema_of_fields(kind: type[Wire]) -> dict[str, Any]:
     return schema
 
 
-def _type(verb: Verb[Any]) -> Any:  # noqa: ANN401 - a type
+def _type(verb: Verb) -> Any:  # noqa: ANN401 - a type
     if not isinstance(verb.result, dict):
         return verb.result
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in verb.result.items()}

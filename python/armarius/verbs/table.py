@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from armarius.arguments import Bounds
 from armarius.code.subgraph import Subgraph, TextMatches, matches, tree
@@ -16,20 +16,20 @@ from armarius.prompt.report.items import Place
 from armarius.requests import AssembleRequest, AssembleResult, InspectRequest, InspectResult, Wire
 from armarius.search.contradictions.statements import Statement
 from armarius.verbs import params as p
-from armarius.verbs import results
+from armarius.verbs import results as r
 from armarius.verbs.wire import Positions, match_wire, mention_wire, positions_of, wire
 
 if TYPE_CHECKING:
-    from armarius.engine import ContextEngine
+    from armarius.engine import ContextEngine as Engine
 
 __all__ = ["VERBS", "Verb", "around", "methods_of", "summary", "verb"]
 
-Asked = TypeVar("Asked", bound=Wire)
-Items = dict[str, Any]
+Json = dict[str, Any]
+Answer = TypeVar("Answer", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Verb(Generic[Asked]):
+class Verb:
     """A row of the table.
 
     Attributes:
@@ -45,14 +45,14 @@ class Verb(Generic[Asked]):
 
     name: str
     about: str
-    params: type[Asked]
+    params: type[Wire]
     result: Any
-    answer: "Callable[[ContextEngine, Asked], Any]"
-    python: str = ""
+    answer: "Callable[[Engine, Any], Any]"
+    python: str
     tool: str = ""
     command: str = ""
 
-    def over(self, engine: "ContextEngine") -> Callable[[Mapping[str, Any]], Any]:
+    def over(self, engine: "Engine") -> Callable[[Mapping[str, Any]], Any]:
         """The verb over one engine, from what is sent to what is answered; may be called from any thread."""
 
         def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
@@ -64,14 +64,41 @@ class Verb(Generic[Asked]):
         return call
 
 
-def methods_of(engine: "ContextEngine") -> dict[str, Callable[[Mapping[str, Any]], Any]]:
+VERBS: Final[list[Verb]] = []
+"""Every verb that a host may ask; the channel answers all of them."""
+
+
+def methods_of(engine: "Engine") -> dict[str, Callable[[Mapping[str, Any]], Any]]:
     """The methods of the channel over one engine; every function may be called from any thread."""
     return {one.name: one.over(engine) for one in VERBS}
 
 
-def verb(name: str) -> Verb[Any]:
+def verb(name: str) -> Verb:
     """The row of a method of the channel; KeyError when there is none."""
-    return _BY_NAME[name]
+    for one in VERBS:
+        if one.name == name:
+            return one
+    raise KeyError(name)
+
+
+def _verb(
+    name: str,
+    result: Any,  # noqa: ANN401 - a type
+    python: str,
+    *,
+    tool: str = "",
+    command: str = "",
+    params: type[Wire] | None = None,
+    about: str = "",
+) -> Callable[[Answer], Answer]:
+    """Makes a row of a function of the engine and the request; its docstring is what the verb does."""
+
+    def decorate(answer: Answer) -> Answer:
+        kind = params or answer.__annotations__["asked"]
+        VERBS.append(Verb(name, about or str(answer.__doc__), kind, result, answer, python, tool, command))
+        return answer
+
+    return decorate
 
 
 def _known(call: Callable[[], Any], field: str = "id") -> Any:  # noqa: ANN401 - what the call returns
@@ -82,11 +109,31 @@ def _known(call: Callable[[], Any], field: str = "id") -> Any:  # noqa: ANN401 -
         raise UnknownId(f"params.{field}: {error.message}", error.near) from None
 
 
-def _items(found: Any, at: Positions | None = None) -> Items:  # noqa: ANN401 - dataclasses of the engine
+def _items(found: Any, at: Positions | None = None) -> Json:  # noqa: ANN401 - dataclasses of the engine
     return {"items": [wire(one) if at is None else wire(one, at) for one in found]}
 
 
-def _update_budget(engine: "ContextEngine", asked: p.UpdateBudget) -> Mapping[str, Any]:
+@_verb("context:prompt:assemble", AssembleResult, "assemble", tool="assemble_context", command="assemble")
+def _assemble(engine: "Engine", asked: AssembleRequest) -> Json:
+    """A prompt within its budget, and its account."""
+    return engine.assemble(asked).to_wire()
+
+
+@_verb("context:prompt:inspect", InspectResult, "inspect", tool="inspect_context", command="inspect")
+def _inspect(engine: "Engine", asked: InspectRequest) -> Json:
+    """What `assemble` would send, layer by layer; never the prompt."""
+    return engine.inspect(asked).to_wire()
+
+
+@_verb("context:budget:get", BudgetProfile, "budget_profile")
+def _budget(engine: "Engine", asked: p.Params) -> Mapping[str, Any]:
+    """How the project divides its prompts, with the version that an update names."""
+    return engine.budget_profile().to_wire()
+
+
+@_verb("context:budget:update", BudgetProfile, "update_budget_profile")
+def _update_budget(engine: "Engine", asked: p.UpdateBudget) -> Mapping[str, Any]:
+    """Replace the profile, if it is still at `version`; CONTEXT_BUDGET_CONFLICT if not."""
     try:
         wanted = BudgetProfile.from_wire(asked.profile)
     except BudgetError as error:
@@ -94,81 +141,114 @@ def _update_budget(engine: "ContextEngine", asked: p.UpdateBudget) -> Mapping[st
     return engine.update_budget_profile(wanted, version=asked.version).to_wire()
 
 
-def _records(room: str, kind: type, new: type[p.Params], changed: type[p.ById], what: str) -> tuple[Verb[Any], ...]:
+def _records(room: str, kind: type, new: type[p.Params], changed: type[p.ById], what: str, tool: str = "") -> None:
     """List, create, update and delete of one collection."""
+    listed: Any = list[kind]  # type: ignore[valid-type]
 
-    def delete(engine: "ContextEngine", asked: p.ById) -> dict[str, str]:
+    @_verb(f"{room}:list", {"items": listed}, f"{room}.list", about=f"Every {what}.")
+    def of_all(engine: "Engine", asked: p.Params) -> Json:
+        return _items(getattr(engine, room).list())
+
+    @_verb(f"{room}:create", kind, f"{room}.create", params=new, about=f"Add a {what}.", tool=tool)
+    def create(engine: "Engine", asked: p.Params) -> Json:
+        return wire(getattr(engine, room).create(**asked.stated()))
+
+    @_verb(f"{room}:update", kind, f"{room}.update", params=changed, about=f"Change what is sent of a {what}.")
+    def update(engine: "Engine", asked: p.ById) -> Json:
+        return wire(_known(lambda: getattr(engine, room).update(asked.id, **asked.stated("id"))))
+
+    @_verb(f"{room}:delete", {"id": str}, f"{room}.delete", about=f"Remove a {what}.")
+    def delete(engine: "Engine", asked: p.ById) -> Json:
         _known(lambda: getattr(engine, room).delete(asked.id))
         return {"id": asked.id}
 
-    return (
-        Verb(
-            f"{room}:list",
-            f"Every {what}.",
-            p.Params,
-            {"items": list[kind]},  # type: ignore[valid-type]
-            lambda engine, _: _items(getattr(engine, room).list()),
-            f"{room}.list",
-        ),
-        Verb(
-            f"{room}:create",
-            f"Add a {what}.",
-            new,
-            kind,
-            lambda engine, asked: wire(getattr(engine, room).create(**asked.stated())),
-            f"{room}.create",
-            "remember" if room == "memories" else "",
-        ),
-        Verb(
-            f"{room}:update",
-            f"Change what is sent of a {what}.",
-            changed,
-            kind,
-            lambda engine, asked: wire(_known(lambda: getattr(engine, room).update(asked.id, **asked.stated("id")))),
-            f"{room}.update",
-        ),
-        Verb(f"{room}:delete", f"Remove a {what}.", p.ById, {"id": str}, delete, f"{room}.delete"),
-    )
+
+_records("constraints", Constraint, p.NewConstraint, p.ChangedConstraint, "rule that every prompt states")
+_records("memories", Memory, p.NewMemory, p.ChangedMemory, "memory", "remember")
 
 
-def _unpin(engine: "ContextEngine", asked: p.Target) -> dict[str, str]:
+@_verb("pins:list", {"items": list[Pin]}, "pins.list")
+def _pins(engine: "Engine", asked: p.Params) -> Json:
+    """What is in every prompt, or in none."""
+    return _items(engine.pins.list())
+
+
+@_verb("pins:add", Pin, "pins.add")
+def _pin(engine: "Engine", asked: p.NewPin) -> Json:
+    """Pin or mute something."""
+    return wire(_known(lambda: engine.pins.add(asked.target, mute=asked.mute, document=asked.document), "target"))
+
+
+@_verb("pins:remove", {"target": str}, "pins.remove")
+def _unpin(engine: "Engine", asked: p.Target) -> Json:
+    """Undo a pin or a mute."""
     _known(lambda: engine.pins.remove(asked.target, document=asked.document), "target")
     return {"target": asked.target}
 
 
-def _facts(asked: p.NewEntity) -> dict[str, Any]:
+@_verb("entities:list", {"items": list[Entity]}, "entities")
+def _entities(engine: "Engine", asked: p.Params) -> Json:
+    """Every known entity."""
+    return _items(engine.entities())
+
+
+@_verb("entities:get", Entity, "entity")
+def _entity(engine: "Engine", asked: p.ById) -> Json:
+    """One entity, by id, name or alias."""
+    return wire(_known(lambda: engine.entity(asked.id)))
+
+
+@_verb("entities:card", {"card": str}, "card", tool="entity")
+def _card(engine: "Engine", asked: p.CardOf) -> Json:
+    """The card of an entity as a prompt shows it."""
+    return {"card": _known(lambda: engine.card(asked.id, as_of=asked.as_of))}
+
+
+def _facts(asked: p.NewEntity) -> Json:
     if asked.facts is None:
         return {}
     return {"facts": [one.model_dump(exclude_none=True) for one in asked.facts]}
 
 
-def _create_entity(engine: "ContextEngine", asked: p.NewEntity) -> dict[str, Any]:
+@_verb("entities:create", Entity, "codex.create", tool="propose")
+def _create_entity(engine: "Engine", asked: p.NewEntity) -> Json:
+    """Describe an entity, in `.armarius/codex.toml`."""
     return wire(engine.codex.create(asked.name, **asked.stated("name", "facts"), **_facts(asked)))
 
 
-def _update_entity(engine: "ContextEngine", asked: p.ChangedEntity) -> dict[str, Any]:
+@_verb("entities:update", Entity, "codex.update")
+def _update_entity(engine: "Engine", asked: p.ChangedEntity) -> Json:
+    """Change what is sent of an entity."""
     unset: dict[str, None] = dict.fromkeys(asked.unset)
     values = {**asked.stated("id", "facts", "unset"), **_facts(asked), **unset}
     return wire(_known(lambda: engine.codex.update(asked.id, **values)))
 
 
-def _delete_entity(engine: "ContextEngine", asked: p.DeletedEntity) -> dict[str, str]:
+@_verb("entities:delete", {"id": str}, "codex.delete")
+def _delete_entity(engine: "Engine", asked: p.DeletedEntity) -> Json:
+    """Remove an entity."""
     _known(lambda: engine.codex.delete(asked.id, relations=asked.relations))
     return {"id": asked.id}
 
 
-def _relations(engine: "ContextEngine", asked: p.RelationsOf) -> Items:
+@_verb("entities:relations", {"items": list[Relation]}, "codex.relations")
+def _relations(engine: "Engine", asked: p.RelationsOf) -> Json:
+    """Relations of an entity, or all."""
     entity = asked.id and _known(lambda: engine.entity(asked.id)).id
     return _items(one for one in engine.codex.relations() if entity in ("", one.source, one.target))
 
 
-def _relate(engine: "ContextEngine", asked: p.NewRelation) -> dict[str, Any]:
+@_verb("entities:relate", p.NewRelation, "codex.relate")
+def _relate(engine: "Engine", asked: p.NewRelation) -> Json:
+    """Add a relation."""
     chapters = {"since": asked.since, "until": asked.until}
     engine.codex.relate(asked.source, asked.target, asked.type, **chapters)
     return {"source": asked.source, "target": asked.target, "type": asked.type, **chapters}
 
 
-def _unrelate(engine: "ContextEngine", asked: p.Ends) -> dict[str, str]:
+@_verb("entities:unrelate", p.Ends, "codex.unrelate")
+def _unrelate(engine: "Engine", asked: p.Ends) -> Json:
+    """Remove a relation."""
     try:
         engine.codex.unrelate(asked.source, asked.target, asked.type)
     except UnknownId as error:
@@ -176,23 +256,31 @@ def _unrelate(engine: "ContextEngine", asked: p.Ends) -> dict[str, str]:
     return {"source": asked.source, "target": asked.target, "type": asked.type}
 
 
-def _detect(engine: "ContextEngine", asked: p.InText) -> Items:
+@_verb("entities:detect", {"items": list[r.Matched]}, "detect", tool="detect_entities", command="detect")
+def _detect(engine: "Engine", asked: p.InText) -> Json:
+    """The known entities that a text names: one match each, the earliest, by position."""
     at = positions_of(engine, asked.position_encoding)
     return {"items": [match_wire(one, at, asked.text) for one in engine.detect(asked.text)]}
 
 
-def _mentions(engine: "ContextEngine", asked: p.InText) -> Items:
+@_verb("entities:mentions", {"items": list[r.Mentioned]}, "mentions")
+def _mentions(engine: "Engine", asked: p.InText) -> Json:
+    """Every mention of a known entity in a text."""
     at = positions_of(engine, asked.position_encoding)
     return {"items": [mention_wire(one, at, asked.text) for one in engine.mentions(asked.text)]}
 
 
-def _evidence(engine: "ContextEngine", asked: p.EvidenceOf) -> Items:
-    options = {name: getattr(asked, name) for name in ("attribute", "chapter", "chapters", "kinds", "as_of")}
+@_verb("entities:evidence", {"items": list[Statement]}, "evidence", tool="evidence", command="evidence")
+def _evidence(engine: "Engine", asked: p.EvidenceOf) -> Json:
+    """Everything the project says about an entity; competing statements are marked."""
+    options = asked.stated("name", "position_encoding")
     found = _known(lambda: engine.evidence(asked.name, **options), "name")
     return _items(found, positions_of(engine, asked.position_encoding))
 
 
-def _propose(engine: "ContextEngine", asked: p.Proposing) -> Items:
+@_verb("entities:propose", {"items": list[r.Proposed]}, "propose", command="propose")
+def _propose(engine: "Engine", asked: p.Proposing) -> Json:
+    """Names that the chapters use and no profile describes."""
     at = positions_of(engine, asked.position_encoding)
 
     def place(one: ProposedName) -> int:
@@ -202,7 +290,7 @@ def _propose(engine: "ContextEngine", asked: p.Proposing) -> Items:
     return {"items": [{**wire(one), "position": place(one)} for one in found]}
 
 
-def summary(document: Document) -> dict[str, Any]:
+def summary(document: Document) -> Json:
     """A document without its text."""
     return {
         "path": document.path,
@@ -215,13 +303,17 @@ def summary(document: Document) -> dict[str, Any]:
     }
 
 
-def _list_documents(engine: "ContextEngine", asked: p.Listing) -> dict[str, Any]:
+@_verb("documents:list", {"items": list[r.DocumentSummary], "total": int}, "documents", tool="list_documents")
+def _documents(engine: "Engine", asked: p.Listing) -> Json:
+    """Documents by path, without their text."""
     bounds = Bounds(asked.chapters, asked.kinds)
     found = [one for one in engine.documents() if bounds.holds(one.kind, one.chapter)]
     return {"items": [summary(one) for one in found[asked.offset :][: asked.limit]], "total": len(found)}
 
 
-def _get_document(engine: "ContextEngine", asked: p.Reading) -> dict[str, Any]:
+@_verb("documents:get", r.DocumentText, "document")
+def _document(engine: "Engine", asked: p.Reading) -> Json:
+    """One document, with its paragraphs if they are asked for."""
     document = engine.document(asked.document)
     found = {**summary(document), "text": document.text}
     if not asked.paragraphs:
@@ -240,15 +332,17 @@ def _get_document(engine: "ContextEngine", asked: p.Reading) -> dict[str, Any]:
     return {**found, "paragraphs": parts}
 
 
-def _search(engine: "ContextEngine", asked: p.Searching) -> Items:
-    found = engine.search(asked.query, limit=asked.limit, **asked.bounds)
+@_verb("documents:search", {"items": list[r.Passage]}, "search", tool="search", command="search")
+def _search(engine: "Engine", asked: p.Searching) -> Json:
+    """Paragraphs that hold the words as written, best first."""
+    found = engine.search(asked.query, **asked.stated("query", "position_encoding"))
     return _items(found, positions_of(engine, asked.position_encoding))
 
 
-def _retrieve(engine: "ContextEngine", asked: p.Retrieving) -> dict[str, Any]:
-    answer = engine.retrieve(
-        asked.query, limit=asked.limit, document=asked.document, messages=asked.messages, **asked.bounds
-    )
+@_verb("documents:retrieve", r.Listed[r.Found], "retrieve", tool="retrieve", command="retrieve")
+def _retrieve(engine: "Engine", asked: p.Retrieving) -> Json:
+    """The documents and sections that answer a question, best first, with every reason."""
+    answer = engine.retrieve(**asked.stated("excerpts", "position_encoding"))
     found = _items(answer, positions_of(engine, asked.position_encoding))
     if asked.excerpts:
         for item, hit in zip(found["items"], answer, strict=True):
@@ -261,22 +355,40 @@ def _retrieve(engine: "ContextEngine", asked: p.Retrieving) -> dict[str, Any]:
     return found
 
 
-def _locate(engine: "ContextEngine", asked: p.Locating) -> Items:
+@_verb("documents:locate", {"items": list[Place]}, "locate", tool="locate")
+def _locate(engine: "Engine", asked: p.Locating) -> Json:
+    """Where quoted words stand, in the open document first."""
     live = {} if asked.text is None else {asked.document: asked.text}
     at = positions_of(engine, asked.position_encoding, live)
     return _items(engine.locate(asked.quote, document=asked.document, text=asked.text), at)
 
 
-def _summaries(engine: "ContextEngine", _: p.Params) -> dict[str, Any]:
+@_verb("summaries:list", {"items": list[Summary], "stale": list[str]}, "summaries.list")
+def _summaries(engine: "Engine", asked: p.Params) -> Json:
+    """Every summary, and which documents have a stale one."""
     return {**_items(engine.summaries.list()), "stale": list(engine.summaries.stale())}
 
 
-def _delete_summary(engine: "ContextEngine", asked: p.OfDocument) -> dict[str, str]:
+@_verb("summaries:get", Summary, "summaries.get")
+def _summary(engine: "Engine", asked: p.OfDocument) -> Json:
+    """The summary of a document."""
+    return wire(_known(lambda: engine.summaries.get(asked.document), "documentId"))
+
+
+@_verb("summaries:set", Summary, "summaries.set")
+def _set_summary(engine: "Engine", asked: p.NewSummary) -> Json:
+    """Replace the summary of a document."""
+    return wire(engine.summaries.set(asked.document, asked.text))
+
+
+@_verb("summaries:delete", {"documentId": str}, "summaries.delete")
+def _delete_summary(engine: "Engine", asked: p.OfDocument) -> Json:
+    """Remove the summary of a document."""
     _known(lambda: engine.summaries.delete(asked.document), "documentId")
     return {"documentId": asked.document}
 
 
-def around(engine: "ContextEngine", asked: p.Around) -> Subgraph | TextMatches:
+def around(engine: "Engine", asked: p.Around) -> Subgraph | TextMatches:
     """A subgraph as a wire may say it: no warning names a path of this machine.
 
     Raises:
@@ -289,7 +401,9 @@ def around(engine: "ContextEngine", asked: p.Around) -> Subgraph | TextMatches:
     return replace(found, warnings=warnings_without_paths(found.warnings, engine.root))
 
 
-def _subgraph(engine: "ContextEngine", asked: p.Around) -> dict[str, Any]:
+@_verb("code:subgraph", r.CodeAround, "subgraph", tool="subgraph", command="subgraph")
+def _subgraph(engine: "Engine", asked: p.Around) -> Json:
+    """What calls, references, inherits, imports and overrides what around a symbol."""
     found = around(engine, asked)
     plain = found.to_wire()
     if asked.include_tree:
@@ -297,256 +411,29 @@ def _subgraph(engine: "ContextEngine", asked: p.Around) -> dict[str, Any]:
     return plain
 
 
-def _status(engine: "ContextEngine", _: p.Params) -> dict[str, Any]:
+@_verb("index:status", r.Status, "status")
+def _status(engine: "Engine", asked: p.Params) -> Json:
+    """What the index is doing and what it holds."""
     status = wire(engine.status())
     status.pop("path")  # of this machine
     return status
 
 
-def _refresh(engine: "ContextEngine", asked: p.Params) -> dict[str, Any]:
+@_verb("index:refresh", r.Status, "refresh")
+def _refresh(engine: "Engine", asked: p.Params) -> Json:
+    """Make the index equal to the folder now."""
     engine.refresh()
     return _status(engine, asked)
 
 
-def _cancel(engine: "ContextEngine", asked: p.Params) -> dict[str, Any]:
+@_verb("index:wait", r.Waited, "wait")
+def _wait(engine: "Engine", asked: p.Waiting) -> Json:
+    """Wait for the build to end."""
+    return {"done": engine.wait(asked.timeout_ms / 1000)}
+
+
+@_verb("index:cancel", r.Status, "cancel")
+def _cancel(engine: "Engine", asked: p.Params) -> Json:
+    """Stop the build after the transaction that it is in."""
     engine.cancel()
     return _status(engine, asked)
-
-
-VERBS: Final[tuple[Verb[Any], ...]] = (
-    Verb(
-        "context:prompt:assemble",
-        "A prompt within its budget, and its account.",
-        AssembleRequest,
-        AssembleResult,
-        lambda engine, asked: engine.assemble(asked).to_wire(),
-        "assemble",
-        "assemble_context",
-        "assemble",
-    ),
-    Verb(
-        "context:prompt:inspect",
-        "What `assemble` would send, layer by layer; never the prompt.",
-        InspectRequest,
-        InspectResult,
-        lambda engine, asked: engine.inspect(asked).to_wire(),
-        "inspect",
-        "inspect_context",
-        "inspect",
-    ),
-    Verb(
-        "context:budget:get",
-        "How the project divides its prompts, with the version that an update names.",
-        p.Params,
-        BudgetProfile,
-        lambda engine, _: engine.budget_profile().to_wire(),
-        "budget_profile",
-    ),
-    Verb(
-        "context:budget:update",
-        "Replace the profile, if it is still at `version`; CONTEXT_BUDGET_CONFLICT if not.",
-        p.UpdateBudget,
-        BudgetProfile,
-        _update_budget,
-        "update_budget_profile",
-    ),
-    *_records("constraints", Constraint, p.NewConstraint, p.ChangedConstraint, "rule that every prompt states"),
-    *_records("memories", Memory, p.NewMemory, p.ChangedMemory, "memory"),
-    Verb(
-        "pins:list",
-        "What is in every prompt, or in none.",
-        p.Params,
-        {"items": list[Pin]},
-        lambda engine, _: _items(engine.pins.list()),
-        "pins.list",
-    ),
-    Verb(
-        "pins:add",
-        "Pin or mute something.",
-        p.NewPin,
-        Pin,
-        lambda engine, asked: wire(
-            _known(lambda: engine.pins.add(asked.target, mute=asked.mute, document=asked.document), "target")
-        ),
-        "pins.add",
-    ),
-    Verb("pins:remove", "Undo a pin or a mute.", p.Target, {"target": str}, _unpin, "pins.remove"),
-    Verb(
-        "entities:list",
-        "Every known entity.",
-        p.Params,
-        {"items": list[Entity]},
-        lambda engine, _: _items(engine.entities()),
-        "entities",
-    ),
-    Verb(
-        "entities:get",
-        "One entity, by id, name or alias.",
-        p.ById,
-        Entity,
-        lambda engine, asked: wire(_known(lambda: engine.entity(asked.id))),
-        "entity",
-    ),
-    Verb(
-        "entities:card",
-        "The card of an entity as a prompt shows it.",
-        p.CardOf,
-        {"card": str},
-        lambda engine, asked: {"card": _known(lambda: engine.card(asked.id, as_of=asked.as_of))},
-        "card",
-        "entity",
-    ),
-    Verb(
-        "entities:create",
-        "Describe an entity, in `.armarius/codex.toml`.",
-        p.NewEntity,
-        Entity,
-        _create_entity,
-        "codex.create",
-        "propose",
-    ),
-    Verb("entities:update", "Change an entity.", p.ChangedEntity, Entity, _update_entity, "codex.update"),
-    Verb("entities:delete", "Remove an entity.", p.DeletedEntity, {"id": str}, _delete_entity, "codex.delete"),
-    Verb(
-        "entities:relations",
-        "Relations of an entity, or all.",
-        p.RelationsOf,
-        {"items": list[Relation]},
-        _relations,
-        "codex.relations",
-    ),
-    Verb("entities:relate", "Add a relation.", p.NewRelation, p.NewRelation, _relate, "codex.relate"),
-    Verb("entities:unrelate", "Remove a relation.", p.Ends, p.Ends, _unrelate, "codex.unrelate"),
-    Verb(
-        "entities:detect",
-        "The known entities that a text names: one match each, the earliest, by position.",
-        p.InText,
-        {"items": list[results.Matched]},
-        _detect,
-        "detect",
-        "detect_entities",
-        "detect",
-    ),
-    Verb(
-        "entities:mentions",
-        "Every mention of a known entity in a text.",
-        p.InText,
-        {"items": list[results.Mentioned]},
-        _mentions,
-        "mentions",
-    ),
-    Verb(
-        "entities:evidence",
-        "Everything the project says about an entity; competing statements are marked.",
-        p.EvidenceOf,
-        {"items": list[Statement]},
-        _evidence,
-        "evidence",
-        "evidence",
-        "evidence",
-    ),
-    Verb(
-        "entities:propose",
-        "Names that the chapters use and no profile describes.",
-        p.Proposing,
-        {"items": list[results.Proposed]},
-        _propose,
-        "propose",
-        command="propose",
-    ),
-    Verb(
-        "documents:list",
-        "Documents by path, without their text.",
-        p.Listing,
-        {"items": list[results.DocumentSummary], "total": int},
-        _list_documents,
-        "documents",
-        "list_documents",
-    ),
-    Verb("documents:get", "One document.", p.Reading, results.DocumentText, _get_document, "document"),
-    Verb(
-        "documents:search",
-        "Paragraphs that hold the words as written, best first.",
-        p.Searching,
-        {"items": list[results.Passage]},
-        _search,
-        "search",
-        "search",
-        "search",
-    ),
-    Verb(
-        "documents:retrieve",
-        "The documents and sections that answer a question, best first, with every reason.",
-        p.Retrieving,
-        results.Listed[results.Found],
-        _retrieve,
-        "retrieve",
-        "retrieve",
-        "retrieve",
-    ),
-    Verb(
-        "documents:locate",
-        "Where quoted words stand, in the open document first.",
-        p.Locating,
-        {"items": list[Place]},
-        _locate,
-        "locate",
-        "locate",
-    ),
-    Verb(
-        "summaries:list",
-        "Every summary, and which documents have a stale one.",
-        p.Params,
-        {"items": list[Summary], "stale": list[str]},
-        _summaries,
-        "summaries.list",
-    ),
-    Verb(
-        "summaries:get",
-        "The summary of a document.",
-        p.OfDocument,
-        Summary,
-        lambda engine, asked: wire(_known(lambda: engine.summaries.get(asked.document), "documentId")),
-        "summaries.get",
-    ),
-    Verb(
-        "summaries:set",
-        "Replace the summary of a document.",
-        p.NewSummary,
-        Summary,
-        lambda engine, asked: wire(engine.summaries.set(asked.document, asked.text)),
-        "summaries.set",
-    ),
-    Verb(
-        "summaries:delete",
-        "Remove the summary of a document.",
-        p.OfDocument,
-        {"documentId": str},
-        _delete_summary,
-        "summaries.delete",
-    ),
-    Verb(
-        "code:subgraph",
-        "What calls, references, inherits, imports and overrides what around a symbol.",
-        p.Around,
-        results.CodeAround,
-        _subgraph,
-        "subgraph",
-        "subgraph",
-        "subgraph",
-    ),
-    Verb("index:status", "What the index is doing and what it holds.", p.Params, results.Status, _status, "status"),
-    Verb("index:refresh", "Make the index equal to the folder now.", p.Params, results.Status, _refresh, "refresh"),
-    Verb(
-        "index:wait",
-        "Wait for the build to end.",
-        p.Waiting,
-        results.Waited,
-        lambda engine, asked: {"done": engine.wait(asked.timeout_ms / 1000)},
-        "wait",
-    ),
-    Verb("index:cancel", "Stop the build.", p.Params, results.Status, _cancel, "cancel"),
-)
-"""Every verb that a host may ask; the channel answers all of them."""
-
-_BY_NAME: Final = {one.name: one for one in VERBS}
