@@ -10,7 +10,7 @@ import pytest
 from tests.server.novels import files_of
 
 from armarius.channel.server import Channel
-from armarius.channel.workspace_methods import methods_of_shelf
+from armarius.verbs import methods_of_shelf
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "server" / "app.py"
 

@@ -1,4 +1,4 @@
 """The channel: JSON-RPC 2.0 over standard input and output, for hosts in other languages.
 
-server.py (reads requests, answers them)   workspace_methods.py (the same over many projects)
+server.py (reads requests, answers them; the methods are those of `armarius.verbs`)
 """

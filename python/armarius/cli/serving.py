@@ -17,7 +17,7 @@ from armarius.engine import ContextEngine
 from armarius.engine import open as open_engine
 from armarius.errors import ContractError
 from armarius.index.status import Progress
-from armarius.verbs import methods_of
+from armarius.verbs import methods_of, methods_of_shelf
 
 __all__ = ["add_commands"]
 
@@ -61,8 +61,6 @@ def _serve(arguments: argparse.Namespace) -> int:
 def _channel(arguments: argparse.Namespace) -> int:
     if arguments.path is None:
         _refuse_series(arguments)
-        from armarius.channel.workspace_methods import methods_of_shelf
-
         with connected(arguments) as shelf:
             Channel(methods_of_shelf(shelf, arguments.tenant)).serve(sys.stdin.buffer, sys.stdout.buffer)
         return 0

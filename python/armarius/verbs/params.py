@@ -60,6 +60,27 @@ class ById(Params):
     id: str
 
 
+class OneProject(Params):
+    """Names a project of many."""
+
+    project_id: str = Field(min_length=1, description="Names the project.")
+
+
+class ListProjects(Params):
+    """Which projects of many."""
+
+    limit: StrictInt = Field(default=100, ge=1, description="At most so many.")
+    after: str = Field(default="", description="Only those whose id comes later.")
+
+
+class WriteFiles(OneProject):
+    """What is to be another in a project, all of it or nothing."""
+
+    files: dict[str, str] = Field(default={}, description="Path to text.")
+    remove: tuple[str, ...] = Field(default=(), description="Paths to forget.")
+    expect: StrictInt | None = Field(default=None, description="The version that these were made from.")
+
+
 class UpdateBudget(Params):
     """A profile, and the version that it was made from."""
 

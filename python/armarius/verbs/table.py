@@ -21,8 +21,10 @@ from armarius.verbs.wire import Positions, match_wire, mention_wire, positions_o
 
 if TYPE_CHECKING:
     from armarius.engine import ContextEngine as Engine
+    from armarius.workspace.project import Novel
+    from armarius.workspace.workspace import Shelf
 
-__all__ = ["VERBS", "Verb", "around", "methods_of", "summary", "verb"]
+__all__ = ["VERBS", "Verb", "around", "methods_of", "methods_of_shelf", "summary", "verb"]
 
 Json = dict[str, Any]
 Answer = TypeVar("Answer", bound=Callable[..., Any])
@@ -437,3 +439,46 @@ def _cancel(engine: "Engine", asked: p.Params) -> Json:
     """Stop the build after the transaction that it is in."""
     engine.cancel()
     return _status(engine, asked)
+
+
+def methods_of_shelf(shelf: "Shelf", tenant: str) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
+    """The methods over the projects of a tenant, none of which can name another; from any thread.
+
+    projects:list     {limit?, after?} -> {items}
+    projects:delete   {projectId} -> {projectId}
+    documents:write   {projectId, files?, remove?, expect?} -> {version}
+
+    And every other method, with `projectId`, and `atLeast`: a version that a write gave.
+    """
+
+    def of(asked: p.OneProject) -> "Novel":
+        return shelf.project(asked.project_id, tenant=tenant)
+
+    def projects(sent: Mapping[str, Any]) -> Json:
+        asked = p.ListProjects.from_wire(sent)
+        found = shelf.projects(tenant=tenant, limit=asked.limit, after=asked.after)
+        plain = (
+            {name: value if isinstance(value, str | int) else str(value) for name, value in wire(one).items()}
+            for one in found
+        )
+        return {"items": list(plain)}
+
+    def delete(sent: Mapping[str, Any]) -> Json:
+        asked = p.OneProject.from_wire(sent)
+        shelf.delete(of(asked).project_id, tenant=tenant)
+        return {"projectId": asked.project_id}
+
+    def write(sent: Mapping[str, Any]) -> Json:
+        asked = p.WriteFiles.from_wire(sent)
+        return {"version": of(asked).write(asked.files, remove=asked.remove, expect=asked.expect)}
+
+    def of_project(one: Verb) -> Callable[[Mapping[str, Any]], Any]:
+        def call(sent: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+            novel = of(p.OneProject.from_wire({name: sent[name] for name in ("projectId",) if name in sent}))
+            with novel.asked(sent.get("atLeast")):
+                return one.over(novel)({name: value for name, value in sent.items() if name != "atLeast"})
+
+        return call
+
+    own = {"projects:list": projects, "projects:delete": delete, "documents:write": write}
+    return {**{one.name: of_project(one) for one in VERBS}, **own}
