@@ -1,6 +1,6 @@
 """What of a project may answer a request: which chapters, which kinds of documents, up to which chapter of the story.
 
-`chapters` and `kinds` say where to look; `as_of` says what may be known at all. A request may have all three. Whatever
+`chapters` and `kinds` say where to look; `as_of` says what may be known at all. A request may have all three. Code that
 reads documents on behalf of a request asks `Bounds`, so that there is one answer to whether something may be shown.
 """
 
@@ -67,7 +67,7 @@ class Bounds:
         chapters: Inclusive; with one of them, what is no chapter is left out.
         kinds: Only documents of these kinds; empty is all.
         as_of: Nothing of a later chapter, nor what holds from a later one; what has no chapter passes.
-        besides: Chapters later than `as_of` that may be found nevertheless: a question names them.
+        exceptions: Chapters later than `as_of` that may be found nevertheless: a question names them.
         without: Chapters that the question itself does not want.
         hidden: What describes entities that the request mutes.
     """
@@ -75,7 +75,7 @@ class Bounds:
     chapters: Chapters = OPEN
     kinds: tuple[Kind, ...] = ()
     as_of: int | None = None
-    besides: tuple[int, ...] = ()
+    exceptions: tuple[int, ...] = ()
     without: tuple[int, ...] = ()
     hidden: Hidden = ()
 
@@ -115,7 +115,7 @@ class Bounds:
 
     def leaves_out(self, kind: str | None, chapter: int | None) -> tuple[Literal["timeline", "excluded"], str] | None:
         """Why something is left out, or None when it is not; without a kind, by its chapter alone."""
-        if self.as_of is not None and chapter is not None and chapter > self.as_of and chapter not in self.besides:
+        if self.as_of is not None and chapter is not None and chapter > self.as_of and chapter not in self.exceptions:
             return "timeline", f"chapter {chapter} is later than chapter {self.as_of}"
         if kind is not None and self.kinds and kind not in self.kinds:
             return "excluded", f"a {kind}, and the request is limited to kinds {', '.join(self.kinds)}"
@@ -140,7 +140,7 @@ class Bounds:
             return f"chapters up to {last}"
         return f"chapters from {first}" if last is None else f"chapters {first}–{last}"
 
-    def beside(self, numbers: Sequence[int]) -> str | None:
+    def mismatch(self, numbers: Sequence[int]) -> str | None:
         """What is wrong with bounds that no chapter of a project lies in; None when one does, or none is asked for.
 
         Args:
@@ -246,7 +246,7 @@ MEAN: Final = 0.6
 GREATEST: Final = 0.1
 """How the scores of other wordings join those of the question, each answer over its best: by their mean and greatest.
 
-What a wording does not find has 0 there, so that one that leads astray moves little. With .6 and .4 good wordings find
+What a wording does not find has 0 there, so that a wrong one moves little. With .6 and .4 good wordings find
 more (.03 at 8,000 tokens), and four senseless ones cost .07 instead of .02 (docs/decisions/0067).
 """
 DOUBTED: Final = 0.25
@@ -438,7 +438,7 @@ def _text(at: int, content: object, *, may_lack: bool) -> str:
     raise ValueError(f"messages[{at}].content: expected a text or a list of parts, got {shown(content)}")
 
 
-def _part(at: int, number: int, part: Any) -> str:  # noqa: ANN401 - whatever a host put there
+def _part(at: int, number: int, part: Any) -> str:  # noqa: ANN401 - any JSON of a host
     if isinstance(part, str):
         return part
     kind = part.get("type") if isinstance(part, Mapping) else None

@@ -1,6 +1,6 @@
 """A question under way: how long it may take, whether it is still waited for, where its time goes; verbs of parts.
 
-A verb begins a call (`calling`); whatever waits on its behalf asks here how long (`remaining`, `patiently`), and says
+A verb begins a call (`calling`); code that waits on its behalf asks here how long (`remaining`, `patiently`), and says
 what it is at (`stage`). So no room hands a clock to the next one.
 """
 
@@ -135,7 +135,7 @@ CALLER: ContextVar["asyncio.AbstractEventLoop | None"] = ContextVar("armarius_ca
 
 
 def observe(observer: Observer | None) -> Observer | None:
-    """Have every call of this process told to `observer`, None to nobody; who was told before."""
+    """Report every call of this process to `observer`, None for nobody; the observer before."""
     before, _Observed.by = _Observed.by, observer
     return before
 
@@ -152,7 +152,7 @@ def calling(verb: str, timeout_s: float | None = None) -> Iterator[Call]:
 
     Args:
         verb: Its name.
-        timeout_s: Seconds that it may wait for whatever may be late.
+        timeout_s: Seconds that it may wait for what may be late.
 
     Raises:
         ContractError: `timeout_s` is no number above 0.
@@ -232,11 +232,11 @@ def bounded(work: Callable[[], Answer], late: Callable[[float], Exception]) -> A
     """`work` in this thread; where the call has limits, in one of its own that is left to end by itself.
 
     Args:
-        work: May take long, and cannot be told to stop.
+        work: May take long, and cannot be stopped.
         late: The error to raise after so many seconds.
 
     Raises:
-        Whatever `work` does, or `late`.
+        What `work` raises, or `late`.
     """
     call = current()
     if call is None or (call.until is None and not call.may_be_cancelled):
@@ -246,7 +246,7 @@ def bounded(work: Callable[[], Answer], late: Callable[[float], Exception]) -> A
     def run() -> None:
         try:
             done.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - whoever waits is told, and this thread is nobody's
+        except BaseException as error:  # noqa: BLE001 - the thread that waits gets it
             done.set_exception(error)
 
     threading.Thread(target=run, name="armarius-bounded", daemon=True).start()

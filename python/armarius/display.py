@@ -14,7 +14,7 @@ _NAMED = 3  # rows that a repr names
 
 
 class Shown(list[Row]):
-    """A list whose repr is one line, and that prints as a table; otherwise a list like any other.
+    """A list whose repr is one line, and that prints as a table; otherwise an ordinary list.
 
     A subclass says what its rows are called, one and many; the columns; and how a row is named and parted into cells.
     """

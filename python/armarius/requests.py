@@ -1,7 +1,7 @@
 """The wire contract: request, result and inspection as pydantic models.
 
 Python names are snake_case, the wire form is camelCase, but for the names of `WIRE_NAMES`; `from_wire` and `to_wire`
-convert and lose nothing. The fields of a request are also the keywords of `engine.assemble`. Whatever breaks the
+convert and lose nothing. The fields of a request are also the keywords of `engine.assemble`. What breaks the
 contract raises `ContractError` with the field named as the sender wrote it; nothing is filled in silently. An optional
 field that is null is one that is absent.
 """
@@ -138,8 +138,8 @@ ChapterIn = Annotated[int | None, BeforeValidator(read_chapter), WithJsonSchema(
 AsOfIn = Annotated[
     ChapterIn,
     Field(
-        description="Nothing of a later chapter than this: no paragraph, outline line, fact or relation, whatever the "
-        "query names. Over the current chapter."
+        description="Nothing of a later chapter than this: no paragraph, outline line, fact or relation, even "
+        "if the query names it. Over the current chapter."
     ),
 ]
 ChaptersIn = Annotated[

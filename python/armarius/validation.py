@@ -52,7 +52,7 @@ def whole(
 
     Args:
         field: What the error calls it.
-        value: Whatever came.
+        value: Any object.
         least: The smallest that will do.
         most: The greatest.
         error: What is raised.
@@ -75,7 +75,7 @@ def _indexed(value: object) -> int | None:
     """The number that something says it is; None when it is none, as an array of two."""
     try:
         return index(value) if isinstance(value, SupportsIndex) else None
-    except Exception:  # noqa: BLE001 - somebody else's class may raise whatever it likes
+    except Exception:  # noqa: BLE001 - the class is a host's
         return None
 
 
@@ -109,11 +109,11 @@ def valid_text(field: str, value: object, *, error: type[ContractError] = Contra
 
 
 def texts(field: str, value: object, *, what: str = "texts", error: type[ContractError] = ContractError) -> list[str]:
-    """`value` as several texts: whatever gives one after the other, but no text, whose characters would be several.
+    """`value` as several texts: any iterable of them, but no text, whose characters would be several.
 
     Args:
         field: What the error calls it.
-        value: Whatever came.
+        value: Any object.
         what: What the error calls them.
         error: What is raised.
 
@@ -148,13 +148,13 @@ def seconds(field: str, value: object, *, error: type[ContractError] = ContractE
 
 
 def shown(value: object) -> str:
-    """`value` as an error shows it: 60 characters of it, whatever it is and however long."""
+    """`value` as an error shows it: 60 characters of it at most."""
     if isinstance(value, int) and value.bit_length() > 200:
         return f"a number of {value.bit_length()} bits"
     try:
         part = value[:_SHOWN] if isinstance(value, str | bytes) else value
         said = _BRIEF.repr(part) if isinstance(part, list | tuple) else repr(part)
-    except Exception:  # noqa: BLE001 - somebody else's repr may raise whatever it likes
+    except Exception:  # noqa: BLE001 - the class is a host's
         said = f"a {type(value).__name__}"
     return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
 

@@ -24,7 +24,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         "evaluate",
         help="how much of what answers your questions is in their prompts",
         description="Assembles a prompt for each question of a JSON Lines file and looks for its quotes there. A line: "
-        '{"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request beside.',
+        '{"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request.',
     )
     add_project(command)
     add_series(command)

@@ -41,7 +41,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     )
     bring.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a file, or a folder of notes")
     bring.add_argument("--into", type=Path, required=True, metavar="PROJECT", help="the project folder")
-    bring.add_argument("--profile", help="whose rules decide over the book, instead of those of its program")
+    bring.add_argument("--profile", help="the program that has the rules for the book, instead of its own")
     bring.add_argument("--updates", default="", metavar="BOOK", help="the book that FILE is a newer state of")
     bring.add_argument(
         "--theirs",
@@ -63,7 +63,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         "export",
         help="give a book back, as it came or as another format",
         description="Writes the book to standard output, without --book a list of the books; "
-        "what the format cannot say is told on standard error.",
+        "what the format cannot say is listed on standard error.",
     )
     give.add_argument("path", type=Path, help="the project folder")
     give.add_argument("--book", metavar="NAME", help="id or name of the book; without it the books are listed")

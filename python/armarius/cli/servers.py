@@ -59,7 +59,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         made[verb].add_argument("--json", action="store_true")
         made[verb].set_defaults(run=run)
     for verb in ("status", "push", "pull", "doctor"):
-        made[verb].add_argument("--tenant", default="", help="whose projects (default: nobody's)")
+        made[verb].add_argument("--tenant", default="", help="the tenant of the projects (default: none)")
     for verb in ("push", "pull"):
         made[verb].add_argument("folder", type=Path, help="the project folder")
     for verb in ("push", "pull", "doctor"):

@@ -32,7 +32,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
         parser.add_argument("path", type=Path, nargs="?", help="the project folder")
         add_series(parser)
         add_store(parser)
-        parser.add_argument("--tenant", default="", help="with --store: whose projects")
+        parser.add_argument("--tenant", default="", help="with --store: the tenant of the projects")
         parser.set_defaults(run=run)
     serve.add_argument("--project", metavar="ID", help="with --store: which project")
     serve.add_argument(
@@ -80,11 +80,11 @@ def _channel(arguments: argparse.Namespace) -> int:
 
 def _refuse_series(arguments: argparse.Namespace) -> None:
     if arguments.series:
-        raise ContractError("--with stands beside a project folder; projects on a server have none")
+        raise ContractError("--with needs a project folder; projects on a server have none")
 
 
 def _refuse_server(arguments: argparse.Namespace) -> None:
-    """A folder is served alone: whoever names a server too would be answered from the wrong one."""
+    """A folder is served alone: with a server named too, answers would come from the wrong one."""
     for name, unsaid in (("store", None), ("schema", DEFAULT_SCHEMA), ("tenant", ""), ("project", None)):
         if getattr(arguments, name, unsaid) != unsaid:
             raise ContractError(

@@ -41,7 +41,7 @@ def _new(arguments: argparse.Namespace) -> int:
     for path, data in files:
         make_folder((folder / path).parent, below=folder)
         write_atomic(folder / path, data, below=folder)
-    print(f"{folder}: {len(files)} files. Look at what a model would be told:")
+    print(f"{folder}: {len(files)} files. Look at what a model would get:")
     print(f"  armarius assemble {folder} --query 检查第3章的角色一致性 --document chapters/ch003.md --budget 8000")
     print(f"  armarius inspect {folder} --query 检查第3章的角色一致性 --document chapters/ch003.md --budget 8000")
     return 0
@@ -68,7 +68,7 @@ def add_studio_commands(subparsers: "argparse._SubParsersAction[argparse.Argumen
     command = subparsers.add_parser(
         "studio",
         help="look at prompts, chapters and people in a browser, live",
-        description="Prints an address of this machine and opens it. Whoever has the address may read and change the "
+        description="Prints an address of this machine and opens it. Everybody who has the address may read and change the "
         "project. Needs armarius[studio].",
     )
     add_project(command, alone=True)

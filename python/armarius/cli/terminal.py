@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLES", "add_also", "add_bounds", "add_field", "bounds_of", "explain"]
 
-# Columns of what goes to a file or pipe: whoever reads it there has a terminal or a page.
+# Columns of what goes to a file or pipe, which is read at a terminal or on a page.
 _PIPED = 80
 # Controls, marks of direction, line separators, tags, halves of characters; joiners stay, scripts and emoji need them.
 _COMMANDS = re.compile(

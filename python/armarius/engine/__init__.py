@@ -8,7 +8,7 @@ docstring stand where the verb is done. What needs project and assembly is `prom
 `questions.py`; a verb of one part (`similar`, `subgraph`) is that part's. `build.py` makes the parts and joins them:
 what knows of two rooms at once belongs there or in `armarius.project`. `opening.py` is `armarius.open`, `summary.py`
 what an engine says of itself. What must hold: a verb takes one `ProjectView` and answers from it alone, so that
-whatever changes meanwhile, an answer is of one moment; threads may share an engine.
+even if something changes meanwhile, an answer is of one moment; threads may share an engine.
 """
 
 from armarius.lazy import lazy

@@ -50,9 +50,9 @@ class ContextEngine:
 
     Args are those of `armarius.open`, and:
         root: A folder; or an open index over other texts (`ProjectIndex.over`), which the engine closes: what is said
-            of folder and index besides means nothing then.
+            of folder and index otherwise means nothing then.
         fetchers: Asked instead of the project's own, when given.
-        more_fetchers: Asked beside the project's own.
+        more_fetchers: Asked with the project's own.
         counters: Model name and tokenizer version to a counter.
         fallback: The counter used when the model's fails (CONTEXT_BUDGET_FALLBACK); None is the estimate.
 

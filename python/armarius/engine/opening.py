@@ -44,7 +44,7 @@ def open(  # noqa: A001 - armarius.open
         embedder: Makes vectors for recall by meaning, in the background; see `armarius.embedders`. Also an object with
             one `embed`, or a function from texts to vectors. None takes the model that `armarius.toml` names
             ([embedding] model), else the one of the user's configuration, if any.
-        graph: A graph of the user's own: its entities are found in texts and its relations walked, beside what the
+        graph: A graph of the user's own: its entities are found in texts and its relations walked, with what the
             files say. One that fails or is slow leaves the files' answer, with `KG_UNAVAILABLE`. See
             `armarius.graph`.
         rerank: A function from a question and texts to scores: the 50 best paragraphs are put in its order before the

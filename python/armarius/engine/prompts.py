@@ -243,11 +243,11 @@ class Prompts:
             query, earlier = asked_last(request.query, request.messages)
             if earlier is not request.messages:
                 request = request.model_copy(update={"query": query, "messages": earlier})
-            told = self._follow_ups.of(view, request.query, request.messages)
-            worded = self._rewords.ask(view, told.asked, request.also, reword)
+            follow_up = self._follow_ups.of(view, request.query, request.messages)
+            worded = self._rewords.ask(view, follow_up.asked, request.also, reword)
             request = request if worded.also == request.also else request.model_copy(update={"also": worded.also})
             task = self._resolver.task(
-                view, request, previous, layers, worded.warnings, asked=told.asked, carried=told.carried
+                view, request, previous, layers, worded.warnings, asked=follow_up.asked, carried=follow_up.carried
             )
         return self._flight.run(_key(kind, task, view), lambda: self._timed(task, remember=kind[0] == "assemble"))
 
@@ -258,6 +258,6 @@ class Prompts:
 
 
 def _key(kind: tuple[str, float | None], task: Task, view: ProjectView) -> Hashable:
-    """Two tasks with one key have the same answer: the moment is told by the stamps, which a task under way keeps."""
+    """Two tasks with one key have the same answer: the stamps stand for the moment, which a task under way keeps."""
     layers = tuple(sorted(task.layers.items()))
     return kind, task.request, task.fetch, layers, id(task.previous), task.profile.version, id(view.stamps)

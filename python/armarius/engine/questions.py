@@ -1,4 +1,4 @@
-"""Questions to a project that need no prompt: what answers them, where the words stand, what is said of whom."""
+"""Questions to a project that need no prompt: what answers them, where the words stand, what is said of an entity."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -85,10 +85,10 @@ class Questions:
             chapters: First and last chapter to look into, inclusive, either None; one number is that chapter alone.
                 With it, what is no chapter is left out.
             kinds: The kinds of documents to look into, one or several; empty is all.
-            as_of: Nothing of a later chapter than this, whatever the query names; over the current chapter.
+            as_of: Nothing of a later chapter than this, even if the query names it; over the current chapter.
             also: The query in other words, at most 8 of at most 400 characters.
             messages: The conversation that the query stands in, oldest first, as `assemble` takes it: what the query
-                leaves to it is asked too, and told as `carried`.
+                leaves to it is asked too, and listed as `carried`.
             reword: Asked for other wordings when there are none in `also`; None is the engine's, if it has one.
             timeout_s: Seconds to wait for what may be late, as `assemble` says; it is left out with its warning.
 
@@ -111,18 +111,18 @@ class Questions:
             view = self._project.view()
         with stage("understand"):
             current = view.document(document).chapter if document else chapter
-            told = self._follow_ups.of(view, query, earlier)
-            worded = self._rewords.ask(view, told.asked, others, reword)
+            follow_up = self._follow_ups.of(view, query, earlier)
+            worded = self._rewords.ask(view, follow_up.asked, others, reword)
         with stage("retrieve"):
             found = retrieve(
-                view.corpus, told.asked, limit=limit, chapter=current, bounds=bounds, also=worded.also,
+                view.corpus, follow_up.asked, limit=limit, chapter=current, bounds=bounds, also=worded.also,
                 sources=view.sources,
             )  # fmt: skip
         if leveled := _leveled(view):
             found = replace(found, hits=tuple(map(leveled, found)))
-        if not worded.warnings and not told.carried:
+        if not worded.warnings and not follow_up.carried:
             return found
-        return replace(found, warnings=(*found.warnings, *worded.warnings), carried=told.carried)
+        return replace(found, warnings=(*found.warnings, *worded.warnings), carried=follow_up.carried)
 
     def excerpt(self, hit: Hit, *, chapters: int | Chapters | None = OPEN, as_of: int | None = None) -> str:
         """The text behind a hit: its section, or the paragraphs its evidence points at; "" when the file is gone.
@@ -199,7 +199,7 @@ class Questions:
 
         Args:
             name: Name, alias or id of an entity, or any name that `detect` finds it by, such as a short one.
-            attribute: 年龄, 住处, "eye colour", …; None takes what the settings say, and whatever is disputed.
+            attribute: 年龄, 住处, "eye colour", …; None takes what the settings say, and what is disputed.
             chapter: The current chapter; later ones are left out.
             chapters: Only what these chapters say, first and last, inclusive; one number is that chapter alone.
             kinds: Only what documents of these kinds say, one or several; empty is all.
@@ -289,8 +289,8 @@ def _leveled(view: ProjectView) -> Callable[[Found], Found] | None:
     kept = never | {one.id for one in view.codex.entities if one.level == "manual_only"}
     if not kept:
         return None
-    told = view.told()
-    levels = {"never": hidden(told, never), "manual_only": hidden(told, kept)}
+    described = view.told()
+    levels = {"never": hidden(described, never), "manual_only": hidden(described, kept)}
     seen = {level: Visible(view.documents, Bounds(hidden=spans)) for level, spans in levels.items()}
 
     def leveled(one: Found) -> Found:

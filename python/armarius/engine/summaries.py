@@ -57,11 +57,11 @@ class ProjectSummaries:
         )
 
     def refresh(self, summarise: Summarise, *, limit: int | None = None) -> tuple[Summary, ...]:
-        """Have every chapter summed up whose summary is missing or stale; never done while a prompt is assembled.
+        """Have every chapter without a summary, or with a stale one, summed up; never done while a prompt is assembled.
 
         Args:
             summarise: Called once for each such chapter, in the order of the story, none of an earlier book; what it
-                raises passes, what was written before stays. A chapter whose front matter has a `summary` needs none.
+                raises passes, what was written before stays. A chapter with a `summary` in its front matter needs none.
             limit: At most so many.
 
         Returns:

@@ -52,7 +52,7 @@ def _guarded(
                     found.structured_content = answer_without_paths(found.structured_content, root)
                     return found  # type: ignore[return-value]
                 return answer_without_paths(found, root)  # type: ignore[no-any-return]
-            except Exception as error:  # noqa: BLE001 - the client is told all that may be said
+            except Exception as error:  # noqa: BLE001 - every error is answered
                 raise failed(describe(error, root=root)) from None
 
         return call

@@ -383,7 +383,7 @@ def _query(
         kinds=list(bounds.kinds),
         chapters=bounds.chapters,
         as_of=bounds.as_of,
-        besides=list(bounds.besides),
+        besides=list(bounds.exceptions),
         without=list(bounds.without),
         paragraph_signals=[
             ("quoted", _QUOTED, 0.0, [(*place, 1.0) for place in quoted]),

@@ -321,7 +321,7 @@ def _narrowed(bounds: Bounds, asked: Understanding, chapter: int | None) -> Boun
         bounds = replace(bounds, without=(*bounds.without, *asked.excluded))
     if bounds.as_of is not None or chapter is None:
         return bounds
-    return replace(bounds, as_of=chapter, besides=tuple(number for number in asked.chapters if number > chapter))
+    return replace(bounds, as_of=chapter, exceptions=tuple(number for number in asked.chapters if number > chapter))
 
 
 def _steps(tables: CorpusTables, query: str, chapter: int | None) -> tuple[list[str], int, Codex] | None:
@@ -424,7 +424,7 @@ def _outside(tables: CorpusTables, asked: Understanding) -> Iterator[Omission]:
 
 def _unknown(tables: CorpusTables, asked: Understanding) -> Iterator[ContextWarning]:
     """Chapters that the question names, or that the request is limited to, and that there are not."""
-    if (strange := tables.bounds.beside(tables.whole.chapter_numbers)) is not None:
+    if (strange := tables.bounds.mismatch(tables.whole.chapter_numbers)) is not None:
         yield CHAPTER_UNKNOWN(what=strange)
     for one in asked.unknown:
         yield CHAPTER_UNKNOWN(what=one)

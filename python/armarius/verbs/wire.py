@@ -38,7 +38,7 @@ class Positions:
         return offset if self.encoding == "code-point" or text.isascii() else units(text, offset, self.encoding)
 
     def span(self, path: str, span: tuple[int, int] | None) -> list[int] | None:
-        """A span of a document; None for one whose text nobody has, which cannot be converted.
+        """A span of a document; None where its text is not known, since it cannot be converted then.
 
         Cost: an encode of the document up to the end of the span, unless it is ASCII.
         """

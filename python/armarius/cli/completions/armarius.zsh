@@ -18,9 +18,9 @@ _shtab_armarius_commands() {
     detect:'One row per entity, in the order of the text; then the names that were not counted, and why.'
     doctor:'Checks index, files, codex and settings; status 1 when something is wrong.'
     embed:'Embeds what is not embedded yet. Ctrl-C stops after the batch at hand; the next call resumes.'
-    evaluate:'Assembles a prompt for each question of a JSON Lines file and looks for its quotes there. A line: {"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request beside.'
+    evaluate:'Assembles a prompt for each question of a JSON Lines file and looks for its quotes there. A line: {"query": "…", "quotes": ["verbatim words of the book that answer it"]}, with any field of a request.'
     evidence:'Everything the project says about an entity, competing or not'
-    export:'Writes the book to standard output, without --book a list of the books; what the format cannot say is told on standard error.'
+    export:'Writes the book to standard output, without --book a list of the books; what the format cannot say is listed on standard error.'
     import:'Shows first what each file is, its entries, what has no effect here, and conflicts with what was imported before. Nothing is written without --yes.'
     index:'Build the index, or make it equal to the folder'
     inspect:'One row per item: layer, source, tokens, kept or omitted, why.'
@@ -30,7 +30,7 @@ _shtab_armarius_commands() {
     search:'The passages that hold some words'
     serve:'An mcp server on standard input and output'
     server:'Projects on a postgresql server'
-    studio:'Prints an address of this machine and opens it. Whoever has the address may read and change the project. Needs armarius[studio].'
+    studio:'Prints an address of this machine and opens it. Everybody who has the address may read and change the project. Needs armarius[studio].'
     subgraph:'What calls, references, inherits, imports and overrides what'
     trust:'From now on the armarius.toml of this very folder may name programs and folders anywhere, and ckb and nervusdb-cli are run over it. Trust what you would run. Servers learn of it when they are started again.'
     watch:'Keep the index equal to the folder until interrupted'
@@ -69,7 +69,7 @@ _shtab_armarius_ask_options=(
   "--skill[the host\'s name for the task\; part of the identity of the stable prefix]:skill:"
   "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
   "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter setting outline note code)"
-  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, whatever the query names]:N:"
+  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, even if the query names it]:N:"
   "*--also[the query in other words, as the book would put it, at most 8 of at most 400 characters\: looked up with it, never shown\; may be repeated]:TEXT:"
   "--messages[the conversation before the query\: a JSON list of \{\"role\", \"content\"\}, oldest first\; - is standard input]:FILE:"
   "--include-messages[so many of the newest messages stand in the prompt before the query, whole, as far as a fifth of it holds them\; 0 for a host that sends the conversation itself]:N:"
@@ -103,7 +103,7 @@ _shtab_armarius_assemble_options=(
   "--skill[the host\'s name for the task\; part of the identity of the stable prefix]:skill:"
   "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
   "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter setting outline note code)"
-  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, whatever the query names]:N:"
+  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, even if the query names it]:N:"
   "*--also[the query in other words, as the book would put it, at most 8 of at most 400 characters\: looked up with it, never shown\; may be repeated]:TEXT:"
   "--messages[the conversation before the query\: a JSON list of \{\"role\", \"content\"\}, oldest first\; - is standard input]:FILE:"
   "--include-messages[so many of the newest messages stand in the prompt before the query, whole, as far as a fifth of it holds them\; 0 for a host that sends the conversation itself]:N:"
@@ -127,7 +127,7 @@ _shtab_armarius_channel_options=(
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
-  "--tenant[with --store\: whose projects]:tenant:"
+  "--tenant[with --store\: the tenant of the projects]:tenant:"
   ":the project folder:_files"
 )
 
@@ -206,7 +206,7 @@ _shtab_armarius_evidence_options=(
   "--attribute[such as 年龄, 住处 or eye colour\; without, what the settings say, and what is disputed]:NAME:"
   "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
   "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter setting outline note code)"
-  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, whatever the query names]:N:"
+  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, even if the query names it]:N:"
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--json[json]"
   ":the project folder:_files"
@@ -232,7 +232,7 @@ _shtab_armarius_export_defaults_added=0
 _shtab_armarius_import_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--into[the project folder]:PROJECT:_files"
-  "--profile[whose rules decide over the book, instead of those of its program]:profile:"
+  "--profile[the program that has the rules for the book, instead of its own]:profile:"
   "--updates[the book that FILE is a newer state of]:BOOK:"
   "*--theirs[take an entry (or ENTRY.FIELD, or all that conflict) that was changed here as the file has it\; else what was changed here stays\; may be given several times]:ENTRY:"
   "--allow-rules[with --yes\: its always active entries are rules of every prompt, until the book changes]"
@@ -268,7 +268,7 @@ _shtab_armarius_inspect_options=(
   "--skill[the host\'s name for the task\; part of the identity of the stable prefix]:skill:"
   "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
   "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter setting outline note code)"
-  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, whatever the query names]:N:"
+  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, even if the query names it]:N:"
   "*--also[the query in other words, as the book would put it, at most 8 of at most 400 characters\: looked up with it, never shown\; may be repeated]:TEXT:"
   "--messages[the conversation before the query\: a JSON list of \{\"role\", \"content\"\}, oldest first\; - is standard input]:FILE:"
   "--include-messages[so many of the newest messages stand in the prompt before the query, whole, as far as a fifth of it holds them\; 0 for a host that sends the conversation itself]:N:"
@@ -316,7 +316,7 @@ _shtab_armarius_retrieve_options=(
   "--chapter[the current chapter, when there is no document]:N:"
   "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
   "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter setting outline note code)"
-  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, whatever the query names]:N:"
+  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, even if the query names it]:N:"
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "*--also[the query in other words, as the book would put it, at most 8 of at most 400 characters\: looked up with it, never shown\; may be repeated]:TEXT:"
   "--messages[the conversation before the query\: a JSON list of \{\"role\", \"content\"\}, oldest first\; - is standard input]:FILE:"
@@ -337,7 +337,7 @@ _shtab_armarius_search_options=(
   "--any[what is about the same, not only what is written]"
   "--chapters[look into these chapters alone\: 3, 1-40, 5- or -40]:N-M:"
   "*--kind[look into documents of this kind alone\; several times for several]:kinds:(chapter setting outline note code)"
-  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, whatever the query names]:N:"
+  "--as-of[nothing of a later chapter than this\: no paragraph, outline line, fact or relation, even if the query names it]:N:"
   "*--also[the query in other words, as the book would put it, at most 8 of at most 400 characters\: looked up with it, never shown\; may be repeated]:TEXT:"
   "--json[json]"
   ":the project folder:_files"
@@ -352,7 +352,7 @@ _shtab_armarius_serve_options=(
   "*--with[another folder of the series, read and never written\: a bible, an earlier book\; may be repeated]:FOLDER:_files"
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
-  "--tenant[with --store\: whose projects]:tenant:"
+  "--tenant[with --store\: the tenant of the projects]:tenant:"
   "--project[with --store\: which project]:ID:"
   "--allow-write[offer the tools that add to the project\: remember, propose]"
   ":the project folder:_files"
@@ -373,7 +373,7 @@ _shtab_armarius_server_doctor_options=(
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
   "--json[json]"
-  "--tenant[whose projects (default\: nobody\'s)]:tenant:"
+  "--tenant[the tenant of the projects (default\: none)]:tenant:"
   "--project[what the project is called (default\: as the folder)]:ID:"
 )
 
@@ -395,7 +395,7 @@ _shtab_armarius_server_pull_options=(
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
   "--json[json]"
-  "--tenant[whose projects (default\: nobody\'s)]:tenant:"
+  "--tenant[the tenant of the projects (default\: none)]:tenant:"
   "--project[what the project is called (default\: as the folder)]:ID:"
   "--overwrite[replace files that say something else]"
   ":the project folder:_files"
@@ -409,7 +409,7 @@ _shtab_armarius_server_push_options=(
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
   "--json[json]"
-  "--tenant[whose projects (default\: nobody\'s)]:tenant:"
+  "--tenant[the tenant of the projects (default\: none)]:tenant:"
   "--project[what the project is called (default\: as the folder)]:ID:"
   "--expect[refuse if somebody has written since]:VERSION:"
   ":the project folder:_files"
@@ -423,7 +423,7 @@ _shtab_armarius_server_status_options=(
   "--store[postgresql\:\/\/\… (default\: ARMARIUS_DSN of the environment)]:DSN:"
   "--schema[of the tables (default\: armarius)]:schema:"
   "--json[json]"
-  "--tenant[whose projects (default\: nobody\'s)]:tenant:"
+  "--tenant[the tenant of the projects (default\: none)]:tenant:"
 )
 
 # guard to ensure default positional specs are added only once per session
