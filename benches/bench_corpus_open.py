@@ -129,8 +129,8 @@ def test_a_novel_opened_again(novel):
         engine.retrieve(QUESTION)
         kept = sum(len(row.data) for row in engine.index.store.learnt("corpus").values())
         state = engine.index.store.state()
-        with engine._parts.project.view().corpus.tables() as tables:
-            corpus = tables.paragraphs.corpus.resident_bytes
+        with engine._parts.project.view().corpus.acquire() as tables:
+            corpus = tables.core.resident_bytes
     expected = first(novel)
     runs = [first(novel) for _ in range(PROCESSES)]
     assert {run["digest"] for run in runs} == {expected["digest"]}

@@ -121,8 +121,8 @@ class Book:
         key = (tuple(setting[name] for name in BEGIN), budget)
         if key not in self.known:
             put(setting)
-            with self.engine._parts.project.view().corpus.tables() as tables:
-                tables.memo.clear()  # what was worked out with other weights
+            with self.engine._parts.project.view().corpus.acquire() as corpus:
+                corpus.memo.clear()  # what was worked out with other weights
             self.known[key] = sum(self._held(query, quotes, budget) for query, quotes in self.asked) / len(self.asked)
         return self.known[key]
 

@@ -19,10 +19,9 @@ from armarius.corpus.kept import FORM, KIND, KeptParts, fingerprint, names_in, p
 from armarius.corpus.part import part_of
 from armarius.documents.document import list_documents, make_document
 from armarius.errors import StoreBusy
-from armarius.search import tables as tables_module
-from armarius.search.corpus import ProjectCorpus
+from armarius.search import corpus as tables_module
+from armarius.search.corpus import Corpus, ProjectCorpus
 from armarius.search.retrieve import retrieve
-from armarius.search.tables import CorpusTables
 from armarius.store.derived import join_pieces, split_pieces
 from armarius.store.rows import Learnt
 from armarius.text.matcher import EntityMatcher
@@ -58,6 +57,12 @@ class Project:
 @pytest.fixture(params=NOVELS)
 def novel(request):
     return Project(request.param)
+
+
+def taken_in(project, kept=None):
+    corpus = Corpus(project.codex, project.matcher, kept)
+    corpus.update(list(project.documents.values()))
+    return corpus
 
 
 def answers(corpus):
@@ -114,8 +119,8 @@ def test_the_row_of_another_document_is_worked_out_again(novel, worked_out, capl
     expected = answers(novel.corpus())
     worked_out.clear()
     novel.rows[first] = replace(novel.rows[first], data=novel.rows[second].data)
-    tables = CorpusTables.of(novel.documents.values(), novel.codex, novel.matcher, novel.kept())
-    assert len(tables.paragraphs.corpus) == sum(len(one.paragraphs) for one in novel.documents.values())
+    tables = taken_in(novel, novel.kept())
+    assert len(tables.core) == sum(len(one.paragraphs) for one in novel.documents.values())
     assert worked_out == [first]
     assert f"{first}: corpus part is damaged: of another document, {second}" in caplog.text
     assert len(expected) == len(QUESTIONS)
@@ -161,10 +166,10 @@ def test_damaged_names_are_worked_out_again_when_they_are_asked_for(novel, worke
     texts = pack(part_of(novel.documents[path], novel.matcher))
     head, _, core = split_pieces(texts, 3)
     data = join_pieces(head, json.dumps([["no names"]]).encode(), core)
-    expected = CorpusTables.of(novel.documents.values(), novel.codex, novel.matcher)
+    expected = taken_in(novel)
     worked_out.clear()
     novel.rows[path] = replace(novel.rows[path], data=data)
-    tables = CorpusTables.of(novel.documents.values(), novel.codex, novel.matcher, novel.kept())
+    tables = taken_in(novel, novel.kept())
     assert worked_out == []
     assert {key: text.mentions for key, text in tables.texts.items()} == {
         key: text.mentions for key, text in expected.texts.items()

@@ -146,12 +146,12 @@ def test_keystrokes_share_what_stands_before_the_cursor(engine):
 
 def test_a_buffer_is_parsed_and_ranked_once_for_each_text(engine, monkeypatch):
     from armarius.documents import live
-    from armarius.search.corpus import LiveTables
+    from armarius.search.corpus import Corpus
 
     read, made = [], []
-    document_of, init = live.document_of, LiveTables.__init__
+    document_of, with_live = live.document_of, Corpus._with_live
     monkeypatch.setattr(live, "document_of", lambda *a, **k: read.append(a[0]) or document_of(*a, **k))
-    monkeypatch.setattr(LiveTables, "__init__", lambda *a: made.append(a[2].path) or init(*a))
+    monkeypatch.setattr(Corpus, "_with_live", lambda *a: made.append(a[1].path) or with_live(*a))
     for cursor in range(5):
         engine.assemble("旧怀表在哪里", document=PATH, text=LIVE, cursor=cursor, budget=3000)
     assert (read, made) == ([PATH], [PATH])

@@ -5,9 +5,8 @@ import pytest
 
 from armarius.codex import load_codex
 from armarius.documents.document import list_documents
-from armarius.search.corpus import ProjectCorpus
+from armarius.search.corpus import Corpus, ProjectCorpus
 from armarius.search.retrieve import Sources, find, retrieve
-from armarius.search.tables import CorpusTables
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "novel"
 
@@ -51,13 +50,13 @@ class Asked:
         return retrieve(self.corpus, query, sources=self.sources, **options)
 
     def find(self, query, **options):
-        with self.corpus.tables() as tables:
-            return find(tables, query, sources=self.sources, **options)
+        with self.corpus.acquire() as corpus:
+            return find(corpus, query, sources=self.sources, **options)
 
     @property
-    def tables(self) -> CorpusTables:
-        with self.corpus.tables() as tables:
-            return tables
+    def opened(self) -> Corpus:
+        with self.corpus.acquire() as corpus:
+            return corpus
 
 
 def corpus_of(root: Path) -> Asked:

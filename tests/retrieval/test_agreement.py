@@ -15,7 +15,7 @@ RELATED = ("wick", "pier", "cable", "apple", "column", "bow", "stone", "girth", 
 
 
 @pytest.fixture(scope="module")
-def tables():
+def corpus():
     """A thousand paragraphs of ten topics, a hundred each, which share no word."""
     documents = {}
     for at, (word, other) in enumerate(zip(TOPICS, RELATED, strict=True)):
@@ -24,20 +24,20 @@ def tables():
         documents[path] = make_document(
             path, f"# Chapter {at + 1}\n\n{chr(10).join(f'{x}{chr(10)}' for x in lines)}".encode()
         )
-    with ProjectCorpus(documents, build_codex([])).tables() as tables:
-        yield tables
+    with ProjectCorpus(documents, build_codex([])).acquire() as corpus:
+        yield corpus
 
 
-def ranked(tables, query, *also):
+def ranked(corpus, query, *also):
     def asked(text):
-        return understand(text, matcher=tables.matcher)
+        return understand(text, matcher=corpus.matcher)
 
-    return rank(tables, asked(query), also=[(asked(one), {}) for one in also], bounds=EVERYTHING)
+    return rank(corpus, asked(query), also=[(asked(one), {}) for one in also], bounds=EVERYTHING)
 
 
-def worth(tables, query, topic, *also):
+def worth(corpus, query, topic, *also):
     """The best of a topic's chapter, beside the best of all."""
-    scores = ranked(tables, query, *also).scores
+    scores = ranked(corpus, query, *also).scores
     path = f"chapters/ch{TOPICS.index(topic) + 1:03}.md"
     return max((one.score for one in scores.paragraphs(1000) if one.path == path), default=0.0) / scores.best
 
@@ -45,20 +45,20 @@ def worth(tables, query, topic, *also):
 STRANGERS = ("the violin", "the quarry", "the saddle", "the pepper")
 
 
-def test_wordings_that_agree_with_nothing_count_a_part(tables, monkeypatch):
-    doubted = worth(tables, "the lantern", "violin", *STRANGERS)
+def test_wordings_that_agree_with_nothing_count_a_part(corpus, monkeypatch):
+    doubted = worth(corpus, "the lantern", "violin", *STRANGERS)
     monkeypatch.setattr(ranking, "DOUBTED", 1.0)
-    assert 0 < doubted < 0.5 * worth(tables, "the lantern", "violin", *STRANGERS)
+    assert 0 < doubted < 0.5 * worth(corpus, "the lantern", "violin", *STRANGERS)
 
 
-def test_wordings_that_agree_with_each_other_count_in_full_whatever_the_question_finds(tables, monkeypatch):
+def test_wordings_that_agree_with_each_other_count_in_full_whatever_the_question_finds(corpus, monkeypatch):
     agreeing = ("the violin", "a bow", "the violin and its bow", "the quarry")
-    found = worth(tables, "the lantern", "violin", *agreeing)
+    found = worth(corpus, "the lantern", "violin", *agreeing)
     monkeypatch.setattr(ranking, "DOUBTED", 1.0)
-    assert found == worth(tables, "the lantern", "violin", *agreeing) > 0
+    assert found == worth(corpus, "the lantern", "violin", *agreeing) > 0
 
 
-def test_a_single_wording_counts_in_full(tables, monkeypatch):
-    found = worth(tables, "the lantern", "violin", "the violin")
+def test_a_single_wording_counts_in_full(corpus, monkeypatch):
+    found = worth(corpus, "the lantern", "violin", "the violin")
     monkeypatch.setattr(ranking, "DOUBTED", 0.0)
-    assert found == worth(tables, "the lantern", "violin", "the violin") > 0.5
+    assert found == worth(corpus, "the lantern", "violin", "the violin") > 0.5

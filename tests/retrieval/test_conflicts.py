@@ -108,8 +108,8 @@ def test_an_english_chapter_that_speaks_of_she_disputes_age_and_eyes_unasked(coa
 def test_ages_are_read_as_english_spells_them_and_other_numbers_are_not(coast, sentence, values):
     values = {*values}
     view = coast._parts.project.view()
-    with view.corpus.tables() as tables:
-        assert {one.text for one in located(tables, sentence, [], topic_of("age"))} == values
+    with view.corpus.acquire() as corpus:
+        assert {one.text for one in located(corpus, sentence, [], topic_of("age"))} == values
 
 
 def test_an_age_long_past_does_not_compete_with_a_later_one(tmp_path):

@@ -93,14 +93,14 @@ def test_answers_change_with_the_text(engine):
 
 
 def test_what_was_worked_out_for_one_chapter_does_not_show_in_another(novel):
-    with novel.corpus.tables() as tables:
+    with novel.corpus.acquire() as corpus:
         fresh = {}
         for chapter in (None, 1, 3, 2):
-            for entity in tables.entities:
-                tables.memo.clear()
-                fresh[entity, chapter] = disputes(tables, entity, chapter=chapter)
-        tables.memo.clear()
-        assert {key: disputes(tables, *key[:1], chapter=key[1]) for key in fresh} == fresh
+            for entity in corpus.entities:
+                corpus.memo.clear()
+                fresh[entity, chapter] = disputes(corpus, entity, chapter=chapter)
+        corpus.memo.clear()
+        assert {key: disputes(corpus, *key[:1], chapter=key[1]) for key in fresh} == fresh
         assert any(fresh.values())
 
 

@@ -43,7 +43,7 @@ def test_a_passage_says_where_it_stands(novel):
     fetched = fetch(novel, "谁裁掉了卷宗的第十八页")
     first = fetched.offer.rows[0]
     assert first.source == f"rag:passage:{first.path}#{first.paragraph}"
-    assert novel.tables.document(first.path) is not None
+    assert novel.opened.document(first.path) is not None
     (evidence,) = fetched.offer.explain(first)
     assert evidence.path == first.path
     assert evidence.span is not None
@@ -56,7 +56,7 @@ def test_a_relation_word_brings_the_card_of_whom_it_means(novel):
 
 
 def test_of_the_open_document_only_what_stands_there_now_is_on_offer(small):
-    text = small.tables.document("chapters/ch003.md").text
+    text = small.opened.document("chapters/ch003.md").text
     now = text.replace("burned", "stood")
     open_now = fetch(small, "the chandlery burned", document="chapters/ch003.md", text=now, cursor=10)
     before = fetch(small, "the chandlery burned")
@@ -97,7 +97,7 @@ def test_both_sides_of_a_dispute_stay_in_the_pack(house):
 
 
 def entity(asked, name):
-    return next(e.id for e in asked.tables.entities.values() if e.name == name)
+    return next(e.id for e in asked.opened.entities.values() if e.name == name)
 
 
 @pytest.mark.parametrize(
@@ -108,25 +108,25 @@ def entity(asked, name):
     ],
 )
 def test_sources_that_say_different_things_compete(house, name, attribute, first, second):
-    found = statements(house.tables, entity(house, name), attribute)
+    found = statements(house.opened, entity(house, name), attribute)
     said = {one.reference: one for one in found}
     assert second in said[first].competes_with
     assert first in said[second].competes_with
 
 
 def test_statements_are_quoted_as_written(house):
-    for one in statements(house.tables, entity(house, "王青"), "疤痕"):
-        assert house.tables.document(one.path).text[slice(*one.span)] == one.text
+    for one in statements(house.opened, entity(house, "王青"), "疤痕"):
+        assert house.opened.document(one.path).text[slice(*one.span)] == one.text
 
 
 def test_sources_that_agree_do_not_compete(tmp_path):
     files = HOUSE | {"chapters/ch002.md": "# 第二章\n\n王青右手有一道疤。\n"}
     asked = corpus_of(write(tmp_path, files))
-    assert not any(one.competes_with for one in statements(asked.tables, entity(asked, "王青"), "疤痕"))
+    assert not any(one.competes_with for one in statements(asked.opened, entity(asked, "王青"), "疤痕"))
 
 
 def test_later_chapters_are_no_evidence_in_an_earlier_one(house):
-    found = statements(house.tables, entity(house, "王青"), "疤痕", chapter=1)
+    found = statements(house.opened, entity(house, "王青"), "疤痕", chapter=1)
     assert {one.chapter for one in found} == {None}
 
 
@@ -175,7 +175,7 @@ def test_code_that_comes_later_is_followed_to_what_it_calls(tmp_path):
     documents = {one.path: one for one in list_documents(write(tmp_path, {"tool.py": code})).documents}
     told = []
     for one in (corpus, ProjectCorpus(documents, corpus.codex, before=corpus)):
-        with one.tables() as tables:
+        with one.acquire() as tables:
             found = find(tables, "read_ledger", listed=False)
             told.append(bool(calls(tables, found.ranked.scores)))
     assert told == [False, True]

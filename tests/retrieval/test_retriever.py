@@ -5,9 +5,8 @@ import pytest
 
 from armarius.codex import build_codex
 from armarius.documents.document import make_document
-from armarius.search.corpus import ProjectCorpus
+from armarius.search.corpus import Corpus, ProjectCorpus
 from armarius.search.retrieve import Sources, retrieve
-from armarius.search.tables import CorpusTables
 from armarius.vectors.model_quality import Near, Nearby
 
 from .conftest import SMALL, Asked, corpus_of, write
@@ -100,7 +99,7 @@ def test_spans_of_evidence_stand_in_the_document(novel):
     for hit in novel.retrieve("顾长河捞起怀表"):
         for evidence in hit.evidence:
             if evidence.span is not None:
-                document = novel.tables.document(evidence.path)
+                document = novel.opened.document(evidence.path)
                 assert document.text[evidence.span[0] : evidence.span[1]].strip()
 
 
@@ -124,7 +123,7 @@ def test_of_quoted_phrases_the_last_64_are_remembered(small, monkeypatch):
     assert looked == asked  # each is looked up once, and the first again: it was forgotten
     small.retrieve(f'"{asked[-2]}"')
     assert looked == asked
-    assert len(small.tables.memo[phrases._PHRASES]) == 64
+    assert len(small.opened.memo[phrases._PHRASES]) == 64
 
 
 @pytest.mark.parametrize("phrase", ["had paid the", "Who Had", "who had"])
@@ -238,7 +237,7 @@ def test_without_a_current_chapter_the_previous_one_is_not_searched_for_as_words
     answer = novel.retrieve("上一章")
     assert (answer.outcome, answer.understanding.terms) == ("nothing found", ())
     assert answer.understanding.remarks == ("上一章: the current chapter is not known",)
-    assert novel.retrieve("上一章", chapter=3)[0].path == novel.tables.texts[novel.tables.by_chapter[2][0]].path
+    assert novel.retrieve("上一章", chapter=3)[0].path == novel.opened.texts[novel.opened.by_chapter[2][0]].path
 
 
 def test_nothing_found_not_ready_and_failed_are_three_answers(small):
@@ -332,7 +331,7 @@ def test_a_negative_limit_is_refused(small):
 
 
 def test_an_empty_project_finds_nothing():
-    tables = CorpusTables.of([], build_codex([]))
+    tables = Corpus(build_codex([]))
     assert tables.by_chapter == {}
     assert retrieve(ProjectCorpus({}, build_codex([])), "anything").outcome == "nothing found"
 

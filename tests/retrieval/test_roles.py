@@ -12,10 +12,10 @@ def profiles(*rows: tuple[str, str]) -> str:
 
 def ties_of(tmp_path, *rows):
     root = write(tmp_path, {"spec/characters.md": profiles(*rows)})
-    tables = corpus_of(root).tables
-    ids = {entity.name: entity.id for entity in tables.entities.values()}
-    names = {entity.id: entity.name for entity in tables.entities.values()}
-    ties = Ties(tables)
+    corpus = corpus_of(root).opened
+    ids = {entity.name: entity.id for entity in corpus.entities.values()}
+    names = {entity.id: entity.name for entity in corpus.entities.values()}
+    ties = Ties(corpus)
     return lambda name: {(tie.role.name, names[tie.other]) for tie in ties.of(ids[name])}
 
 
@@ -50,7 +50,7 @@ def test_who_marries_in_a_sentence_about_somebody_else_is_not_the_subject(tmp_pa
 
 
 def test_typed_relations_come_before_prose(small):
-    tables = small.tables
-    ids = {entity.name: entity.id for entity in tables.entities.values()}
-    roles = {(tie.role.name, tie.other) for tie in Ties(tables).of(ids["Tom Reed"])}
+    corpus = small.opened
+    ids = {entity.name: entity.id for entity in corpus.entities.values()}
+    roles = {(tie.role.name, tie.other) for tie in Ties(corpus).of(ids["Tom Reed"])}
     assert roles == {("spouse", ids["Clara"]), ("sibling", ids["Anna Vale"])}

@@ -72,7 +72,7 @@ def test_function_words_are_cut_out_leftmost_longest(run):
 
 @pytest.mark.parametrize("query", ASKED)
 def test_a_card_tells_the_sentence_that_shares_the_rarest_terms(novel, query):
-    with novel.corpus.tables() as tables:
+    with novel.corpus.acquire() as tables:
         asked = _understood(tables, query, None)
         read, corpus = question(asked), tables.paragraphs.corpus
         wanted = {

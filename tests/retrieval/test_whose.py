@@ -28,12 +28,12 @@ def town(tmp_path_factory):
 
 def given(town, whom, sentence, place, about):
     topic = topic_of(about)
-    with town._parts.project.view().corpus.tables() as tables:
-        mentions = tables.matcher.find_all(sentence)
-        people = [one for one in mentions if tables.entities[one.entity_id].type == "character"]
+    with town._parts.project.view().corpus.acquire() as corpus:
+        mentions = corpus.matcher.find_all(sentence)
+        people = [one for one in mentions if corpus.entities[one.entity_id].type == "character"]
         (entity_id,) = [one.id for one in town.entities() if one.name == whom]
         whose = Whose(sentence, people, entity_id, place, topic)
-        return {one.text.partition(":")[2] for one in located(tables, sentence, mentions, topic) if whose.owns(one)}
+        return {one.text.partition(":")[2] for one in located(corpus, sentence, mentions, topic) if whose.owns(one)}
 
 
 @rows("retrieval_whose")
@@ -64,8 +64,8 @@ def test_where_somebody_else_lives_is_no_home(town, whom, sentence, place, there
 @rows("retrieval_whose")
 def test_an_age_of_a_time_past_is_no_present_age_and_a_bare_number_is_one(town, sentence, values):
     values = {*values}
-    with town._parts.project.view().corpus.tables() as tables:
-        assert {one.text for one in located(tables, sentence, [], topic_of("年龄"))} == values
+    with town._parts.project.view().corpus.acquire() as corpus:
+        assert {one.text for one in located(corpus, sentence, [], topic_of("年龄"))} == values
 
 
 CLASH = {

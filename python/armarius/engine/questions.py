@@ -30,7 +30,6 @@ from armarius.prompt.fetchers.entities import hidden
 from armarius.rewording.reworder import Model, Reworder
 from armarius.search.contradictions.detect import said_of
 from armarius.search.contradictions.statements import Statement
-from armarius.search.corpus import bounded
 from armarius.search.hits import Retrieval, excerpt
 from armarius.search.retrieve import retrieve
 from armarius.types import Hit, Hits
@@ -174,13 +173,13 @@ class Questions:
         with stage("look"):
             view = self._project.view()
         shown = None if bounds.as_of is None else shown_of(view.documents, bounds)
-        with view.corpus.tables() as tables:
-            corpus = tables.paragraphs.corpus
+        with view.corpus.acquire() as corpus:
+            core = corpus.core
         found = partial(
             search, text=asked, limit=limit, kinds=bounds.kinds, chapters=bounds.chapters, also=others, shown=shown
         )
         with stage("search"):
-            hits = self._project.index.ask(lambda store: found(store, corpus))
+            hits = self._project.index.ask(lambda store: found(store, core))
         leveled = _leveled(view)
         return Hits(map(leveled, hits)) if leveled else hits
 
@@ -219,8 +218,8 @@ class Questions:
         bounds = Bounds.of(chapters, kinds, as_of)
         view = self._project.view()
         entity = view.entity(name)
-        with view.corpus.tables() as tables:
-            said = said_of(bounded(tables, bounds), entity.id, attribute, chapter=chapter)
+        with view.corpus.acquire(bounds) as corpus:
+            said = said_of(corpus, entity.id, attribute, chapter=chapter)
         leveled = _leveled(view)
         return [leveled(one) for one in said] if leveled else said
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from armarius._core import Corpus, CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
+from armarius._core import Corpus as CoreCorpus
+from armarius._core import CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
 from armarius.corpus.words import PARAGRAPH_B, PARAGRAPH_K1
+from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import is_unspaced, table
 from armarius.search.query.query import Intent, Understanding
-from armarius.search.tables import CorpusTables
 from armarius.types import Shares
 
 __all__ = ["SHARES", "Check", "check_of"]
@@ -43,7 +44,7 @@ class Check:
         return (self._about.score_of(path, paragraph) or 0.0) * (self._told.score_of(path, paragraph) or 0.0)
 
 
-def check_of(tables: CorpusTables, asked: Understanding) -> Check | None:
+def check_of(corpus: Corpus, asked: Understanding) -> Check | None:
     """The check that a question is; None when it is another question.
 
     Cost: two searches, each over the words or names of the check.
@@ -52,17 +53,17 @@ def check_of(tables: CorpusTables, asked: Understanding) -> Check | None:
         return None
     found: Counter[str] = Counter()
     for number in asked.chapters:
-        for key in tables.by_chapter.get(number, ()):
-            found.update(tables.texts[key].mentions)
-    order = sorted(found, key=lambda one: (tables.entities[one].type != _PERSON, -found[one], one))
-    people = [one for one in order if tables.entities[one].type == _PERSON][:_PEOPLE]
-    corpus = tables.paragraphs.corpus
+        for key in corpus.by_chapter.get(number, ()):
+            found.update(corpus.texts[key].mentions)
+    order = sorted(found, key=lambda one: (corpus.entities[one].type != _PERSON, -found[one], one))
+    people = [one for one in order if corpus.entities[one].type == _PERSON][:_PEOPLE]
+    core = corpus.core
     about = [CorpusGroup("main", [], entities=[(one, 1.0) for one in people])]
-    return Check({one: found[one] for one in order}, _scored(corpus, about), _scored(corpus, _topics()))
+    return Check({one: found[one] for one in order}, _scored(core, about), _scored(core, _topics()))
 
 
-def _scored(corpus: Corpus, groups: list[CorpusGroup]) -> CorpusScores:
-    return corpus.score(CorpusQuery(_weights(), groups, kinds=["chapter"]))
+def _scored(core: CoreCorpus, groups: list[CorpusGroup]) -> CorpusScores:
+    return core.score(CorpusQuery(_weights(), groups, kinds=["chapter"]))
 
 
 @cache

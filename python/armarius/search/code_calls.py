@@ -1,7 +1,7 @@
 """Code that is called by what a question found, and code that calls it.
 
 A question about how something happens finds one function by its words and needs the next ones too. Names are read from
-the text (`Corpus.definitions`, `Corpus.calls`), so that no index of symbols is needed; a name that many definitions
+the text (`definitions` and `calls` of the core), so that no index of symbols is needed; a name that many definitions
 have says little and is followed inside its own file only.
 """
 
@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import armarius._core as _core
-from armarius._core import Corpus, CorpusScores
+from armarius._core import Corpus as CoreCorpus
+from armarius._core import CorpusScores
 from armarius.documents.document import Document
-from armarius.search.tables import CorpusTables
+from armarius.search.corpus import Corpus
 
 __all__ = ["CALLED", "CALLER", "Signal", "Signature", "calls", "signatures", "text_of"]
 
@@ -40,26 +41,26 @@ class _Found:
     own: str
 
 
-def calls(tables: CorpusTables, scores: CorpusScores) -> list[Signal]:
+def calls(corpus: Corpus, scores: CorpusScores) -> list[Signal]:
     """Signals of paragraphs as `CorpusQuery` takes them: what the best paragraphs of code call, and what calls them.
 
     Cost: the text of at most two dozen paragraphs, and as many postings as they call names; nothing without code.
     """
-    if scores.best <= 0 or not _has_code(tables.whole):
+    if scores.best <= 0 or not _has_code(corpus.whole):
         return []
-    found = [one for one in _strong(tables, scores) if one.names or one.own]
+    found = [one for one in _strong(corpus, scores) if one.names or one.own]
     if not found:
         return []
-    corpus = tables.paragraphs.corpus
+    core = corpus.core
     called: dict[Place, float] = {}
     callers: dict[Place, float] = {}
     names = list(dict.fromkeys(name for one in found for name in one.names))
-    defined = dict(zip(names, corpus.definitions(names), strict=True))
+    defined = dict(zip(names, core.definitions(names), strict=True))
     for one in found:
         for name in one.names:
             _follow(called, one, defined[name], _AMBIGUOUS)
     own = list(dict.fromkeys(one.own for one in found if one.own))
-    used = dict(zip(own, corpus.calls(own), strict=True))
+    used = dict(zip(own, core.calls(own), strict=True))
     for one in found:
         if one.own:
             _follow(callers, one, used[one.own], _USED)
@@ -76,9 +77,9 @@ def text_of(document: Document, paragraph: int) -> str:
     return document.text[one.start : one.end]
 
 
-def _strong(tables: CorpusTables, scores: CorpusScores) -> Iterator[_Found]:
+def _strong(corpus: Corpus, scores: CorpusScores) -> Iterator[_Found]:
     for one in scores.paragraphs(_LOOKED_AT):
-        document = tables.document(one.path)
+        document = corpus.document(one.path)
         share = one.score / scores.best
         if document is None or document.kind != "code" or share < _STRONG:
             continue
@@ -87,12 +88,12 @@ def _strong(tables: CorpusTables, scores: CorpusScores) -> Iterator[_Found]:
         yield _Found((one.path, one.index), share, names, path[-1] if path else "")
 
 
-def _has_code(tables: CorpusTables) -> bool:
+def _has_code(corpus: Corpus) -> bool:
     """Whether any document is source code; looked up once for each state of the project."""
-    known: bool | None = tables.memo.get(_KEY)
+    known: bool | None = corpus.memo.get(_KEY)
     if known is None:
-        documents = map(tables.document, tables.paths)
-        known = tables.memo[_KEY] = any(one is not None and one.kind == "code" for one in documents)
+        documents = map(corpus.document, corpus.paths)
+        known = corpus.memo[_KEY] = any(one is not None and one.kind == "code" for one in documents)
     return known
 
 
@@ -123,7 +124,7 @@ class Signature:
     text: str
 
 
-def signatures(corpus: Corpus, documents: Mapping[str, Document], shown: Sequence[Place]) -> list[Signature]:
+def signatures(core: CoreCorpus, documents: Mapping[str, Document], shown: Sequence[Place]) -> list[Signature]:
     """What the paragraphs `shown` call, then what calls them, those of the first paragraphs first, none that is shown.
 
     Cost: the text of `shown`, and as many postings as it calls names.
@@ -132,7 +133,7 @@ def signatures(corpus: Corpus, documents: Mapping[str, Document], shown: Sequenc
     code = [(path, at, documents[path]) for path, at in shown if path in documents and documents[path].kind == "code"]
     asked = [(path, _names(document, at)) for path, at, document in code]
     names = list(dict.fromkeys(name for _, some in asked for name in some))
-    defined = dict(zip(names, corpus.definitions(names), strict=True))
+    defined = dict(zip(names, core.definitions(names), strict=True))
     for path, some in asked:
         left = _CALLED
         for name in some:
@@ -143,7 +144,7 @@ def signatures(corpus: Corpus, documents: Mapping[str, Document], shown: Sequenc
     own = list(
         dict.fromkeys(around[-1] for _, at, document in code if (around := document.paragraphs[at].heading_path))
     )
-    for name, places in zip(own, corpus.calls(own), strict=True):
+    for name, places in zip(own, core.calls(own), strict=True):
         left = _CALLERS if len(places) <= _MOST_USED else 0
         for place in places:
             if left and place not in shown and place not in found and (one := _call(documents, place, name)):

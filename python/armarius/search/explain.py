@@ -17,12 +17,12 @@ import armarius._core as _core
 from armarius.corpus.units import OutlineLine
 from armarius.documents.document import Document
 from armarius.documents.numerals import NUMERAL
+from armarius.search.corpus import Corpus, Text
 from armarius.search.order import Ordered
 from armarius.search.query.kinship import is_unspaced
 from armarius.search.query.query import Understanding, terms_of
 from armarius.search.query.relations import People
 from armarius.search.rank import Ranked
-from armarius.search.tables import CorpusTables, Text
 from armarius.text.unicode import UNSPACED
 from armarius.types import Evidence
 from armarius.vectors.model_quality import Near
@@ -40,45 +40,45 @@ def pattern_of(phrase: str) -> re.Pattern[str]:
     return re.compile(r"\s+".join(map(re.escape, phrase.split())), re.IGNORECASE if cased else 0)
 
 
-def quoted(tables: CorpusTables, phrase: str) -> tuple[tuple[str, int], ...]:
+def quoted(corpus: Corpus, phrase: str) -> tuple[tuple[str, int], ...]:
     """Path and position of every paragraph that the phrase begins in, in any document.
 
     Cost: one pass over the project; the last 64 phrases are remembered until something changes.
     """
-    known: dict[str, tuple[tuple[str, int], ...]] = tables.memo.setdefault(_PHRASES, {})
+    known: dict[str, tuple[tuple[str, int], ...]] = corpus.memo.setdefault(_PHRASES, {})
     places = known.pop(phrase, None)
     if places is None:
-        places = tuple(_places(tables, phrase))
+        places = tuple(_places(corpus, phrase))
         if len(known) >= _KEPT:
             del known[next(iter(known))]
     known[phrase] = places  # the last one asked for is forgotten last
     return places
 
 
-def _places(tables: CorpusTables, phrase: str) -> dict[tuple[str, int], None]:
+def _places(corpus: Corpus, phrase: str) -> dict[tuple[str, int], None]:
     found: dict[tuple[str, int], None] = {}
-    for path in tables.paths:
-        document = tables.document(path)
+    for path in corpus.paths:
+        document = corpus.document(path)
         if document is not None:
-            pattern, small = _search(tables, document, phrase)
+            pattern, small = _search(corpus, document, phrase)
             for match in pattern.finditer(small):
-                at = tables.paragraph_at(path, match.start())
+                at = corpus.paragraph_at(path, match.start())
                 if at is not None:
                     found[path, at] = None
     return found
 
 
-def occurs(tables: CorpusTables, phrase: str) -> bool:
+def occurs(corpus: Corpus, phrase: str) -> bool:
     """Whether any document holds the phrase: a text, a setting, the outline."""
-    return bool(quoted(tables, phrase))
+    return bool(quoted(corpus, phrase))
 
 
-def _search(tables: CorpusTables, document: Document, phrase: str) -> tuple[re.Pattern[str], str]:
+def _search(corpus: Corpus, document: Document, phrase: str) -> tuple[re.Pattern[str], str]:
     """What to look for, and where: in small letters, made once, rather than folding case in every search."""
     key = ("small letters", document.path, None)
-    if key not in tables.memo:
-        tables.memo[key] = document.text.lower()
-    small = tables.memo[key]
+    if key not in corpus.memo:
+        corpus.memo[key] = document.text.lower()
+    small = corpus.memo[key]
     if len(small) != len(document.text):  # İ has two small letters: places would be off
         return pattern_of(phrase), document.text
     return _plain(phrase.lower()), small
@@ -89,11 +89,11 @@ def _plain(phrase: str) -> re.Pattern[str]:
     return re.compile(r"\s+".join(map(re.escape, phrase.split())))
 
 
-def is_content(tables: CorpusTables, words: str) -> bool:
+def is_content(corpus: Corpus, words: str) -> bool:
     """Whether 第七卷 is a thing that the story speaks of, in a book that is not itself divided into such units."""
     unit = re.escape(words.strip()[-1:])
     divided = re.compile(rf"第\s*{NUMERAL}\s*{unit}|^{unit}\s*{NUMERAL}")
-    documents = [document for document in map(tables.document, tables.paths) if document is not None]
+    documents = [document for document in map(corpus.document, corpus.paths) if document is not None]
     for document in documents:
         headings = {heading for paragraph in document.paragraphs for heading in paragraph.heading_path}
         if any(map(divided.search, PurePosixPath(document.path).parts)) or any(
@@ -112,15 +112,15 @@ class Traces:
     """The words, stretches, terms and names of one question. Holds nothing that changes, and no scores.
 
     Args:
-        tables: Whose matcher finds names.
+        corpus: Whose matcher finds names.
         asked: The question.
         ranked: Its words, and whose profiles fit it.
         related: Entities that a relation word leads to.
     """
 
-    def __init__(self, tables: CorpusTables, asked: Understanding, ranked: Ranked, related: Iterable[str] = ()) -> None:
-        self._matcher = tables.matcher
-        self._entities = tables.entities
+    def __init__(self, corpus: Corpus, asked: Understanding, ranked: Ranked, related: Iterable[str] = ()) -> None:
+        self._matcher = corpus.matcher
+        self._entities = corpus.entities
         self._asked = asked
         self._read, self._groups, self._described = ranked.read, ranked.groups, ranked.described
         self._whom = {one: self._entities[one].name for one in (*related, *ranked.described)}
@@ -259,7 +259,7 @@ _AROUND = 9  # paragraphs looked at for a word, the best one first: a window may
 
 
 def reasons(
-    tables: CorpusTables,
+    corpus: Corpus,
     asked: Understanding,
     people: People,
     ranked: Ranked,
@@ -271,7 +271,7 @@ def reasons(
     """The evidence for one candidate: chapters asked for, names, quoted words, words, the outline, meaning, wordings.
 
     Args:
-        tables: As they are now.
+        corpus: As they are now.
         asked: The question.
         people: Whom it is about.
         ranked: Its scores.
@@ -281,8 +281,8 @@ def reasons(
         worded: What another wording found in it.
     """
     if one.is_section:
-        return _of_section(tables, asked, people, ranked, one, traces)
-    text = tables.texts[one.key]
+        return _of_section(corpus, asked, people, ranked, one, traces)
+    text = corpus.texts[one.key]
     found: list[Evidence] = []
     for reference in asked.references:
         if text.number in reference.numbers and not reference.excluded:
@@ -290,16 +290,16 @@ def reasons(
             found.append(Evidence("chapter", f"the question names chapter {text.number}: {words}", text.path))
     if one.how == "beside":
         found.append(Evidence("chapter", "beside a chapter that the question names", text.path))
-    found += _phrases(tables, asked, text)
-    found += _mentions(tables, people, text)
+    found += _phrases(corpus, asked, text)
+    found += _mentions(corpus, people, text)
     last = [_near(text, near[one.key])] if one.key in near else []
     if worded is not None:
         last.append(worded)
     if one.unit is None:
         return (*found, *last)
-    lines = tables.outline.get(text.key, ()) if one.unit.told > 0 else None
-    # Nothing of the tables, which change: a document is another when it reads otherwise, and so are lines.
-    document, span = tables.document(text.path), (text.start, text.end)
+    lines = corpus.outline.get(text.key, ()) if one.unit.told > 0 else None
+    # Nothing of the corpus, which change: a document is another when it reads otherwise, and so are lines.
+    document, span = corpus.document(text.path), (text.start, text.end)
     return Later(partial(_looked_for, found, traces, document, span, one.unit.best, text.path, text.title, lines, last))
 
 
@@ -320,22 +320,22 @@ def _looked_for(
     return (*before, *words, *told, *behind)
 
 
-def _mentions(tables: CorpusTables, people: People, text: Text) -> list[Evidence]:
+def _mentions(corpus: Corpus, people: People, text: Text) -> list[Evidence]:
     found = []
     for entity_id in (*people.named, *people.related):
         count = text.mentions[entity_id]
         if count:
             first = text.first[entity_id]
-            short = tables.matcher.derived(entity_id, first.term)
-            detail = f"{tables.entities[entity_id].name} {count}×" + (
+            short = corpus.matcher.derived(entity_id, first.term)
+            detail = f"{corpus.entities[entity_id].name} {count}×" + (
                 "" if short is None else f" ({first.term}, {short})"
             )
             found.append(Evidence("mention", detail, text.path, (first.start, first.end)))
     return found
 
 
-def _phrases(tables: CorpusTables, asked: Understanding, text: Text) -> list[Evidence]:
-    document = tables.document(text.path)
+def _phrases(corpus: Corpus, asked: Understanding, text: Text) -> list[Evidence]:
+    document = corpus.document(text.path)
     found = []
     for phrase in asked.phrases if document is not None else ():
         match = pattern_of(phrase).search(document.text, text.start, text.end)  # type: ignore[union-attr]
@@ -379,16 +379,16 @@ def _outline(traces: Traces, path: str, title: str, lines: Sequence[OutlineLine]
 
 
 def _of_section(
-    tables: CorpusTables, asked: Understanding, people: People, ranked: Ranked, one: Ordered, traces: Traces
+    corpus: Corpus, asked: Understanding, people: People, ranked: Ranked, one: Ordered, traces: Traces
 ) -> tuple[Evidence, ...]:
-    section = tables.sections[one.key]
+    section = corpus.sections[one.key]
     span = (section.start, section.end)
     found: list[Evidence] = []
     for entity_id in section.entities:
-        name = tables.entities[entity_id].name
+        name = corpus.entities[entity_id].name
         written = [mention.term for mention in asked.mentions if mention.entity_id == entity_id]
         if written:
-            short = tables.matcher.derived(entity_id, written[0])
+            short = corpus.matcher.derived(entity_id, written[0])
             detail = f"the question names {name}: {written[0]}" + ("" if short is None else f" ({short})")
             found.append(Evidence("mention", detail, section.path, span))
         if entity_id in people.related:

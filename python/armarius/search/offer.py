@@ -140,7 +140,7 @@ class PassageOffer:
                 line=one.line,
                 signature=True,
             )
-            for one in signatures(self.ranked.corpus, self.documents, [(row.path, row.paragraph) for row in rows])
+            for one in signatures(self.ranked.core, self.documents, [(row.path, row.paragraph) for row in rows])
             if not self.bounds.leaves_out("code", None)
         ]
 
@@ -272,7 +272,7 @@ class PassageOffer:
         yield from sorted(found, key=_worth_and_place)
 
     def _signals(self, query: CorpusQuery, row: Row) -> str:
-        explained = self.ranked.corpus.explain(query, row.path, row.paragraph) or {}
+        explained = self.ranked.core.explain(query, row.path, row.paragraph) or {}
         parts = sorted(explained.items(), key=lambda item: (-item[1], item[0]))
         return ", ".join(f"{name} {value:.2f}" for name, value in parts[:_REASONS] if value > 0)
 

@@ -14,11 +14,11 @@ from typing import Final, Literal
 
 from armarius._core import ScoredUnit
 from armarius.arguments import Bounds
+from armarius.search.corpus import Corpus, UnitIndex
 from armarius.search.query.query import Understanding
 from armarius.search.query.relations import People
 from armarius.search.rank import STOP_SHARE, Ranked
 from armarius.search.rank import WEIGHTS as SCORE
-from armarius.search.tables import CorpusTables, Numbered
 
 __all__ = ["Ordered", "in_order", "withheld"]
 
@@ -54,7 +54,7 @@ class Ordered:
 
     Attributes:
         score: Comparable within one answer.
-        key: Of the text or section in the tables.
+        key: Of the text or section in the corpus.
         is_section: Which of the two.
         how: What brought it in.
         unit: What the core says of a text.
@@ -68,7 +68,7 @@ class Ordered:
 
 
 def in_order(
-    tables: CorpusTables,
+    corpus: Corpus,
     asked: Understanding,
     people: People,
     ranked: Ranked,
@@ -79,7 +79,7 @@ def in_order(
     """The best texts and sections, best first; ties go to texts, then to what comes first in the book.
 
     Args:
-        tables: For chapters, mentions and sections.
+        corpus: For chapters, mentions and sections.
         asked: The question.
         people: Its entities.
         ranked: Its scores.
@@ -92,15 +92,15 @@ def in_order(
     found_any = ranked.outcome != "nothing found"
     # What is found by meaning stands behind all that is found by words, however many that are.
     most = _UNITS if backup else max(limit, _BASIS)
-    texts = _texts(tables, asked, _units(ranked) if found_any else (), tables.numbered(ranked.corpus), bounds, most)
-    sections = _sections(tables, asked, people, ranked, texts)
+    texts = _texts(corpus, asked, _units(ranked) if found_any else (), corpus.units(ranked.core), bounds, most)
+    sections = _sections(corpus, asked, people, ranked, texts)
     texts = list({one.key: one for one in sorted(texts, key=_score)}.values())
     if bounds:
-        sections = {key: one for key, one in sections.items() if _may_be_found(tables, key, bounds)}
+        sections = {key: one for key, one in sections.items() if _may_be_found(corpus, key, bounds)}
     least = -math.inf if backup else _least([*map(_score, texts), *(score for score, _ in sections.values())], limit)
     found = [one for one in texts if one.score >= least]
     found += [Ordered(score, key, is_section=True, how=how) for key, (score, how) in sections.items() if score >= least]
-    found.sort(key=lambda one: (-one.score, one.is_section, tables.place(one.key)))
+    found.sort(key=lambda one: (-one.score, one.is_section, corpus.place(one.key)))
     if not backup:
         return found[:limit]
     lowest = found[-1].score if found else 1.0
@@ -110,12 +110,12 @@ def in_order(
     return found[:limit]
 
 
-def withheld(tables: CorpusTables, ranked: Ranked, limit: int) -> list[int]:
+def withheld(corpus: Corpus, ranked: Ranked, limit: int) -> list[int]:
     """Texts that lie after what may be known and would have been found, likeliest first."""
     if ranked.outcome == "nothing found":
         return []
     later = ranked.scores.withheld(4 * limit)
-    keys = tables.numbered(ranked.corpus).texts if later else []
+    keys = corpus.units(ranked.core).texts if later else []
     found = (keys[unit.number] for unit in later)
     return [key for key in found if key is not None][:limit]
 
@@ -140,10 +140,10 @@ def _units(ranked: Ranked) -> Iterator[ScoredUnit]:
 
 
 def _texts(
-    tables: CorpusTables,
+    corpus: Corpus,
     asked: Understanding,
     units: Iterable[ScoredUnit],
-    numbered: Numbered,
+    numbered: UnitIndex,
     bounds: Bounds,
     most: int,
 ) -> list[Ordered]:
@@ -172,45 +172,45 @@ def _texts(
         found.append(Ordered(share * rank / best, key, is_section=False, how="words", unit=unit))
         enough = enough or (len(found) >= most and len({one.key for one in found}) >= most)
     numbers = {number: place for place, number in enumerate(asked.chapters)}
-    asked_for.sort(key=lambda one: (numbers.get(tables.texts[one[0]].number or 0, _FAR), tables.place(one[0])))
+    asked_for.sort(key=lambda one: (numbers.get(corpus.texts[one[0]].number or 0, _FAR), corpus.place(one[0])))
     first = [
         Ordered(WEIGHTS["asked"] - 0.001 * place, key, is_section=False, how="chapter", unit=unit)
         for place, (key, unit) in enumerate(asked_for)
     ]
-    return [*first, *_beside(tables, asked, [*first, *found], bounds), *found]
+    return [*first, *_beside(corpus, asked, [*first, *found], bounds), *found]
 
 
-def _beside(tables: CorpusTables, asked: Understanding, found: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
+def _beside(corpus: Corpus, asked: Understanding, found: Sequence[Ordered], bounds: Bounds) -> Iterator[Ordered]:
     """The chapters before and after those asked for, nearest first; a check looks further back."""
     known = {one.key for one in found if one.score >= WEIGHTS["beside"]}
-    numbers = sorted(tables.by_chapter)
+    numbers = sorted(corpus.by_chapter)
     back = _CHECKED if "consistency" in asked.intents else 1
     for chapter in asked.chapters:
-        if chapter not in tables.by_chapter:
+        if chapter not in corpus.by_chapter:
             continue
         before = [number for number in reversed(numbers) if number < chapter][:back]
         after = [number for number in numbers if number > chapter][:1]
         for place, number in enumerate((*before, *after)):
-            for key in tables.by_chapter[number]:
-                if key not in known and bounds.holds(tables.kind_of(key), number):
+            for key in corpus.by_chapter[number]:
+                if key not in known and bounds.holds(corpus.kind_of(key), number):
                     known.add(key)
                     yield Ordered(WEIGHTS["beside"] - 0.01 * place, key, is_section=False, how="beside")
 
 
-def _may_be_found(tables: CorpusTables, key: int, bounds: Bounds) -> bool:
-    document = tables.document(tables.sections[key].path)
+def _may_be_found(corpus: Corpus, key: int, bounds: Bounds) -> bool:
+    document = corpus.document(corpus.sections[key].path)
     return document is not None and bounds.holds(document.kind, document.chapter)
 
 
 def _sections(
-    tables: CorpusTables,
+    corpus: Corpus,
     asked: Understanding,
     people: People,
     ranked: Ranked,
     texts: Sequence[Ordered],
 ) -> dict[int, tuple[float, How]]:
     found: dict[int, tuple[float, How]] = {}
-    described, nothing = tables.described, (0.0, "")
+    described, nothing = corpus.described, (0.0, "")
 
     def put(keys: Iterable[int], score: float, how: How) -> None:
         for key in keys:
@@ -221,14 +221,14 @@ def _sections(
         put(described.get(entity_id, ()), WEIGHTS["named"] - 0.01 * place, "mention")
     for entity_id, (factor, _, _) in people.related.items():
         put(described.get(entity_id, ()), WEIGHTS["related"] * factor, "relation")
-    present = _present(tables, asked, people, ranked.described, texts)
+    present = _present(corpus, asked, people, ranked.described, texts)
     most = max(present.values(), default=1.0)
     for entity_id, amount in present.items():
         if keys := described.get(entity_id):
             put(keys, WEIGHTS["present"] * amount / most, "present")
     if ranked.outcome == "nothing found":
         return found
-    numbered = tables.numbered(ranked.corpus)
+    numbered = corpus.units(ranked.core)
     by_words = ranked.scores.by_own(numbered.headed, _UNITS)[:_SECTIONS]
     for number, own in by_words:
         key = numbered.sections[number]
@@ -238,24 +238,24 @@ def _sections(
 
 
 def _present(
-    tables: CorpusTables,
+    corpus: Corpus,
     asked: Understanding,
     people: People,
     described: Mapping[str, float],
     texts: Sequence[Ordered],
 ) -> dict[str, float]:
     """Who is in the texts that matter: by mentions, more when the outline names them or their profile fits."""
-    tables.refresh_outline()
+    corpus.refresh_outline()
     referred = [one for one in texts if one.how == "chapter"]
     basis = [(one.key, 1.0 / len(referred)) for one in referred] or [(one.key, one.score**3) for one in texts[:_BASIS]]
     present: defaultdict[str, float] = defaultdict(float)
     for key, weight in basis:
-        text = tables.texts[key]
+        text = corpus.texts[key]
         most = max(text.mentions.values(), default=1)
-        told = tables.told.get(key, frozenset())
+        told = corpus.outlined.get(key, frozenset())
         for entity_id, count in text.mentions.items():
             amount = (count / most) ** 0.5 + (_TOLD if entity_id in told else 0.0)
-            present[entity_id] += weight * amount * (1.0 if tables.entities[entity_id].type == "character" else _THING)
+            present[entity_id] += weight * amount * (1.0 if corpus.entities[entity_id].type == "character" else _THING)
     for entity_id, score in described.items():
         if entity_id in present:
             present[entity_id] *= 1 + _FITTING * score

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, Literal
 
-from armarius._core import Corpus, CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
+from armarius._core import Corpus as CoreCorpus
+from armarius._core import CorpusGroup, CorpusQuery, CorpusScores, CorpusWeights
 from armarius.arguments import DOUBTED, EVERYTHING, GREATEST, MEAN, Bounds
 from armarius.corpus.words import PARAGRAPH_B, PARAGRAPH_K1
 from armarius.search.code_calls import Signal, calls
+from armarius.search.corpus import Corpus
 from armarius.search.query.query import FAMILIES, Group, Question, Understanding, is_function, question, terms_of
-from armarius.search.tables import CorpusTables
 from armarius.text.unicode import BETWEEN
 from armarius.types import Evidence
 from armarius.vectors.model_quality import Nearby
@@ -160,7 +161,7 @@ class Ranked:
     Attributes:
         scores: Of every paragraph that may be found.
         query: As the core was asked, for explaining a paragraph.
-        corpus: What was asked.
+        core: What was asked.
         outcome: `found`; `weak`: it looks like a question about what is not there; `nothing found`.
         missing: Its words that occur nowhere.
         described: Entities whose profiles fit a question that names nobody, each with its share of the best.
@@ -174,7 +175,7 @@ class Ranked:
 
     scores: CorpusScores
     query: CorpusQuery
-    corpus: Corpus
+    core: CoreCorpus
     outcome: Literal["found", "weak", "nothing found"]
     missing: tuple[str, ...]
     described: Mapping[str, float]
@@ -191,7 +192,7 @@ class Ranked:
 
 
 def rank(
-    tables: CorpusTables,
+    corpus: Corpus,
     asked: Understanding,
     related: Mapping[str, float] | None = None,
     *,
@@ -203,7 +204,7 @@ def rank(
     """Rank every paragraph of the project.
 
     Args:
-        tables: The project.
+        corpus: The project.
         asked: The question.
         related: Entities that a relation word of it leads to, each with a factor.
         also: The same question in other words, understood likewise.
@@ -214,34 +215,34 @@ def rank(
 
     Cost: the postings of the question's terms.
     """
-    corpus = tables.paragraphs.corpus
+    core = corpus.core
     read = question(asked, related)
-    described = _described(tables, corpus, asked, read)
-    groups = _groups(tables, corpus, asked, read, described)
-    worded = _worded(tables, also, bounds)
+    described = _described(corpus, core, asked, read)
+    groups = _groups(corpus, core, asked, read, described)
+    worded = _worded(corpus, also, bounds)
     near = meaning()
     query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING)
-    scores = corpus.score(query)
-    if leads := calls(tables, scores):  # of code alone
+    scores = core.score(query)
+    if leads := calls(corpus, scores):  # of code alone
         query = _query(asked, read, groups, bounds, quoted, near if not also else _NO_MEANING, leads)
-        scores = corpus.score(query)
+        scores = core.score(query)
     named = bool(quoted) or any(bounds.holds("chapter", number) for number in asked.chapters)
-    grounded = named or _is_grounded(groups, scores, len(corpus))
-    outcome, missing = _outcome(corpus, asked, read, scores)
+    grounded = named or _is_grounded(groups, scores, len(core))
+    outcome, missing = _outcome(core, asked, read, scores)
     others, asked_also, strange = worded.counting(alone=not grounded)
     if others:
-        scores, grounded = _fused(corpus, scores, others), True
+        scores, grounded = _fused(core, scores, others), True
         if outcome == "weak":
             outcome = "found"
     if named and outcome == "weak":
         outcome = "found"
     if not grounded and near.stands_out:
         query = _query(asked, read, groups, bounds, quoted, replace(near, paragraphs=near.stands_out, trust=1.0))
-        scores, outcome = corpus.score(query), "found"
+        scores, outcome = core.score(query), "found"
     elif not grounded or scores.best <= 0:
         outcome = "nothing found"
     return Ranked(
-        scores, query, corpus, outcome, missing, described, read, tuple(groups), tuple(asked_also), tuple(strange)
+        scores, query, core, outcome, missing, described, read, tuple(groups), tuple(asked_also), tuple(strange)
     )
 
 
@@ -267,15 +268,15 @@ class _Worded:
         return [one[0] for one in sure], [one[1:] for one in sure], strange
 
 
-def _worded(tables: CorpusTables, also: Sequence[tuple[Understanding, Mapping[str, float]]], bounds: Bounds) -> _Worded:
-    corpus, found = tables.paragraphs.corpus, _Worded([], [], [])
+def _worded(corpus: Corpus, also: Sequence[tuple[Understanding, Mapping[str, float]]], bounds: Bounds) -> _Worded:
+    core, found = corpus.core, _Worded([], [], [])
     for wording, reached in also:
         read = question(wording, reached)
-        groups = _groups(tables, corpus, wording, read, _described(tables, corpus, wording, read))
+        groups = _groups(corpus, core, wording, read, _described(corpus, core, wording, read))
         query = _query(wording, read, groups, bounds)
-        scores = corpus.score(query)
-        how, missing = _outcome(corpus, wording, read, scores)
-        grounded = _is_grounded(groups, scores, len(corpus))
+        scores = core.score(query)
+        how, missing = _outcome(core, wording, read, scores)
+        grounded = _is_grounded(groups, scores, len(core))
         if how == "found" and grounded:
             found.sure.append((scores, wording.query, query))
             continue
@@ -285,13 +286,13 @@ def _worded(tables: CorpusTables, also: Sequence[tuple[Understanding, Mapping[st
     return found
 
 
-def _fused(corpus: Corpus, own: CorpusScores, others: list[CorpusScores]) -> CorpusScores:
+def _fused(core: CoreCorpus, own: CorpusScores, others: list[CorpusScores]) -> CorpusScores:
     """The scores of a question with those of its wordings; where most agree with nothing, those count a part.
 
     A wording agrees when its best paragraphs are those of the question or of another wording more often than by chance;
     in a short text, and where there is but one, nobody can tell.
     """
-    share = _AGREES * _BEST / max(len(corpus), 1)
+    share = _AGREES * _BEST / max(len(core), 1)
     if len(others) == 1 or share > _MOST_BY_CHANCE:
         return own.fused(others, mean=MEAN, most=GREATEST)
     best = [{(one.path, one.index) for one in scores.paragraphs(_BEST)} for scores in (own, *others)]
@@ -310,17 +311,17 @@ def _fused(corpus: Corpus, own: CorpusScores, others: list[CorpusScores]) -> Cor
 
 
 def paragraphs_about(
-    tables: CorpusTables, entity_id: str, words: Sequence[str], terms: Sequence[str], *, as_of: int | None, limit: int
+    corpus: Corpus, entity_id: str, words: Sequence[str], terms: Sequence[str], *, as_of: int | None, limit: int
 ) -> list[tuple[str, int]]:
     """Path and position of the paragraphs that speak of an entity in any of `words`, or in `terms`, likeliest first."""
     groups = [CorpusGroup("entity", [], entities=[(entity_id, 1.0)])]
     if words:
         groups.append(CorpusGroup("main", [(word, 1.0) for word in words]))
     groups += [CorpusGroup("card", [], terms=[(term, 1.0)]) for term in terms]
-    corpus, bounds = tables.paragraphs.corpus, tables.bounds
+    core, bounds = corpus.core, corpus.scope
     as_of = as_of if bounds.as_of is None else bounds.as_of
     query = CorpusQuery(_weights(), groups, kinds=list(bounds.kinds), chapters=bounds.chapters, as_of=as_of)
-    found = corpus.score(query).paragraphs(limit)
+    found = core.score(query).paragraphs(limit)
     return [(one.path, one.index) for one in found]
 
 
@@ -353,10 +354,10 @@ def _by_level(values: Mapping[str, float]) -> tuple[float, float, float, float]:
 
 
 def _groups(
-    tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question, described: Mapping[str, float]
+    corpus: Corpus, core: CoreCorpus, asked: Understanding, read: Question, described: Mapping[str, float]
 ) -> list[Group]:
     fitting = [Group("described", share, entities=(entity,)) for entity, share in described.items()]
-    return [*read.groups, *fitting, *_cards(tables, corpus, asked, read)]
+    return [*read.groups, *fitting, *_cards(corpus, core, asked, read)]
 
 
 def _query(
@@ -398,15 +399,15 @@ def _is_single(word: str) -> bool:
     return len(word) == 1 and _HAN.match(word) is not None
 
 
-def _described(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question) -> dict[str, float]:
+def _described(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: Question) -> dict[str, float]:
     """Whose profiles fit a question that names nobody and no chapter, each with its share of the best."""
     if asked.entities or asked.chapters:
         return {}
     groups = [group for group in read.groups if group.family in ("main", "single", "synonym")]
     if not groups:
         return {}
-    scores = corpus.score(CorpusQuery(_weights(), groups, kinds=["setting"]))
-    numbered = tables.numbered(corpus)
+    scores = core.score(CorpusQuery(_weights(), groups, kinds=["setting"]))
+    numbered = corpus.units(core)
     found: dict[str, float] = {}
     best = 0.0
     for number, own in scores.by_own(numbered.describing, _ALL_UNITS):
@@ -418,7 +419,7 @@ def _described(tables: CorpusTables, corpus: Corpus, asked: Understanding, read:
     return dict(list(found.items())[:_DESCRIBED])
 
 
-def _cards(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Question) -> list[Group]:
+def _cards(corpus: Corpus, core: CoreCorpus, asked: Understanding, read: Question) -> list[Group]:
     """How the profiles of those named put what is asked: the sentence that shares most with the question, its terms."""
     if not asked.entities:
         return []
@@ -430,15 +431,15 @@ def _cards(tables: CorpusTables, corpus: Corpus, asked: Understanding, read: Que
     rarities: dict[str, float] = {}
     found: dict[str, None] = {}
     for entity in asked.entities:
-        for key in tables.described.get(entity, ()):
+        for key in corpus.described.get(entity, ()):
             best, said = 0.0, ""
-            for sentence in BETWEEN.split(tables.sections[key].text):
+            for sentence in BETWEEN.split(corpus.sections[key].text):
                 if pairs is None:
                     shared = sorted(wanted.intersection(terms_of(sentence)))
                 else:
                     shared = [pair for pair in pairs if pair in sentence]
                 if strange := [term for term in shared if term not in rarities]:
-                    rarities.update(zip(strange, corpus.rarities(strange), strict=True))
+                    rarities.update(zip(strange, core.rarities(strange), strict=True))
                 worth = sum(rarities[term] for term in shared)
                 if worth > best:
                     best, said = worth, sentence
@@ -466,7 +467,7 @@ def _joined(words: Sequence[str], query: str) -> tuple[str, ...]:
 
 
 def _outcome(
-    corpus: Corpus, asked: Understanding, read: Question, scores: CorpusScores
+    core: CoreCorpus, asked: Understanding, read: Question, scores: CorpusScores
 ) -> tuple[Literal["found", "weak", "nothing found"], tuple[str, ...]]:
     """Whether the question looks like one about what is not there, and its words that occur nowhere.
 
@@ -480,7 +481,7 @@ def _outcome(
     if coverage.total <= 0 or named_alone or all_together:
         return "found", missing
     scale = _BEST_HAN if any(_HAN.match(word) for word in (*read.words, asked.query)) else _BEST_LATIN
-    best = scores.strongest["paragraph"] / math.log(1 + max(len(corpus), 1) / 0.5) / scale
+    best = scores.strongest["paragraph"] / math.log(1 + max(len(core), 1) / 0.5) / scale
     signs = _LOST * coverage.lost / coverage.total - math.log(best + 1e-3) - _HELD * coverage.best / coverage.total
     return ("weak" if signs >= ABSENT else "found"), missing
 
@@ -488,20 +489,20 @@ def _outcome(
 _MANY = 256
 
 
-def worded(tables: CorpusTables, ranked: Ranked) -> dict[int, Evidence]:
+def worded(corpus: Corpus, ranked: Ranked) -> dict[int, Evidence]:
     """Key of each text that another wording finds to its best paragraph, of the wording that puts it highest.
 
     Cost: the postings of the wordings once more.
     """
     best: dict[int, tuple[float, Evidence]] = {}
     for wording, query in ranked.also:
-        scores = ranked.corpus.score(query)
+        scores = ranked.core.score(query)
         for one in scores.paragraphs(_MANY):
-            document = tables.document(one.path)
+            document = corpus.document(one.path)
             if document is None or scores.best <= 0:
                 continue
             paragraph = document.paragraphs[one.index]
-            text = tables.text_at(one.path, paragraph.start)
+            text = corpus.text_at(one.path, paragraph.start)
             share = one.score / scores.best
             if text is not None and share > best.get(text.key, (0.0, None))[0]:
                 detail = f"asked as “{wording}”: worth {one.score:.3f}"

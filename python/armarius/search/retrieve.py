@@ -3,7 +3,7 @@
     understand -> people -> paragraphs scored -> documents and sections in order -> evidence
 
 Functions over a corpus, without a state of their own. Deterministic: the same project and question give the same answer
-in every process. Tables with bounds (`corpus.bounded`) hold nothing of what lies outside.
+in every process. A corpus with a scope (`Corpus.within`) holds nothing of what lies outside.
 """
 
 import time
@@ -19,14 +19,13 @@ from armarius.errors import ArmariusError, ContextWarning, message_of
 from armarius.graph.entity_cache import GraphGuard, Known
 from armarius.io.messages_without_paths import without_paths
 from armarius.search.contradictions.detect import is_stated
-from armarius.search.corpus import ProjectCorpus, bounded
+from armarius.search.corpus import Corpus, ProjectCorpus
 from armarius.search.explain import Later, Traces, is_content, occurs, quoted, reasons
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.order import Ordered, in_order, withheld
 from armarius.search.query.query import Understanding, understand
 from armarius.search.query.relations import People, Ties, people_of
 from armarius.search.rank import Meaning, Ranked, rank, worded
-from armarius.search.tables import CorpusTables
 from armarius.search.vectors import VectorGuard, VectorSearch, standing_out
 from armarius.text.grep import scan
 from armarius.types import Evidence, Hit, Omission
@@ -75,17 +74,17 @@ _BEHIND = 0.95  # of the score before, so that they stand behind what was found 
 _MANY = 1 << 12
 
 
-def lines(tables: CorpusTables, found: Found, most: int) -> Iterator[Hit]:
+def lines(corpus: Corpus, found: Found, most: int) -> Iterator[Hit]:
     """At most so many paragraphs of outlines, best first, where the kinds of the request name those.
 
     Cost: linear in the paragraphs found; nothing without kinds.
     """
     ranked = found.ranked
-    if "outline" not in tables.bounds.kinds or ranked.outcome == "nothing found":
+    if "outline" not in corpus.scope.kinds or ranked.outcome == "nothing found":
         return
     score = min((hit.score for hit in found.answer), default=1.0)
     for one in ranked.scores.paragraphs(_MANY):
-        document = tables.document(one.path)
+        document = corpus.document(one.path)
         if document is None or document.kind != "outline":
             continue
         if most <= 0 or one.score <= 0:
@@ -114,9 +113,9 @@ _SCANNED = 20
 
 
 def unread(
-    root: Path, tables: CorpusTables, phrases: Sequence[str], hits: Sequence[Hit], warnings: list[ContextWarning]
+    root: Path, corpus: Corpus, phrases: Sequence[str], hits: Sequence[Hit], warnings: list[ContextWarning]
 ) -> list[Hit]:
-    """Hits in files that the tables has not, one per file; what could not be looked for is added to `warnings`.
+    """Hits in files that the corpus lacks, one per file; what could not be looked for is added to `warnings`.
 
     Cost: one scan of the folder per phrase; none without phrases.
     """
@@ -129,7 +128,7 @@ def unread(
             warnings.append(SCAN_FAILED(phrase=phrase, error=without_paths(message_of(error))))
             continue
         for line in lines:
-            if line.path not in known and tables.document(line.path) is None:
+            if line.path not in known and corpus.document(line.path) is None:
                 known.add(line.path)
                 evidence = Evidence("scan", f"{phrase} in line {line.line}", line.path, (line.start, line.end))
                 found.append(Hit(line.path, None, (), 0.0, (evidence,)))
@@ -160,7 +159,7 @@ _NOWHERE_ELSE = Sources()
 
 
 def retrieve(
-    corpus: ProjectCorpus,
+    project: ProjectCorpus,
     query: str,
     *,
     limit: int = 5,
@@ -172,7 +171,7 @@ def retrieve(
     """The documents and sections that answer `query`, best first.
 
     Args:
-        corpus: The project at one moment.
+        project: At one moment.
         query: The user's words.
         limit: At most so many hits, >= 0.
         chapter: The chapter the user is in: later ones are withheld unless the question names them.
@@ -186,40 +185,39 @@ def retrieve(
     Cost: about 3 ms on 120 chapters of a million characters in all; see benches/results.
     """
     limit = whole("limit", limit)
-    if not corpus.ready:
+    if not project.ready:
         return Retrieval((), Understanding(query), "index not ready")
-    known = ask_graph(corpus, query, chapter=chapter, bounds=bounds, graph=sources.graph)
-    with corpus.tables() as entire:
-        tables = bounded(entire, bounds)
-        found = find(tables, query, limit=limit, chapter=chapter, also=also, known=known, sources=sources)
+    known = ask_graph(project, query, chapter=chapter, bounds=bounds, graph=sources.graph)
+    with project.acquire(bounds) as corpus:
+        found = find(corpus, query, limit=limit, chapter=chapter, also=also, known=known, sources=sources)
         answer = found.answer
-        if len(answer) < limit and (more := list(lines(tables, found, limit - len(answer)))):
+        if len(answer) < limit and (more := list(lines(corpus, found, limit - len(answer)))):
             outcome: Outcome = "weak" if answer.outcome == "weak" else "found"
             answer = replace(answer, hits=(*answer.hits, *more), outcome=outcome)
     return answer
 
 
 def ask_graph(
-    corpus: ProjectCorpus,
+    project: ProjectCorpus,
     query: str,
     *,
     chapter: int | None = None,
     bounds: Bounds = EVERYTHING,
     graph: GraphGuard | None = None,
 ) -> Known:
-    """What a graph knows of a question about this corpus; for `find`. Waits for the graph, so hold no tables.
+    """What a graph knows of a question about this project; for `find`. Waits for the graph, so hold no corpus open.
 
     Cost: the understanding of the question, and the graph when it names somebody and a relation.
     """
-    if graph is None or not corpus.ready:
+    if graph is None or not project.ready:
         return _FILES_ALONE
-    with corpus.tables() as entire:
-        steps = _steps(bounded(entire, bounds), query, chapter)
+    with project.acquire(bounds) as corpus:
+        steps = _steps(corpus, query, chapter)
     return graph.around(*steps) if steps else _FILES_ALONE
 
 
 def find(
-    tables: CorpusTables,
+    corpus: Corpus,
     query: str,
     *,
     limit: int = 5,
@@ -229,22 +227,22 @@ def find(
     sources: Sources = _NOWHERE_ELSE,
     listed: bool = True,
 ) -> Found:
-    """`retrieve` over the tables of a corpus, with what led to the answer.
+    """`retrieve` over an open corpus, with what led to the answer.
 
     Without `listed` the answer has no hits, and documents are put in order only for a question of consistency, which is
     about whom they name: for a prompt, which takes paragraphs. The order and the hits are a third of the cost.
     """
     clock = Clock()
     asking = None if sources.vectors is None else VectorGuard.of(sources.vectors).begin(query)
-    asked = _understood(tables, query, chapter)
-    bounds = _narrowed(tables.bounds, asked, chapter)
+    asked = _understood(corpus, query, chapter)
+    bounds = _narrowed(corpus.scope, asked, chapter)
     clock.lap("understand")
-    people = _people(tables, asked, chapter, known)
-    wordings = [_understood(tables, wording, chapter) for wording in also]
-    others = [(one, _related(_people(tables, one, chapter, known))) for one in wordings]
+    people = _people(corpus, asked, chapter, known)
+    wordings = [_understood(corpus, wording, chapter) for wording in also]
+    others = [(one, _related(_people(corpus, one, chapter, known))) for one in wordings]
     clock.lap("people")
     warnings = list(known.warnings)
-    places = [place for phrase in asked.phrases for place in quoted(tables, phrase)]
+    places = [place for phrase in asked.phrases for place in quoted(corpus, phrase)]
     near: dict[int, Near] = {}
 
     def meaning() -> Meaning:
@@ -254,26 +252,26 @@ def find(
         clock.lap("vectors")
         if answer is None:
             return Meaning()
-        found = standing_out(tables, answer).items()
-        near.update((key, one) for key, one in found if bounds.holds(tables.kind_of(key), tables.texts[key].number))
+        found = standing_out(corpus, answer).items()
+        near.update((key, one) for key, one in found if bounds.holds(corpus.kind_of(key), corpus.texts[key].number))
         alike = [
             (one.path, at, one.similarity)
             for one in near.values()
-            if not one.by_wording and (at := tables.paragraph_at(one.path, one.start)) is not None
+            if not one.by_wording and (at := corpus.paragraph_at(one.path, one.start)) is not None
         ]
         return Meaning.of(answer, alike)
 
-    ranked = rank(tables, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning)
-    if ranked.outcome == "weak" and is_stated(tables, asked, people):
+    ranked = rank(corpus, asked, _related(people), also=others, bounds=bounds, quoted=places, meaning=meaning)
+    if ranked.outcome == "weak" and is_stated(corpus, asked, people):
         ranked = replace(ranked, stated=True)
     clock.lap("search")
     ordered: list[Ordered] = []
     if listed or "consistency" in asked.intents:
-        ordered = in_order(tables, asked, people, ranked, bounds, limit, list(near))
+        ordered = in_order(corpus, asked, people, ranked, bounds, limit, list(near))
     clock.lap("order")
-    hits = _hits(tables, asked, people, ranked, near, ordered) if listed else []
+    hits = _hits(corpus, asked, people, ranked, near, ordered) if listed else []
     if listed and sources.root is not None and len(hits) < limit and not bounds:
-        hits += unread(sources.root, tables, asked.phrases, hits, warnings)[: limit - len(hits)]
+        hits += unread(sources.root, corpus, asked.phrases, hits, warnings)[: limit - len(hits)]
     clock.lap("explain")
     outcome: Outcome = "source failed" if warnings else "nothing found"
     if hits if listed else ranked.outcome != "nothing found":
@@ -284,28 +282,28 @@ def find(
         outcome=outcome,
         omitted=(
             *_strange(ranked),
-            *_outside(tables, asked),
-            *_withheld(tables.whole, withheld(tables.whole, ranked, _WITHHELD), bounds.as_of),
+            *_outside(corpus, asked),
+            *_withheld(corpus.whole, withheld(corpus.whole, ranked, _WITHHELD), bounds.as_of),
             *_unasked(known),
         ),
-        warnings=(*warnings, *_unknown(tables, asked)),
+        warnings=(*warnings, *_unknown(corpus, asked)),
         also=tuple(also),
         stages=clock.stages,
     )
     return Found(retrieval, people, ranked, ordered, known)
 
 
-def _people(tables: CorpusTables, asked: Understanding, chapter: int | None, known: Known) -> People:
+def _people(corpus: Corpus, asked: Understanding, chapter: int | None, known: Known) -> People:
     if not (asked.entities and asked.relations):
         return People(asked.entities, {})  # no word leads anywhere: the ties of the whole cast are not needed
-    moment = _moment(tables, chapter)
-    ties = _ties_at(tables, moment)
-    return people_of(tables, ties.beside(known, chapter=moment) if known.relations else ties, asked)
+    moment = _moment(corpus, chapter)
+    ties = _ties_at(corpus, moment)
+    return people_of(corpus, ties.beside(known, chapter=moment) if known.relations else ties, asked)
 
 
-def _moment(tables: CorpusTables, chapter: int | None) -> int | None:
+def _moment(corpus: Corpus, chapter: int | None) -> int | None:
     """The chapter whose relations count."""
-    return chapter if tables.bounds.as_of is None else tables.bounds.as_of
+    return chapter if corpus.scope.as_of is None else corpus.scope.as_of
 
 
 def _related(people: People) -> Mapping[str, float]:
@@ -324,47 +322,47 @@ def _narrowed(bounds: Bounds, asked: Understanding, chapter: int | None) -> Boun
     return replace(bounds, as_of=chapter, exceptions=tuple(number for number in asked.chapters if number > chapter))
 
 
-def _steps(tables: CorpusTables, query: str, chapter: int | None) -> tuple[list[str], int, Codex] | None:
+def _steps(corpus: Corpus, query: str, chapter: int | None) -> tuple[list[str], int, Codex] | None:
     """Around whom the graph is to be asked, as far as the words lead, beside which codex; None: not at all."""
-    asked = _understood(tables, query, chapter)
+    asked = _understood(corpus, query, chapter)
     if not asked.entities or not asked.relations:
         return None
-    ties = _ties_at(tables, _moment(tables, chapter))
+    ties = _ties_at(corpus, _moment(corpus, chapter))
     # A word of several steps may take the first of them in the files.
     starts = dict.fromkeys(asked.entities)
     for path in {word.path[:end] for word in asked.relations for end in range(1, len(word.path))}:
         starts |= dict.fromkeys(tie.other for id_ in asked.entities for tie, _ in ties.walk(id_, path))
     depth = max(1, *(len(word.path) for word in asked.relations))
-    return sorted(starts), depth, tables.codex
+    return sorted(starts), depth, corpus.codex
 
 
-def _ties_at(tables: CorpusTables, chapter: int | None) -> Ties:
+def _ties_at(corpus: Corpus, chapter: int | None) -> Ties:
     # Only relations that begin or end somewhere depend on the chapter.
-    dated = any(r.since is not None or r.until is not None for r in tables.codex.relations)
+    dated = any(r.since is not None or r.until is not None for r in corpus.codex.relations)
     at = chapter if dated else None
-    ties: Ties | None = tables.sections_memo.get(("ties", at))
+    ties: Ties | None = corpus.sections_memo.get(("ties", at))
     if ties is None:
-        if len(tables.sections_memo) > _TIES_KEPT:
-            tables.sections_memo.clear()
-        ties = tables.sections_memo["ties", at] = Ties(tables, chapter=at, chapters=tables.bounds.chapters)
+        if len(corpus.sections_memo) > _TIES_KEPT:
+            corpus.sections_memo.clear()
+        ties = corpus.sections_memo["ties", at] = Ties(corpus, chapter=at, chapters=corpus.scope.chapters)
     return ties
 
 
-def _understood(tables: CorpusTables, query: str, chapter: int | None) -> Understanding:
+def _understood(corpus: Corpus, query: str, chapter: int | None) -> Understanding:
     asked = understand(
         query,
-        matcher=tables.matcher,
-        chapters=tables.chapter_numbers,
+        matcher=corpus.matcher,
+        chapters=corpus.chapter_numbers,
         current=chapter,
-        is_content=partial(is_content, tables),
-        beyond=tables.whole.chapter_numbers if tables.bounds else (),
+        is_content=partial(is_content, corpus),
+        beyond=corpus.whole.chapter_numbers if corpus.scope else (),
     )
-    absent = [f"“{phrase}” occurs in no document" for phrase in asked.phrases if not occurs(tables, phrase)]
+    absent = [f"“{phrase}” occurs in no document" for phrase in asked.phrases if not occurs(corpus, phrase)]
     return replace(asked, remarks=(*asked.remarks, *absent)) if absent else asked
 
 
 def _hits(
-    tables: CorpusTables,
+    corpus: Corpus,
     asked: Understanding,
     people: People,
     ranked: Ranked,
@@ -372,25 +370,25 @@ def _hits(
     ordered: Sequence[Ordered],
 ) -> list[Hit]:
     """Each with its reasons, or who finds them."""
-    beside = worded(tables, ranked) if ranked.also and ordered else {}
-    hits, traces = [], Traces(tables, asked, ranked, people.related)
+    beside = worded(corpus, ranked) if ranked.also and ordered else {}
+    hits, traces = [], Traces(corpus, asked, ranked, people.related)
     for one in ordered:
-        why = reasons(tables, asked, people, ranked, near, one, traces, beside.get(one.key))
-        hits.append(_hit(tables, one, why))
+        why = reasons(corpus, asked, people, ranked, near, one, traces, beside.get(one.key))
+        hits.append(_hit(corpus, one, why))
     return hits
 
 
-def _hit(tables: CorpusTables, one: Ordered, evidence: tuple[Evidence, ...] | Later) -> Hit:
+def _hit(corpus: Corpus, one: Ordered, evidence: tuple[Evidence, ...] | Later) -> Hit:
     score = round(one.score, 4)
     if one.is_section:
-        section = tables.sections[one.key]
-        return _of(tables, section.path, (section.start, section.end), section.section, score, evidence)
-    text = tables.texts[one.key]
-    return _of(tables, text.path, (text.start, text.end), text.section, score, evidence, text.number)
+        section = corpus.sections[one.key]
+        return _of(corpus, section.path, (section.start, section.end), section.section, score, evidence)
+    text = corpus.texts[one.key]
+    return _of(corpus, text.path, (text.start, text.end), text.section, score, evidence, text.number)
 
 
 def _of(
-    tables: CorpusTables,
+    corpus: Corpus,
     path: str,
     span: tuple[int, int],
     heading: str,
@@ -398,7 +396,7 @@ def _of(
     evidence: tuple[Evidence, ...] | Later,
     chapter: int | None = None,
 ) -> Hit:
-    document = tables.document(path)
+    document = corpus.document(path)
     title, kind = ("", "") if document is None else (document.title, document.kind)
     why = cast("tuple[Evidence, ...]", evidence)  # a hit finds them when they are read
     return Hit(path, span, (heading,) if heading else (), score, why, title=title, kind=kind, chapter=chapter)
@@ -412,27 +410,27 @@ def _strange(ranked: Ranked) -> Iterator[Omission]:
         yield Omission(source, "retrieved", source, "no match", f"“{wording}”{absent}")
 
 
-def _outside(tables: CorpusTables, asked: Understanding) -> Iterator[Omission]:
+def _outside(corpus: Corpus, asked: Understanding) -> Iterator[Omission]:
     """Chapters that the question names and the request leaves out."""
     for number in asked.chapters:
-        why = tables.bounds.leaves_out("chapter", number)
+        why = corpus.scope.leaves_out("chapter", number)
         if why is not None:
             reason, detail = why
             source = f"request:chapter:{number}"
             yield Omission(source, "retrieved", source, reason, f"the question names it: {detail}")
 
 
-def _unknown(tables: CorpusTables, asked: Understanding) -> Iterator[ContextWarning]:
+def _unknown(corpus: Corpus, asked: Understanding) -> Iterator[ContextWarning]:
     """Chapters that the question names, or that the request is limited to, and that there are not."""
-    if (strange := tables.bounds.mismatch(tables.whole.chapter_numbers)) is not None:
+    if (strange := corpus.scope.mismatch(corpus.whole.chapter_numbers)) is not None:
         yield CHAPTER_UNKNOWN(what=strange)
     for one in asked.unknown:
         yield CHAPTER_UNKNOWN(what=one)
 
 
-def _withheld(tables: CorpusTables, keys: Sequence[int], chapter: int | None) -> Iterator[Omission]:
+def _withheld(corpus: Corpus, keys: Sequence[int], chapter: int | None) -> Iterator[Omission]:
     for key in keys:
-        text = tables.texts[key]
+        text = corpus.texts[key]
         if chapter is None or text.number is None or text.number <= chapter:
             continue
         detail = f"chapter {text.number} is later than chapter {chapter}"

@@ -9,7 +9,7 @@ from armarius.deadline import patiently, remaining
 from armarius.documents.document import Document
 from armarius.documents.segments import Paragraph
 from armarius.errors import ContextWarning, message_of
-from armarius.search.tables import CorpusTables
+from armarius.search.corpus import Corpus
 from armarius.vectors.model_quality import Near, Nearby
 from armarius.warnings import EMBEDDING_UNAVAILABLE
 
@@ -140,23 +140,23 @@ def _with_live(vectors: VectorSearch, saved: Document, live: Document) -> Vector
     return search
 
 
-def standing_out(tables: CorpusTables, answer: Nearby) -> dict[int, Near]:
+def standing_out(corpus: Corpus, answer: Nearby) -> dict[int, Near]:
     """Keys of the texts in which something stands out, best first, each with its paragraph."""
     near: dict[int, Near] = {}
     for one in answer.found:
-        key = _text_at(tables, one) if _is_seen(tables, one) else None
+        key = _text_at(corpus, one) if _is_seen(corpus, one) else None
         if key is not None:
             near.setdefault(key, one)
     return near
 
 
-def _is_seen(tables: CorpusTables, near: Near) -> bool:
-    document = tables.document(near.path) if tables.bounds else None
+def _is_seen(corpus: Corpus, near: Near) -> bool:
+    document = corpus.document(near.path) if corpus.scope else None
     return document is None or bool(document.text[near.start : near.end].strip())
 
 
-def _text_at(tables: CorpusTables, near: Near) -> int | None:
+def _text_at(corpus: Corpus, near: Near) -> int | None:
     """The text that a paragraph lies in; the first one when it lies in none, as a title does."""
-    texts = tables.texts_of(near.path)
+    texts = corpus.texts_of(near.path)
     inside = (text.key for text in texts if text.start <= near.start < text.end)
     return next(inside, texts[0].key if texts else None)

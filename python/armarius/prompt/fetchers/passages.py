@@ -17,12 +17,11 @@ from armarius.search.check import Check, check_of
 from armarius.search.contradictions.detect import disputes
 from armarius.search.contradictions.statements import Statement, statements
 from armarius.search.contradictions.values import ATTRIBUTES
-from armarius.search.corpus import ProjectCorpus, bounded, with_live
+from armarius.search.corpus import Corpus, ProjectCorpus
 from armarius.search.offer import PassageOffer
 from armarius.search.rank import Ranked
 from armarius.search.rerank import Reranking
 from armarius.search.retrieve import Found, Sources, ask_graph, find
-from armarius.search.tables import CorpusTables
 from armarius.types import (
     Candidate,
     Evidence,
@@ -96,10 +95,9 @@ class PassageFetcher:
             if sources.vectors is not None:
                 sources = replace(sources, vectors=vectors.with_live(sources.vectors, documents.get(live.path), live))
             documents = {**documents, live.path: live}
-        with self._corpus.tables() as whole:
-            tables = bounded(whole if live is None else with_live(whole, live), bounds)
+        with self._corpus.acquire(bounds, live) as corpus:
             found = find(
-                tables,
+                corpus,
                 query,
                 limit=_HITS,
                 chapter=request.chapter,
@@ -109,10 +107,10 @@ class PassageFetcher:
                 listed=False,
             )
             asked = found.answer.understanding
-            rivals = [_statement(one, request) for one in _disputed(tables, found, request.moment)]
-            check = check_of(tables, asked)
-            cards = [*_cards(tables, found, request), *_present(tables, found, request, check)]
-            related = relations_asked(tables, found, request)
+            rivals = [_statement(one, request) for one in _disputed(corpus, found, request.moment)]
+            check = check_of(corpus, asked)
+            cards = [*_cards(corpus, found, request), *_present(corpus, found, request, check)]
+            related = relations_asked(corpus, found, request)
         documents = Visible(documents, bounds) if bounds else documents
         open_document = (request.document, request.text)
         offer: Offer = PassageOffer(
@@ -157,7 +155,7 @@ def _unknown(ranked: Ranked) -> list[Omission]:
     return [Omission("request:words", "retrieved", "request:words", "no match", detail)]
 
 
-def _disputed(tables: CorpusTables, found: Found, chapter: int | None) -> list[Statement]:
+def _disputed(corpus: Corpus, found: Found, chapter: int | None) -> list[Statement]:
     """Sentences that contradict each other about the entities of the question.
 
     Of what is asked, when the question is one of consistency or of something that can be compared (age, home, mark …);
@@ -168,16 +166,16 @@ def _disputed(tables: CorpusTables, found: Found, chapter: int | None) -> list[S
     who = list(asked.entities[:_NAMED])
     if checks and not who:
         keys = [one.key for one in found.ordered if one.is_section]
-        who = list(dict.fromkeys(entity for key in keys for entity in tables.sections[key].entities))[:_PRESENT]
+        who = list(dict.fromkeys(entity for key in keys for entity in corpus.sections[key].entities))[:_PRESENT]
     comparable = not set(ATTRIBUTES).isdisjoint(asked.attributes)
     said: list[Statement] = []
     for entity_id in who:
         if checks and asked.content and asked.entities:
-            said += statements(tables, entity_id, asked.content, chapter=chapter, texts=_DISPUTED)
+            said += statements(corpus, entity_id, asked.content, chapter=chapter, texts=_DISPUTED)
         wanted = checks and not (asked.content and asked.entities)
         if not wanted and not comparable:
             continue
-        about = disputes(tables, entity_id, chapter=chapter)
+        about = disputes(corpus, entity_id, chapter=chapter)
         said += [one for one in about if wanted or set(one.attributes) & set(asked.attributes)]
     if asked.chapters:  # what they say, and what competes with that
         here = {one.reference for one in said if one.chapter in asked.chapters}
@@ -185,9 +183,9 @@ def _disputed(tables: CorpusTables, found: Found, chapter: int | None) -> list[S
     return list({(one.path, one.span): one for one in said if one.competes_with}.values())
 
 
-def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterator[Candidate]:
+def _cards(corpus: Corpus, found: Found, request: FetchRequest) -> Iterator[Candidate]:
     """Cards of entities that a relation word of the question leads to."""
-    entities = {entity.id: entity for entity in found.known.entities} | tables.entities
+    entities = {entity.id: entity for entity in found.known.entities} | corpus.entities
     for entity_id, (factor, tie, word) in sorted({**found.people.related, **found.people.beyond}.items()):
         entity = entities[entity_id]
         if entity.level != "when_detected":
@@ -196,7 +194,7 @@ def _cards(tables: CorpusTables, found: Found, request: FetchRequest) -> Iterato
         yield _card(entity, request, _RELATED_SCORE * factor, why)
 
 
-def _present(tables: CorpusTables, found: Found, request: FetchRequest, check: Check | None) -> Iterator[Candidate]:
+def _present(corpus: Corpus, found: Found, request: FetchRequest, check: Check | None) -> Iterator[Candidate]:
     """Cards of the entities in the chapters to be checked for consistency, most often named first."""
     asked = found.answer.understanding
     if "consistency" not in asked.intents:
@@ -208,10 +206,10 @@ def _present(tables: CorpusTables, found: Found, request: FetchRequest, check: C
         named: Counter[str] = Counter()
         for one in found.ordered:
             if one.how == "chapter":
-                named.update(tables.texts[one.key].mentions)
+                named.update(corpus.texts[one.key].mentions)
         counts = dict(sorted(named.items(), key=lambda item: (-item[1], item[0]))[:_IN_CHAPTER])
     for entity_id, count in counts.items():
-        entity = tables.entities.get(entity_id)
+        entity = corpus.entities.get(entity_id)
         if entity is None or entity.level != "when_detected" or entity_id in asked.entities:
             continue
         why = Evidence("mention", f"{count}× in the chapters that are checked")

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from armarius.codex import Codex, Entity, Relation
 from armarius.codex.cards import holds, one_line, span_label
 from armarius.headings import DEFAULT_LANGUAGE, Language, frame, heading
+from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import ANY
 from armarius.search.retrieve import Found
-from armarius.search.tables import CorpusTables
 from armarius.types import (
     Candidate,
     Evidence,
@@ -33,7 +33,7 @@ _BETWEEN = 1.0  # both ends are named in the question: before passages, with the
 _TOUCHING = 0.96  # before passages still
 
 
-def relations_asked(tables: CorpusTables, found: Found, request: FetchRequest) -> Fetched:
+def relations_asked(corpus: Corpus, found: Found, request: FetchRequest) -> Fetched:
     """The stated relations that a question with relation words is about, one candidate for each pair of ends.
 
     Between entities that it names; between those and the ones its words lead to; of one, if relations of any kind are
@@ -45,10 +45,10 @@ def relations_asked(tables: CorpusTables, found: Found, request: FetchRequest) -
     asked = found.answer.understanding
     if not asked.relations or not asked.entities:
         return Fetched()
-    entities = {entity.id: entity for entity in found.known.entities} | tables.entities
+    entities = {entity.id: entity for entity in found.known.entities} | corpus.entities
     relations = [
         relation
-        for relation in (*tables.codex.relations, *found.known.relations)
+        for relation in (*corpus.codex.relations, *found.known.relations)
         if relation.source in entities and relation.target in entities
     ]
     wishes = {wish.key: wish for wish in request.wishes if wish.kind in ("entity", "asked")}

@@ -27,11 +27,11 @@ from armarius.search.contradictions.values import (
     topic_of,
     without_names,
 )
+from armarius.search.corpus import Corpus
 from armarius.search.explain import words_in
 from armarius.search.query.kinship import attributes
 from armarius.search.query.query import Understanding, question, understand
 from armarius.search.query.relations import People
-from armarius.search.tables import CorpusTables
 from armarius.text.matcher import EntityMatcher
 
 __all__ = ["disputes", "is_stated", "said_of"]
@@ -52,12 +52,12 @@ class _Said:
 
 
 def said_of(
-    tables: CorpusTables, entity_id: str, attribute: str | None = None, *, chapter: int | None = None, limit: int = 20
+    corpus: Corpus, entity_id: str, attribute: str | None = None, *, chapter: int | None = None, limit: int = 20
 ) -> list[Statement]:
     """What the project says of an entity or of one attribute of it, competing statements marked.
 
     Args:
-        tables: The project.
+        corpus: The project.
         entity_id: An entity of its codex.
         attribute: None takes what settings say, and whatever is disputed.
         chapter: Chapters after it are left out.
@@ -66,81 +66,81 @@ def said_of(
     Cost: one search per attribute that can be compared, five without one named.
     """
     if attribute:
-        return statements(tables, entity_id, attribute, chapter=chapter, limit=limit)
-    found = {(one.path, one.span): one for one in statements(tables, entity_id, "", limit=limit)}
-    found |= {(one.path, one.span): one for one in disputes(tables, entity_id, chapter=chapter)}
+        return statements(corpus, entity_id, attribute, chapter=chapter, limit=limit)
+    found = {(one.path, one.span): one for one in statements(corpus, entity_id, "", limit=limit)}
+    found |= {(one.path, one.span): one for one in disputes(corpus, entity_id, chapter=chapter)}
     order = sorted(found.values(), key=lambda one: (one.chapter is not None, not one.competes_with, order_of(one)))
     return order[:limit]
 
 
-def disputes(tables: CorpusTables, entity_id: str, *, chapter: int | None = None) -> list[Statement]:
+def disputes(corpus: Corpus, entity_id: str, *, chapter: int | None = None) -> list[Statement]:
     """Claims of the entity's own section and the statements elsewhere that compete with them, settings first.
 
     Cost: a search and the sentences of five texts for each attribute that the section speaks of; kept until a document
     changes.
     """
     key = ("disputes", entity_id, chapter)
-    known = tables.memo.get(key)
+    known = corpus.memo.get(key)
     if known is None:
-        known = tables.memo[key] = tuple(_disputes(tables, entity_id, chapter))
+        known = corpus.memo[key] = tuple(_disputes(corpus, entity_id, chapter))
     return list(known)
 
 
-def _disputes(tables: CorpusTables, entity_id: str, chapter: int | None) -> list[Statement]:
+def _disputes(corpus: Corpus, entity_id: str, chapter: int | None) -> list[Statement]:
     found: dict[tuple[str, tuple[int, int]], Statement] = {}
     for name in ATTRIBUTES:
         topic = topic_of(name)
-        if not any(_claims(tables, entity_id, topic)):
+        if not any(_claims(corpus, entity_id, topic)):
             continue
         said = [
-            _read(tables, entity_id, one, topic)
-            for one in statements(tables, entity_id, name, chapter=chapter, texts=_TEXTS)
+            _read(corpus, entity_id, one, topic)
+            for one in statements(corpus, entity_id, name, chapter=chapter, texts=_TEXTS)
         ]
-        own = [one for one in said if _is_claim(tables, entity_id, one)]
+        own = [one for one in said if _is_claim(corpus, entity_id, one)]
         for claim in own:
             for other in said:
-                if _compete(tables, claim.statement, other.statement) and _speaks_of(claim, other, name):
+                if _compete(corpus, claim.statement, other.statement) and _speaks_of(claim, other, name):
                     _mark(found, claim.statement, other.statement, name)
                     _mark(found, other.statement, claim.statement, name)
     return sorted(found.values(), key=lambda one: (one.chapter is not None, order_of(one)))
 
 
-def _claims(tables: CorpusTables, entity_id: str, topic: Topic) -> Iterator[str]:
+def _claims(corpus: Corpus, entity_id: str, topic: Topic) -> Iterator[str]:
     """The entity's own sections, if they have a word of the topic."""
-    for key in tables.described.get(entity_id, ()):
-        if words_in(tables.sections[key].text, topic.words):
-            yield tables.sections[key].section
+    for key in corpus.described.get(entity_id, ()):
+        if words_in(corpus.sections[key].text, topic.words):
+            yield corpus.sections[key].section
 
 
-def _read(tables: CorpusTables, entity_id: str, one: Statement, topic: Topic) -> _Said:
-    mentions = tables.matcher.find_all(one.text)
+def _read(corpus: Corpus, entity_id: str, one: Statement, topic: Topic) -> _Said:
+    mentions = corpus.matcher.find_all(one.text)
     bare = without_names(one.text, mentions)
     words = frozenset(words_in(bare, topic.words))
-    return _Said(one, frozenset(_core.terms(bare)), words, is_about(tables, entity_id, one))
+    return _Said(one, frozenset(_core.terms(bare)), words, is_about(corpus, entity_id, one))
 
 
-def _is_claim(tables: CorpusTables, entity_id: str, one: _Said) -> bool:
+def _is_claim(corpus: Corpus, entity_id: str, one: _Said) -> bool:
     """A sentence of the entity's own section that holds throughout: 第7章起 says that something changes."""
     said = one.statement
     own = any(
         (section.path, section.section) == (said.path, said.section)
-        for section in (tables.sections[key] for key in tables.described.get(entity_id, ()))
+        for section in (corpus.sections[key] for key in corpus.described.get(entity_id, ()))
     )
     label = said.text.lstrip("-*+ ").replace("：", ":").partition(":")[0]
     return own and bool(one.words) and parse_span(label) is None
 
 
-def _compete(tables: CorpusTables, one: Statement, other: Statement) -> bool:
+def _compete(corpus: Corpus, one: Statement, other: Statement) -> bool:
     """As `is_rival`, but a room is no other place than the house that it is in."""
-    ones, others = _innermost(tables, one), _innermost(tables, other)
-    if any(_within(tables, a, b) or _within(tables, b, a) for a in ones for b in others):
+    ones, others = _innermost(corpus, one), _innermost(corpus, other)
+    if any(_within(corpus, a, b) or _within(corpus, b, a) for a in ones for b in others):
         return False
     return is_rival(_at(one, ones), _at(other, others))
 
 
-def _innermost(tables: CorpusTables, one: Statement) -> set[str]:
+def _innermost(corpus: Corpus, one: Statement) -> set[str]:
     places = {value.partition(":")[2] for value in one.values if value.startswith("place:")}
-    return {place for place in places if not any(_within(tables, other, place) for other in places)}
+    return {place for place in places if not any(_within(corpus, other, place) for other in places)}
 
 
 def _at(one: Statement, places: set[str]) -> Statement:
@@ -148,17 +148,17 @@ def _at(one: Statement, places: set[str]) -> Statement:
     return replace(one, values=frozenset(others | {f"place:{place}" for place in places}))
 
 
-def _within(tables: CorpusTables, place: str, other: str) -> bool:
+def _within(corpus: Corpus, place: str, other: str) -> bool:
     """Whether the section of `place` names `other`, and not the reverse."""
-    return place != other and _names(tables, place, other) and not _names(tables, other, place)
+    return place != other and _names(corpus, place, other) and not _names(corpus, other, place)
 
 
-def _names(tables: CorpusTables, place: str, other: str) -> bool:
+def _names(corpus: Corpus, place: str, other: str) -> bool:
     key = ("names", place, None)
-    if key not in tables.memo:
-        texts = [tables.sections[section].text for section in tables.described.get(place, ())]
-        tables.memo[key] = frozenset(one.entity_id for text in texts for one in tables.matcher.find_all(text))
-    return other in tables.memo[key]
+    if key not in corpus.memo:
+        texts = [corpus.sections[section].text for section in corpus.described.get(place, ())]
+        corpus.memo[key] = frozenset(one.entity_id for text in texts for one in corpus.matcher.find_all(text))
+    return other in corpus.memo[key]
 
 
 def _speaks_of(claim: _Said, other: _Said, name: str) -> bool:
@@ -188,7 +188,7 @@ _ALL = 10_000  # sentences that name it
 _SURE = 1.0  # a tie of the very role that was asked for
 
 
-def is_stated(tables: CorpusTables, asked: Understanding, people: People) -> bool:
+def is_stated(corpus: Corpus, asked: Understanding, people: People) -> bool:
     """Whether a question about somebody known asks only for kin, age or home, and a card says it.
 
     Cost: the sections that name whom it asks about; for questions that look like ones about what is not there.
@@ -201,9 +201,9 @@ def is_stated(tables: CorpusTables, asked: Understanding, people: People) -> boo
     whom = asked.entities
     if asked.relations:
         whom = tuple(one for one, (factor, _, _) in people.related.items() if factor >= _SURE)
-    if not whom or any(tables.entities[one].level == "never" for one in whom):
+    if not whom or any(corpus.entities[one].level == "never" for one in whom):
         return False
-    return not wanted or all(_gives(tables, one, wanted) for one in whom)
+    return not wanted or all(_gives(corpus, one, wanted) for one in whom)
 
 
 def _asks_more(asked: Understanding) -> bool:
@@ -216,11 +216,11 @@ def _asks_more(asked: Understanding) -> bool:
     return bool(asked.phrases or asked.chapters or question(understand(rest, matcher=_NO_NAMES)).words)
 
 
-def _gives(tables: CorpusTables, entity_id: str, wanted: AbstractSet[str]) -> bool:
+def _gives(corpus: Corpus, entity_id: str, wanted: AbstractSet[str]) -> bool:
     """Whether a section of its own has a line for one of the attributes, or an age in its description."""
-    own = {(tables.sections[key].path, tables.sections[key].section) for key in tables.described.get(entity_id, ())}
-    said = [one.text for one in statements(tables, entity_id, "", limit=_ALL) if (one.path, one.section) in own]
-    has_age = "age" in wanted and any(_has_age(tables, entity_id, text) for text in said)
+    own = {(corpus.sections[key].path, corpus.sections[key].section) for key in corpus.described.get(entity_id, ())}
+    said = [one.text for one in statements(corpus, entity_id, "", limit=_ALL) if (one.path, one.section) in own]
+    has_age = "age" in wanted and any(_has_age(corpus, entity_id, text) for text in said)
     return has_age or any(_is_line_for(text, wanted) for text in said)
 
 
@@ -232,7 +232,7 @@ def _is_line_for(text: str, wanted: AbstractSet[str]) -> bool:
     return any(name in wanted for found in attributes().find(label) for name in found.value)
 
 
-def _has_age(tables: CorpusTables, entity_id: str, text: str) -> bool:
-    mentions, topic = tables.matcher.find_all(text), topic_of("age")
-    whose = Whose(text, people_in(tables, mentions, entity_id), entity_id, "own", topic)
-    return any(one.text.startswith("years:") and whose.owns(one) for one in located(tables, text, mentions, topic))
+def _has_age(corpus: Corpus, entity_id: str, text: str) -> bool:
+    mentions, topic = corpus.matcher.find_all(text), topic_of("age")
+    whose = Whose(text, people_in(corpus, mentions, entity_id), entity_id, "own", topic)
+    return any(one.text.startswith("years:") and whose.owns(one) for one in located(corpus, text, mentions, topic))

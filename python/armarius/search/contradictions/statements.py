@@ -17,10 +17,10 @@ from armarius.search.contradictions.values import (
     topic_of,
     without_parts,
 )
+from armarius.search.corpus import Corpus
 from armarius.search.explain import words_in
 from armarius.search.query.kinship import Phrases, is_unspaced, table
 from armarius.search.rank import paragraphs_about
-from armarius.search.tables import CorpusTables
 from armarius.text.matcher import Mention
 from armarius.text.unicode import STATEMENT
 
@@ -287,7 +287,7 @@ class Statement:
 
 
 def statements(
-    tables: CorpusTables,
+    corpus: Corpus,
     entity_id: str,
     attribute: str,
     *,
@@ -298,7 +298,7 @@ def statements(
     """What sections and chapters say of an entity, profiles first, then by chapter.
 
     Args:
-        tables: The project.
+        corpus: The project.
         entity_id: An entity of its codex.
         attribute: 年龄, 住处, "eye colour", …; "" takes whatever its sections say (`disputes` compares that).
         chapter: Chapters after it are left out.
@@ -308,11 +308,11 @@ def statements(
     Cost: one search; the sentences of the texts found are read.
     """
     if not attribute:
-        return list(_in_sections(tables, entity_id, None))[:limit]
+        return list(_in_sections(corpus, entity_id, None))[:limit]
     topic = topic_of(attribute)
-    found = list(_in_sections(tables, entity_id, topic))
+    found = list(_in_sections(corpus, entity_id, topic))
     told = sorted(
-        _in_texts(tables, entity_id, topic, found, chapter, texts), key=lambda one: (-one[0], *order_of(one[1]))
+        _in_texts(corpus, entity_id, topic, found, chapter, texts), key=lambda one: (-one[0], *order_of(one[1]))
     )
     found += [one for _, one in told]
     found = list({(one.path, one.span): one for one in found}.values())[:limit]
@@ -359,41 +359,41 @@ _PRONOUN = re.compile(
 )
 
 
-def is_about(tables: CorpusTables, entity_id: str, one: Statement) -> bool:
+def is_about(corpus: Corpus, entity_id: str, one: Statement) -> bool:
     """Whether a sentence names an entity, or begins with a pronoun where its paragraph has named nobody else before."""
-    if any(mention.entity_id == entity_id for mention in tables.matcher.find_all(one.text)):
+    if any(mention.entity_id == entity_id for mention in corpus.matcher.find_all(one.text)):
         return True
-    document = tables.document(one.path)
+    document = corpus.document(one.path)
     if document is None or not _PRONOUN.match(one.text):
         return False
     before = document.text[document.paragraphs[one.paragraph].start : one.span[0]]
-    named = {mention.entity_id for mention in tables.matcher.find_all(before)}
-    return {other for other in named if other == entity_id or tables.entities[other].type == "character"} == {entity_id}
+    named = {mention.entity_id for mention in corpus.matcher.find_all(before)}
+    return {other for other in named if other == entity_id or corpus.entities[other].type == "character"} == {entity_id}
 
 
 def _of(one: Statement, kind: str) -> set[str]:
     return {value for value in one.values if value.startswith(f"{kind}:")}
 
 
-def _in_sections(tables: CorpusTables, entity_id: str, topic: Topic | None) -> Iterator[Statement]:
-    own = set(tables.described.get(entity_id, ()))
-    for key in sorted(tables.sections, key=tables.place):
-        section = tables.sections[key]
-        document = tables.document(section.path)
+def _in_sections(corpus: Corpus, entity_id: str, topic: Topic | None) -> Iterator[Statement]:
+    own = set(corpus.described.get(entity_id, ()))
+    for key in sorted(corpus.sections, key=corpus.place):
+        section = corpus.sections[key]
+        document = corpus.document(section.path)
         if document is None:
             continue
-        for index, start, end, mentions in _sentences(tables, document, section):
+        for index, start, end, mentions in _sentences(corpus, document, section):
             about = key in own or any(mention.entity_id == entity_id for mention in mentions)
             if not about:
                 continue
             sentence = document.text[start:end]
-            place: Place = "own" if key in own else _place_of(tables, section)
-            values, others = _given(tables, entity_id, sentence, mentions, topic, place)
+            place: Place = "own" if key in own else _place_of(corpus, section)
+            values, others = _given(corpus, entity_id, sentence, mentions, topic, place)
             if others and place == "other":
                 continue
             if key not in own and "place" in (topic.dimensions if topic else ()):
                 # In the section of a place, to be named there is to be there.
-                here = [other for other in section.entities if tables.entities[other].type == "location"]
+                here = [other for other in section.entities if corpus.entities[other].type == "location"]
                 values |= {f"place:{other}" for other in here}
             speaks = topic is None or topic.spoken_in(sentence) or bool(values - _bodies(values))
             if speaks:
@@ -401,41 +401,41 @@ def _in_sections(tables: CorpusTables, entity_id: str, topic: Topic | None) -> I
 
 
 def _in_texts(
-    tables: CorpusTables, entity_id: str, topic: Topic, claimed: Sequence[Statement], chapter: int | None, texts: int
+    corpus: Corpus, entity_id: str, topic: Topic, claimed: Sequence[Statement], chapter: int | None, texts: int
 ) -> Iterator[tuple[int, Statement]]:
     """Sentences of chapters with how surely they speak of the entity and the topic.
 
     A sentence counts when it names the entity and a word of the topic, or when its paragraph names the entity and it
     shares words with what a profile claims, or says who of two is older.
     """
-    kept: dict[tuple[str, int], tuple[tuple[int, Statement], ...]] = tables.memo.setdefault(
+    kept: dict[tuple[str, int], tuple[tuple[int, Statement], ...]] = corpus.memo.setdefault(
         ("told", f"{entity_id}\0{topic.name}", None), {}
     )
     claims = {term for one in claimed for term in _core.terms(one.text)}
-    claims -= {term for one in claimed for m in tables.matcher.find_all(one.text) for term in _core.terms(m.term)}
+    claims -= {term for one in claimed for m in corpus.matcher.find_all(one.text) for term in _core.terms(m.term)}
     words = [word for word in topic.words if len(word) > 1 or not is_unspaced(word)]
-    likely = paragraphs_about(tables, entity_id, words, sorted(claims), as_of=chapter, limit=_PARAGRAPHS * texts)
+    likely = paragraphs_about(corpus, entity_id, words, sorted(claims), as_of=chapter, limit=_PARAGRAPHS * texts)
     for path, index in likely:
         if (path, index) not in kept:  # what a paragraph says does not depend on the chapter that is open
-            kept[path, index] = tuple(_in_paragraph(tables, entity_id, topic, claims, path, index))
+            kept[path, index] = tuple(_in_paragraph(corpus, entity_id, topic, claims, path, index))
         yield from kept[path, index]
 
 
 def _in_paragraph(
-    tables: CorpusTables, entity_id: str, topic: Topic, claims: set[str], path: str, index: int
+    corpus: Corpus, entity_id: str, topic: Topic, claims: set[str], path: str, index: int
 ) -> Iterator[tuple[int, Statement]]:
-    document = tables.document(path)
+    document = corpus.document(path)
     if document is None or document.kind in ("setting", "outline"):
         return
     paragraph = document.paragraphs[index]
-    text = tables.text_at(path, paragraph.start)
+    text = corpus.text_at(path, paragraph.start)
     if text is None:
         return
     whole = document.text[paragraph.start : paragraph.end]
     shared = len(claims.intersection(_core.terms(whole)))
     if shared < SHARED and not words_in(whole, topic.words) and "age" not in topic.dimensions:
         return
-    here = tables.matcher.find_all(whole)
+    here = corpus.matcher.find_all(whole)
     if not any(mention.entity_id == entity_id for mention in here):
         return
     for start, end in _spans(document.text, paragraph.start, paragraph.end):
@@ -444,12 +444,12 @@ def _in_paragraph(
         spoken = topic.spoken_in(sentence)
         if not spoken and shared < SHARED and "age" not in topic.dimensions:
             continue
-        mentions = tables.matcher.find_all(sentence)
-        values, others = _given(tables, entity_id, sentence, mentions, topic, "prose")
+        mentions = corpus.matcher.find_all(sentence)
+        values, others = _given(corpus, entity_id, sentence, mentions, topic, "prose")
         if others:
             continue
         one = Statement(sentence, text.path, text.section, index, (start, end), text.number, values)
-        named = is_about(tables, entity_id, one)
+        named = is_about(corpus, entity_id, one)
         told = spoken or any(value.startswith(("years:", "reached:")) for value in values)
         compared = any(value.startswith("older:") for value in values)
         valued = bool(values) or not topic.valued
@@ -459,7 +459,7 @@ def _in_paragraph(
 
 
 def _given(
-    tables: CorpusTables,
+    corpus: Corpus,
     entity_id: str,
     sentence: str,
     mentions: Sequence[Mention],
@@ -467,22 +467,22 @@ def _given(
     place: Place,
 ) -> tuple[frozenset[str], bool]:
     """The values that a sentence gives of an entity, and whether it gives only those of others."""
-    every = located(tables, sentence, mentions, topic) if topic else ()
+    every = located(corpus, sentence, mentions, topic) if topic else ()
     if not every or topic is None:
         return frozenset(), False
-    whose = Whose(sentence, people_in(tables, mentions, entity_id), entity_id, place, topic)
+    whose = Whose(sentence, people_in(corpus, mentions, entity_id), entity_id, place, topic)
     values = frozenset(one.text for one in every if whose.owns(one))
     return values, not values and place != "own"
 
 
-def people_in(tables: CorpusTables, mentions: Sequence[Mention], entity_id: str) -> list[Mention]:
+def people_in(corpus: Corpus, mentions: Sequence[Mention], entity_id: str) -> list[Mention]:
     """Those of `mentions` that are of a character, or of the entity."""
-    return [one for one in mentions if one.entity_id == entity_id or tables.entities[one.entity_id].type == _PERSON]
+    return [one for one in mentions if one.entity_id == entity_id or corpus.entities[one.entity_id].type == _PERSON]
 
 
-def _place_of(tables: CorpusTables, section: Section) -> Place:
+def _place_of(corpus: Corpus, section: Section) -> Place:
     """A profile has an owner whom it speaks of; what is told of a place speaks of whomever it names."""
-    return "other" if any(tables.entities[one].type == _PERSON for one in section.entities) else "prose"
+    return "other" if any(corpus.entities[one].type == _PERSON for one in section.entities) else "prose"
 
 
 def _bodies(values: frozenset[str]) -> frozenset[str]:
@@ -499,19 +499,19 @@ def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _sentences(
-    tables: CorpusTables, document: Document, section: Section
+    corpus: Corpus, document: Document, section: Section
 ) -> Sequence[tuple[int, int, int, Sequence[Mention]]]:
     """(paragraph, first, one past the last, mentions) of each sentence of a section; mentions count from its beginning.
 
     Remembered until something changes: every entity and every topic asks for them.
     """
     key = ("sentences", "", section.key)
-    if key not in tables.memo:
-        tables.memo[key] = [
-            (paragraph.index, first, last, tables.matcher.find_all(document.text[first:last]))
+    if key not in corpus.memo:
+        corpus.memo[key] = [
+            (paragraph.index, first, last, corpus.matcher.find_all(document.text[first:last]))
             for paragraph in document.paragraphs
             if paragraph.role != "heading" and section.start <= paragraph.start < section.end
             for first, last in _spans(document.text, paragraph.start, paragraph.end)
         ]
-    found: Sequence[tuple[int, int, int, Sequence[Mention]]] = tables.memo[key]
+    found: Sequence[tuple[int, int, int, Sequence[Mention]]] = corpus.memo[key]
     return found

@@ -13,8 +13,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from armarius.documents.numerals import parse_numeral
+from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import Phrases, attributes, table
-from armarius.search.tables import CorpusTables
 from armarius.text.matcher import Mention
 
 __all__ = ["ATTRIBUTES", "Topic", "Value", "located", "topic_of", "without_names", "without_parts"]
@@ -161,11 +161,11 @@ def _things() -> dict[str, tuple[str, ...]]:
     return {name: tuple(words) for name, words in rows.items()}
 
 
-def located(tables: CorpusTables, sentence: str, mentions: Sequence[Mention], topic: Topic) -> frozenset[Value]:
+def located(corpus: Corpus, sentence: str, mentions: Sequence[Mention], topic: Topic) -> frozenset[Value]:
     """The values that a sentence gives, of whomever; empty when it gives none.
 
     Args:
-        tables: For the types of entities.
+        corpus: For the types of entities.
         sentence: One sentence.
         mentions: The entities mentioned in it.
         topic: Which kinds of value count.
@@ -176,7 +176,7 @@ def located(tables: CorpusTables, sentence: str, mentions: Sequence[Mention], to
         found |= {
             Value(f"place:{mention.entity_id}", mention.start, mention.end)
             for mention in mentions
-            if tables.entities[mention.entity_id].type == "location"
+            if corpus.entities[mention.entity_id].type == "location"
         }
     if "age" in topic.dimensions:
         found |= _ages(sentence)

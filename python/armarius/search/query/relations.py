@@ -16,9 +16,9 @@ from armarius.codex import Entity, Relation
 from armarius.codex.cards import holds
 from armarius.graph.entity_cache import Known
 from armarius.names.people import stated_gender
+from armarius.search.corpus import Corpus
 from armarius.search.query.kinship import Role, pair_of, role_words
 from armarius.search.query.query import Understanding
-from armarius.search.tables import CorpusTables
 from armarius.text.matcher import Mention
 from armarius.text.unicode import HAN_UNIFIED, WIDE_RUN
 
@@ -49,22 +49,22 @@ class Ties:
     """The ties of every entity; built once per codex.
 
     Args:
-        tables: Sections give the prose, its codex the typed relations.
+        corpus: Sections give the prose, its codex the typed relations.
         chapter: Relations that end before or begin after this chapter are left out; None keeps all.
         chapters: So are relations that hold in none of these, inclusive.
     """
 
-    def __init__(self, tables: CorpusTables, *, chapter: int | None = None, chapters: Chapters = OPEN) -> None:
-        self._tables = tables
+    def __init__(self, corpus: Corpus, *, chapter: int | None = None, chapters: Chapters = OPEN) -> None:
+        self._corpus = corpus
         self._chapters = chapters
-        self._entities: Mapping[str, Entity] = tables.entities
+        self._entities: Mapping[str, Entity] = corpus.entities
         self._ties: dict[str, list[Tie]] = {}
         self._near: dict[str, Counter[str]] = {}
-        self._gender = {entity.id: _gender(entity) for entity in tables.entities.values()}
-        for relation in tables.codex.relations:
+        self._gender = {entity.id: _gender(entity) for entity in corpus.entities.values()}
+        for relation in corpus.codex.relations:
             if holds(relation, chapter, self._chapters):
                 self._typed(relation)
-        for section in sorted(tables.sections.values(), key=lambda section: (section.path, section.start)):
+        for section in sorted(corpus.sections.values(), key=lambda section: (section.path, section.start)):
             for entity_id in section.entities:
                 self._prose(entity_id, section.text, section.path)
 
@@ -140,7 +140,7 @@ class Ties:
     def _prose(self, subject: str, text: str, path: str) -> None:
         for match in WIDE_RUN.finditer(text):
             sentence = match[0]
-            mentions = [m for m in self._tables.matcher.find_all(sentence) if m.entity_id in self._tables.entities]
+            mentions = [m for m in self._corpus.matcher.find_all(sentence) if m.entity_id in self._corpus.entities]
             for mention in mentions:
                 self._meet(subject, mention.entity_id, 1)
             if not self._person(subject):
@@ -237,14 +237,14 @@ class People:
     beyond: dict[str, tuple[float, Tie, str]] = field(default_factory=dict)
 
 
-def people_of(tables: CorpusTables, ties: Ties, asked: Understanding) -> People:
+def people_of(corpus: Corpus, ties: Ties, asked: Understanding) -> People:
     """Resolve the entities of a question."""
     related: dict[str, tuple[float, Tie, str]] = {}
     beyond: dict[str, tuple[float, Tie, str]] = {}
     for entity_id in asked.entities:
         for word in asked.relations:
             for tie, factor in ties.walk(entity_id, word.path):
-                found = related if tie.other in tables.entities else beyond
+                found = related if tie.other in corpus.entities else beyond
                 if tie.other not in asked.entities and factor > found.get(tie.other, (0.0,))[0]:
                     found[tie.other] = (factor, tie, word.word)
     return People(asked.entities, related, beyond)
