@@ -5,9 +5,9 @@ fetches. A fetcher that fails returns what it has with a warning, or raises: the
 exception into a warning and the call goes on.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from armarius.arguments import OPEN, Bounds, Chapters, Hidden, Kind, Turn
 from armarius.display import Shown
@@ -180,8 +180,8 @@ class Offer(Protocol):
     """Paragraphs ranked for one request. They are no demand: what does not fit is not missed."""
 
     @property
-    def rows(self) -> Sequence[Row]:
-        """Best first, ties by source and id; ends where worth falls to noise. Those asked for are the best."""
+    def rows(self) -> Iterator[Row]:
+        """Anew at each call, best first, ties by source and id, until worth falls to noise; those asked for lead."""
         ...
 
     @property
@@ -345,7 +345,6 @@ class Hit:
         heading: Titles above it, the outermost first; of a section its own is the last; empty for a whole document.
         score: Higher is better; comparable within one answer only. Of `similar` the cosine similarity, in [-1, 1].
         evidence: Every reason, the strongest first (of `search`: in the order of the text), each with where it stands.
-            Of `retrieve` they are looked for when they are first read, in the texts that were asked.
         title: Of the document.
         kind: Of the document: chapter, setting, outline, note, code; "" for a file that is none.
         chapter: The chapter that it stands in, or None.
@@ -426,28 +425,6 @@ class Hit:
         text = f": {said[:_SHOWN]}{'…' * (len(said) > _SHOWN)}" if said else ""
         level = f" {self.level}" if self.level else ""
         return f"Hit({self.reference} {self.score:.3f}{level}{text})"
-
-
-class _Evidence:
-    """The field `evidence` of a hit: it may hold who finds the reasons, until somebody reads them."""
-
-    def __init__(self, slot: Any) -> None:  # noqa: ANN401 - a slot has no type of its own
-        self._slot: Final = slot
-
-    def __get__(self, hit: Hit | None, owner: type[Hit]) -> "tuple[Evidence, ...] | _Evidence":
-        if hit is None:
-            return self
-        held = self._slot.__get__(hit, owner)
-        if callable(held):
-            held = held()
-            self._slot.__set__(hit, held)
-        return cast("tuple[Evidence, ...]", held)
-
-    def __set__(self, hit: Hit, evidence: tuple[Evidence, ...]) -> None:
-        self._slot.__set__(hit, evidence)  # unpickled: whoever sets it otherwise is told that hits are frozen
-
-
-Hit.evidence = _Evidence(Hit.evidence)  # type: ignore[assignment, misc]
 
 
 class Hits(Shown[Hit]):

@@ -41,7 +41,7 @@ def fetch(asked, query, **keywords):
 
 def test_a_passage_says_where_it_stands(novel):
     fetched = fetch(novel, "谁裁掉了卷宗的第十八页")
-    first = fetched.offer.rows[0]
+    first = next(fetched.offer.rows)
     assert first.source == f"rag:passage:{first.path}#{first.paragraph}"
     assert novel.opened.document(first.path) is not None
     (evidence,) = fetched.offer.explain(first)

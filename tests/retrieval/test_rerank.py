@@ -34,13 +34,17 @@ class Offered:
     most, group = None, "passages"
 
     def __init__(self, count=10):
-        self.rows = [
+        self.every = [
             Row("a.md", at, (count - at) / count, (1, "a.md", at), "one", f"text {at}", asked=at == 0)
             for at in range(count)
         ]
 
+    @property
+    def rows(self):
+        return iter(self.every)
+
     def row(self, path, paragraph):
-        return self.rows[paragraph] if paragraph < len(self.rows) else None
+        return self.every[paragraph] if paragraph < len(self.every) else None
 
     def evidence(self, row):
         return Evidence("fulltext", f"worth {row.score:.3f}", row.path, (0, 1))
@@ -63,18 +67,14 @@ def backwards(_, texts):
 def test_the_first_paragraphs_are_reordered_the_others_and_those_asked_for_stay():
     offer, warnings = Reranking(backwards, paragraphs=5).apply(Offered(), "q")
     assert warnings == ()
-    assert numbers(offer.rows) == [0, 5, 4, 3, 2, 1, 6, 7, 8, 9]
-    assert [row.score for row in offer.rows] == [row.score for row in Offered().rows]
+    rows = list(offer.rows)
+    assert numbers(rows) == [0, 5, 4, 3, 2, 1, 6, 7, 8, 9]
+    assert [row.score for row in rows] == [row.score for row in Offered().rows]
     assert offer.row("a.md", 5).score == 0.9
-    assert numbers(offer.rows[1:3]) == [5, 4]
-    assert len(offer.rows) == 10
-    assert offer.evidence(offer.rows[1]).detail == "worth 0.900, reranked from 6 to 2"
-    assert [one.detail for one in offer.explain(offer.rows[6])] == ["worth 0.400", "asked otherwise"]
-    assert [one.detail for one in offer.explain(offer.rows[1])] == [
-        offer.evidence(offer.rows[1]).detail,
-        "asked otherwise",
-    ]
-    assert offer.withheld(offer.rows[1]) is None
+    assert offer.evidence(rows[1]).detail == "worth 0.900, reranked from 6 to 2"
+    assert [one.detail for one in offer.explain(rows[6])] == ["worth 0.400", "asked otherwise"]
+    assert [one.detail for one in offer.explain(rows[1])] == [offer.evidence(rows[1]).detail, "asked otherwise"]
+    assert offer.withheld(rows[1]) is None
 
 
 def test_equal_scores_keep_the_order_they_had():

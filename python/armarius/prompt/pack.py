@@ -92,7 +92,7 @@ def _packed(
     valid: Collection[str],
     language: Language,
 ) -> FittedPrompt:
-    offers = [offer for offer in admitted.offers if offer.rows]
+    offers = [offer for offer in admitted.offers if next(offer.rows, None) is not None]
     if not offers:
         return fit(admitted, counter, profile, available, previous, valid)
     limit = profile.limit(available)
@@ -209,7 +209,7 @@ class _Packer:
         lines = room * _LINES_PERCENT // 100 if self.offer.lines else 0
         chosen = _Chosen(self, room - lines)
         chosen.add_fitting(first)
-        offered = iter(self.offer.rows)
+        offered = self.offer.rows
         asked = []
         for row in offered:  # they come first
             if not row.asked:

@@ -117,8 +117,8 @@ class _PinnedOffer:
     wishes: _Wishes
 
     @property
-    def rows(self) -> Sequence[Row]:
-        return _Rows(self)
+    def rows(self) -> Iterator[Row]:
+        return (row for row in self.offer.rows if self.wish(row) is None)
 
     @property
     def shares(self) -> Shares | None:
@@ -152,22 +152,3 @@ class _PinnedOffer:
     def wish(self, row: Row) -> Wish | None:
         own = f"{row.path}#{row.paragraph}"
         return self.wishes.among((("document", row.path), ("paragraph", own), ("source", row.source)))
-
-
-class _Rows(Sequence[Row]):
-    """The rows that no wish takes out, made as they are looked at."""
-
-    def __init__(self, offer: _PinnedOffer) -> None:
-        self._offer = offer
-
-    def __iter__(self) -> Iterator[Row]:
-        return (row for row in self._offer.offer.rows if self._offer.wish(row) is None)
-
-    def __bool__(self) -> bool:
-        return next(iter(self), None) is not None
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:  # type: ignore[override]
-        return list(self)[index]

@@ -1,17 +1,10 @@
-"""Why a text or a section was found: one piece of evidence per reason, each with where it stands.
-
-What of the question stands in a paragraph or a line of the outline is looked for when somebody reads it (`later.py`).
-"""
+"""Why a text or a section was found: one piece of evidence per reason, each with where it stands."""
 
 import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
-from typing import Final
-from weakref import ref
 
 import armarius._core as _core
 from armarius.corpus.units import OutlineLine
@@ -27,7 +20,7 @@ from armarius.text.unicode import UNSPACED
 from armarius.types import Evidence
 from armarius.vectors.model_quality import Near
 
-__all__ = ["Later", "Traces", "is_content", "occurs", "pattern_of", "quoted", "reasons", "words_in"]
+__all__ = ["Traces", "is_content", "occurs", "pattern_of", "quoted", "reasons", "words_in"]
 
 _KEPT = 64
 _PHRASES = ("phrases", "", None)
@@ -221,40 +214,6 @@ def _terms(word: str) -> tuple[str, ...]:
     return tuple(terms_of(word)) or (word,)
 
 
-_UNREAD: Final = 160  # hits, 32 answers of five
-
-
-class Later:
-    """The evidence of one hit, found by the first who asks. Threads may share it: at worst it is found twice.
-
-    Args:
-        find: Finds it, in what does not change; let go afterwards.
-    """
-
-    __slots__ = ("__weakref__", "_find", "_found")
-
-    def __init__(self, find: Callable[[], tuple[Evidence, ...]]) -> None:
-        self._find: Callable[[], tuple[Evidence, ...]] | None = find
-        self._found: tuple[Evidence, ...] = ()
-        _unread.append(ref(self))  # no lock: a fork would keep it for ever
-        while len(_unread) > _UNREAD:
-            with suppress(IndexError):  # another thread was faster
-                oldest = _unread.popleft()()
-                if oldest is not None:
-                    oldest()
-
-    def __call__(self) -> tuple[Evidence, ...]:
-        """The reasons, the strongest first."""
-        find = self._find
-        if find is not None:
-            self._found = find()
-            self._find = None
-        return self._found
-
-
-_unread: deque[ref[Later]] = deque()
-
-
 _AROUND = 9  # paragraphs looked at for a word, the best one first: a window may be found by what stands beside it
 
 
@@ -267,7 +226,7 @@ def reasons(
     one: Ordered,
     traces: Traces,
     worded: Evidence | None = None,
-) -> tuple[Evidence, ...] | Later:
+) -> tuple[Evidence, ...]:
     """The evidence for one candidate: chapters asked for, names, quoted words, words, the outline, meaning, wordings.
 
     Args:
@@ -292,32 +251,17 @@ def reasons(
         found.append(Evidence("chapter", "beside a chapter that the question names", text.path))
     found += _phrases(corpus, asked, text)
     found += _mentions(corpus, people, text)
-    last = [_near(text, near[one.key])] if one.key in near else []
+    if one.unit is not None:
+        document, span = corpus.document(text.path), (text.start, text.end)
+        if one.unit.best is not None and document is not None:
+            found += _fulltext(traces, document, span, one.unit.best)
+        if one.unit.told > 0:
+            found.append(_outline(traces, text.path, text.title, corpus.outline.get(text.key, ())))
+    if one.key in near:
+        found.append(_near(text, near[one.key]))
     if worded is not None:
-        last.append(worded)
-    if one.unit is None:
-        return (*found, *last)
-    lines = corpus.outline.get(text.key, ()) if one.unit.told > 0 else None
-    # Nothing of the corpus, which change: a document is another when it reads otherwise, and so are lines.
-    document, span = corpus.document(text.path), (text.start, text.end)
-    return Later(partial(_looked_for, found, traces, document, span, one.unit.best, text.path, text.title, lines, last))
-
-
-def _looked_for(
-    before: Sequence[Evidence],
-    traces: Traces,
-    document: Document | None,
-    span: tuple[int, int],
-    best: int | None,
-    path: str,
-    title: str,
-    lines: Sequence[OutlineLine] | None,
-    behind: Sequence[Evidence],
-) -> tuple[Evidence, ...]:
-    """All reasons, those between found now."""
-    words = [] if best is None or document is None else _fulltext(traces, document, span, best)
-    told = [] if lines is None else [_outline(traces, path, title, lines)]
-    return (*before, *words, *told, *behind)
+        found.append(worded)
+    return tuple(found)
 
 
 def _mentions(corpus: Corpus, people: People, text: Text) -> list[Evidence]:

@@ -5,7 +5,6 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import overload
 
 from armarius._core import CorpusQuery, ScoredParagraph
 from armarius.arguments import EVERYTHING, Bounds
@@ -24,7 +23,6 @@ __all__ = ["PassageOffer"]
 _LAST = 1 << 30  # after every chapter
 _FIRST = 96  # paragraphs asked of the core at first
 _AHEAD = 16  # rows made at once
-_ALL = 1 << 62
 _REASONS = 4
 _WHOLE = 4_000  # code points: a definition that was cut is shown whole up to here, a longer one in its best pieces
 
@@ -82,9 +80,12 @@ class PassageOffer:
         self._lock = threading.Lock()  # of what makes one row after another
 
     @property
-    def rows(self) -> Sequence[Row]:
-        """Best first; ends where worth falls below a share of the best."""
-        return () if self.ranked.outcome == "nothing found" else _Rows(self)
+    def rows(self) -> Iterator[Row]:
+        """Best first; ends where worth falls below a share of the best. A prompt takes some dozens of thousands."""
+        at = 0
+        while part := self._first(at + _AHEAD)[at:]:  # a copy: other threads may have more made meanwhile
+            yield from part
+            at += len(part)
 
     def best(self, number: int) -> list[ScoredParagraph]:
         """At least so many of the best paragraphs, as far as there are. Asks the core in growing numbers."""
@@ -204,8 +205,10 @@ class PassageOffer:
             return None if row.asked else ("timeline", f"chapter {here} is later than chapter {self.chapter}")
         return None
 
-    def made(self, number: int) -> list[Row]:
-        """The first rows, at least so many as far as there are; made when they are looked at first."""
+    def _first(self, number: int) -> list[Row]:
+        """The first rows, at least so many as far as there are."""
+        if self.ranked.outcome == "nothing found":
+            return []
         made, documents = self._made, self.documents
         if self.check is not None:
             with self._lock:
@@ -330,29 +333,3 @@ def _rest(document: Document, paragraph: Paragraph) -> Iterator[Paragraph]:
         last += 1
     if document.paragraphs[last].end - document.paragraphs[first].start <= _WHOLE:
         yield from (one for one in document.paragraphs[first : last + 1] if one.index != paragraph.index)
-
-
-class _Rows(Sequence[Row]):
-    """Rows made as they are looked at: a prompt takes some dozens of thousands."""
-
-    def __init__(self, offer: PassageOffer) -> None:
-        self._offer = offer
-
-    def __bool__(self) -> bool:
-        return bool(self._offer.made(1))
-
-    def __len__(self) -> int:
-        return len(self._offer.made(_ALL))
-
-    def __iter__(self) -> Iterator[Row]:
-        at, made = 0, self._offer.made
-        while part := made(at + _AHEAD)[at:]:  # a copy: others may have more made meanwhile
-            yield from part
-            at += len(part)
-
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        return self._offer.made(_ALL)[index]

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Protocol, overload, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -142,8 +142,9 @@ class _Reranked:
         self._places = {row.source: (before[row.source] + asked, at) for at, row in enumerate(head) if not row.asked}
 
     @property
-    def rows(self) -> Sequence[Row]:
-        return _Rows(self._head, self._offer.rows)
+    def rows(self) -> Iterator[Row]:
+        yield from self._head
+        yield from islice(self._offer.rows, len(self._head), None)
 
     @property
     def shares(self) -> Shares | None:
@@ -179,27 +180,3 @@ class _Reranked:
         if was == now:
             return evidence
         return replace(evidence, detail=f"{evidence.detail}, reranked from {was + 1} to {now + 1}")
-
-
-class _Rows(Sequence[Row]):
-    """The reranked ones, then the rest of the offer, which is made as it is looked at."""
-
-    def __init__(self, head: list[Row], rows: Sequence[Row]) -> None:
-        self._head, self._rows = head, rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __iter__(self) -> Iterator[Row]:
-        yield from self._head
-        yield from islice(self._rows, len(self._head), None)
-
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        return list(self)[index]

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import cast
 
 from armarius.arguments import EVERYTHING, Bounds
 from armarius.codex import Codex
@@ -20,7 +19,7 @@ from armarius.graph.entity_cache import GraphGuard, Known
 from armarius.io.messages_without_paths import without_paths
 from armarius.search.contradictions.detect import is_stated
 from armarius.search.corpus import Corpus, ProjectCorpus
-from armarius.search.explain import Later, Traces, is_content, occurs, quoted, reasons
+from armarius.search.explain import Traces, is_content, occurs, quoted, reasons
 from armarius.search.hits import Outcome, Retrieval
 from armarius.search.order import Ordered, in_order, withheld
 from armarius.search.query.query import Understanding, understand
@@ -369,7 +368,7 @@ def _hits(
     near: Mapping[int, Near],
     ordered: Sequence[Ordered],
 ) -> list[Hit]:
-    """Each with its reasons, or who finds them."""
+    """Each with its reasons."""
     beside = worded(corpus, ranked) if ranked.also and ordered else {}
     hits, traces = [], Traces(corpus, asked, ranked, people.related)
     for one in ordered:
@@ -378,7 +377,7 @@ def _hits(
     return hits
 
 
-def _hit(corpus: Corpus, one: Ordered, evidence: tuple[Evidence, ...] | Later) -> Hit:
+def _hit(corpus: Corpus, one: Ordered, evidence: tuple[Evidence, ...]) -> Hit:
     score = round(one.score, 4)
     if one.is_section:
         section = corpus.sections[one.key]
@@ -393,13 +392,12 @@ def _of(
     span: tuple[int, int],
     heading: str,
     score: float,
-    evidence: tuple[Evidence, ...] | Later,
+    evidence: tuple[Evidence, ...],
     chapter: int | None = None,
 ) -> Hit:
     document = corpus.document(path)
     title, kind = ("", "") if document is None else (document.title, document.kind)
-    why = cast("tuple[Evidence, ...]", evidence)  # a hit finds them when they are read
-    return Hit(path, span, (heading,) if heading else (), score, why, title=title, kind=kind, chapter=chapter)
+    return Hit(path, span, (heading,) if heading else (), score, evidence, title=title, kind=kind, chapter=chapter)
 
 
 def _strange(ranked: Ranked) -> Iterator[Omission]:

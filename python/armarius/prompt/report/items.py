@@ -359,7 +359,7 @@ def omissions(fitted: FittedPrompt) -> tuple[PackOmission, ...]:
         PackOmission(c.id, c.layer, c.source, "budget", f"{tokens} tokens did not fit", tokens, score_of(c), c.evidence)
         for c, tokens in fitted.omitted
     ]
-    unused = sum(len(offer.rows) for offer in fitted.plan.admitted.offers) - fitted.entered
+    unused = sum(1 for offer in fitted.plan.admitted.offers for _ in offer.rows) - fitted.entered
     if unused > 0:
         why = f"are worth less than {fitted.line:.3f}" if fitted.line >= 0.001 else "say too little of the question"
         detail = f"{unused} more paragraphs {why}; explain() answers for each"
